@@ -10,6 +10,8 @@
 #include <intrin.h>
 #endif
 
+#define CBPE_NONE UINT32_MAX
+
 static inline uint64_t cbpe_load64(const uint8_t *p) {
     uint64_t v;
     memcpy(&v, p, 8);

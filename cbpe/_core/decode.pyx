@@ -57,7 +57,7 @@ cdef bint reserve_bytes(ByteBuffer *buffer, Py_ssize_t n) noexcept nogil:
 
 
 cdef int append_slowly(const DecodeSlot *slot, ByteBuffer *buffer) noexcept nogil:
-    cdef const uint8_t *token = slot.bytes
+    cdef const uint8_t *token = <const uint8_t *>slot.bytes
     cdef uint32_t size = slot.size
     if size == 0:
         return 0

@@ -105,7 +105,7 @@ cdef Py_ssize_t merge_long(
     for i in range(size):
         symbols[i] = piece[i]
         following[i] = <uint32_t>(i + 1)
-        preceding[i] = <uint32_t>(i - 1) if i else <uint32_t>NONE
+        preceding[i] = <uint32_t>(i - 1) if i else NONE
     for i in range(size - 1):
         merge = find_pair(v, symbols[i], symbols[i + 1])
         if merge != NONE:

@@ -4,6 +4,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 cdef extern from "bits.h" nogil:
+    const uint32_t NONE "CBPE_NONE"     # no such token, symbol or id
     uint64_t cbpe_load64(const uint8_t *p)
     uint64_t cbpe_mix(uint64_t a, uint64_t b)
     void cbpe_prefetch(const void *p)
@@ -11,7 +12,6 @@ cdef extern from "bits.h" nogil:
 
 
 cdef enum:
-    NONE = 0xFFFFFFFF           # no such token, symbol or id
     MAX_TOKENS = 1 << 21        # two symbols and a merge fit in the 64 bits of a pair's entry
 
 
@@ -50,7 +50,7 @@ cdef inline uint32_t find_pair(const VocabTables *v, uint32_t left, uint32_t rig
         entry = v.pairs[slot]
         if entry ^ key < <uint64_t>1 << 22:
             # The same pair, or a free slot beside the key of the pair (0, 0).
-            return <uint32_t>(entry ^ key) + 255 if entry else <uint32_t>NONE
+            return <uint32_t>(entry ^ key) + 255 if entry else NONE
         if entry == 0:
             return NONE
         slot = (slot + 1) & v.pairs_mask

@@ -128,7 +128,7 @@ cdef int order_merges(VocabTables *v, uint32_t *order) except -1:
     for start in range(n):
         stack = [start]
         while stack:
-            i = stack[-1]
+            i = stack[len(stack) - 1]
             waits = [part - 256 for part in (v.left[i], v.right[i]) if part >= 256 and state[part - 256] != 2]
             if state[i] == 2 or not waits:
                 if state[i] != 2:
@@ -335,7 +335,7 @@ cdef class Vocabulary:
         firsts, counts = array.array("I"), array.array("I")
         for i in range(v.n_tokens):
             if i and v.ids[i] != NONE and v.ids[i] == v.ids[i - 1] + 1:
-                counts[-1] += 1
+                counts[len(counts) - 1] += 1
             else:
                 firsts.append(v.ids[i])
                 counts.append(1)
