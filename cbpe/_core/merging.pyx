@@ -10,42 +10,21 @@ the tokens, and adds up per neighbour what that does to other pairs, so that the
 neighbour and not once for each occurrence. Two tokens that have been parted never meet again as the same pair, because
 every new pair contains the new token. Hence counts of known pairs only fall and their first positions only rise, and a
 heap whose entries are put right when they come up always yields the true best.
-
-Only pairs whose count reaches a cutoff are kept at all. Most pairs are rare, and a rare pair can never become frequent.
-When no kept pair is left, the text is scanned again with a lower cutoff.
 """
 
-import time
-
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from .pairs cimport (
-    Candidate, Pair, heap_clear, heap_drop, heap_push, heap_reserve, heap_sink, pair_key, prefetch, table_add, table_clear,
-    table_find, table_prefetch, table_rebuild, table_reserve
+from .candidates cimport (
+    INSIDE, LENGTH, SEPARATOR, WORK_BETWEEN_CHECKS, Block, Change, Merge, Occurrence, Side, State, WordStarts, best_pair, build_pairs, check,
+    clear_pairs, kill, out_of_memory, place_lists, push_pairs
 )
+from .pairs cimport Pair, pair_key, prefetch, table_add, table_find, table_prefetch, table_reserve
 
 cdef enum:
-    LONG_LIST = 1024                # a position list this long has memory of its own; shorter ones share a block
     LOOK_AHEAD = 24                 # positions between the one being merged and the one being fetched
-    CUTOFF_FACTOR = 64              # pairs this much rarer than the most frequent one are left for a later scan
-
-
-cdef int check(State *state) except -1 nogil:
-    """Let signal handlers run, and see what time it is."""
-    state.work = 0
-    with gil:
-        PyErr_CheckSignals()
-        if state.deadline > 0 and time.monotonic() >= state.deadline:
-            state.expired = True
-    return 0
-
-
-cdef int out_of_memory() except -1 nogil:
-    with gil:
-        raise MemoryError("not enough memory to go on training; train on less text, or raise min_count")
+    CUTOFF_FACTOR = 32              # pairs this much rarer than the most frequent one are left for a later scan
 
 
 cdef inline int64_t weight_at(const State *state, uint32_t position) noexcept nogil:
@@ -61,196 +40,6 @@ cdef inline int64_t weight_at(const State *state, uint32_t position) noexcept no
     bits = (bits & <uint64_t>0x3333333333333333) + ((bits >> 2) & <uint64_t>0x3333333333333333)
     bits = (bits + (bits >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F
     return state.weights[block.n_before + ((bits * <uint64_t>0x0101010101010101) >> 56) - 1]
-
-
-cdef inline bint occurs_at(const State *state, const Pair *pair, uint32_t position) noexcept nogil:
-    return state.symbols[position] == pair.left and state.symbols[position + state.lengths[pair.left]] == pair.right
-
-
-# ---------------------------------------------------------------- the pairs and their positions
-
-
-cdef inline Block *block_of(State *state, const Pair *pair) noexcept nogil:
-    if <size_t>(pair - state.table.pairs) < state.n_built:
-        return &state.blocks[0]
-    return &state.blocks[max(pair.left, pair.right)]
-
-
-cdef inline void kill(State *state, Pair *pair) noexcept nogil:
-    """The pair will never be merged (again): forget its positions. Its heap entry is dropped when it comes up."""
-    cdef Block *block
-    pair.count = 0
-    if pair.n_positions >= LONG_LIST:
-        free(pair.positions)
-    else:
-        block = block_of(state, pair)
-        block.n_lists -= 1
-        if block.n_lists == 0:
-            free(block.positions)
-            block.positions = NULL
-    pair.positions = NULL
-    pair.n_positions = 0
-
-
-cdef void clear_pairs(State *state) noexcept nogil:
-    cdef size_t i
-    for i in range(state.table.n_pairs):
-        if state.table.pairs[i].n_positions >= LONG_LIST:
-            free(state.table.pairs[i].positions)
-    for i in range(state.n_ids):
-        free(state.blocks[i].positions)
-        state.blocks[i].positions = NULL
-        state.blocks[i].n_lists = 0
-    table_clear(&state.table)
-    heap_clear(&state.heap)
-    state.n_built = 0
-
-
-cdef int place_lists(State *state, size_t begin, Block *block) except -1 nogil:
-    """Give each pair from index begin on room for its n_positions, the short ones in the block, which is empty."""
-    cdef:
-        size_t i, n_short = 0
-        uint32_t *free_part
-        Pair *pair
-    for i in range(begin, state.table.n_pairs):
-        pair = &state.table.pairs[i]
-        if pair.n_positions < LONG_LIST:
-            n_short += pair.n_positions
-            block.n_lists += 1
-    if n_short:
-        block.positions = <uint32_t *>malloc(n_short * sizeof(uint32_t))
-        if block.positions == NULL:
-            return out_of_memory()
-    free_part = block.positions
-    for i in range(begin, state.table.n_pairs):
-        pair = &state.table.pairs[i]
-        if pair.n_positions < LONG_LIST:
-            pair.positions = free_part
-            free_part += pair.n_positions
-        else:
-            pair.positions = <uint32_t *>malloc(pair.n_positions * sizeof(uint32_t))
-            if pair.positions == NULL:
-                return out_of_memory()
-    return 0
-
-
-cdef inline uint64_t tie_key(const State *state, const Pair *pair) noexcept nogil:
-    if state.tie_break == TIE_FIRST:
-        return pair.positions[pair.first]
-    if state.tie_break == TIE_LARGEST:
-        return ~pair_key(pair.left, pair.right)
-    return pair_key(pair.left, pair.right)
-
-
-cdef int push_pairs(State *state, size_t begin) except -1 nogil:
-    """Make the pairs from index begin on candidates."""
-    cdef:
-        Candidate candidate
-        size_t i
-    if heap_reserve(&state.heap, state.table.n_pairs - begin) < 0:
-        return out_of_memory()
-    for i in range(begin, state.table.n_pairs):
-        candidate.count = state.table.pairs[i].count
-        candidate.key = tie_key(state, &state.table.pairs[i])
-        candidate.index = <uint32_t>i
-        heap_push(&state.heap, candidate)
-    return 0
-
-
-cdef Pair *best_pair(State *state) noexcept nogil:
-    """The pair to merge next, or NULL when none is kept. Entries that are out of date go back to where they now belong."""
-    cdef:
-        Candidate *top
-        Pair *pair
-    while state.heap.size:
-        top = &state.heap.entries[0]
-        pair = &state.table.pairs[top.index]
-        if pair.count == 0:
-            heap_drop(&state.heap)
-            continue
-        if pair.count == top.count:
-            if state.tie_break != TIE_FIRST:
-                return pair
-            while not occurs_at(state, pair, pair.positions[pair.first]):
-                pair.first += 1
-                state.work += 1
-            if pair.positions[pair.first] == top.key:
-                return pair
-            top.key = pair.positions[pair.first]
-        top.count = pair.count
-        heap_sink(&state.heap, 0)
-    return NULL
-
-
-cdef int scan_pairs(State *state, bint placing) except -1 nogil:
-    """Visit all pairs in the text: count those allowed, or, when placing, write down where those in the table occur."""
-    cdef:
-        uint32_t *symbols = state.symbols
-        size_t position = 1, last = 0, word = 0
-        uint32_t symbol, previous = SEPARATOR
-        uint64_t key
-        Pair *pair
-    while position < state.n_slots:
-        symbol = symbols[position]
-        if symbol == SEPARATOR:
-            word += 1
-            previous = SEPARATOR
-            position += 1
-            continue
-        if previous != SEPARATOR:
-            key = pair_key(previous, symbol)
-            pair = table_find(&state.table, key)
-            if placing:
-                if pair != NULL:
-                    pair.positions[pair.first] = <uint32_t>last
-                    pair.first += 1
-            elif pair != NULL or state.lengths[previous] + state.lengths[symbol] <= state.max_length:
-                if pair == NULL:
-                    if table_reserve(&state.table, 1) < 0:
-                        return out_of_memory()
-                    pair = table_add(&state.table, key)
-                pair.count += state.weights[word] if state.starts != NULL else state.one_weight
-                pair.n_positions += 1
-        previous = symbol
-        last = position
-        position += state.lengths[symbol]
-        state.work += 1
-        if state.work > WORK_BETWEEN_CHECKS:
-            check(state)
-    return 0
-
-
-cdef int build_pairs(State *state, int64_t factor) except -1 nogil:
-    """Find all pairs anew and keep those that reach min_count and are at most `factor` times rarer than the best."""
-    cdef:
-        PairTable *table = &state.table
-        int64_t best = 0
-        size_t i, n_kept = 0, n_slots = 1024
-    clear_pairs(state)
-    if table_reserve(table, 1024) < 0:
-        return out_of_memory()
-    scan_pairs(state, False)
-    for i in range(table.n_pairs):
-        best = max(best, table.pairs[i].count)
-    state.cutoff = max(state.min_count, best // factor)
-    for i in range(table.n_pairs):
-        if table.pairs[i].count >= state.cutoff:
-            table.pairs[n_kept] = table.pairs[i]
-            n_kept += 1
-    table.n_pairs = n_kept
-    while n_slots < n_kept * 4:
-        n_slots *= 2
-    if table_rebuild(table, n_slots) < 0:
-        return out_of_memory()
-    place_lists(state, 0, &state.blocks[0])
-    scan_pairs(state, True)
-    for i in range(n_kept):
-        table.pairs[i].first = 0
-    state.n_built = n_kept
-    return push_pairs(state, 0)
-
-
-# ---------------------------------------------------------------- one merge
 
 
 cdef inline Change *change_for(Side *side, uint32_t neighbour) noexcept nogil:

@@ -58,10 +58,14 @@ cdef inline uint64_t pair_key(uint32_t left, uint32_t right) noexcept nogil:
     return (<uint64_t>left << 32) | right
 
 
-cdef inline uint64_t home_slot(const PairTable *table, uint64_t key) noexcept nogil:
+cdef inline uint64_t mix(uint64_t key) noexcept nogil:
     # Multiply and fold: the constant is 2^64 divided by the golden ratio; the fold brings the well mixed upper bits down.
     key *= <uint64_t>0x9E3779B97F4A7C15
-    return (key ^ (key >> 29) ^ (key >> 43)) & table.mask
+    return key ^ (key >> 29) ^ (key >> 43)
+
+
+cdef inline uint64_t home_slot(const PairTable *table, uint64_t key) noexcept nogil:
+    return mix(key) & table.mask
 
 
 cdef inline void table_prefetch(const PairTable *table, uint64_t key) noexcept nogil:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from .merging cimport State
+from .candidates cimport State
 
 
 cdef class Trainer:

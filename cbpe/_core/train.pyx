@@ -7,12 +7,12 @@ cimport cython
 from libc.stdint cimport INT64_MAX, UINT32_MAX, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, malloc
 
-from .merging cimport (
-    LONGEST, SEPARATOR, TieBreak, WORK_BETWEEN_CHECKS, State, WordStarts, apply_merge, build_pairs, check, clear_pairs, find_reason,
-    free_state, learn, out_of_memory, reserve_ids
+from .candidates cimport (
+    LONGEST, SEPARATOR, WORK_BETWEEN_CHECKS, State, TieBreak, WordStarts, build_pairs, check, clear_pairs, out_of_memory
 )
+from .merging cimport apply_merge, find_reason, free_state, learn, reserve_ids
 
-TIE_BREAKS = ("first", "largest", "smallest")   # in the order of the enum in merging.pxd
+TIE_BREAKS = ("first", "largest", "smallest")   # in the order of the enum in candidates.pxd
 
 
 cdef int lay_out(State *state, const uint8_t *data, const int64_t *lengths, const int64_t *counts, size_t n) except -1 nogil:
