@@ -13,4 +13,5 @@ cdef class Trainer:
     cdef readonly str stopped
 
     cdef int replay(self, list merges) except -1
+    cdef int enter(self) except -1
     cdef str describe(self, int reason)

@@ -1,4 +1,4 @@
-"""Training as Python sees it: checked arguments in, arrays of merges out. The work is done in merging.pyx."""
+"""Training as Python sees it: checked arguments in, arrays of merges out. The work is done in learn.pyx."""
 
 import time
 from array import array
@@ -8,9 +8,9 @@ from libc.stdint cimport INT64_MAX, UINT32_MAX, int64_t, uint8_t, uint32_t, uint
 from libc.stdlib cimport calloc, malloc
 
 from .candidates cimport (
-    LONGEST, SEPARATOR, WORK_BETWEEN_CHECKS, State, TieBreak, WordStarts, build_pairs, check, clear_pairs, out_of_memory
+    LONGEST, SEPARATOR, WORK_BETWEEN_CHECKS, Merge, State, TieBreak, WordStarts, build_pairs, check, clear_pairs, out_of_memory
 )
-from .merging cimport apply_merge, find_reason, free_state, learn, reserve_ids
+from .learn cimport apply_merge, find_reason, free_state, learn, reserve_ids
 
 TIE_BREAKS = ("first", "largest", "smallest")   # in the order of the enum in candidates.pxd
 
@@ -134,7 +134,13 @@ cdef class Trainer:
         free_state(&self.state)
 
     def __len__(self):
+        """The number of merges so far, the initial ones included."""
         return self.state.n_ids - 256
+
+    @property
+    def tokens(self):
+        """How many tokens the text has now, repeated words included."""
+        return self.state.tokens
 
     cdef int replay(self, list merges) except -1:
         """Apply merges that were learned before, whatever min_count and max_token_length say."""
@@ -173,10 +179,7 @@ cdef class Trainer:
             State *state = &self.state
             size_t before = state.n_ids
             int done = 0
-        with cython.critical_section(self):
-            if self.running or self.broken:
-                raise RuntimeError("this trainer is " + ("running in another thread" if self.running else "broken by an exception"))
-            self.running = True
+        self.enter()
         self.broken = True
         if n_merges > LONGEST - state.n_ids:
             n_merges = LONGEST - state.n_ids
@@ -195,6 +198,15 @@ cdef class Trainer:
             self.stopped = self.describe(done - 1)
         return state.n_ids - before
 
+    cdef int enter(self) except -1:
+        with cython.critical_section(self):
+            if self.running:
+                raise RuntimeError("this trainer is running in another thread")
+            if self.broken:
+                raise RuntimeError("this trainer was stopped by an exception; make a new one")
+            self.running = True
+        return 0
+
     cdef str describe(self, int reason):
         if reason == 0:
             return "no pair of neighbouring tokens is left"
@@ -211,16 +223,23 @@ cdef class Trainer:
         remained after each merge, array("q").
         """
         cdef:
-            size_t i, n = self.state.n_ids - 256
+            size_t i, n
             uint32_t[::1] left, right
             int64_t[::1] counts, tokens
-        if start > n:
-            raise IndexError(f"there are {n} merges, none from number {start} on")
-        arrays = tuple(array(kind, bytes((n - start) * size)) for kind, size in (("I", 4), ("I", 4), ("q", 8), ("q", 8)))
-        left, right, counts, tokens = arrays
-        for i in range(n - start):
-            left[i] = self.state.merges[start + i].left
-            right[i] = self.state.merges[start + i].right
-            counts[i] = self.state.merges[start + i].count
-            tokens[i] = self.state.merges[start + i].tokens
-        return arrays
+            const Merge *merge
+        self.enter()
+        try:
+            n = self.state.n_ids - 256
+            if start > n:
+                raise IndexError(f"there are {n} merges, none from number {start} on")
+            arrays = tuple(array(kind, bytes((n - start) * size)) for kind, size in (("I", 4), ("I", 4), ("q", 8), ("q", 8)))
+            left, right, counts, tokens = arrays
+            for i in range(n - start):
+                merge = &self.state.merges[start + i]
+                left[i] = merge.left
+                right[i] = merge.right
+                counts[i] = merge.count
+                tokens[i] = merge.tokens
+            return arrays
+        finally:
+            self.running = False
