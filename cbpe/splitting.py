@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from cbpe._core.split import PatternNotSupported, Splitter
+from cbpe.patterns import ASCII_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
     False
     """
     try:
-        return Splitter(pattern)
+        return Splitter(pattern, ASCII_RULES.get(pattern, 0) if pattern is not None else 0)
     except PatternNotSupported as reason:
         assert pattern is not None  # which is always supported
         return RegexSplitter(pattern, str(reason))
