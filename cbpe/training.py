@@ -10,18 +10,20 @@ import operator
 import time
 import warnings
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cbpe._core.count import PieceCounter, utf8
 from cbpe._core.split import UNICODE_VERSION, Splitter
 from cbpe._core.train import TIE_BREAKS, Trainer
+from cbpe.patterns import GPT4_SPLIT_PATTERN
 
 if TYPE_CHECKING:
     from cbpe.splitting import RegexSplitter
+    from cbpe.tokenizer import BasicTokenizer
 
-__all__ = ["TrainingRecord", "learn_merges", "merges_asked"]
+__all__ = ["TrainingRecord", "learn_merges", "merges_asked", "train"]
 
 N_BYTES = 256  # the ids below are the single bytes
 SECONDS_BETWEEN_REPORTS = 0.1
@@ -209,3 +211,61 @@ def version() -> str:
     from cbpe import __version__
 
     return __version__
+
+
+def train(
+    source: str | Iterable[str],
+    vocab_size: int,
+    *,
+    pattern: str | None = GPT4_SPLIT_PATTERN,
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+    tie_break: str = "first",
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    verbose: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> BasicTokenizer:
+    """A new tokenizer with vocab_size - 256 merges learned from source: a BasicTokenizer for pattern=None, a RegexTokenizer otherwise.
+
+    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order, or they bring their
+    ids. The other arguments, what stops the training early and what is raised are as for learn_merges.
+
+    >>> tok = train("low lower lowest", 258)
+    >>> tok.vocab[257]
+    b'low'
+    """
+    from cbpe.tokenizer import BasicTokenizer, RegexTokenizer
+
+    # Given ids are checked before the work begins, those to come stand at the end of the vocabulary that was asked for.
+    largest = N_BYTES + merges_asked(vocab_size)
+    given = isinstance(special_tokens, Mapping)
+    ids = dict(special_tokens) if given else numbered(special_tokens, largest)
+    for token, token_id in ids.items():
+        if token_id in range(largest):
+            raise ValueError(f"the id {token_id} of the special token {token!r} is below the vocabulary size {largest}: it is for a merge")
+    tok = BasicTokenizer() if pattern is None else RegexTokenizer(pattern)
+    tok.register_special_tokens(ids)
+    tok.train(
+        source,
+        vocab_size,
+        verbose,
+        tie_break=tie_break,
+        min_count=min_count,
+        max_token_length=max_token_length,
+        progress=progress,
+    )
+    if not given:
+        tok.register_special_tokens(numbered(ids, N_BYTES + len(tok.merges)))
+    return tok
+
+
+def numbered(tokens: Iterable[str], first_id: int) -> dict[str, int]:
+    """Special tokens with the ids from first_id on. TypeError for a single str, ValueError for a token that is given twice."""
+    if isinstance(tokens, str):
+        raise TypeError(f"special_tokens are several texts, not one: write [{tokens!r}]")
+    ids: dict[str, int] = {}
+    for token in tokens:
+        if token in ids:
+            raise ValueError(f"the special token {token!r} is given twice")
+        ids[token] = first_id + len(ids)
+    return ids
