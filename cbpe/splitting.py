@@ -66,21 +66,23 @@ class RegexSplitter:
             for match in self._compiled.finditer(text, timeout=timeout):
                 yield match.group()
         except TimeoutError:
-            raise ValueError(f"the split pattern {shortened(self.pattern)} took more than {timeout:.0f} s on one text") from None
+            quoted = shortened(self.pattern)
+            raise ValueError(f"the split pattern {quoted} took more than {timeout:.0f} s on one text") from None
 
 
 def compile_regex(pattern: str) -> Any:
     """The pattern compiled by the `regex` module; its errors become ValueErrors that quote the pattern."""
     import regex  # type: ignore[import-untyped]  # slow to import, and rarely needed
 
+    quoted = shortened(pattern)
     if unrolled_copies(pattern) > MAX_COPIES:
-        raise ValueError(f"the split pattern {shortened(pattern)} is too large: it repeats a group over {MAX_COPIES} times")
+        raise ValueError(f"the split pattern {quoted} is too large: it repeats a group more than {MAX_COPIES} times")
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise ValueError(f"the split pattern {shortened(pattern)} is not a valid expression: {error}") from error
+        raise ValueError(f"the split pattern {quoted} is not a valid expression: {error}") from error
     except (RecursionError, MemoryError, OverflowError) as error:
-        raise ValueError(f"the split pattern {shortened(pattern)} is too large: {error}") from error
+        raise ValueError(f"the split pattern {quoted} is too large: {error}") from error
 
 
 def unrolled_copies(pattern: str) -> int:
