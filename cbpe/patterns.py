@@ -3,7 +3,6 @@
 from cbpe._core.blocks import AsciiRules
 
 __all__ = [
-    "ASCII_RULES",
     "CL100K_SPLIT_PATTERN",
     "GPT2_SPLIT_PATTERN",
     "GPT4_SPLIT_PATTERN",
