@@ -1,8 +1,8 @@
 """Training: learns a list of merges from text, and keeps a record of how it went.
 
 How it works: the text is split into pieces, equal pieces are counted together, and then, again and again, the most
-frequent pair of neighbouring tokens becomes a new token. tests/reference.py says it in thirty lines; cbpe/_core/learn.pyx
-does it fast.
+frequent pair of neighbouring tokens becomes a new token. tests/reference.py says it in thirty lines, and
+cbpe/_core/learn.pyx does it fast.
 """
 
 from __future__ import annotations

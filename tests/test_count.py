@@ -79,7 +79,12 @@ def test_text_that_the_pattern_does_not_match_is_read_but_not_counted():
 
 @pytest.mark.parametrize(
     ("text", "replaced"),
-    [("a\ud800b", "a\ufffdb"), ("\udc00", "\ufffd"), ("\ud83d\ude09", "\U0001f609"), ("\ud800\ud83d\ude09", "\ufffd\U0001f609")],
+    [
+        ("a\ud800b", "a\ufffdb"),
+        ("\udc00", "\ufffd"),
+        ("\ud83d\ude09", "\U0001f609"),
+        ("\ud800\ud83d\ude09", "\ufffd\U0001f609"),
+    ],
 )
 def test_lone_surrogates_are_replaced_as_tiktoken_does(text, replaced):
     counter = PieceCounter()

@@ -323,7 +323,7 @@ cdef int count_frequent_pairs(State *state, int64_t factor) except -1 nogil:
 
 
 cdef int build_pairs(State *state, int64_t factor) except -1 nogil:
-    """Find all pairs anew and keep those that reach min_count and are at most some `factor` times rarer than the best."""
+    """Find all pairs anew and keep those that reach min_count and are at most `factor` times rarer than the best."""
     cdef:
         int64_t best = 0
         size_t i

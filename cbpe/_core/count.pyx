@@ -260,7 +260,7 @@ cdef class PieceCounter:
 
 
 def utf8(str text not None):
-    """The bytes of a text. As with tiktoken, a lone surrogate is U+FFFD, and a pair of them is the character it means."""
+    """The bytes of a text. As with tiktoken, a lone surrogate is U+FFFD, and a pair of them is its character."""
     try:
         return text.encode()
     except UnicodeEncodeError:

@@ -110,7 +110,7 @@ cdef class Trainer:
         if n_bytes != <size_t>data.shape[0]:
             raise ValueError(f"the lengths add up to {n_bytes} bytes, but data holds {data.shape[0]}")
         if n_slots > UINT32_MAX:
-            raise OverflowError(f"{n_bytes} bytes of distinct words are too many, 2^32 - 2 the most; train on less text")
+            raise OverflowError(f"{n_bytes} bytes of distinct words are more than 2^32 - 2; train on less text")
         state.n_slots = n_slots
         state.tokens = self.tokens_at_start = tokens
         state.min_count = min_count
