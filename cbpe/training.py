@@ -1,7 +1,8 @@
 """Training: learns a list of merges from text, and keeps a record of how it went.
 
-How it works: the text is split into pieces, equal pieces are counted once, and then, again and again, the most frequent pair of
-neighbouring tokens becomes a new token. tests/reference.py says it in thirty lines; cbpe/_core/learn.pyx does it fast.
+How it works: the text is split into pieces, equal pieces are counted together, and then, again and again, the most
+frequent pair of neighbouring tokens becomes a new token. tests/reference.py says it in thirty lines, and
+cbpe/_core/learn.pyx does it fast.
 """
 
 from __future__ import annotations
@@ -79,15 +80,17 @@ def learn_merges(
     verbose: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[array[int], array[int], TrainingRecord]:
-    """Learn up to n_merges merges: merge i joins the tokens left[i] and right[i] to token 256 + i -> (left, right, record).
+    """Learn up to n_merges merges -> (left, right, record): merge i joins tokens left[i] and right[i] to token 256 + i.
 
-    source: a text, or an iterable of texts, each split on its own. tie_break: which of several pairs with the highest count is merged,
-    "first" the one that occurs first, "largest" and "smallest" the one with the largest or smallest (left id, right id). Pairs that
-    occur less than min_count times are not merged, nor those whose token would have more than max_token_length bytes. progress is called
-    with (merges done, n_merges) some ten times a second. left and right are array("I").
+    source: a text, or an iterable of texts, each split on its own. tie_break: which of several pairs with the highest
+    count is merged, "first" the one that occurs first, "largest" and "smallest" the one with the largest or smallest
+    (left id, right id). Pairs that occur less than min_count times are not merged, nor those whose token would have
+    more than max_token_length bytes. progress is called with (merges done, n_merges) some ten times a second. left and
+    right are array("I").
 
-    Where nothing is left to merge, training ends early with a UserWarning, and record.stopped says why. Raises TypeError for a source,
-    a text or a number of the wrong type, ValueError for an option out of range or a source without any piece.
+    Where nothing is left to merge, training ends early with a UserWarning, and record.stopped says why. Raises
+    TypeError for a source, a text or a number of the wrong type, ValueError for an option out of range or a source
+    without any piece.
     """
     n_merges = checked_int("n_merges", n_merges, 0)
     min_count = checked_int("min_count", min_count, 1)
@@ -98,7 +101,8 @@ def learn_merges(
     started = time.perf_counter()
     counter, text_bytes = count_pieces(source, splitter)
     if n_merges and not len(counter):
-        raise ValueError("there is nothing to learn merges from: " + ("the split pattern matches nothing" if text_bytes else "no text"))
+        reason = "the split pattern matches nothing in the text" if text_bytes else "there is no text"
+        raise ValueError(f"nothing to learn merges from: {reason}")
     n_pieces = len(counter)
     trainer = Trainer(
         counter.data(), counter.lengths(), counter.counts(),
@@ -127,13 +131,13 @@ def learn_merges(
     if verbose:
         print(f"{record.text_bytes:,} bytes are {trainer.tokens:,} tokens: {record.compression():.2f} bytes per token")
     if record.stopped:
-        message = f"training stopped after {len(trainer)} of {n_merges} merges, at a vocabulary of {N_BYTES + len(trainer)} tokens: "
-        warnings.warn(message + record.stopped, stacklevel=3)
+        reached = f"{len(left)} of {n_merges} merges, at a vocabulary of {N_BYTES + len(left)} tokens"
+        warnings.warn(f"training stopped after {reached}: {record.stopped}", stacklevel=3)
     return left, right, record
 
 
 def merges_asked(vocab_size: int) -> int:
-    """The number of merges that a vocabulary of this size takes: 276 -> 20. TypeError unless it is an int, ValueError below 256."""
+    """The number of merges that make a vocabulary: 276 -> 20. TypeError unless it is an int, ValueError below 256."""
     return checked_int("vocab_size", vocab_size, N_BYTES, " (the single bytes)") - N_BYTES
 
 
@@ -197,7 +201,9 @@ class Report:
         """One line for each merge since the last call."""
         for left, right, count, tokens in zip(*self.trainer.results(len(self.vocab) - N_BYTES), strict=True):
             token = self.vocab[left] + self.vocab[right]
-            shown = repr(token) if len(token) <= LONGEST_SHOWN else f"{token[:LONGEST_SHOWN]!r}..., {len(token):,} bytes"
+            shown = repr(token[:LONGEST_SHOWN])
+            if len(token) > LONGEST_SHOWN:
+                shown += f"..., {len(token):,} bytes"
             new_id = len(self.vocab)
             self.vocab.append(token)
             print(
