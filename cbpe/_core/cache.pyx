@@ -11,6 +11,7 @@ cdef extern from "bits.h" nogil:
 
 cdef enum:
     FIRST_SLOTS = 1 << 10
+    LARGEST_ARENA = 1 << 30     # in words: an entry has 32 bits for where its record starts
 
 
 cdef bint take(int64_t *budget, uint64_t n) noexcept nogil:
@@ -76,6 +77,8 @@ cdef bint arena_room(PieceCache *cache, uint64_t words) noexcept nogil:
     cdef void *grown
     if cache.arena_used + words <= size:
         return True
+    if cache.arena_used + words > <uint64_t>LARGEST_ARENA:
+        return False
     while size < cache.arena_used + words:
         size = size * 2 if size else 4096
     if not take(cache.budget, (size - cache.arena_size) * 4):

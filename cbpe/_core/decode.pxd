@@ -1,6 +1,7 @@
 """What other compiled modules may use of decoding: a table from ids to bytes, and the buffer that they are written to."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from cbpe._core.special cimport SpecialTables
 from cbpe._core.vocab cimport VocabTables
@@ -43,8 +44,11 @@ cdef inline int append_token(const DecodeTable *table, ByteBuffer *buffer, Py_ss
     slot = table.slots + token_id
     if slot.size == FAR or slot.size == 0 or buffer.capacity - buffer.used < 16:
         return append_slowly(slot, buffer)
-    (<DecodeSlot *>(buffer.bytes + buffer.used))[0] = slot[0]
+    memcpy(buffer.bytes + buffer.used, slot, sizeof(DecodeSlot))
     buffer.used += slot.size
     return 1
+
+# Append bytes; 1: done, -1: no memory.
+cdef int append_bytes(ByteBuffer *buffer, const uint8_t *token, uint32_t size) noexcept nogil
 
 cdef int append_slowly(const DecodeSlot *slot, ByteBuffer *buffer) noexcept nogil

@@ -64,6 +64,10 @@ cdef int append_slowly(const DecodeSlot *slot, ByteBuffer *buffer) noexcept nogi
     if size == FAR:
         memcpy(&token, slot.bytes, sizeof(token))
         memcpy(&size, slot.bytes + 8, sizeof(size))
+    return append_bytes(buffer, token, size)
+
+
+cdef int append_bytes(ByteBuffer *buffer, const uint8_t *token, uint32_t size) noexcept nogil:
     if not reserve_bytes(buffer, size):
         return -1
     memcpy(buffer.bytes + buffer.used, token, size)

@@ -37,6 +37,9 @@ cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed, WalkTables *
 
 cdef void free_workspace(Workspace *work) noexcept nogil
 
+# Forget the text that was encoded, and give back the memory that only a long one needs.
+cdef void tidy_workspace(Workspace *work) noexcept nogil
+
 # Encode text[position[0]:size], about a slice of it, and move position[0] on.
 cdef EncodeStatus encode_slice(
     const VocabTables *v, const SplitTables *split, Workspace *work, const uint8_t *text, Py_ssize_t size, Py_ssize_t *position

@@ -11,6 +11,9 @@ from cbpe._core.vocab cimport NONE, cbpe_prefetch, find_word
 cdef extern from "bits.h" nogil:
     void cbpe_want_large_pages(void *p, size_t n)
 
+cdef enum:
+    KEPT = 1 << 16              # a workspace gives back larger buffers
+
 
 cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed, WalkTables **walk) noexcept nogil:
     cdef Workspace *work = <Workspace *>calloc(1, sizeof(Workspace))
@@ -26,6 +29,16 @@ cdef void free_workspace(Workspace *work) noexcept nogil:
         free_merge_room(&work.room)
         free(work.ids)
         free(work)
+
+
+cdef void tidy_workspace(Workspace *work) noexcept nogil:
+    work.n_ids = 0
+    if work.capacity > KEPT:
+        free(work.ids)
+        work.ids = NULL
+        work.capacity = 0
+    if work.room.capacity > KEPT or work.room.alive_capacity > KEPT:
+        free_merge_room(&work.room)
 
 
 cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:

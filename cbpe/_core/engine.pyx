@@ -8,19 +8,20 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.list cimport PyList_GET_ITEM, PyList_New
-from cpython.long cimport PyLong_FromLong
+from cpython.number cimport PyNumber_Index
 from cpython.object cimport PyObject
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8, PyUnicode_FromObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 
 import os
 
 from cbpe._core.decode cimport (
-    ByteBuffer, DecodeTable, append_token, close_decode_table, open_decode_table, reserve_bytes
+    ByteBuffer, DecodeTable, append_bytes, append_token, close_decode_table, open_decode_table, reserve_bytes
 )
 from cbpe._core.encode cimport (
-    DONE, MORE, NO_MEMORY, EncodeStatus, Workspace, append_id, encode_piece, encode_slice, free_workspace, new_workspace, reserve
+    DONE, MORE, NO_MEMORY, EncodeStatus, Workspace, append_id, encode_piece, encode_slice, free_workspace, new_workspace,
+    reserve, tidy_workspace
 )
 from cbpe._core.special cimport SpecialTables, SpecialTokens, find_special
 from cbpe._core.split cimport SplitTables, Splitter
@@ -29,6 +30,7 @@ from cbpe._core.walk cimport WalkTables, free_walk_tables
 
 cdef extern from "objects.h":
     Py_ssize_t cbpe_small_int(PyObject *o)
+    const bint CBPE_HAS_GIL
 
 cdef extern from "bits.h" nogil:
     void cbpe_want_large_pages(void *p, size_t n)
@@ -45,7 +47,6 @@ cdef extern from "Python.h":
 cdef enum:
     IDLE = 16                   # workspaces kept for the next call
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
-    KEPT_IDS = 1 << 16          # a workspace gives back a larger buffer
     BYTES_PER_TOKEN = 3         # so few that a buffer for a long text rarely has to grow
 
 DEFAULT_CACHE_BYTES = 64 << 20
@@ -55,10 +56,11 @@ cdef str encodable(text):
     """The text itself; with every lone surrogate replaced, as tiktoken does, if UTF-8 cannot hold it."""
     if not isinstance(text, str):
         raise TypeError(f"text must be a str, not {type(text).__name__}")
+    text = PyUnicode_FromObject(text)       # an exact str of a subclass, such as numpy's
     try:
         PyUnicode_AsUTF8AndSize(text, NULL)
     except UnicodeEncodeError:
-        return (<str>text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
 
 
@@ -149,11 +151,7 @@ cdef class Engine:
 
     cdef void release(self, Workspace *work) noexcept:
         cdef int i
-        work.n_ids = 0
-        if work.capacity > KEPT_IDS:
-            free(work.ids)
-            work.ids = NULL
-            work.capacity = 0
+        tidy_workspace(work)
         for i in range(IDLE):
             if self.idle[i] == NULL and cbpe_atomic_put(&self.idle[i], work):
                 return
@@ -195,7 +193,7 @@ cdef class Engine:
         cdef const uint8_t *utf8 = <const uint8_t *>PyUnicode_AsUTF8AndSize(text, &size)
         cdef uint32_t which
         cdef EncodeStatus status
-        if size > KEPT_IDS and not reserve(work, size // BYTES_PER_TOKEN):
+        if size > WITH_GIL and not reserve(work, size // BYTES_PER_TOKEN):
             self.check(NO_MEMORY, work)
         while allowed is not None:
             at = find_special(&allowed.tables, utf8, size, start, &which)
@@ -260,17 +258,22 @@ cdef class Encoder:
         """Use these tables from now on. Calls in progress go on with the earlier ones."""
         self.engine = Engine(vocabulary, splitter, SpecialTokens(special_tokens), cache_bytes)
 
+    cdef Engine installed(self):
+        if self.engine is None:
+            raise RuntimeError(f"this {type(self).__name__} has no vocabulary: its __init__ has not been called")
+        return self.engine
+
     @property
     def _vocabulary(self):
-        return self.engine.vocabulary
+        return self.installed().vocabulary
 
     @property
     def _splitter(self):
-        return self.engine.splitter
+        return self.installed().splitter
 
     @property
     def _special(self):
-        return self.engine.special_tokens
+        return self.installed().special_tokens
 
     def encode_ordinary(self, text):
         """Encode text in which no special token counts as such: str -> list[int].
@@ -281,7 +284,7 @@ cdef class Encoder:
         return self._encode(text, None, None)
 
     def _encode(self, text, SpecialTokens allowed, SpecialTokens forbidden):
-        cdef Engine engine = self.engine
+        cdef Engine engine = self.installed()
         cdef Workspace *work
         text = encodable(text)
         if forbidden is not None:
@@ -294,7 +297,7 @@ cdef class Encoder:
             engine.release(work)
 
     def _count(self, text, SpecialTokens allowed, SpecialTokens forbidden):
-        cdef Engine engine = self.engine
+        cdef Engine engine = self.installed()
         cdef Workspace *work
         text = encodable(text)
         if forbidden is not None:
@@ -308,7 +311,7 @@ cdef class Encoder:
 
     def _encode_buffer(self, text, SpecialTokens allowed, SpecialTokens forbidden):
         """The ids as an object that owns them and shows them as a buffer of uint32[n]."""
-        cdef Engine engine = self.engine
+        cdef Engine engine = self.installed()
         cdef Workspace *work
         cdef TokenBuffer buffer = TokenBuffer()
         text = encodable(text)
@@ -333,13 +336,13 @@ cdef class Encoder:
         >>> enc.decode_bytes([15339, 1917])
         b'hello world'
         """
-        cdef ByteBuffer buffer = join_tokens(self.engine, ids)
+        cdef ByteBuffer buffer = join_tokens(self.installed(), ids)
         try:
             return PyBytes_FromStringAndSize(<const char *>buffer.bytes, buffer.used)
         finally:
             free(buffer.bytes)
 
-    def decode(self, ids, str errors="replace"):
+    def decode(self, ids, str errors not None="replace"):
         """Decode token ids to text; `errors` says what becomes of bytes that are no UTF-8, as for bytes.decode.
 
         Raises KeyError for an id that is not in the vocabulary, TypeError for what is no int.
@@ -347,18 +350,28 @@ cdef class Encoder:
         >>> enc.decode([15339, 1917])
         'hello world'
         """
-        cdef ByteBuffer buffer = join_tokens(self.engine, ids)
         cdef bytes handler = errors.encode()
+        cdef ByteBuffer buffer = join_tokens(self.installed(), ids)
         try:
             return PyUnicode_DecodeUTF8(<const char *>buffer.bytes, buffer.used, handler)
         finally:
             free(buffer.bytes)
 
 
+cdef list as_list(ids):
+    """The ids as a list: the one given, or a new one. What has a tolist, such as an array, knows the fastest way."""
+    if type(ids) is list and CBPE_HAS_GIL:
+        return ids
+    listed = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    if type(listed) is not list:
+        raise TypeError(f"token ids are a sequence of int, not {type(ids).__name__}")
+    return listed
+
+
 cdef ByteBuffer join_tokens(Engine engine, ids) except *:
     """The bytes of all ids one after another. The caller frees them."""
     cdef ByteBuffer buffer
-    cdef list items = ids if type(ids) is list else list(ids)
+    cdef list items = as_list(ids)
     cdef Py_ssize_t i, token_id
     cdef int status
     buffer.bytes = NULL
@@ -369,11 +382,9 @@ cdef ByteBuffer join_tokens(Engine engine, ids) except *:
         i = 0
         while i < len(items):       # the list may be changed by the __index__ of one of its items
             token_id = cbpe_small_int(<PyObject *>PyList_GET_ITEM(items, i))
-            if token_id < 0:
-                token_id = checked_id(items[i])
-            status = append_token(&engine.table, &buffer, token_id)
+            status = append_token(&engine.table, &buffer, token_id)     # 0 for the -1 of an item that is no small int
             if status == 0:
-                append_far_special(engine, &buffer, items[i])
+                append_checked(engine, &buffer, items[i])
             elif status < 0:
                 raise MemoryError
             i += 1
@@ -383,24 +394,22 @@ cdef ByteBuffer join_tokens(Engine engine, ids) except *:
     return buffer
 
 
-cdef Py_ssize_t checked_id(item) except? -1:
-    """An id that is no small int; -1 for one that no table can hold."""
+cdef int append_checked(Engine engine, ByteBuffer *buffer, item) except -1:
+    """Append the token of an id that is no small int or is beyond the table. KeyError or TypeError if it is no id."""
+    cdef Py_ssize_t i
+    cdef const SpecialTables *special = &engine.special_tokens.tables
     if isinstance(item, bool) or not hasattr(item, "__index__"):
         raise TypeError(f"a token id is an int, not {type(item).__name__}: {item!r}")
-    value = item.__index__()
-    return value if 0 <= value < 1 << 62 else -1
-
-
-cdef int append_far_special(Engine engine, ByteBuffer *buffer, item) except -1:
-    """Append the special token of an id beyond the table, or raise KeyError."""
-    cdef bytes token
-    for text, token_id in engine.special_tokens.ids.items():
-        if token_id == item and token_id >= engine.table.n_slots:
-            token = text.encode()
-            if not reserve_bytes(buffer, len(token)):
-                raise MemoryError
-            for byte in token:
-                buffer.bytes[buffer.used] = byte
-                buffer.used += 1
-            return 0
-    raise KeyError(f"token id {item} is not in the vocabulary")
+    token_id = PyNumber_Index(item)
+    cdef int status = append_token(&engine.table, buffer, token_id) if 0 <= token_id < engine.table.n_slots else 0
+    if status > 0:
+        return 0
+    # Special tokens far above the vocabulary are not in the table; of two with one id the later one counts, as there.
+    for i in range(<Py_ssize_t>special.n - 1, -1, -1):
+        if status == 0 and special.ids[i] == token_id:
+            status = append_bytes(buffer, special.bytes + special.offsets[i], special.offsets[i + 1] - special.offsets[i])
+    if status < 0:
+        raise MemoryError
+    if status == 0:
+        raise KeyError(f"token id {token_id} is not in the vocabulary")
+    return 0

@@ -6,7 +6,7 @@ from cbpe._core.vocab cimport VocabTables
 from cbpe._core.walk cimport WalkTables
 
 
-# Memory for merging long pieces, kept between calls. Its owner calls free_merge_room once.
+# Memory for merging long pieces, kept between calls. Its owner calls free_merge_room at the end; it may be used again after that.
 cdef struct MergeRoom:
     WalkTables **walk           # where the tables for walking are, or will be when the first long piece comes; NULL: merge without them
     uint64_t *alive

@@ -17,6 +17,7 @@ cdef extern from "bits.h" nogil:
 
 cdef enum:
     SHORT = 64
+    WALKED_BYTES = 1 << 24      # of all symbols together: with more, the tables for walking would take too much memory
 
 
 cdef Py_ssize_t merge_short(const VocabTables *v, const uint8_t *piece, Py_ssize_t size, uint32_t *symbols) noexcept nogil:
@@ -188,7 +189,7 @@ cdef Py_ssize_t merge_piece(
 ) noexcept nogil:
     if size <= SHORT:
         return merge_short(v, piece, size, out)
-    if v.monotone and room.walk != NULL:
+    if v.monotone and room.walk != NULL and v.offsets[v.n_symbols] <= WALKED_BYTES:
         return merge_walking(v, piece, size, room, out)
     return merge_long(v, piece, size, room, out)
 
@@ -199,3 +200,6 @@ cdef void free_merge_room(MergeRoom *room) noexcept nogil:
     free(room.following)
     free(room.preceding)
     free(room.heap)
+    room.alive = room.heap = NULL
+    room.symbols = room.following = room.preceding = NULL
+    room.alive_capacity = room.capacity = 0

@@ -4,6 +4,13 @@
 
 #include <Python.h>
 
+/* Whether a list that is read cannot be changed by another thread meanwhile. */
+#ifdef Py_GIL_DISABLED
+#define CBPE_HAS_GIL 0
+#else
+#define CBPE_HAS_GIL 1
+#endif
+
 /* The value of an exact int of one digit that is not negative; -1 for anything else, which then takes the slow way. */
 static inline Py_ssize_t cbpe_small_int(PyObject *o) {
     if (!PyLong_CheckExact(o))

@@ -42,7 +42,10 @@ cdef Py_ssize_t find_special(
 
 
 cdef class SpecialTokens:
-    """Special tokens and their ids: dict[str, int]. Immutable. Of two with the same id the later one is what the id decodes to."""
+    """Special tokens and their ids: dict[str, int]. Immutable. ValueError for an empty one.
+
+    Of two with the same id the later one is what the id decodes to.
+    """
 
     def __cinit__(self, dict ids not None):
         cdef SpecialTables *s = &self.tables
@@ -51,6 +54,8 @@ cdef class SpecialTokens:
         cdef bytes token
         self.ids = dict(ids)
         tokens = [text.encode("utf-8", "surrogatepass") for text in ids]
+        if not all(tokens):
+            raise ValueError(f"the special token with id {ids['']} is empty")
         total = sum(map(len, tokens))
         lengths = sorted(set(map(len, tokens)), reverse=True)
         if total >= 1 << 31:

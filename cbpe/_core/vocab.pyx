@@ -9,11 +9,13 @@ import zlib
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memmove
 
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
 PACKED_VERSION = 1
-HEADER = struct.Struct("<8sIIIIIIII")   # magic, version, flags, merges, unmerged tokens, their bytes, runs of ids, 0, CRC-32 of the rest
+# Magic, version, flags, number of merges and of unmerged tokens, bytes of these, runs of ids, 0, CRC-32 of all else.
+HEADER = struct.Struct("<8sIIIIIIII")
+CHECKED = HEADER.size - 4               # bytes of the header before the checksum
 WHOLE_PIECES = 1
 
 
@@ -176,7 +178,8 @@ cdef int fill_bytes(VocabTables *v, list extras) except -1:
             v.offsets[index] = <uint32_t>total
             total += sizes[index]
         v.offsets[v.n_tokens] = <uint32_t>total
-        # The short copies below take 16 bytes whatever they need.
+        # The short copies below take 16 bytes whatever they need, which may overlap: what is too much, a later token
+        # writes over.
         v.bytes = <uint8_t *>malloc(total + 32)
         if v.bytes == NULL:
             raise MemoryError
@@ -187,8 +190,8 @@ cdef int fill_bytes(VocabTables *v, list extras) except -1:
             first, second = v.left[i], v.right[i]
             to = v.bytes + v.offsets[256 + i]
             if v.monotone and sizes[first] <= 16 and sizes[second] <= 16:
-                memcpy(to, v.bytes + v.offsets[first], 16)
-                memcpy(to + sizes[first], v.bytes + v.offsets[second], 16)
+                memmove(to, v.bytes + v.offsets[first], 16)
+                memmove(to + sizes[first], v.bytes + v.offsets[second], 16)
             else:
                 memcpy(to, v.bytes + v.offsets[first], sizes[first])
                 memcpy(to + sizes[first], v.bytes + v.offsets[second], sizes[second])
@@ -200,14 +203,20 @@ cdef int fill_bytes(VocabTables *v, list extras) except -1:
     return 0
 
 
-cdef uint32_t *copy_ids(object values) except? NULL:
+cdef uint32_t *copy_ids(object values, Py_ssize_t n) except? NULL:
     cdef const uint32_t[::1] view = values
+    if view.shape[0] != n:
+        raise ValueError(f"a buffer of {n} items has {view.shape[0]}")
     cdef uint32_t *copy = <uint32_t *>malloc((view.shape[0] + 1) * sizeof(uint32_t))
     if copy == NULL:
         raise MemoryError
     if view.shape[0]:
         memcpy(copy, &view[0], view.shape[0] * sizeof(uint32_t))
     return copy
+
+
+cdef checksum(header, body):
+    return zlib.crc32(body, zlib.crc32(header[:CHECKED]))
 
 
 cdef class Vocabulary:
@@ -239,9 +248,9 @@ cdef class Vocabulary:
         v.n_symbols = 256 + n_merges
         v.n_tokens = v.n_symbols + len(extras)
         v.whole_pieces = whole_pieces
-        v.left = copy_ids(left)
-        v.right = copy_ids(right)
-        v.ids = copy_ids(ids)
+        v.left = copy_ids(left, n_merges)
+        v.right = copy_ids(right, n_merges)
+        v.ids = copy_ids(ids, v.n_tokens)
         v.monotone = True
         for i in range(v.n_symbols - 256):
             if v.left[i] >= v.n_symbols or v.right[i] >= v.n_symbols:
@@ -315,9 +324,16 @@ cdef class Vocabulary:
         }
 
     def merges(self):
-        """All merges in the order in which they apply: dict[(left id, right id), id]."""
+        """All merges in the order in which they apply: dict[(left id, right id), id].
+
+        Raises ValueError where one is made of a byte that has no token, and so no id.
+        """
         cdef VocabTables *v = &self.tables
-        cdef uint32_t i
+        cdef uint32_t i, part
+        for i in range(v.n_symbols - 256):
+            part = v.left[i] if v.ids[v.left[i]] == NONE else v.right[i]
+            if v.ids[part] == NONE:
+                raise ValueError(f"token {v.ids[256 + i]} is merged from the byte 0x{part:02x}, which has no token")
         return {(v.ids[v.left[i]], v.ids[v.right[i]]): v.ids[256 + i] for i in range(v.n_symbols - 256)}
 
     def unmerged(self):
@@ -329,15 +345,16 @@ cdef class Vocabulary:
     def pack(self):
         """The vocabulary as bytes, the same for the same vocabulary on every machine.
 
-        Little-endian: a header of 40 bytes (magic, format version, flags, number of merges, number of unmerged tokens, bytes of these, number
-        of runs of ids, 0, CRC-32 of all that follows), then uint32[merges] left symbols, uint32[merges] right symbols, the ids of all tokens
-        as runs of consecutive ids, uint32[runs] first ids and uint32[runs] counts, uint32[unmerged] lengths, and the unmerged tokens' bytes.
+        Little-endian: a header of 40 bytes (magic, format version, flags, number of merges, number of unmerged tokens,
+        bytes of these, number of runs of ids, 0, CRC-32 of all before and behind it), then uint32[merges] left symbols,
+        uint32[merges] right symbols, the ids of all tokens as runs of consecutive ids, uint32[runs] first ids and
+        uint32[runs] counts, uint32[unmerged] lengths, and the unmerged tokens' bytes.
         """
         cdef VocabTables *v = &self.tables
         cdef uint32_t i
         firsts, counts = array.array("I"), array.array("I")
         for i in range(v.n_tokens):
-            if i and v.ids[i] != NONE and v.ids[i] == v.ids[i - 1] + 1:
+            if i and v.ids[i] == <uint64_t>v.ids[i - 1] + 1 and v.ids[i] != NONE:
                 counts[len(counts) - 1] += 1
             else:
                 firsts.append(v.ids[i])
@@ -355,7 +372,8 @@ cdef class Vocabulary:
                 part.byteswap()
         body = b"".join([*(part.tobytes() for part in parts), *extras])
         sizes = (v.n_symbols - 256, len(extras), sum(map(len, extras)), len(firsts))
-        return HEADER.pack(MAGIC, PACKED_VERSION, WHOLE_PIECES if v.whole_pieces else 0, *sizes, 0, zlib.crc32(body)) + body
+        header = HEADER.pack(MAGIC, PACKED_VERSION, WHOLE_PIECES if v.whole_pieces else 0, *sizes, 0, 0)
+        return header[:CHECKED] + struct.pack("<I", checksum(header, body)) + body
 
     @staticmethod
     def unpack(data):
@@ -363,7 +381,7 @@ cdef class Vocabulary:
         data = memoryview(data).cast("B")
         if len(data) < HEADER.size:
             raise ValueError(f"a packed vocabulary has at least {HEADER.size} bytes, this has {len(data)}: it is cut short")
-        magic, version, flags, n_merges, n_unmerged, n_bytes, n_runs, zero, checksum = HEADER.unpack_from(data)
+        magic, version, flags, n_merges, n_unmerged, n_bytes, n_runs, zero, expected = HEADER.unpack_from(data)
         if magic != MAGIC:
             raise ValueError(f"this is no packed vocabulary: it starts with {bytes(data[:8])!r}, not {MAGIC!r}")
         if version != PACKED_VERSION or flags & ~WHOLE_PIECES or zero:
@@ -373,7 +391,7 @@ cdef class Vocabulary:
         size = HEADER.size + 8 * n_merges + 8 * n_runs + 4 * n_unmerged + n_bytes
         if len(data) != size:
             raise ValueError(f"this packed vocabulary should have {size} bytes and has {len(data)}")
-        if zlib.crc32(data[HEADER.size:]) != checksum:
+        if checksum(data, data[HEADER.size:]) != expected:
             raise ValueError("this packed vocabulary is damaged: its checksum is wrong")
 
         cdef Py_ssize_t position = HEADER.size
