@@ -1,6 +1,6 @@
 """What other compiled modules may use of the splitter."""
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint16_t
 
 
 cdef struct Span:
@@ -10,8 +10,12 @@ cdef struct Span:
 
 
 cdef struct SplitTables:
-    # A split pattern compiled to an automaton over character classes.
-    const uint8_t *placeholder
+    # A split pattern compiled to an automaton over character classes; no pattern at all if `ascii_rows` is NULL. The Splitter owns the
+    # memory. Entries are as automaton.pxd says: (number of the next state << STATE_SHIFT) | flags.
+    const uint16_t *ascii_rows  # [state][byte], 128 to a state
+    const uint16_t *class_rows  # [state][class], MAX_CLASSES to a state
+    const uint16_t *block_of  # [code point >> 8]
+    const uint8_t *blocks  # [block][code point & 255]: a class
 
 
 # Find the next pieces of text[position[0]:size] (valid UTF-8), at most `capacity` of them, and move position[0] behind the last.
@@ -23,3 +27,9 @@ cdef Py_ssize_t find_pieces(
 
 cdef class Splitter:
     cdef SplitTables tables
+    cdef readonly object pattern
+    # What the tables point to.
+    cdef bytes ascii_rows
+    cdef bytes class_rows
+    cdef bytes block_of
+    cdef bytes blocks

@@ -1,0 +1,88 @@
+/* What the compiled core needs of C and Cython cannot say: unaligned loads, a 128-bit product, a prefetch. */
+#ifndef CBPE_BITS_H
+#define CBPE_BITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#endif
+
+#define CBPE_NONE UINT32_MAX
+
+static inline uint64_t cbpe_load64(const uint8_t *p) {
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return v;
+}
+
+/* Both halves of the 128-bit product, folded: the mixing step of the wyhash family. */
+static inline uint64_t cbpe_mix(uint64_t a, uint64_t b) {
+#if defined(__SIZEOF_INT128__)
+    __uint128_t r = (__uint128_t)a * b;
+    return (uint64_t)r ^ (uint64_t)(r >> 64);
+#elif defined(_MSC_VER) && defined(_M_X64)
+    uint64_t high, low = _umul128(a, b, &high);
+    return low ^ high;
+#else
+    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    uint64_t low = a0 * b0, middle = a1 * b0 + (low >> 32), other = a0 * b1 + (uint32_t)middle;
+    return ((other << 32) | (uint32_t)low) ^ (a1 * b1 + (middle >> 32) + (other >> 32));
+#endif
+}
+
+static inline void cbpe_prefetch(const void *p) {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(p);
+#else
+    (void)p;
+#endif
+}
+
+/* Atomics, sequentially consistent: add n and return the sum; put a pointer in a place for another; put it there if the place is empty. */
+static inline int64_t cbpe_atomic_add(int64_t *p, int64_t n) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __atomic_add_fetch(p, n, __ATOMIC_SEQ_CST);
+#else
+    return _InterlockedExchangeAdd64((volatile long long *)p, n) + n;
+#endif
+}
+
+static inline void *cbpe_atomic_swap(void **place, void *p) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __atomic_exchange_n(place, p, __ATOMIC_SEQ_CST);
+#else
+    return _InterlockedExchangePointer(place, p);
+#endif
+}
+
+static inline int cbpe_atomic_put(void **place, void *p) {
+#if defined(__GNUC__) || defined(__clang__)
+    void *empty = NULL;
+    return __atomic_compare_exchange_n(place, &empty, p, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+#else
+    return _InterlockedCompareExchangePointer(place, p, NULL) == NULL;
+#endif
+}
+
+/* Hash of any bytes: 16 at a time, the last 16 overlapping. It decides where a thing is looked for, never a result. */
+static inline uint64_t cbpe_hash(const uint8_t *p, size_t n, uint64_t seed) {
+    const uint64_t k0 = 0x9e3779b97f4a7c15u, k1 = 0xd1b54a32d192ed03u;
+    uint64_t h = seed ^ (n * k0), low = 0, high = 0;
+    if (n >= 16) {
+        size_t i = 0;
+        for (; i + 16 < n; i += 16)
+            h = cbpe_mix(cbpe_load64(p + i) ^ h, cbpe_load64(p + i + 8) ^ k1);
+        low = cbpe_load64(p + n - 16);
+        high = cbpe_load64(p + n - 8);
+    } else {
+        memcpy(&low, p, n < 8 ? n : 8);
+        if (n > 8)
+            memcpy(&high, p + 8, n - 8);
+    }
+    return cbpe_mix(cbpe_mix(low ^ h, high ^ k1), k0);
+}
+
+#endif

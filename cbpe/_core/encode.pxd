@@ -1,0 +1,47 @@
+"""What other compiled modules may use of encoding: a workspace, and the loop that fills it with token ids."""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+from cbpe._core.cache cimport PieceCache, PieceKey
+from cbpe._core.merge cimport MergeRoom
+from cbpe._core.split cimport Span, SplitTables
+from cbpe._core.vocab cimport VocabTables
+
+
+cdef enum:
+    BATCH = 256                 # pieces that are looked up together
+    SLICE = 1 << 22             # bytes of text between two looks at the signals
+
+cdef enum EncodeStatus:
+    DONE
+    MORE                        # the slice is done, the text is not
+    NO_MEMORY
+    NO_TOKEN                    # the vocabulary lacks the byte Workspace.byte
+
+
+# All that one call of encode writes to: used by one call at a time, kept for the next.
+cdef struct Workspace:
+    Span spans[BATCH]
+    PieceKey keys[BATCH]
+    PieceCache cache
+    MergeRoom room
+    uint32_t *ids               # the token ids of the text so far
+    Py_ssize_t n_ids
+    Py_ssize_t capacity
+    uint8_t byte
+
+
+cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed) noexcept nogil
+
+cdef void free_workspace(Workspace *work) noexcept nogil
+
+# Encode text[position[0]:size], about a slice of it, and move position[0] on.
+cdef EncodeStatus encode_slice(
+    const VocabTables *v, const SplitTables *split, Workspace *work, const uint8_t *text, Py_ssize_t size, Py_ssize_t *position
+) noexcept nogil
+
+# Encode one piece of text, without splitting it.
+cdef EncodeStatus encode_piece(const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size) noexcept nogil
+
+# Append one id.
+cdef EncodeStatus append_id(Workspace *work, uint32_t token_id) noexcept nogil

@@ -1,0 +1,124 @@
+"""UTF-8 text to token ids: split into pieces, look each up in the cache, merge those that are new. Plain C data, no Python object."""
+
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memcpy
+
+from cbpe._core.cache cimport CacheEntry, INLINE_IDS, add_entry, close_cache, entry_ids, find_entry, make_key, open_cache
+from cbpe._core.merge cimport free_merge_room, merge_piece
+from cbpe._core.split cimport find_pieces
+from cbpe._core.vocab cimport NONE, cbpe_prefetch, find_word
+
+
+cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed) noexcept nogil:
+    cdef Workspace *work = <Workspace *>calloc(1, sizeof(Workspace))
+    if work != NULL:
+        open_cache(&work.cache, cache_budget, seed)
+    return work
+
+
+cdef void free_workspace(Workspace *work) noexcept nogil:
+    if work != NULL:
+        close_cache(&work.cache)
+        free_merge_room(&work.room)
+        free(work.ids)
+        free(work)
+
+
+cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
+    """Room for n more ids."""
+    cdef Py_ssize_t capacity = work.capacity
+    cdef void *grown
+    if n <= capacity - work.n_ids:
+        return True
+    if n > (<Py_ssize_t>1 << 56) - work.n_ids:
+        return False
+    capacity = work.n_ids + n + (capacity >> 1)
+    grown = realloc(work.ids, capacity * sizeof(uint32_t))
+    if grown == NULL:
+        return False
+    work.ids = <uint32_t *>grown
+    work.capacity = capacity
+    return True
+
+
+cdef EncodeStatus merge_new(const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size) noexcept nogil:
+    """Append the ids of a piece that is not in the cache; there is room for `size` of them."""
+    cdef uint32_t *ids = work.ids + work.n_ids
+    cdef uint32_t index
+    cdef Py_ssize_t i, n
+    if v.whole_pieces:
+        index = find_word(v, piece, size)
+        if index != NONE:
+            ids[0] = v.ids[index]
+            work.n_ids += 1
+            return DONE
+    n = merge_piece(v, piece, size, &work.room, ids)
+    if n < 0:
+        return NO_MEMORY
+    for i in range(n):
+        if v.ids[ids[i]] == NONE:
+            work.byte = <uint8_t>ids[i]
+            return NO_TOKEN
+        ids[i] = v.ids[ids[i]]
+    work.n_ids += n
+    return DONE
+
+
+cdef EncodeStatus encode_slice(
+    const VocabTables *v, const SplitTables *split, Workspace *work, const uint8_t *text, Py_ssize_t size, Py_ssize_t *position
+) noexcept nogil:
+    cdef Py_ssize_t n, i, before, stop = position[0] + SLICE
+    cdef const uint8_t *piece
+    cdef const CacheEntry *entry
+    cdef const uint32_t *ids
+    cdef PieceKey *key
+    cdef EncodeStatus status
+    while True:
+        n = find_pieces(split, text, size, position, work.spans, BATCH)
+        if n == 0:
+            return DONE
+        if not reserve(work, work.spans[n - 1].end - work.spans[0].start + INLINE_IDS):
+            return NO_MEMORY
+        if work.cache.entries != NULL:
+            for i in range(n):
+                key = &work.keys[i]
+                make_key(key, text + work.spans[i].start, work.spans[i].end - work.spans[i].start, text + size, work.cache.seed)
+                cbpe_prefetch(work.cache.entries + (key.hashed & work.cache.mask))
+        for i in range(n):
+            piece = text + work.spans[i].start
+            key = &work.keys[i]
+            if work.cache.entries != NULL:
+                entry = find_entry(&work.cache, key, piece)
+                if entry != NULL:
+                    if entry.n_ids <= INLINE_IDS and key.high >> 56 != 0xFF:
+                        memcpy(work.ids + work.n_ids, entry.ids, INLINE_IDS * sizeof(uint32_t))
+                    else:
+                        ids = entry_ids(&work.cache, entry)
+                        memcpy(work.ids + work.n_ids, ids, entry.n_ids * sizeof(uint32_t))
+                    work.n_ids += entry.n_ids
+                    continue
+            before = work.n_ids
+            status = merge_new(v, work, piece, work.spans[i].end - work.spans[i].start)
+            if status != DONE:
+                return status
+            add_entry(&work.cache, key, piece, work.ids + before, work.n_ids - before)
+        if n < BATCH:
+            return DONE
+        if position[0] >= stop:
+            return MORE
+
+
+cdef EncodeStatus encode_piece(const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size) noexcept nogil:
+    if size == 0:
+        return DONE
+    if not reserve(work, size + INLINE_IDS):
+        return NO_MEMORY
+    return merge_new(v, work, piece, size)
+
+
+cdef EncodeStatus append_id(Workspace *work, uint32_t token_id) noexcept nogil:
+    if not reserve(work, 1):
+        return NO_MEMORY
+    work.ids[work.n_ids] = token_id
+    work.n_ids += 1
+    return DONE

@@ -1,0 +1,383 @@
+"""Encoder: encoding and decoding for Python, over the compiled tables of one model.
+
+An Engine is all that encoding reads (immutable) and the workspaces that it writes to (each used by one call at a time), so that any number
+of threads may use one. An Encoder is the handle that Python classes derive from: training or loading gives it another Engine.
+"""
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.list cimport PyList_GET_ITEM, PyList_New
+from cpython.long cimport PyLong_FromLong
+from cpython.object cimport PyObject
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, realloc
+
+import os
+
+from cbpe._core.decode cimport (
+    ByteBuffer, DecodeTable, append_token, close_decode_table, open_decode_table, reserve_bytes
+)
+from cbpe._core.encode cimport (
+    DONE, MORE, NO_MEMORY, EncodeStatus, Workspace, append_id, encode_piece, encode_slice, free_workspace, new_workspace
+)
+from cbpe._core.special cimport SpecialTables, SpecialTokens, find_special
+from cbpe._core.split cimport SplitTables, Splitter
+from cbpe._core.vocab cimport VocabTables, Vocabulary
+
+cdef extern from "objects.h":
+    Py_ssize_t cbpe_small_int(PyObject *o)
+
+cdef extern from "bits.h" nogil:
+    void *cbpe_atomic_swap(void **place, void *p)
+    bint cbpe_atomic_put(void **place, void *p)
+
+cdef extern from "Python.h":
+    void Py_INCREF(PyObject *o)
+    void Py_DECREF(PyObject *o)
+    void PyList_SET_ITEM(PyObject *list, Py_ssize_t i, PyObject *item)
+    PyObject *PyLong_FromUnsignedLong(unsigned long value)
+
+cdef enum:
+    IDLE = 16                   # workspaces kept for the next call
+    WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
+    KEPT_IDS = 1 << 16          # a workspace gives back a larger buffer
+
+DEFAULT_CACHE_BYTES = 64 << 20
+
+
+cdef str encodable(text):
+    """The text itself; with every lone surrogate replaced, as tiktoken does, if UTF-8 cannot hold it."""
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a str, not {type(text).__name__}")
+    try:
+        PyUnicode_AsUTF8AndSize(text, NULL)
+    except UnicodeEncodeError:
+        return (<str>text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+@cython.final
+cdef class TokenBuffer:
+    """Owns uint32 token ids and shows them through the buffer protocol."""
+
+    cdef uint32_t *ids
+    cdef Py_ssize_t n
+    cdef Py_ssize_t shape[1]
+
+    def __dealloc__(self):
+        free(self.ids)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        self.shape[0] = self.n
+        buffer.buf = self.ids
+        buffer.obj = self
+        buffer.len = self.n * sizeof(uint32_t)
+        buffer.itemsize = sizeof(uint32_t)
+        buffer.readonly = 0
+        buffer.ndim = 1
+        buffer.format = b"I"
+        buffer.shape = self.shape
+        buffer.strides = NULL
+        buffer.suboffsets = NULL
+        buffer.internal = NULL
+
+
+@cython.final
+cdef class Engine:
+    """What one model needs to encode and decode. cache_bytes bounds the memory of the caches of pieces of all threads together."""
+
+    cdef readonly Vocabulary vocabulary
+    cdef readonly object splitter
+    cdef readonly SpecialTokens special_tokens
+    cdef readonly Py_ssize_t cache_bytes
+    cdef const SplitTables *split       # NULL: the splitter is not native
+    cdef DecodeTable table
+    cdef void *idle[IDLE]
+    cdef int64_t budget
+    cdef uint64_t seed
+    cdef PyObject **ints                # id -> its int object, made when first wanted
+    cdef Py_ssize_t n_ints
+
+    def __cinit__(
+        self, Vocabulary vocabulary not None, splitter, SpecialTokens special_tokens not None, Py_ssize_t cache_bytes=DEFAULT_CACHE_BYTES
+    ):
+        if cache_bytes < 0:
+            raise ValueError(f"cache_bytes must not be negative: {cache_bytes}")
+        self.vocabulary = vocabulary
+        self.splitter = splitter
+        self.special_tokens = special_tokens
+        self.cache_bytes = self.budget = cache_bytes
+        self.seed = int.from_bytes(os.urandom(8), "little")
+        self.split = &(<Splitter>splitter).tables if isinstance(splitter, Splitter) else NULL
+        open_decode_table(&self.table, &vocabulary.tables, &special_tokens.tables)
+        self.n_ints = self.table.n_slots
+        self.ints = <PyObject **>calloc(self.n_ints, sizeof(PyObject *))
+        if self.ints == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(IDLE):
+            free_workspace(<Workspace *>self.idle[i])
+        if self.ints != NULL:
+            for i in range(self.n_ints):
+                if self.ints[i] != NULL:
+                    Py_DECREF(self.ints[i])
+        free(self.ints)
+        close_decode_table(&self.table)
+
+    cdef Workspace *acquire(self) except NULL:
+        cdef int i
+        cdef Workspace *work
+        for i in range(IDLE):
+            if self.idle[i] != NULL:
+                work = <Workspace *>cbpe_atomic_swap(&self.idle[i], NULL)
+                if work != NULL:
+                    return work
+        work = new_workspace(&self.budget, self.seed)
+        if work == NULL:
+            raise MemoryError
+        return work
+
+    cdef void release(self, Workspace *work) noexcept:
+        cdef int i
+        work.n_ids = 0
+        if work.capacity > KEPT_IDS:
+            free(work.ids)
+            work.ids = NULL
+            work.capacity = 0
+        for i in range(IDLE):
+            if self.idle[i] == NULL and cbpe_atomic_put(&self.idle[i], work):
+                return
+        free_workspace(work)
+
+    cdef int check(self, EncodeStatus status, Workspace *work) except -1:
+        if status == NO_MEMORY:
+            raise MemoryError("no memory for the tokens of this text")
+        raise KeyError(f"the byte 0x{work.byte:02x} has no token in this vocabulary")
+
+    cdef int encode_plain(self, Workspace *work, const uint8_t *text, Py_ssize_t size) except -1:
+        """Append the ids of text in which nothing is special."""
+        cdef Py_ssize_t position = 0
+        cdef EncodeStatus status
+        cdef bytes piece
+        if self.split == NULL:
+            for found in self.splitter.split((<const char *>text)[:size].decode()):
+                piece = found.encode()
+                status = encode_piece(&self.vocabulary.tables, work, <const uint8_t *>PyBytes_AS_STRING(piece), PyBytes_GET_SIZE(piece))
+                if status != DONE:
+                    self.check(status, work)
+            return 0
+        if size <= WITH_GIL:
+            status = encode_slice(&self.vocabulary.tables, self.split, work, text, size, &position)
+        else:
+            with nogil:
+                status = encode_slice(&self.vocabulary.tables, self.split, work, text, size, &position)
+            while status == MORE:
+                PyErr_CheckSignals()
+                with nogil:
+                    status = encode_slice(&self.vocabulary.tables, self.split, work, text, size, &position)
+        if status != DONE:
+            self.check(status, work)
+        return 0
+
+    cdef int encode_text(self, Workspace *work, str text, SpecialTokens allowed) except -1:
+        """Append the ids of text; `allowed` (or None) are the special tokens that count as such."""
+        cdef Py_ssize_t size, start = 0, at
+        cdef const uint8_t *utf8 = <const uint8_t *>PyUnicode_AsUTF8AndSize(text, &size)
+        cdef uint32_t which
+        cdef EncodeStatus status
+        while allowed is not None:
+            at = find_special(&allowed.tables, utf8, size, start, &which)
+            if at < 0:
+                break
+            self.encode_plain(work, utf8 + start, at - start)
+            status = append_id(work, allowed.tables.ids[which])
+            if status != DONE:
+                self.check(status, work)
+            start = at + allowed.tables.offsets[which + 1] - allowed.tables.offsets[which]
+        return self.encode_plain(work, utf8 + start, size - start)
+
+    cdef PyObject *new_int(self, uint32_t token_id) except NULL:
+        """A new reference to the int object of an id that has none yet."""
+        cdef PyObject *value = PyLong_FromUnsignedLong(token_id)
+        if token_id < self.n_ints:
+            Py_INCREF(value)
+            if not cbpe_atomic_put(<void **>&self.ints[token_id], value):
+                Py_DECREF(value)
+        return value
+
+    cdef list to_list(self, const uint32_t *ids, Py_ssize_t n):
+        cdef list result = PyList_New(n)
+        cdef Py_ssize_t i
+        cdef PyObject *value
+        for i in range(n):
+            value = self.ints[ids[i]] if ids[i] < self.n_ints else NULL
+            if value == NULL:
+                value = self.new_int(ids[i])
+            else:
+                Py_INCREF(value)
+            PyList_SET_ITEM(<PyObject *>result, i, value)
+        return result
+
+
+cdef int refuse_special(str text, SpecialTokens forbidden) except -1:
+    """Raise ValueError if the text holds a special token that is forbidden there."""
+    cdef Py_ssize_t size, at
+    cdef const char *utf8 = PyUnicode_AsUTF8AndSize(text, &size)
+    cdef uint32_t which
+    if forbidden.tables.n == 0:
+        return 0
+    at = find_special(&forbidden.tables, <const uint8_t *>utf8, size, 0, &which)
+    if at < 0:
+        return 0
+    token = (<const char *>forbidden.tables.bytes)[forbidden.tables.offsets[which] : forbidden.tables.offsets[which + 1]].decode()
+    raise ValueError(
+        f"the text holds the special token {token!r} (at byte {at}), which is not allowed there. To encode it as the special token, "
+        f"pass allowed_special={{{token!r}}} or allowed_special='all'; to encode it as ordinary text, pass disallowed_special=() "
+        "(for minbpe's classes: allowed_special='none')."
+    )
+
+
+cdef class Encoder:
+    """Encodes and decodes with one Engine. The base of Tokenizer, which says what its methods promise."""
+
+    cdef Engine engine
+
+    def _install(self, Vocabulary vocabulary not None, splitter, dict special_tokens not None, Py_ssize_t cache_bytes=DEFAULT_CACHE_BYTES):
+        """Use these tables from now on. Calls in progress go on with the earlier ones."""
+        self.engine = Engine(vocabulary, splitter, SpecialTokens(special_tokens), cache_bytes)
+
+    @property
+    def _vocabulary(self):
+        return self.engine.vocabulary
+
+    @property
+    def _splitter(self):
+        return self.engine.splitter
+
+    @property
+    def _special(self):
+        return self.engine.special_tokens
+
+    def encode_ordinary(self, text):
+        """Encode text in which no special token counts as such: str -> list[int].
+
+        >>> enc.encode_ordinary("hello world")
+        [15339, 1917]
+        """
+        return self._encode(text, None, None)
+
+    def _encode(self, text, SpecialTokens allowed, SpecialTokens forbidden):
+        cdef Engine engine = self.engine
+        cdef Workspace *work
+        text = encodable(text)
+        if forbidden is not None:
+            refuse_special(text, forbidden)
+        work = engine.acquire()
+        try:
+            engine.encode_text(work, text, allowed)
+            return engine.to_list(work.ids, work.n_ids)
+        finally:
+            engine.release(work)
+
+    def _encode_buffer(self, text, SpecialTokens allowed, SpecialTokens forbidden):
+        """The ids as an object that owns them and shows them as a buffer of uint32[n]."""
+        cdef Engine engine = self.engine
+        cdef Workspace *work
+        cdef TokenBuffer buffer = TokenBuffer()
+        text = encodable(text)
+        if forbidden is not None:
+            refuse_special(text, forbidden)
+        work = engine.acquire()
+        try:
+            engine.encode_text(work, text, allowed)
+            buffer.ids = <uint32_t *>realloc(work.ids, (work.n_ids + 1) * sizeof(uint32_t))
+            if buffer.ids == NULL:
+                raise MemoryError
+            buffer.n = work.n_ids
+            work.ids = NULL
+            work.capacity = 0
+            return buffer
+        finally:
+            engine.release(work)
+
+    def decode_bytes(self, ids):
+        """Decode token ids to bytes. Raises KeyError for an id that is not in the vocabulary, TypeError for what is no int.
+
+        >>> enc.decode_bytes([15339, 1917])
+        b'hello world'
+        """
+        cdef ByteBuffer buffer = join_tokens(self.engine, ids)
+        try:
+            return PyBytes_FromStringAndSize(<const char *>buffer.bytes, buffer.used)
+        finally:
+            free(buffer.bytes)
+
+    def decode(self, ids, str errors="replace"):
+        """Decode token ids to text; `errors` says what becomes of bytes that are no UTF-8, as for bytes.decode.
+
+        Raises KeyError for an id that is not in the vocabulary, TypeError for what is no int.
+
+        >>> enc.decode([15339, 1917])
+        'hello world'
+        """
+        cdef ByteBuffer buffer = join_tokens(self.engine, ids)
+        cdef bytes handler = errors.encode()
+        try:
+            return PyUnicode_DecodeUTF8(<const char *>buffer.bytes, buffer.used, handler)
+        finally:
+            free(buffer.bytes)
+
+
+cdef ByteBuffer join_tokens(Engine engine, ids) except *:
+    """The bytes of all ids one after another. The caller frees them."""
+    cdef ByteBuffer buffer
+    cdef list items = ids if type(ids) is list else list(ids)
+    cdef Py_ssize_t i, token_id
+    cdef int status
+    buffer.bytes = NULL
+    buffer.used = buffer.capacity = 0
+    try:
+        if not reserve_bytes(&buffer, 5 * len(items)):
+            raise MemoryError
+        i = 0
+        while i < len(items):       # the list may be changed by the __index__ of one of its items
+            token_id = cbpe_small_int(<PyObject *>PyList_GET_ITEM(items, i))
+            if token_id < 0:
+                token_id = checked_id(items[i])
+            status = append_token(&engine.table, &buffer, token_id)
+            if status == 0:
+                append_far_special(engine, &buffer, items[i])
+            elif status < 0:
+                raise MemoryError
+            i += 1
+    except BaseException:
+        free(buffer.bytes)
+        raise
+    return buffer
+
+
+cdef Py_ssize_t checked_id(item) except? -1:
+    """An id that is no small int; -1 for one that no table can hold."""
+    if isinstance(item, bool) or not hasattr(item, "__index__"):
+        raise TypeError(f"a token id is an int, not {type(item).__name__}: {item!r}")
+    value = item.__index__()
+    return value if 0 <= value < 1 << 62 else -1
+
+
+cdef int append_far_special(Engine engine, ByteBuffer *buffer, item) except -1:
+    """Append the special token of an id beyond the table, or raise KeyError."""
+    cdef bytes token
+    for text, token_id in engine.special_tokens.ids.items():
+        if token_id == item and token_id >= engine.table.n_slots:
+            token = text.encode()
+            if not reserve_bytes(buffer, len(token)):
+                raise MemoryError
+            for byte in token:
+                buffer.bytes[buffer.used] = byte
+                buffer.used += 1
+            return 0
+    raise KeyError(f"token id {item} is not in the vocabulary")

@@ -1,0 +1,23 @@
+"""What other compiled modules may use of merging."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from cbpe._core.vocab cimport VocabTables
+
+
+# Memory for merging long pieces, kept between calls. Its owner calls free_merge_room once.
+cdef struct MergeRoom:
+    Py_ssize_t capacity
+    uint32_t *symbols
+    uint32_t *following
+    uint32_t *preceding
+    uint64_t *heap
+
+
+# Apply the merges to one piece and write the symbols that remain to `out` (room for `size` of them).
+# Returns how many they are, or -1 where there is no memory.
+cdef Py_ssize_t merge_piece(
+    const VocabTables *v, const uint8_t *piece, Py_ssize_t size, MergeRoom *room, uint32_t *out
+) noexcept nogil
+
+cdef void free_merge_room(MergeRoom *room) noexcept nogil

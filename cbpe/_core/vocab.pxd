@@ -1,0 +1,79 @@
+"""What other compiled modules may use of a vocabulary: its tables, and the two look-ups in them."""
+
+cimport cython
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+cdef extern from "bits.h" nogil:
+    const uint32_t NONE "CBPE_NONE"     # no such token, symbol or id
+    uint64_t cbpe_load64(const uint8_t *p)
+    uint64_t cbpe_mix(uint64_t a, uint64_t b)
+    void cbpe_prefetch(const void *p)
+    uint64_t cbpe_hash(const uint8_t *p, size_t n, uint64_t seed)
+
+
+cdef enum:
+    MAX_TOKENS = 1 << 21        # two symbols and a merge fit in the 64 bits of a pair's entry
+
+
+# Tokens are numbered three ways. A token's *index* is its place here: first the 256 bytes by value, then the merges, first merged first, then
+# the tokens that no merge makes. The indices of bytes and merges are the *symbols* that merging works on: of two merges the one with the
+# smaller symbol comes first. The *id* is what users see.
+cdef struct VocabTables:
+    uint32_t n_tokens
+    uint32_t n_symbols
+    uint32_t n_ids              # one more than the largest id
+    bint whole_pieces           # a piece that is a token is that token, before any merge
+    bint monotone               # every merge is made of earlier symbols
+    uint32_t *ids               # index -> id, NONE for a byte that has no token
+    uint32_t *indices           # id -> index, NONE for an id that is not used
+    uint32_t *left              # symbol - 256 -> the symbols that it is merged from
+    uint32_t *right
+    uint32_t *offsets           # index -> where its bytes start; n_tokens + 1 of them
+    uint8_t *bytes
+    uint64_t *pairs             # hash table: left << 43 | right << 22 | (symbol - 255), 0 where free
+    int pairs_shift
+    uint64_t pairs_mask
+    uint64_t *words             # hash table: upper half of the hash << 32 | (index + 1), 0 where free
+    uint64_t words_mask
+
+
+cdef inline uint64_t pair_key(uint32_t left, uint32_t right) noexcept nogil:
+    return <uint64_t>left << 43 | <uint64_t>right << 22
+
+
+# The symbol that the two symbols merge to, or NONE.
+cdef inline uint32_t find_pair(const VocabTables *v, uint32_t left, uint32_t right) noexcept nogil:
+    cdef uint64_t key = pair_key(left, right)
+    cdef uint64_t slot = (key * <uint64_t>0x9E3779B97F4A7C15) >> v.pairs_shift
+    cdef uint64_t entry
+    while True:
+        entry = v.pairs[slot]
+        if entry ^ key < <uint64_t>1 << 22:
+            # The same pair, or a free slot beside the key of the pair (0, 0).
+            return <uint32_t>(entry ^ key) + 255 if entry else NONE
+        if entry == 0:
+            return NONE
+        slot = (slot + 1) & v.pairs_mask
+
+
+# Enter a pair that is not in the table yet; the caller has seen to it that there is room.
+cdef inline void add_pair(VocabTables *v, uint32_t left, uint32_t right, uint32_t symbol) noexcept nogil:
+    cdef uint64_t key = pair_key(left, right)
+    cdef uint64_t slot = (key * <uint64_t>0x9E3779B97F4A7C15) >> v.pairs_shift
+    while v.pairs[slot] != 0:
+        slot = (slot + 1) & v.pairs_mask
+    v.pairs[slot] = key | (symbol - 255)
+
+
+# Make room for n pairs in v's (empty) table. The table has one owner: whoever owns v frees v.pairs.
+cdef int allocate_pairs(VocabTables *v, uint32_t n) except -1
+
+
+# The index of the token with these bytes, or NONE.
+cdef uint32_t find_word(const VocabTables *v, const uint8_t *bytes, Py_ssize_t size) noexcept nogil
+
+
+@cython.final
+cdef class Vocabulary:
+    cdef VocabTables tables
+    cdef bytes spell(self, uint32_t index)
