@@ -8,7 +8,7 @@ cdef struct SpecialTables:
     uint32_t n_first            # how many bytes a special token starts with
     uint8_t first               # one of them
     bint starts[256]            # whether a special token starts with this byte
-    uint32_t *offsets           # n + 1 of them: where each one's bytes start; longer ones stand first
+    uint32_t *offsets           # n + 1 of them: where each one's bytes start
     uint8_t *bytes
     uint32_t *ids
     uint32_t *slots             # hash table: number + 1, 0 where free

@@ -42,7 +42,7 @@ cdef Py_ssize_t find_special(
 
 
 cdef class SpecialTokens:
-    """Special tokens and their ids: dict[str, int]. Immutable."""
+    """Special tokens and their ids: dict[str, int]. Immutable. Of two with the same id the later one is what the id decodes to."""
 
     def __cinit__(self, dict ids not None):
         cdef SpecialTables *s = &self.tables
@@ -50,8 +50,7 @@ cdef class SpecialTokens:
         cdef uint64_t slot
         cdef bytes token
         self.ids = dict(ids)
-        tokens = sorted((text.encode("utf-8", "surrogatepass") for text in ids), key=len, reverse=True)
-        by_bytes = {text.encode("utf-8", "surrogatepass"): token_id for text, token_id in ids.items()}
+        tokens = [text.encode("utf-8", "surrogatepass") for text in ids]
         total = sum(map(len, tokens))
         lengths = sorted(set(map(len, tokens)), reverse=True)
         if total >= 1 << 31:
@@ -72,8 +71,9 @@ cdef class SpecialTokens:
         for number, length in enumerate(lengths):
             s.lengths[number] = length
         s.offsets[0] = 0
+        for number, token_id in enumerate(ids.values()):
+            s.ids[number] = token_id
         for number, token in enumerate(tokens):
-            s.ids[number] = by_bytes[token]
             s.offsets[number + 1] = s.offsets[number] + <uint32_t>len(token)
             memcpy(s.bytes + s.offsets[number], <const char *>token, len(token))
             if not s.starts[s.bytes[s.offsets[number]]]:

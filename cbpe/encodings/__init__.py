@@ -1,0 +1,75 @@
+"""The named encodings: what each one is made of, and its vocabulary in packed form beside this file. All work offline.
+
+The vocabularies are OpenAI's; generate.py makes the packed files from tiktoken's and proves that they hold the same.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from cbpe._core.vocab import Vocabulary
+from cbpe.patterns import CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN, R50K_SPLIT_PATTERN
+
+END_OF_TEXT = "<|endoftext|>"
+FILL_IN_THE_MIDDLE = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+
+
+class Spec(NamedTuple):
+    """What makes a named encoding, besides the vocabulary in its file."""
+
+    vocabulary: str  # the name of the packed file
+    pattern: str
+    special_tokens: dict[str, int]
+    explicit_n_vocab: int | None = None  # tokens of all kinds, where there are no gaps among the ids
+
+
+def _harmony_special_tokens() -> dict[str, int]:
+    """Those of o200k_harmony: roles and channels of a conversation, and every id up to 201087 that has no other use."""
+    named = {
+        "<|startoftext|>": 199998,
+        END_OF_TEXT: 199999,
+        "<|return|>": 200002,
+        "<|constrain|>": 200003,
+        "<|channel|>": 200005,
+        "<|start|>": 200006,
+        "<|end|>": 200007,
+        "<|message|>": 200008,
+        "<|call|>": 200012,
+    }
+    used = set(named.values())
+    reserved = {f"<|reserved_{i}|>": i for i in range(200000, 201088) if i not in used}
+    return {**named, **reserved, "<|endofprompt|>": 200018}
+
+
+_CL100K_SPECIAL_TOKENS = {
+    END_OF_TEXT: 100257,
+    **{token: 100258 + i for i, token in enumerate(FILL_IN_THE_MIDDLE)},
+    "<|endofprompt|>": 100276,
+}
+
+SPECS = {
+    "gpt2": Spec("r50k_base", R50K_SPLIT_PATTERN, {END_OF_TEXT: 50256}, 50257),
+    "r50k_base": Spec("r50k_base", R50K_SPLIT_PATTERN, {END_OF_TEXT: 50256}, 50257),
+    "p50k_base": Spec("p50k_base", R50K_SPLIT_PATTERN, {END_OF_TEXT: 50256}, 50281),
+    "p50k_edit": Spec(
+        "p50k_base",
+        R50K_SPLIT_PATTERN,
+        {END_OF_TEXT: 50256, **{token: 50281 + i for i, token in enumerate(FILL_IN_THE_MIDDLE)}},
+    ),
+    "cl100k_base": Spec("cl100k_base", CL100K_SPLIT_PATTERN, _CL100K_SPECIAL_TOKENS),
+    "o200k_base": Spec("o200k_base", O200K_SPLIT_PATTERN, {END_OF_TEXT: 199999, "<|endofprompt|>": 200018}),
+    "o200k_harmony": Spec("o200k_base", O200K_SPLIT_PATTERN, _harmony_special_tokens()),
+}
+
+
+def packed_file(name: str) -> Path:
+    """Where the packed vocabulary of this name is."""
+    return Path(__file__).with_name(f"{name}.cbpe")
+
+
+@cache
+def load_vocabulary(name: str) -> Vocabulary:
+    """The vocabulary of this name, loaded once: encodings that differ only in special tokens share it."""
+    return Vocabulary.unpack(packed_file(name).read_bytes())

@@ -1,0 +1,89 @@
+"""GPT-2's own files: encoder.json (token to id) and vocab.bpe (the merges), both spelling a byte as a visible character.
+
+The bytes that are printable in Latin-1 stand for themselves, the other 68 for the characters from U+0100 on: the space is U+0120.
+"""
+
+from __future__ import annotations
+
+import json
+
+HEADER = "#version: 0.2"
+
+VISIBLE_BYTES = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAC + 1), *range(0xAE, 0xFF + 1)]
+HIDDEN_BYTES = [byte for byte in range(256) if byte not in VISIBLE_BYTES]
+
+# GPT-2 gives the bytes their ids in this order: byte -> the character that spells it.
+BYTE_TO_CHARACTER = {byte: chr(byte) for byte in VISIBLE_BYTES} | {byte: chr(0x100 + i) for i, byte in enumerate(HIDDEN_BYTES)}
+CHARACTER_TO_BYTE = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
+
+
+def spell(token: bytes) -> str:
+    """A token as GPT-2's files write it: b" the" -> "\\u0120the" """
+    return "".join(BYTE_TO_CHARACTER[byte] for byte in token)
+
+
+def unspell(text: str) -> bytes:
+    """The inverse of spell: "\\u0120the" -> b" the". ValueError for a character that stands for no byte."""
+    try:
+        return bytes(CHARACTER_TO_BYTE[character] for character in text)
+    except KeyError as error:
+        raise ValueError(f"the character {error.args[0]!r} in {text[:80]!r} stands for no byte") from None
+
+
+def loads(encoder_json: bytes, vocab_bpe: bytes) -> tuple[dict[bytes, int], dict[str, int]]:
+    """The ranks and the special tokens in the contents of the two files.
+
+    What encoder.json has beyond the bytes and the merges of vocab.bpe are special tokens. Raises ValueError where a file is not what it
+    should be, or where the ids of the merges are not in the order of vocab.bpe.
+    """
+    ids = load_encoder(encoder_json)
+    merges = load_merges(vocab_bpe)
+    ranks: dict[bytes, int] = {}
+    for spelling in [*BYTE_TO_CHARACTER.values(), *(left + right for left, right in merges)]:
+        if spelling not in ids:
+            raise ValueError(f"encoder.json has no id for {spelling!r}, which vocab.bpe needs")
+        ranks[unspell(spelling)] = ids.pop(spelling)
+    in_order = list(ranks.values())[256:]
+    if len(ranks) != 256 + len(merges):
+        raise ValueError("vocab.bpe makes a token twice")
+    if in_order != sorted(in_order):
+        raise ValueError("the ids in encoder.json are not in the order of the merges in vocab.bpe")
+    return ranks, ids
+
+
+def load_encoder(data: bytes) -> dict[str, int]:
+    """The content of encoder.json: token, as the file spells it, to id."""
+    try:
+        ids = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"encoder.json is no JSON: {error}") from None
+    if not isinstance(ids, dict) or not all(type(value) is int and value >= 0 for value in ids.values()):
+        raise ValueError("encoder.json is no object of tokens and their ids")
+    return ids
+
+
+def load_merges(data: bytes) -> list[tuple[str, str]]:
+    """The content of vocab.bpe: the pairs, as the file spells them, in order."""
+    try:
+        lines = data.decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"vocab.bpe is not UTF-8: {error}") from None
+    merges = []
+    for number, line in enumerate(lines, 1):
+        if not line or (number == 1 and line.startswith("#version")):
+            continue
+        pair = line.split(" ")
+        if len(pair) != 2 or not all(pair):
+            raise ValueError(f"line {number} of vocab.bpe is no pair of tokens: {line[:80]!r}")
+        merges.append((pair[0], pair[1]))
+    return merges
+
+
+def dumps(
+    ranks: dict[bytes, int], merges: dict[tuple[int, int], int], special_tokens: dict[str, int]
+) -> tuple[bytes, bytes]:
+    """The contents of encoder.json and vocab.bpe for ranks and the merges between their ids, in order."""
+    spellings = {rank: spell(token) for token, rank in sorted(ranks.items(), key=lambda item: item[1])}
+    encoder = {text: rank for rank, text in spellings.items()} | special_tokens
+    lines = [HEADER, *(f"{spellings[left]} {spellings[right]}" for left, right in merges), ""]
+    return json.dumps(encoder).encode("ascii"), "\n".join(lines).encode("utf-8")
