@@ -1,0 +1,213 @@
+"""The command line: cbpe train, encode and decode.
+
+It holds arguments and printing, nothing else. What a command needs is imported when it runs, so that --help is quick.
+"""
+
+import json
+import os
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+import cbpe
+
+if TYPE_CHECKING:
+    from cbpe import Tokenizer
+
+STANDARD_STREAM = "-"
+INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
+
+
+class Commands(TyperGroup):
+    """Ends every error in one line on stderr: exit code 1, or 2 where the command line itself is wrong."""
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> NoReturn:
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)
+        except typer.Abort:
+            code = INTERRUPTED
+        except Exception as error:
+            if not is_usage_error(error):
+                raise
+            context = getattr(error, "ctx", None)
+            hint = f" (see '{context.command_path} --help')" if context else ""
+            print_error(error.format_message() + hint)  # type: ignore[attr-defined]
+            code = error.exit_code  # type: ignore[attr-defined]
+        sys.exit(code)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (BrokenPipeError, typer.Exit, typer.Abort):
+            raise
+        except Exception as error:
+            if ctx.params["debug"] or is_usage_error(error):
+                raise
+            print_error(describe(error))
+            raise typer.Exit(1) from error
+
+
+app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+class TieBreak(str, Enum):
+    first = "first"
+    largest = "largest"
+    smallest = "smallest"
+
+
+def main() -> None:
+    app()
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"cbpe {cbpe.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Train byte-pair-encoding tokenizers, and encode and decode with them.
+
+    FILE may be - for standard input.
+    """
+
+
+Model = Annotated[str | None, typer.Option(metavar="FILE.model", help="A model that was saved by train.")]
+Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="A named encoding, for example cl100k_base.")]
+Files = Annotated[list[str], typer.Argument(metavar="FILE")]
+
+
+@app.command()
+def train(
+    files: Files,
+    vocab_size: Annotated[int, typer.Option(min=256, help="Tokens to end with: 256 bytes and the merges.")],
+    pattern: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|REGEX", help="Split the text by this: gpt2, gpt4, cl100k, o200k, ..., or an expression."),
+    ] = None,
+    no_split: Annotated[bool, typer.Option("--no-split", help="Merge across the whole text, without splitting.")] = False,
+    special: Annotated[
+        list[str] | None, typer.Option(metavar="TOKEN", help="A special token, with an id after the merges; repeatable.")
+    ] = None,
+    tie_break: Annotated[
+        TieBreak, typer.Option(help="Of several equally frequent pairs, merge the first in the text, or by its ids.")
+    ] = TieBreak.first,
+    min_count: Annotated[int, typer.Option(min=1, help="Merge no pair that is rarer than this.")] = 1,
+    output: Annotated[
+        str | None, typer.Option(metavar="PREFIX", help="Save the model as PREFIX.model, with PREFIX.vocab to read.")
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print every merge.")] = False,
+) -> None:
+    """Train a tokenizer on text files.
+
+    \b
+    Example:
+      cbpe train book.txt --vocab-size 4096 --special "<|endoftext|>" --output book
+    """
+
+
+@app.command()
+def encode(
+    files: Files,
+    model: Model = None,
+    encoding: Encoding = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list instead of separated numbers.")] = False,
+) -> None:
+    """Print the token ids of text files, one line a file.
+
+    Special tokens in the text are encoded as the ordinary text that they are.
+
+    \b
+    Example:
+      cbpe encode --encoding cl100k_base book.txt
+    """
+    tokenizer = load_tokenizer(model, encoding)
+    for file in files:
+        ids = tokenizer.encode_ordinary(read_text(file))
+        line = json.dumps(ids) if as_json else " ".join(map(str, ids))
+        write_bytes(line.encode() + b"\n")
+
+
+@app.command()
+def decode(
+    files: Files,
+    model: Model = None,
+    encoding: Encoding = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Read JSON lists instead of separated numbers.")] = False,
+) -> None:
+    """Write the exact bytes that token ids stand for.
+
+    \b
+    Example:
+      cbpe encode --encoding gpt2 book.txt | cbpe decode --encoding gpt2 -
+    """
+    tokenizer = load_tokenizer(model, encoding)
+    for file in files:
+        ids = parse_ids(read_text(file), as_json, file)
+        write_bytes(tokenizer.decode_bytes(ids))
+
+
+def load_tokenizer(model: str | None, encoding: str | None) -> "Tokenizer":
+    if (model is None) == (encoding is None):
+        raise typer.BadParameter("give one of them", param_hint=["--model", "--encoding"])
+    if encoding is not None:
+        return cbpe.get_encoding(encoding)
+    tokenizer = cbpe.RegexTokenizer()
+    tokenizer.load(model)
+    return tokenizer
+
+
+def read_text(file: str) -> str:
+    data = sys.stdin.buffer.read() if file == STANDARD_STREAM else Path(file).read_bytes()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}") from error
+
+
+def parse_ids(text: str, as_json: bool, file: str) -> list[int]:
+    """The ids in a file: "15339 1917" or, as JSON, a list on each line."""
+    try:
+        if as_json:
+            return [i for line in text.splitlines() if line.strip() for i in json.loads(line)]
+        return [int(word) for word in text.split()]
+    except (ValueError, TypeError) as error:
+        form = "JSON lists of token ids" if as_json else "token ids separated by spaces"
+        raise ValueError(f"{file} does not hold {form}: {error}") from error
+
+
+def write_bytes(data: bytes) -> None:
+    # Flushed here, where a reader that has gone away ends the program in silence; at exit Python would complain.
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def is_usage_error(error: Exception) -> bool:
+    """Whether the command line was wrong. Typer has been built on Click's classes and on its own; both have this."""
+    return hasattr(error, "format_message")
+
+
+def describe(error: Exception) -> str:
+    """What an exception says, for somebody who does not see where it came from."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.fspath(error.filename)}: {error.strerror}"
+    if isinstance(error, KeyError) and error.args:
+        return str(error.args[0])
+    if isinstance(error, (OSError, ValueError)):
+        return str(error)
+    return f"{type(error).__name__}: {error} (--debug before the command shows where)"
+
+
+def print_error(message: str) -> None:
+    print(f"cbpe: {' '.join(message.split())}", file=sys.stderr)
