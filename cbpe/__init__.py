@@ -1,3 +1,30 @@
 """Byte-pair-encoding tokenizers: train, encode and decode on a compiled core."""
 
+from cbpe.patterns import GPT2_SPLIT_PATTERN, GPT4_SPLIT_PATTERN
+from cbpe.tokenizer import (
+    BasicTokenizer,
+    Encoding,
+    GPT2Tokenizer,
+    GPT4Tokenizer,
+    RegexTokenizer,
+    Tokenizer,
+    get_encoding,
+    list_encoding_names,
+    recover_merges,
+)
+
+__all__ = [
+    "GPT2_SPLIT_PATTERN",
+    "GPT4_SPLIT_PATTERN",
+    "BasicTokenizer",
+    "Encoding",
+    "GPT2Tokenizer",
+    "GPT4Tokenizer",
+    "RegexTokenizer",
+    "Tokenizer",
+    "get_encoding",
+    "list_encoding_names",
+    "recover_merges",
+]
+
 __version__ = "0.1.0"

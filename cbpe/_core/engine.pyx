@@ -283,6 +283,19 @@ cdef class Encoder:
         finally:
             engine.release(work)
 
+    def _count(self, text, SpecialTokens allowed, SpecialTokens forbidden):
+        cdef Engine engine = self.engine
+        cdef Workspace *work
+        text = encodable(text)
+        if forbidden is not None:
+            refuse_special(text, forbidden)
+        work = engine.acquire()
+        try:
+            engine.encode_text(work, text, allowed)
+            return work.n_ids
+        finally:
+            engine.release(work)
+
     def _encode_buffer(self, text, SpecialTokens allowed, SpecialTokens forbidden):
         """The ids as an object that owns them and shows them as a buffer of uint32[n]."""
         cdef Engine engine = self.engine

@@ -293,6 +293,9 @@ cdef class Vocabulary:
             n -= self.tables.ids[i] == NONE
         return n
 
+    def __contains__(self, token_id):
+        return 0 <= token_id < self.tables.n_ids and self.tables.indices[<uint32_t>token_id] != NONE
+
     def find(self, bytes token not None):
         """The id of the token with these bytes, or None. Of two tokens with the same bytes, that of the earlier merge."""
         cdef uint32_t index = find_word(&self.tables, <const uint8_t *>PyBytes_AS_STRING(token), PyBytes_GET_SIZE(token))
