@@ -25,18 +25,19 @@ INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 class Commands(TyperGroup):
     """Ends every error in one line on stderr: exit code 1, or 2 where the command line itself is wrong."""
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> NoReturn:
+    def main(self, *args: Any, **options: Any) -> NoReturn:
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = super().main(*args, **{**options, "standalone_mode": False})
         except typer.Abort:
             code = INTERRUPTED
-        except Exception as error:
+        except Exception as caught:
+            error: Any = caught
             if not is_usage_error(error):
                 raise
             context = getattr(error, "ctx", None)
             hint = f" (see '{context.command_path} --help')" if context else ""
-            print_error(error.format_message() + hint)  # type: ignore[attr-defined]
-            code = error.exit_code  # type: ignore[attr-defined]
+            print_error(error.format_message() + hint)
+            code = error.exit_code
         sys.exit(code)
 
     def invoke(self, ctx: Any) -> Any:
@@ -83,29 +84,28 @@ def common(
     """
 
 
+Files = Annotated[list[str], typer.Argument(metavar="FILE")]
 Model = Annotated[str | None, typer.Option(metavar="FILE.model", help="A model that was saved by train.")]
 Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="A named encoding, for example cl100k_base.")]
-Files = Annotated[list[str], typer.Argument(metavar="FILE")]
 
 
 @app.command()
 def train(
     files: Files,
-    vocab_size: Annotated[int, typer.Option(min=256, help="Tokens to end with: 256 bytes and the merges.")],
+    vocab_size: Annotated[int, typer.Option(min=256, help="Tokens to end with: the 256 bytes and the merges.")],
     pattern: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|REGEX", help="Split the text by this: gpt2, gpt4, cl100k, o200k, ..., or an expression."),
+        str | None, typer.Option(metavar="NAME|REGEX", help="Split text by gpt2, gpt4, ... or by an expression.")
     ] = None,
-    no_split: Annotated[bool, typer.Option("--no-split", help="Merge across the whole text, without splitting.")] = False,
+    no_split: Annotated[bool, typer.Option("--no-split", help="Do not split: merge across the whole text.")] = False,
     special: Annotated[
-        list[str] | None, typer.Option(metavar="TOKEN", help="A special token, with an id after the merges; repeatable.")
+        list[str] | None, typer.Option(metavar="TOKEN", help="A special token; its id follows the merges; repeatable.")
     ] = None,
     tie_break: Annotated[
-        TieBreak, typer.Option(help="Of several equally frequent pairs, merge the first in the text, or by its ids.")
+        TieBreak, typer.Option(help="Of equally frequent pairs: the first in the text, or the largest or smallest ids.")
     ] = TieBreak.first,
     min_count: Annotated[int, typer.Option(min=1, help="Merge no pair that is rarer than this.")] = 1,
     output: Annotated[
-        str | None, typer.Option(metavar="PREFIX", help="Save the model as PREFIX.model, with PREFIX.vocab to read.")
+        str | None, typer.Option(metavar="PREFIX", help="Save PREFIX.model, to load, and PREFIX.vocab, to read.")
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Print every merge.")] = False,
 ) -> None:
@@ -154,18 +154,17 @@ def decode(
     """
     tokenizer = load_tokenizer(model, encoding)
     for file in files:
-        ids = parse_ids(read_text(file), as_json, file)
-        write_bytes(tokenizer.decode_bytes(ids))
+        write_bytes(tokenizer.decode_bytes(parse_ids(file, as_json)))
 
 
 def load_tokenizer(model: str | None, encoding: str | None) -> "Tokenizer":
-    if (model is None) == (encoding is None):
-        raise typer.BadParameter("give one of them", param_hint=["--model", "--encoding"])
-    if encoding is not None:
+    if model is not None and encoding is None:
+        tokenizer = cbpe.RegexTokenizer()
+        tokenizer.load(model)
+        return tokenizer
+    if encoding is not None and model is None:
         return cbpe.get_encoding(encoding)
-    tokenizer = cbpe.RegexTokenizer()
-    tokenizer.load(model)
-    return tokenizer
+    raise typer.BadParameter("give one of them", param_hint=["--model", "--encoding"])
 
 
 def read_text(file: str) -> str:
@@ -173,18 +172,33 @@ def read_text(file: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{file} is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}") from error
+        wrong = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise ValueError(f"{shown(file)} is not UTF-8 ({wrong}): convert it first") from error
 
 
-def parse_ids(text: str, as_json: bool, file: str) -> list[int]:
+def parse_ids(file: str, as_json: bool) -> list[int]:
     """The ids in a file: "15339 1917" or, as JSON, a list on each line."""
+    text = read_text(file)
+    if not as_json:
+        return [parse_id(word, file) for word in text.split()]
     try:
-        if as_json:
-            return [i for line in text.splitlines() if line.strip() for i in json.loads(line)]
-        return [int(word) for word in text.split()]
-    except (ValueError, TypeError) as error:
-        form = "JSON lists of token ids" if as_json else "token ids separated by spaces"
-        raise ValueError(f"{file} does not hold {form}: {error}") from error
+        lists = [json.loads(line) for line in text.splitlines() if line.strip()]
+    except ValueError as error:
+        raise ValueError(f"{shown(file)} is not JSON, a list of token ids on each line: {error}") from error
+    if not all(isinstance(ids, list) and all(type(i) is int for i in ids) for ids in lists):
+        raise ValueError(f"{shown(file)} holds something else than a JSON list of token ids on each line")
+    return [i for ids in lists for i in ids]
+
+
+def parse_id(word: str, file: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        raise ValueError(f"{shown(file)} holds {word[:40]!r}, which is not a token id") from None
+
+
+def shown(file: str) -> str:
+    return "standard input" if file == STANDARD_STREAM else file
 
 
 def write_bytes(data: bytes) -> None:
@@ -193,8 +207,8 @@ def write_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def is_usage_error(error: Exception) -> bool:
-    """Whether the command line was wrong. Typer has been built on Click's classes and on its own; both have this."""
+def is_usage_error(error: Any) -> bool:
+    """Whether the command line was wrong. Typer raises Click's classes or, lately, its own; all of them have this."""
     return hasattr(error, "format_message")
 
 

@@ -1,4 +1,4 @@
-"""What is shipped: one version, the public names, an import that loads nothing heavy, and commands that are what they say."""
+"""What is shipped: one version, the public names, an import that loads nothing heavy, commands that work."""
 
 import ast
 import re
@@ -7,8 +7,9 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-import cbpe
 import pytest
+
+import cbpe
 
 ROOT = Path(__file__).resolve().parent.parent
 
