@@ -41,7 +41,7 @@ static inline void cbpe_prefetch(const void *p) {
 #endif
 }
 
-/* Atomics, sequentially consistent: add n and return the sum; put a pointer in a place for another; put it there if the place is empty. */
+/* Atomics, sequentially consistent: add n and return the sum; put a pointer in a place for another; read it; put it there if the place is empty. */
 static inline int64_t cbpe_atomic_add(int64_t *p, int64_t n) {
 #if defined(__GNUC__) || defined(__clang__)
     return __atomic_add_fetch(p, n, __ATOMIC_SEQ_CST);
@@ -55,6 +55,14 @@ static inline void *cbpe_atomic_swap(void **place, void *p) {
     return __atomic_exchange_n(place, p, __ATOMIC_SEQ_CST);
 #else
     return _InterlockedExchangePointer(place, p);
+#endif
+}
+
+static inline void *cbpe_atomic_load(void **place) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __atomic_load_n(place, __ATOMIC_ACQUIRE);
+#else
+    return _InterlockedCompareExchangePointer(place, NULL, NULL);
 #endif
 }
 

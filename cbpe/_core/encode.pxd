@@ -6,6 +6,7 @@ from cbpe._core.cache cimport PieceCache, PieceKey
 from cbpe._core.merge cimport MergeRoom
 from cbpe._core.split cimport Span, SplitTables
 from cbpe._core.vocab cimport VocabTables
+from cbpe._core.walk cimport WalkTables
 
 
 cdef enum:
@@ -31,7 +32,8 @@ cdef struct Workspace:
     uint8_t byte
 
 
-cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed) noexcept nogil
+# What all workspaces of one owner share stays the owner's: the budget of the caches, and where the tables for walking are.
+cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed, WalkTables **walk) noexcept nogil
 
 cdef void free_workspace(Workspace *work) noexcept nogil
 

@@ -9,10 +9,11 @@ from cbpe._core.split cimport find_pieces
 from cbpe._core.vocab cimport NONE, cbpe_prefetch, find_word
 
 
-cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed) noexcept nogil:
+cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed, WalkTables **walk) noexcept nogil:
     cdef Workspace *work = <Workspace *>calloc(1, sizeof(Workspace))
     if work != NULL:
         open_cache(&work.cache, cache_budget, seed)
+        work.room.walk = walk
     return work
 
 

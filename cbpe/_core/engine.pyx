@@ -24,7 +24,8 @@ from cbpe._core.encode cimport (
 )
 from cbpe._core.special cimport SpecialTables, SpecialTokens, find_special
 from cbpe._core.split cimport SplitTables, Splitter
-from cbpe._core.vocab cimport VocabTables, Vocabulary
+from cbpe._core.vocab cimport Vocabulary
+from cbpe._core.walk cimport WalkTables, free_walk_tables
 
 cdef extern from "objects.h":
     Py_ssize_t cbpe_small_int(PyObject *o)
@@ -95,6 +96,7 @@ cdef class Engine:
     cdef const SplitTables *split       # NULL: the splitter is not native
     cdef DecodeTable table
     cdef void *idle[IDLE]
+    cdef WalkTables *walk
     cdef int64_t budget
     cdef uint64_t seed
     cdef PyObject **ints                # id -> its int object, made when first wanted
@@ -126,6 +128,7 @@ cdef class Engine:
                 if self.ints[i] != NULL:
                     Py_DECREF(self.ints[i])
         free(self.ints)
+        free_walk_tables(self.walk)
         close_decode_table(&self.table)
 
     cdef Workspace *acquire(self) except NULL:
@@ -136,7 +139,7 @@ cdef class Engine:
                 work = <Workspace *>cbpe_atomic_swap(&self.idle[i], NULL)
                 if work != NULL:
                     return work
-        work = new_workspace(&self.budget, self.seed)
+        work = new_workspace(&self.budget, self.seed, &self.walk)
         if work == NULL:
             raise MemoryError
         return work

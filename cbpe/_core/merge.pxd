@@ -3,10 +3,14 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from cbpe._core.vocab cimport VocabTables
+from cbpe._core.walk cimport WalkTables
 
 
 # Memory for merging long pieces, kept between calls. Its owner calls free_merge_room once.
 cdef struct MergeRoom:
+    WalkTables **walk           # where the tables for walking are, or will be when the first long piece comes; NULL: merge without them
+    uint64_t *alive
+    Py_ssize_t alive_capacity   # in words of 8 bytes
     Py_ssize_t capacity
     uint32_t *symbols
     uint32_t *following

@@ -1,13 +1,19 @@
 """One piece of text to symbols: the pair with the smallest symbol is merged first, of several the leftmost, until none is left.
 
 Short pieces keep the merge of every pair of neighbours in an array and look for the smallest: the quadratic way, and the fastest up to some
-dozens of bytes. Long ones keep them in a heap over a linked list, in O(n log n).
+dozens of bytes. Long ones are walked (walk.pyx) in linear time where the vocabulary allows it, and otherwise keep their pairs in a heap over
+a linked list, in O(n log n).
 """
 
 from libc.stdlib cimport free, realloc
 from libc.string cimport memmove
 
 from cbpe._core.vocab cimport NONE, find_pair
+from cbpe._core.walk cimport free_walk_tables, new_walk_tables, walk_piece
+
+cdef extern from "bits.h" nogil:
+    void *cbpe_atomic_load(void **place)
+    bint cbpe_atomic_put(void **place, void *p)
 
 cdef enum:
     SHORT = 64
@@ -149,15 +155,46 @@ cdef Py_ssize_t merge_long(
     return written
 
 
+cdef WalkTables *shared_walk_tables(const VocabTables *v, WalkTables **place) noexcept nogil:
+    """The tables at a place that threads share, made now if they are not there yet; NULL where there is no memory."""
+    cdef WalkTables *tables = <WalkTables *>cbpe_atomic_load(<void **>place)
+    if tables == NULL:
+        tables = new_walk_tables(v)
+        if tables != NULL and not cbpe_atomic_put(<void **>place, tables):
+            free_walk_tables(tables)
+            tables = <WalkTables *>cbpe_atomic_load(<void **>place)
+    return tables
+
+
+cdef Py_ssize_t merge_walking(
+    const VocabTables *v, const uint8_t *piece, Py_ssize_t size, MergeRoom *room, uint32_t *out
+) noexcept nogil:
+    cdef WalkTables *tables = shared_walk_tables(v, room.walk)
+    cdef Py_ssize_t words = (size >> 6) + 1
+    cdef void *grown
+    if tables == NULL:
+        return -1
+    if words > room.alive_capacity:
+        grown = realloc(room.alive, words * sizeof(uint64_t))
+        if grown == NULL:
+            return -1
+        room.alive = <uint64_t *>grown
+        room.alive_capacity = words
+    return walk_piece(v, tables, piece, size, room.alive, out)
+
+
 cdef Py_ssize_t merge_piece(
     const VocabTables *v, const uint8_t *piece, Py_ssize_t size, MergeRoom *room, uint32_t *out
 ) noexcept nogil:
     if size <= SHORT:
         return merge_short(v, piece, size, out)
+    if v.monotone and room.walk != NULL:
+        return merge_walking(v, piece, size, room, out)
     return merge_long(v, piece, size, room, out)
 
 
 cdef void free_merge_room(MergeRoom *room) noexcept nogil:
+    free(room.alive)
     free(room.symbols)
     free(room.following)
     free(room.preceding)
