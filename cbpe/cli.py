@@ -6,6 +6,7 @@ It holds arguments and printing, nothing else. What a command needs is imported 
 import json
 import os
 import sys
+import warnings
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -14,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 import cbpe
+from cbpe import patterns
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -115,6 +117,20 @@ def train(
     Example:
       cbpe train book.txt --vocab-size 4096 --special "<|endoftext|>" --output book
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that training ended early is told below
+        tokenizer = cbpe.train(
+            (read_text(file) for file in files),
+            vocab_size,
+            pattern=split_pattern(pattern, no_split),
+            special_tokens=special or (),
+            tie_break=tie_break.value,
+            min_count=min_count,
+            verbose=verbose,
+        )
+    if output is not None:
+        tokenizer.save(output)
+    print_training(tokenizer, output)
 
 
 @app.command()
@@ -155,6 +171,49 @@ def decode(
     tokenizer = load_tokenizer(model, encoding)
     for file in files:
         write_bytes(tokenizer.decode_bytes(parse_ids(file, as_json)))
+
+
+def split_pattern(name_or_expression: str | None, no_split: bool) -> str | None:
+    """The pattern that was asked for: "gpt2" -> GPT2_SPLIT_PATTERN, an expression -> itself, not to split -> None."""
+    if no_split:
+        if name_or_expression is not None:
+            raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
+        return None
+    if name_or_expression is None:
+        return cbpe.GPT4_SPLIT_PATTERN
+    named = {name.removesuffix("_SPLIT_PATTERN").lower(): getattr(patterns, name) for name in patterns.__all__}
+    if name_or_expression.isalnum() and name_or_expression not in named:
+        known = ", ".join(named)
+        raise typer.BadParameter(
+            f"{name_or_expression!r} is no expression that could split a text, and the known names are {known}",
+            param_hint="--pattern",
+        )
+    return named.get(name_or_expression, name_or_expression)
+
+
+def print_training(tokenizer: "Tokenizer", output: str | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    record = tokenizer.training
+    assert record is not None
+    merges = len(record.counts)
+    special = f" and {len(tokenizer.special_tokens):,} special tokens" if tokenizer.special_tokens else ""
+    tokens = record.tokens[-1] if merges else record.tokens_at_start
+    summary = Table.grid(padding=(0, 2))
+    summary.add_row("text", f"{record.text_bytes:,} bytes")
+    summary.add_row("vocabulary", f"{256 + merges:,} tokens: 256 bytes and {merges:,} merges{special}")
+    if record.stopped:
+        summary.add_row("ended early", record.stopped)
+    summary.add_row("tokens", f"{record.tokens_at_start:,} before, {tokens:,} now")
+    summary.add_row("compression", f"{record.compression():.2f} bytes a token")
+    summary.add_row("time", f"{record.seconds:.2f} s")
+    summary.add_row(
+        "written", f"{output}.model and {output}.vocab" if output else "nothing: say where by --output PREFIX"
+    )
+    # A file or a pipe has no width, and wants every line whole.
+    width = None if sys.stdout.isatty() else 1000
+    Console(width=width, markup=False, highlight=False, emoji=False).print(summary)
 
 
 def load_tokenizer(model: str | None, encoding: str | None) -> "Tokenizer":
