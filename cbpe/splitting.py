@@ -1,7 +1,8 @@
-"""Chooses how a split pattern runs: natively where the compiled splitter understands it, by the `regex` module elsewhere."""
+"""Chooses how a split pattern runs: natively where the compiled splitter understands it, by the `regex` module else."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from cbpe._core.split import PatternNotSupported, Splitter
@@ -14,6 +15,9 @@ __all__ = ["RegexSplitter", "make_splitter"]
 # How long the `regex` module may work on one text before its pattern is taken to backtrack without end.
 SECONDS_PER_TEXT = 10.0
 SECONDS_PER_CHARACTER = 1e-5
+# `regex` copies a group as often as it must occur, nested ones as often as the product says: (?:(?:a{9}){9}){9}.
+MAX_COPIES = 2000
+MAX_QUOTED = 500
 
 
 def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
@@ -27,13 +31,15 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
     try:
         return Splitter(pattern)
     except PatternNotSupported as reason:
+        assert pattern is not None  # which is always supported
         return RegexSplitter(pattern, str(reason))
 
 
 class RegexSplitter:
-    """Splits by the `regex` module: any of its patterns, much slower, by the Unicode version of that module, and with its meaning of `$`.
+    """Splits by the `regex` module: any of its patterns, but much slower.
 
-    A piece is the whole match, whatever groups the pattern has; empty matches are no pieces.
+    Unicode's version and the meaning of `$` (also before a last newline) are that module's. A piece is the whole match,
+    whatever groups the pattern has; empty matches are no pieces.
     """
 
     native = False
@@ -59,16 +65,49 @@ class RegexSplitter:
             for match in self._compiled.finditer(text, timeout=timeout):
                 yield match.group()
         except TimeoutError:
-            raise ValueError(f"the split pattern {self.pattern!r} took more than {timeout:.0f} s on one text") from None
+            raise ValueError(f"the split pattern {shortened(self.pattern)} took more than {timeout:.0f} s on one text") from None
 
 
 def compile_regex(pattern: str) -> Any:
     """The pattern compiled by the `regex` module; its errors become ValueErrors that quote the pattern."""
-    import regex  # slow to import, and rarely needed
+    import regex  # type: ignore[import-untyped]  # slow to import, and rarely needed
 
+    if unrolled_copies(pattern) > MAX_COPIES:
+        raise ValueError(f"the split pattern {shortened(pattern)} is too large: it repeats a group over {MAX_COPIES} times")
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise ValueError(f"the split pattern {pattern!r} is not a valid expression: {error}") from error
+        raise ValueError(f"the split pattern {shortened(pattern)} is not a valid expression: {error}") from error
     except (RecursionError, MemoryError, OverflowError) as error:
-        raise ValueError(f"the split pattern {pattern!r} is too large: {error}") from error
+        raise ValueError(f"the split pattern {shortened(pattern)} is too large: {error}") from error
+
+
+def unrolled_copies(pattern: str) -> int:
+    """How many copies of something inside a repeated group the `regex` module makes: (?:(?:ab{2}){3,}c){5} -> 30
+
+    A rough reading, right for any syntax that has groups, classes and escapes, is all that this guard needs.
+    """
+    least_count = re.compile(r"\{(\d+)")
+    copies = [1]  # in the groups that are open
+    most = 1
+    in_class = False
+    for token in re.finditer(r"\\.|.", pattern, re.DOTALL):
+        closed = 1
+        if in_class or token[0] == "[":
+            in_class = token[0] != "]"
+        elif token[0] == "(":
+            copies.append(1)
+            continue
+        elif token[0] == ")" and len(copies) > 1:
+            closed = copies.pop()
+        count = None if in_class else least_count.match(pattern, token.end())
+        inside = closed * (int(count[1]) if count else 1)
+        copies[-1] = max(copies[-1], inside)
+        if closed > 1:
+            most = max(most, inside)
+    return most
+
+
+def shortened(pattern: str) -> str:
+    """The pattern as it is quoted in a message."""
+    return repr(pattern) if len(pattern) <= MAX_QUOTED else repr(pattern[:MAX_QUOTED]) + ".."

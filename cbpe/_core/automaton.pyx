@@ -1,21 +1,20 @@
 """Compiles a parsed split pattern to a deterministic automaton that finds what a backtracking engine would.
 
-The way is Thompson's and Pike's: the pattern becomes a graph of nodes that read a character, look at one, or offer two ways of which
-the first is preferred; a state of the automaton is the list of nodes that the engine could be at, in its order of preference. A match
-that is reached drops all that is less preferred behind it. (Ken Thompson, "Regular expression search algorithm", 1968; Russ Cox,
-"Regular expression matching: the virtual machine approach", 2009.)
+The way is Thompson's and Pike's: the pattern becomes a graph of nodes that read a character, look at one, or offer two
+ways of which the first is preferred; a state of the automaton is the list of nodes that the engine could be at, in its
+order of preference. A match that is reached drops all that is less preferred behind it. (Ken Thompson, "Regular
+expression search algorithm", 1968; Russ Cox, "Regular expression matching: the virtual machine approach", 2009.)
 
-Empty pieces are of no use, so the empty match is no match here: of the non-empty ones, the first in the order of preference counts. This
-is also what findall of `re` and `regex` comes to, which never take an empty match twice at one place.
+Empty pieces are of no use, so the empty match is no match here: of the non-empty ones, the first in the order of
+preference counts. This is also what findall of `re` and `regex` comes to, which never take an empty match twice at one
+place.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.string cimport memset
 
 from .classes cimport END_OF_TEXT, MAX_CLASSES, Classes
-from .pattern cimport CHOICE, END, LAZY, LOOK, POSSESSIVE, REPEAT, SEQUENCE, SET, Pattern
-
-from .pattern import PatternNotSupported
+from .pattern cimport CHOICE, END, LAZY, LOOK, POSSESSIVE, REPEAT, SEQUENCE, SET, Pattern, unsupported
 
 cdef enum:
     MAX_NODES = 2000
@@ -66,7 +65,7 @@ cdef class Builder:
 
     cdef int node(self, Kind kind, uint64_t mask, int first, int second) except -1:
         if self.n_nodes == MAX_NODES:
-            raise PatternNotSupported("not supported in a native split pattern: so many alternatives and repetitions")
+            raise unsupported("so many alternatives and repetitions")
         self.nodes[self.n_nodes] = Node(kind, <uint16_t> first, <uint16_t> second, mask)
         self.n_nodes += 1
         return self.n_nodes - 1
@@ -92,7 +91,7 @@ cdef class Builder:
         return self.build_repeat(tree[1], tree[2], tree[3], tree[4] == LAZY, follow)
 
     cdef int build_repeat(self, tuple body, int least, int most, bint lazy, int follow) except -1:
-        cdef int entry = follow, fork, i
+        cdef int entry = follow, fork, _
         if most == -1:
             fork = self.node(FORK, 0, 0, 0)
             entry = self.build(body, fork)
@@ -101,11 +100,11 @@ cdef class Builder:
                 entry = fork
             least -= 1
         else:
-            for i in range(most - least):
+            for _ in range(most - least):
                 fork = self.node(FORK, 0, 0, 0)
                 self.prefer(fork, self.build(body, entry), follow, lazy)
                 entry = fork
-        for i in range(least):
+        for _ in range(least):
             entry = self.build(body, entry)
         return entry
 
@@ -116,7 +115,7 @@ cdef class Builder:
     cdef int count_work(self, int visits) except -1:
         self.work += visits
         if self.work > MAX_WORK:
-            raise PatternNotSupported("not supported in a native split pattern: so many combinations of alternatives and repetitions")
+            raise unsupported("so many combinations of alternatives and repetitions")
         return 0
 
     cdef uint64_t condition(self, tuple tree) except? 0:
@@ -129,7 +128,10 @@ cdef class Builder:
     # The graph to states.
 
     cdef int closure(self, const uint16_t *nodes, int count) except -1:
-        """The nodes that come to rest, in order of preference, into `found`: forks are followed, what is behind an acceptance is dropped."""
+        """Follow the forks: the nodes that read, look or accept, in order of preference, into `found`.
+
+        What would come behind an acceptance is dropped.
+        """
         cdef int i, depth
         cdef uint16_t at
         self.walk += 1
@@ -200,7 +202,7 @@ cdef class Builder:
         if number is None:
             number = len(self.keys)
             if number == MAX_STATES:
-                raise PatternNotSupported(f"not supported in a native split pattern: more than {MAX_STATES} states")
+                raise unsupported(f"more than {MAX_STATES} states")
             self.numbers[key] = number
             self.keys.append(key)
         return number
@@ -227,7 +229,7 @@ cdef class Builder:
         return 0
 
     cdef int find_certain(self, int n_classes) except -1:
-        """Which states find a match at or behind the next character, whatever comes. There, marks before that are not needed."""
+        """Which states find a match before the next character or later, whatever comes: no mark is needed for them."""
         cdef int n_states = <int> len(self.keys), state
         cdef bint changed = True
         for state in range(n_states):
@@ -259,7 +261,7 @@ cdef class Builder:
         return <uint16_t> (after << STATE_SHIFT | (0 if self.certain[after] else mark))
 
     cdef uint64_t first_of(self, tuple tree, uint64_t follow) except? 0:
-        """The classes that may come next where the tree matches, and behind it something that may begin with `follow`."""
+        """The classes that may come next where the tree matches and then what may begin with `follow`."""
         cdef int kind = tree[0]
         cdef uint64_t mask = 0
         if kind == SET:
@@ -278,11 +280,12 @@ cdef class Builder:
         return mask | follow if tree[2] == 0 else mask
 
     cdef int check(self, tuple tree, uint64_t follow, bint follow_is_sure) except -1:
-        """Refuse repeats whose meaning differs between engines, and possessive ones that are not certain to equal greedy ones.
+        """Refuse repeats that engines differ about, and possessive ones that are not certain to equal greedy ones.
 
-        What is behind the tree may begin with `follow`, and matches at every place if `follow_is_sure`. A possessive repeat is a greedy one
-        where the engine would never come back to it (what follows is sure), or would in vain (what follows cannot begin with what it gives
-        back). -> whether the tree and what follows match at every place: 1 or 0
+        What is behind the tree may begin with `follow`, and matches at every place if `follow_is_sure`. A possessive
+        repeat is a greedy one where the engine would never come back to it (what follows is sure), or would in vain
+        (what follows cannot begin with what it gives back). -> whether the tree and what follows match at every place:
+        1 or 0
         """
         cdef int kind = tree[0]
         cdef bint sure = False, body_sure
@@ -302,9 +305,9 @@ cdef class Builder:
             return sure
         body, least, most, greed = tree[1:]
         if greed == POSSESSIVE and not follow_is_sure and (body[0] != SET or follow & <uint64_t> self.masks[body[1]]):
-            raise PatternNotSupported("not supported in a native split pattern: a possessive repeat that is not the same as a greedy one")
+            raise unsupported("a possessive repeat that may differ from a greedy one")
         if can_be_empty(body) and (greed == POSSESSIVE or least != 0 or most != 1):
-            raise PatternNotSupported("not supported in a native split pattern: a repeat of what can be empty")
+            raise unsupported("a repeat of what can be empty")
         body_sure = follow_is_sure and least <= 1
         self.check(body, self.first_of(body, follow) | follow, body_sure)
         return follow_is_sure and least == 0
@@ -324,7 +327,7 @@ cdef bint can_be_empty(tuple tree) except -1:
 
 
 cdef Automaton compile_pattern(Pattern pattern, Classes classes):
-    """The automaton of a pattern; PatternNotSupported if it would be too large, or cannot be sure to do what backtracking does."""
+    """The automaton of a pattern; PatternNotSupported if it is too large, or may differ from backtracking."""
     cdef Automaton result = Automaton.__new__(Automaton)
     cdef Builder builder = Builder.__new__(Builder)
     cdef uint16_t rows[MAX_STATES][MAX_CLASSES]

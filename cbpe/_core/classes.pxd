@@ -9,12 +9,12 @@ cdef enum:
 
 
 cdef class Classes:
-    cdef readonly int count  # of classes, the end of the text aside
-    cdef readonly list masks  # the classes of each set of the pattern, as bits
-    # The class of a code point is blocks[256 * block_of[code_point >> 8] + (code_point & 255)]; block_of holds uint16_t for every
-    # number that the lead byte of UTF-8 can begin, valid or not: range(0x200000).
-    cdef readonly bytes block_of
-    cdef readonly bytes blocks
+    cdef int count  # of classes, the end of the text aside
+    cdef list masks  # the classes of each set of the pattern, as bits
+    # The class of a code point is blocks[256 * block_of[code_point >> 8] + (code_point & 255)]; block_of holds uint16_t
+    # for every number that the lead byte of UTF-8 can begin, valid or not: range(0x200000).
+    cdef bytes block_of
+    cdef bytes blocks
 
 
 cdef Classes classify(list sets)

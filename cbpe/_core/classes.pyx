@@ -1,14 +1,13 @@
-"""Cuts the code points into the few classes that a split pattern can tell apart, and makes the table from code point to class.
+"""Cuts the code points into the few classes that a split pattern can tell apart, and makes the table of them.
 
-Atoms first: every category is one, and so is, within each stretch of code points that the pattern names, every category that occurs
-there. Atoms that are members of the same sets of the pattern are one class.
+Atoms first: every category is one, and so is, within each stretch of code points that the pattern names, every category
+that occurs there. Atoms that are members of the same sets of the pattern are one class.
 """
 
 from array import array
 
 from .categories cimport CBPE_BLOCK_OF, CBPE_BLOCKS, CBPE_N_BLOCKS, CBPE_N_CATEGORIES, category_of
-
-from .pattern import PatternNotSupported
+from .pattern cimport unsupported
 
 cdef enum:
     MAX_STRETCHES = 1000
@@ -25,14 +24,14 @@ cdef class Classes:
 
 
 cdef list stretches(list sets):
-    """Cut at every first and behind every last code point: [a-z], [m] -> [(a, l, {0}), (m, m, {0, 1}), (n, z, {0})], sets as bits"""
+    """Cut at the ends of all ranges: [a-z], [m] -> [(a, l, {0}), (m, m, {0, 1}), (n, z, {0})], with the sets as bits"""
     cdef set starts = set()
     for _, ranges, _ in sets:
         for first, last in ranges:
             starts.add(first)
             starts.add(last + 1)
     if len(starts) > MAX_STRETCHES:
-        raise PatternNotSupported(f"not supported in a native split pattern: more than {MAX_STRETCHES} different code points")
+        raise unsupported(f"more than {MAX_STRETCHES} different code points")
     cdef list cuts = sorted(starts)
     cdef dict place = {start: i for i, start in enumerate(cuts)}
     cdef list members = [0] * len(cuts)
@@ -55,7 +54,7 @@ cdef set categories_in(int first, int last):
 
 
 cdef class TableBuilder:
-    """The two-level table: the categories' blocks renamed to classes, and new blocks where a pattern names code points."""
+    """The two-level table: the categories' blocks renamed to classes, and new blocks for what a pattern names."""
 
     cdef bytearray blocks
     cdef object block_of
@@ -72,7 +71,7 @@ cdef class TableBuilder:
         return <int> (len(self.blocks) // 256 - 1)
 
     cdef int name_stretch(self, int first, int last, bytes class_of_category) except -1:
-        """Give the code points of a stretch their classes. What a stretch covers whole is shared, so that a wide one stays small."""
+        """Give the code points of a stretch their classes. Blocks that it covers whole are shared."""
         cdef int high, low, start, stop, old
         cdef bytes block
         for high in range(first >> 8, (last >> 8) + 1):
@@ -100,10 +99,11 @@ cdef Classes classify(list sets):
     cdef dict class_of = {}  # the sets that an atom is a member of, as bits -> its class
     cdef int category
     if len(sets) > MAX_SETS:
-        raise PatternNotSupported(f"not supported in a native split pattern: more than {MAX_SETS} different classes of characters")
+        raise unsupported(f"more than {MAX_SETS} different classes of characters")
     negated = sum([1 << number for number, (_, _, is_negated) in enumerate(sets) if is_negated])
     cdef list by_category = [
-        sum([1 << number for number, (bits, _, _) in enumerate(sets) if bits >> category & 1]) for category in range(CBPE_N_CATEGORIES)
+        sum([1 << number for number, (bits, _, _) in enumerate(sets) if bits >> category & 1])
+        for category in range(CBPE_N_CATEGORIES)
     ]
     cdef bytearray classes = bytearray(256)
     for category in range(CBPE_N_CATEGORIES):
@@ -113,11 +113,12 @@ cdef Classes classify(list sets):
         for category in categories_in(first, last):
             classes[category] = class_of.setdefault((by_category[category] | members) ^ negated, len(class_of))
             if len(class_of) >= END_OF_TEXT:
-                raise PatternNotSupported(f"not supported in a native split pattern: more than {END_OF_TEXT} kinds of characters")
+                raise unsupported(f"more than {END_OF_TEXT} kinds of characters")
         table.name_stretch(first, last, bytes(classes))
     result.count = <int> len(class_of)
     result.masks = [
-        sum([1 << number for members, number in class_of.items() if members >> of_set & 1]) for of_set in range(len(sets))
+        sum([1 << number for members, number in class_of.items() if members >> of_set & 1])
+        for of_set in range(len(sets))
     ]
     result.block_of = table.block_of.tobytes()
     result.blocks = bytes(table.blocks)

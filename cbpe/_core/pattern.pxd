@@ -1,12 +1,12 @@
 """The syntax tree of a split pattern."""
 
-# A node is a tuple that begins with one of these:
+# A node is a tuple that begins with one of these.
 cdef enum NodeKind:
-    SET  # (SET, set)                                    one character out of a set
-    LOOK  # (LOOK, set, is_negative)                      the next character is, or is not, out of a set; a negative one holds at the end
-    END  # (END,)                                        the end of the text
-    SEQUENCE  # (SEQUENCE, [nodes])                           one after the other; an empty list matches the empty string
-    CHOICE  # (CHOICE, [nodes])                             the first that lets the whole match
+    SET  # (SET, set): one character out of a set
+    LOOK  # (LOOK, set, is_negative): the next character is out of the set; or it is not, or there is none
+    END  # (END,): the end of the text
+    SEQUENCE  # (SEQUENCE, [nodes]): one after the other; an empty list matches the empty string
+    CHOICE  # (CHOICE, [nodes]): the first that lets the whole match
     REPEAT  # (REPEAT, node, least, most or -1, Greed)
 
 cdef enum Greed:
@@ -16,9 +16,12 @@ cdef enum Greed:
 
 
 cdef class Pattern:
-    cdef readonly tuple root
-    # Each set of characters is (categories as bits, ((first, last), ..) code points, is_negated); nodes name a set by its place here.
-    cdef readonly list sets
+    cdef tuple root
+    # Nodes name a set of characters by its place here. It is (categories as bits, ((first, last), ..), is_negated),
+    # the ranges in code points.
+    cdef list sets
 
 
 cdef Pattern parse(str pattern)
+
+cdef object unsupported(str what)

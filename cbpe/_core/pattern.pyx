@@ -1,8 +1,10 @@
 """Parses a split pattern, the part of regular expressions that the automaton can run, into a syntax tree.
 
-Everything that is not certain to mean the same in Python's `regex` and in Rust's engines is refused with PatternNotSupported; whether
-it is an expression at all is not decided here. Two meanings are chosen: `$` is the very end of the text (Rust's; not also before a last
-newline), and the flag `i` folds what Unicode folds, so that (?i:s) is also U+017F, the long s, and (?i:k) is U+212A, the Kelvin sign.
+Everything that is not certain to mean the same in Python's `regex` and in Rust's engines is refused with
+PatternNotSupported; whether it is an expression at all is not decided here. Two meanings are chosen: `$` is the very
+end of the text (Rust's; not also before a last newline), and the flag `i` folds what Unicode folds, so that (?i:s) is
+also U+017F, the long s, and (?i:k) is U+212A, the Kelvin sign. (`regex` folds i to U+0130 and I to U+0131 on top, which
+neither Unicode nor Rust does.)
 """
 
 from .categories cimport CBPE_CATEGORY_NAMES, CBPE_CC_SPACE, CBPE_N_CATEGORIES
@@ -18,6 +20,11 @@ cdef int KELVIN_SIGN = 0x212A
 
 class PatternNotSupported(ValueError):
     """A split pattern that may be valid, but holds something that the native splitter does not understand."""
+
+
+cdef object unsupported(str what):
+    """The exception, to be raised."""
+    return PatternNotSupported(f"not supported in a native split pattern: {what}")
 
 
 cdef dict category_bits():
@@ -37,7 +44,7 @@ cdef long long ALL_CATEGORIES = (<long long> 1 << CBPE_N_CATEGORIES) - 1
 cdef long long WHITE_SPACE = CATEGORY_BITS["Z"] | 1 << CBPE_CC_SPACE
 cdef long long DIGITS = CATEGORY_BITS["Nd"]
 # Categories whose characters have no case, or have both cases in the same category.
-cdef frozenset UNCASED = frozenset(["N", "Nd", "Nl", "No", "P", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "Z", "Zl", "Zp", "Zs"])
+cdef frozenset UNCASED = frozenset("N Nd Nl No P Pc Pd Pe Pf Pi Po Ps Z Zl Zp Zs".split())
 cdef dict CONTROL_ESCAPES = {"r": 13, "n": 10, "t": 9, "f": 12, "v": 11}
 cdef dict HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 cdef dict SET_ESCAPES = {
@@ -57,7 +64,7 @@ cdef class Parser:
     cdef str pattern
     cdef Py_ssize_t position
     cdef int depth
-    cdef dict set_numbers
+    cdef dict set_numbers  # a set, as in Pattern.sets -> its place there
 
     def __cinit__(self, str pattern):
         self.pattern = pattern
@@ -67,12 +74,10 @@ cdef class Parser:
         cdef Pattern result = Pattern.__new__(Pattern)
         cdef bint ignore_case = False, dot_all = False
         if len(self.pattern) > MAX_LENGTH:
-            raise PatternNotSupported(f"not supported in a native split pattern: more than {MAX_LENGTH} characters")
+            raise unsupported(f"more than {MAX_LENGTH} characters")
         while self.looking_at("(?i)") or self.looking_at("(?s)"):
-            if self.looking_at("(?i)"):
-                ignore_case = True
-            else:
-                dot_all = True
+            ignore_case |= self.looking_at("(?i)")
+            dot_all |= self.looking_at("(?s)")
             self.position += 4
         result.root = self.choice(ignore_case, dot_all)
         if self.position < len(self.pattern):
@@ -83,7 +88,7 @@ cdef class Parser:
     cdef object refusal(self, Py_ssize_t start, str what):
         """The exception that names a part of the pattern."""
         cdef str part = self.pattern[start : max(self.position, start + 1)]
-        return PatternNotSupported(f"not supported in a native split pattern: {what}, {part!r} at {start} of {self.pattern!r}")
+        return unsupported(f"{what}, {part!r} at {start}")
 
     cdef bint looking_at(self, str text):
         return self.pattern.startswith(text, self.position)
@@ -187,10 +192,8 @@ cdef class Parser:
         self.position += 3 if look else 1
         if not look and self.skip("?"):
             while self.position < len(self.pattern) and self.pattern[self.position] in "is":
-                if self.pattern[self.position] == c"i":
-                    ignore_case = True
-                else:
-                    dot_all = True
+                ignore_case |= self.looking_at("i")
+                dot_all |= self.looking_at("s")
                 self.position += 1
             if not self.skip(":"):
                 self.position += 1

@@ -10,18 +10,23 @@ cdef struct Span:
 
 
 cdef struct SplitTables:
-    # A split pattern compiled to an automaton over character classes; no pattern at all if `ascii_rows` is NULL. The Splitter owns the
-    # memory. Entries are as automaton.pxd says: (number of the next state << STATE_SHIFT) | flags.
+    # A split pattern compiled to an automaton over character classes; no pattern at all if `ascii_rows` is NULL. The
+    # Splitter owns the memory. Entries are as automaton.pxd says: (number of the next state << STATE_SHIFT) | flags.
     const uint16_t *ascii_rows  # [state][byte], 128 to a state
     const uint16_t *class_rows  # [state][class], MAX_CLASSES to a state
     const uint16_t *block_of  # [code point >> 8]
     const uint8_t *blocks  # [block][code point & 255]: a class
 
 
-# Find the next pieces of text[position[0]:size] (valid UTF-8), at most `capacity` of them, and move position[0] behind the last.
-# Fewer than `capacity` spans mean that the text has ended.
+# Find the next pieces of text[position[0]:size] (valid UTF-8), at most `capacity` of them, and move position[0] behind
+# the last. Fewer than `capacity` spans mean that the text has ended.
 cdef Py_ssize_t find_pieces(
-    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *position, Span *spans, Py_ssize_t capacity
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
+    Span *spans,
+    Py_ssize_t capacity,
 ) noexcept nogil
 
 

@@ -1,7 +1,7 @@
 """Splits text into pieces by a split pattern, on Unicode 16.0, without any regular-expression engine.
 
-A pattern is parsed (pattern.pyx), its sets of characters become a few classes (classes.pyx), and both become an automaton
-(automaton.pyx). Here is the loop that runs the automaton over UTF-8, and the class that owns its tables.
+A pattern is parsed (pattern.pyx), its sets of characters become a few classes (classes.pyx), and both become an
+automaton (automaton.pyx). Here is the loop that runs the automaton over UTF-8, and the class that owns its tables.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
@@ -21,12 +21,13 @@ cdef enum:
     STATE = 0xFFFF & ~FLAGS
     START_ENTRY = START << STATE_SHIFT
     SPANS = 512
-    # Stands for a byte that is not part of valid UTF-8, so that the walk stays inside of the text and the tables whatever it is given.
+    # Stands for a byte that is not part of valid UTF-8, so that the walk stays inside of the text and the tables
+    # whatever it is given.
     REPLACEMENT_CHARACTER = 0xFFFD
 
 
 cdef inline uint32_t decode(const uint8_t *text, Py_ssize_t left, int *length) noexcept nogil:
-    """The character that begins at text[0] >= 128 and its length in bytes; at least one and at most `left` bytes are its own."""
+    """The character that begins at text[0] >= 128, and its length: from one to `left` bytes, whatever they are."""
     cdef uint32_t lead = text[0]
     if lead < 0xE0:
         if lead >= 0xC0 and left >= 2:
@@ -44,12 +45,18 @@ cdef inline uint32_t decode(const uint8_t *text, Py_ssize_t left, int *length) n
 
 
 cdef Py_ssize_t find_pieces(
-    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *position, Span *spans, Py_ssize_t capacity
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
+    Span *spans,
+    Py_ssize_t capacity,
 ) noexcept nogil:
     """Run the automaton from position[0] on (see split.pxd).
 
-    The common case has no branch that depends on the text: a boundary moves the end of the array of spans by one. Only a piece whose end
-    is known later than one character behind it, or a character that nothing matches, takes a turn through the slow part.
+    The common case has no branch that depends on the text: a boundary moves the end of the array of spans by one. Only
+    a piece whose end is known later than one character behind it, or a character that nothing matches, takes a turn
+    through the slow part.
     """
     cdef:
         const uint16_t *ascii_rows = tables.ascii_rows
@@ -57,7 +64,7 @@ cdef Py_ssize_t find_pieces(
         const uint16_t *block_of = tables.block_of
         const uint8_t *blocks = tables.blocks
         Py_ssize_t start = position[0], at = start, mark = start, count = 0
-        uint32_t entry = START_ENTRY, code_point
+        uint32_t entry = START_ENTRY, code_point, of_class
         uint8_t byte
         int length
     if ascii_rows == NULL:
@@ -74,9 +81,8 @@ cdef Py_ssize_t find_pieces(
                 entry = ascii_rows[(entry & <uint32_t> STATE) + byte]
             else:
                 code_point = decode(text + at, size - at, &length)
-                entry = class_rows[
-                    ((entry & <uint32_t> STATE) >> 1) + blocks[(<Py_ssize_t> block_of[code_point >> 8] << 8) + (code_point & 255)]
-                ]
+                of_class = blocks[(<uint32_t> block_of[code_point >> 8] << 8) + (code_point & 255)]
+                entry = class_rows[((entry & <uint32_t> STATE) >> 1) + of_class]
         elif start >= size:
             break
         else:
@@ -136,16 +142,25 @@ cdef class Splitter:
         self.tables.block_of = <const uint16_t *> <const char *> self.block_of
         self.tables.blocks = <const uint8_t *> <const char *> self.blocks
 
+    @property
+    def native(self):
+        """True: the splitters that are not compiled are in Python."""
+        return True
+
     def __reduce__(self):
         return Splitter, (self.pattern,)
 
-    def split(self, str text):
+    def __repr__(self):
+        return f"Splitter({self.pattern!r})"
+
+    def split(self, str text not None):
         """The pieces of a text: what findall gives, without empty pieces. UnicodeEncodeError for a lone surrogate."""
         cdef bytes encoded = text.encode()
         return [encoded[start:end].decode() for start, end in self.spans(encoded)]
 
     def spans(self, bytes text not None, Py_ssize_t capacity=SPANS):
-        """The pieces of UTF-8 bytes as (start, end) in bytes, found at most `capacity` at a time (which makes no difference)."""
+        """The pieces of UTF-8 as (start, end) in bytes, found at most `capacity` at a time (which makes no
+        difference)."""
         cdef Span found[SPANS]
         cdef const uint8_t *data = <const uint8_t *> <const char *> text
         cdef Py_ssize_t size = len(text), position = 0, count, i

@@ -1,10 +1,11 @@
-"""Writes tables.h, the general category of every code point in Unicode 16.0, from the unicodedata2 package of that version.
+"""Writes tables.h, the general category of every code point in Unicode 16.0, as the package unicodedata2 16.0.0 has it.
 
     python cbpe/_unicode/generate.py
 
-The table has two levels, as is usual: CBPE_BLOCK_OF[code_point >> 8] numbers a block, CBPE_BLOCKS[block][code_point & 255] is the category.
-Equal blocks of 256 code points are stored once. The six control characters that are white space (tab to carriage return, and next line)
-get a category of their own beside Unicode's thirty, so that \\s and \\p{..} are both unions of categories: White_Space is that one and Z.
+The table has two levels: CBPE_BLOCK_OF[code_point >> 8] is a block, CBPE_BLOCKS[block][code_point & 255] a category.
+Equal blocks of 256 code points are stored once. The six control characters that are white space (tab to carriage
+return, and next line) get a category of their own beside Unicode's thirty, so that \\s and \\p{..} are both unions of
+categories: White_Space is that one and Z.
 """
 
 from pathlib import Path
@@ -59,7 +60,7 @@ def render():
     names = ", ".join(f'"{name[:2]}"' for name in CATEGORIES)
     body = "\n".join(f"    {{\n{rows(block)}\n    }}," for block in blocks)
     return f"""\
-/* The general category of every code point in Unicode {UNICODE_VERSION}. Written by generate.py, which explains it; do not edit. */
+/* The general category of every code point in Unicode {UNICODE_VERSION}; written by generate.py, do not edit. */
 #ifndef CBPE_TABLES_H
 #define CBPE_TABLES_H
 

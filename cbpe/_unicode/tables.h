@@ -1,4 +1,4 @@
-/* The general category of every code point in Unicode 16.0.0. Written by generate.py, which explains it; do not edit. */
+/* The general category of every code point in Unicode 16.0.0; written by generate.py, do not edit. */
 #ifndef CBPE_TABLES_H
 #define CBPE_TABLES_H
 
