@@ -208,9 +208,7 @@ def print_training(tokenizer: "Tokenizer", output: str | None) -> None:
     summary.add_row("tokens", f"{record.tokens_at_start:,} before, {tokens:,} now")
     summary.add_row("compression", f"{record.compression():.2f} bytes a token")
     summary.add_row("time", f"{record.seconds:.2f} s")
-    summary.add_row(
-        "written", f"{output}.model and {output}.vocab" if output else "nothing: say where by --output PREFIX"
-    )
+    summary.add_row("written", f"{output}.model and {output}.vocab" if output else "nothing (no --output PREFIX)")
     # A file or a pipe has no width, and wants every line whole.
     width = None if sys.stdout.isatty() else 1000
     Console(width=width, markup=False, highlight=False, emoji=False).print(summary)

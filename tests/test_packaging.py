@@ -41,8 +41,7 @@ def test_public_name(name):
     assert getattr(cbpe, name) is not None
 
 
-def test_all_names_exist_and_are_sorted():
-    assert sorted(cbpe.__all__) == list(cbpe.__all__)
+def test_all_names_exist():
     assert [name for name in cbpe.__all__ if not hasattr(cbpe, name)] == []
 
 
@@ -63,9 +62,9 @@ def test_types_are_shipped():
 
 def test_ci_runs_the_commands_of_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    commands = dict(re.findall(r"<!-- command: (.+) -->\n```bash\n(.+?)\n```\n", readme, re.DOTALL))
+    commands = dict(re.findall(r"<!-- command: ([^\n]+) -->\n```bash\n(.+?)\n```\n", readme, re.DOTALL))
     ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert re.findall(r'bash -c "\$\(readme_command "(.+)"\)"', ci) == ["all the tests", "the main job"]
+    assert re.findall(r'^run_from_readme "(.+)"$', ci, re.MULTILINE) == ["all the tests", "the main job"]
     assert set(commands) == {"all the tests", "the main job"}
     assert commands["all the tests"].endswith("pytest")
     assert "cbpe train" in commands["the main job"]
