@@ -31,6 +31,8 @@ NOT_NATIVE = {
     "a++a": "possessive",
     r"\s++\s?$": "possessive",
     "(?:a|ab)++c": "possessive",
+    "(?:a++){2}": "possessive",
+    "(?:a++|ab)+c": "possessive",
     "(?:a*)*": "can be empty",
     "(?:a?){2}": "can be empty",
     "[[:alpha:]]": "class",

@@ -47,16 +47,14 @@ cdef inline uint64_t entry_hash(uint64_t low, uint64_t high, uint64_t seed) noex
 
 
 cdef inline void make_key(PieceKey *key, const uint8_t *piece, Py_ssize_t size, const uint8_t *end, uint64_t seed) noexcept nogil:
-    """The key of a piece of text; bytes up to `end` may be read."""
+    """The key of a piece of text, which is not empty; bytes up to `end` may be read."""
     cdef uint64_t low = 0, high = 0
+    cdef Py_ssize_t in_low = size if size < 8 else 8
     cdef Py_ssize_t i
     if size <= INLINE_BYTES:
         if end - piece >= 16:
-            low = cbpe_load64(piece)
-            if size < 8:
-                low &= (<uint64_t>1 << (8 * size)) - 1
-            else:
-                high = cbpe_load64(piece + 8) & ((<uint64_t>1 << (8 * (size - 8))) - 1)
+            low = cbpe_load64(piece) & ~<uint64_t>0 >> (64 - 8 * in_low)
+            high = cbpe_load64(piece + 8) & ((<uint64_t>1 << 8 * (size - in_low)) - 1)
         else:
             for i in range(size):
                 if i < 8:

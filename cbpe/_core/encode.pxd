@@ -45,5 +45,8 @@ cdef EncodeStatus encode_slice(
 # Encode one piece of text, without splitting it.
 cdef EncodeStatus encode_piece(const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size) noexcept nogil
 
+# Room for n more ids; False where there is no memory.
+cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil
+
 # Append one id.
 cdef EncodeStatus append_id(Workspace *work, uint32_t token_id) noexcept nogil

@@ -8,6 +8,9 @@ from cbpe._core.merge cimport free_merge_room, merge_piece
 from cbpe._core.split cimport find_pieces
 from cbpe._core.vocab cimport NONE, cbpe_prefetch, find_word
 
+cdef extern from "bits.h" nogil:
+    void cbpe_want_large_pages(void *p, size_t n)
+
 
 cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed, WalkTables **walk) noexcept nogil:
     cdef Workspace *work = <Workspace *>calloc(1, sizeof(Workspace))
@@ -26,7 +29,6 @@ cdef void free_workspace(Workspace *work) noexcept nogil:
 
 
 cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
-    """Room for n more ids."""
     cdef Py_ssize_t capacity = work.capacity
     cdef void *grown
     if n <= capacity - work.n_ids:
@@ -37,6 +39,7 @@ cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
     grown = realloc(work.ids, capacity * sizeof(uint32_t))
     if grown == NULL:
         return False
+    cbpe_want_large_pages(grown, capacity * sizeof(uint32_t))
     work.ids = <uint32_t *>grown
     work.capacity = capacity
     return True

@@ -20,7 +20,7 @@ from cbpe._core.decode cimport (
     ByteBuffer, DecodeTable, append_token, close_decode_table, open_decode_table, reserve_bytes
 )
 from cbpe._core.encode cimport (
-    DONE, MORE, NO_MEMORY, EncodeStatus, Workspace, append_id, encode_piece, encode_slice, free_workspace, new_workspace
+    DONE, MORE, NO_MEMORY, EncodeStatus, Workspace, append_id, encode_piece, encode_slice, free_workspace, new_workspace, reserve
 )
 from cbpe._core.special cimport SpecialTables, SpecialTokens, find_special
 from cbpe._core.split cimport SplitTables, Splitter
@@ -31,6 +31,7 @@ cdef extern from "objects.h":
     Py_ssize_t cbpe_small_int(PyObject *o)
 
 cdef extern from "bits.h" nogil:
+    void cbpe_want_large_pages(void *p, size_t n)
     void *cbpe_atomic_swap(void **place, void *p)
     bint cbpe_atomic_put(void **place, void *p)
 
@@ -39,11 +40,13 @@ cdef extern from "Python.h":
     void Py_DECREF(PyObject *o)
     void PyList_SET_ITEM(PyObject *list, Py_ssize_t i, PyObject *item)
     PyObject *PyLong_FromUnsignedLong(unsigned long value)
+    PyObject **PySequence_Fast_ITEMS(object o)
 
 cdef enum:
     IDLE = 16                   # workspaces kept for the next call
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
     KEPT_IDS = 1 << 16          # a workspace gives back a larger buffer
+    BYTES_PER_TOKEN = 3         # so few that a buffer for a long text rarely has to grow
 
 DEFAULT_CACHE_BYTES = 64 << 20
 
@@ -192,6 +195,8 @@ cdef class Engine:
         cdef const uint8_t *utf8 = <const uint8_t *>PyUnicode_AsUTF8AndSize(text, &size)
         cdef uint32_t which
         cdef EncodeStatus status
+        if size > KEPT_IDS and not reserve(work, size // BYTES_PER_TOKEN):
+            self.check(NO_MEMORY, work)
         while allowed is not None:
             at = find_special(&allowed.tables, utf8, size, start, &which)
             if at < 0:
@@ -216,6 +221,8 @@ cdef class Engine:
         cdef list result = PyList_New(n)
         cdef Py_ssize_t i
         cdef PyObject *value
+        if n:
+            cbpe_want_large_pages(PySequence_Fast_ITEMS(result), n * sizeof(PyObject *))
         for i in range(n):
             value = self.ints[ids[i]] if ids[i] < self.n_ints else NULL
             if value == NULL:
