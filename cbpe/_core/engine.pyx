@@ -16,6 +16,7 @@ from libc.stdlib cimport calloc, free, realloc
 
 import os
 
+from cbpe._core.cut cimport CutTables, free_cut_tables
 from cbpe._core.decode cimport (
     ByteBuffer, DecodeTable, append_bytes, append_token, close_decode_table, open_decode_table, reserve_bytes
 )
@@ -102,6 +103,7 @@ cdef class Engine:
     cdef DecodeTable table
     cdef void *idle[IDLE]
     cdef WalkTables *walk
+    cdef CutTables *cuts
     cdef int64_t budget
     cdef uint64_t seed
     cdef PyObject **ints                # id -> its int object, made when first wanted
@@ -134,6 +136,7 @@ cdef class Engine:
                     Py_DECREF(self.ints[i])
         free(self.ints)
         free_walk_tables(self.walk)
+        free_cut_tables(self.cuts)
         close_decode_table(&self.table)
 
     cdef Workspace *acquire(self) except NULL:
@@ -144,7 +147,7 @@ cdef class Engine:
                 work = <Workspace *>cbpe_atomic_swap(&self.idle[i], NULL)
                 if work != NULL:
                     return work
-        work = new_workspace(&self.budget, self.seed, &self.walk)
+        work = new_workspace(&self.budget, self.seed, &self.walk, &self.cuts)
         if work == NULL:
             raise MemoryError
         return work
