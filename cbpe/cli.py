@@ -181,7 +181,9 @@ def split_pattern(name_or_expression: str | None, no_split: bool) -> str | None:
         return None
     if name_or_expression is None:
         return cbpe.GPT4_SPLIT_PATTERN
-    named = {name.removesuffix("_SPLIT_PATTERN").lower(): getattr(patterns, name) for name in patterns.__all__}
+    named: dict[str, str] = {
+        name.removesuffix("_SPLIT_PATTERN").lower(): getattr(patterns, name) for name in patterns.__all__
+    }
     if name_or_expression.isalnum() and name_or_expression not in named:
         known = ", ".join(named)
         raise typer.BadParameter(
@@ -198,11 +200,12 @@ def print_training(tokenizer: "Tokenizer", output: str | None) -> None:
     record = tokenizer.training
     assert record is not None
     merges = len(record.counts)
-    special = f" and {len(tokenizer.special_tokens):,} special tokens" if tokenizer.special_tokens else ""
     tokens = record.tokens[-1] if merges else record.tokens_at_start
     summary = Table.grid(padding=(0, 2))
     summary.add_row("text", f"{record.text_bytes:,} bytes")
-    summary.add_row("vocabulary", f"{256 + merges:,} tokens: 256 bytes and {merges:,} merges{special}")
+    summary.add_row("vocabulary", f"{256 + merges:,} tokens: 256 bytes and {merges:,} merges")
+    for token, token_id in tokenizer.special_tokens.items():
+        summary.add_row("special token", f"{token} with id {token_id:,}")
     if record.stopped:
         summary.add_row("ended early", record.stopped)
     summary.add_row("tokens", f"{record.tokens_at_start:,} before, {tokens:,} now")

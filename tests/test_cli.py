@@ -40,7 +40,7 @@ def text_file(tmp_path):
 
 @pytest.fixture
 def model(tmp_path, text_file):
-    run("train", text_file, "--vocab-size", 300, "--output", tmp_path / "trained")
+    run("train", text_file, "--vocab-size", 280, "--output", tmp_path / "trained")
     return tmp_path / "trained.model"
 
 
@@ -51,7 +51,7 @@ def test_program_trains_encodes_and_decodes(tmp_path, text_file):
     def program(*arguments, stdin=None):
         return subprocess.run([PROGRAM, *arguments], cwd=tmp_path, input=stdin, capture_output=True, check=True).stdout
 
-    program("train", "text.txt", "--vocab-size", "300", "--output", "trained")
+    program("train", "text.txt", "--vocab-size", "280", "--output", "trained")
     ids = program("encode", "--model", "trained.model", "text.txt")
     assert len(ids.split()) < len(TEXT.encode())
     assert program("decode", "--model", "trained.model", "-", stdin=ids) == TEXT.encode()
@@ -59,33 +59,33 @@ def test_program_trains_encodes_and_decodes(tmp_path, text_file):
 
 def test_train_learns_what_the_library_learns(tmp_path, text_file, model):
     tokenizer = cbpe.RegexTokenizer()
-    tokenizer.train(TEXT, 300)
+    tokenizer.train(TEXT, 280)
     tokenizer.save(tmp_path / "expected")
     assert model.read_bytes() == (tmp_path / "expected.model").read_bytes()
     assert model.with_suffix(".vocab").read_bytes() == (tmp_path / "expected.vocab").read_bytes()
 
 
 def test_train_tells_what_happened(tmp_path, text_file):
-    output = run("train", text_file, "--vocab-size", 300, "--output", tmp_path / "trained").stdout
+    output = run("train", text_file, "--vocab-size", 280, "--output", tmp_path / "trained").stdout
     words = output.split()
     assert f"{len(TEXT.encode()):,}" in words
-    assert "300" in words
+    assert "280" in words
     assert "trained.model" in output.replace("\n", "")
 
 
 def test_train_without_output_writes_nothing(tmp_path, text_file):
-    assert "--output" in run("train", text_file, "--vocab-size", 300).stdout
+    assert "--output" in run("train", text_file, "--vocab-size", 280).stdout
     assert list(tmp_path.iterdir()) == [text_file]
 
 
 def test_train_reads_standard_input(tmp_path, model):
-    run("train", "-", "--vocab-size", 300, "--output", tmp_path / "piped", stdin=TEXT.encode())
+    run("train", "-", "--vocab-size", 280, "--output", tmp_path / "piped", stdin=TEXT.encode())
     assert (tmp_path / "piped.model").read_bytes() == model.read_bytes()
 
 
 def test_train_takes_several_files(tmp_path, text_file, model):
-    run("train", text_file, text_file, "--vocab-size", 300, "--output", tmp_path / "twice")
-    expected = cbpe.train([TEXT, TEXT], 300)
+    run("train", text_file, text_file, "--vocab-size", 280, "--output", tmp_path / "twice")
+    expected = cbpe.train([TEXT, TEXT], 280)
     loaded = cbpe.RegexTokenizer()
     loaded.load(tmp_path / "twice.model")
     assert loaded.merges == expected.merges
@@ -123,10 +123,8 @@ def test_train_breaks_ties_and_drops_rare_pairs(tmp_path):
     run("train", text, "--vocab-size", 257, "--tie-break", "largest", "--output", tmp_path / "largest")
     assert (tmp_path / "largest.model").read_text().splitlines()[-1] == f"{ord('c')} {ord('d')}"
     run("train", text, "--vocab-size", 300, "--min-count", 2, "--output", tmp_path / "frequent")
-    assert (tmp_path / "frequent.model").read_text().splitlines()[3:5] == [
-        f"{ord('a')} {ord('b')}",
-        f"{ord('c')} {ord('d')}",
-    ]
+    assert "97 98" in (tmp_path / "frequent.model").read_text().splitlines()
+    assert "101 102" not in (tmp_path / "frequent.model").read_text().splitlines()
 
 
 def test_train_that_runs_out_of_pairs_says_so(tmp_path):
@@ -185,7 +183,7 @@ def test_nothing_is_encoded_and_decoded_as_nothing():
 
 # ---- Errors
 
-READERS = [("train", "--vocab-size", 300), ("encode", "--encoding", "gpt2"), ("decode", "--encoding", "gpt2")]
+READERS = [("train", "--vocab-size", 280), ("encode", "--encoding", "gpt2"), ("decode", "--encoding", "gpt2")]
 
 
 def test_missing_file(tmp_path):
@@ -193,7 +191,7 @@ def test_missing_file(tmp_path):
     for arguments in [
         ("encode", "--encoding", "gpt2"),
         ("decode", "--encoding", "gpt2"),
-        ("train", "--vocab-size", 300),
+        ("train", "--vocab-size", 280),
     ]:
         assert str(missing) in error_of(*arguments, missing)
     assert "missing.model" in error_of("encode", "--model", tmp_path / "missing.model", "-")
@@ -203,7 +201,7 @@ def test_folder_in_place_of_a_file(tmp_path):
     for arguments in [
         ("encode", "--encoding", "gpt2"),
         ("decode", "--encoding", "gpt2"),
-        ("train", "--vocab-size", 300),
+        ("train", "--vocab-size", 280),
     ]:
         assert str(tmp_path) in error_of(*arguments, tmp_path)
 
@@ -220,7 +218,7 @@ def test_file_that_is_not_utf8(tmp_path):
 def test_train_on_an_empty_file(tmp_path):
     path = tmp_path / "empty.txt"
     path.touch()
-    assert "empty" in error_of("train", path, "--vocab-size", 300, "--output", tmp_path / "trained")
+    assert "no text" in error_of("train", path, "--vocab-size", 280, "--output", tmp_path / "trained")
     assert not (tmp_path / "trained.model").exists()
 
 
@@ -230,27 +228,27 @@ def test_vocabulary_size_that_cannot_be(text_file, size):
 
 
 def test_split_pattern_that_is_no_expression(text_file):
-    assert "(" in error_of("train", text_file, "--vocab-size", 300, "--pattern", "(")
+    assert "(" in error_of("train", text_file, "--vocab-size", 280, "--pattern", "(")
 
 
 def test_split_pattern_with_an_unknown_name(text_file):
-    error = error_of("train", text_file, "--vocab-size", 300, "--pattern", "gpt5", exit_code=2)
+    error = error_of("train", text_file, "--vocab-size", 280, "--pattern", "gpt5", exit_code=2)
     assert "gpt5" in error
     assert "cl100k" in error
 
 
 def test_splitting_and_not_splitting(text_file):
-    error = error_of("train", text_file, "--vocab-size", 300, "--pattern", "gpt2", "--no-split", exit_code=2)
+    error = error_of("train", text_file, "--vocab-size", 280, "--pattern", "gpt2", "--no-split", exit_code=2)
     assert "--no-split" in error
 
 
 def test_empty_special_token(text_file):
-    assert "special" in error_of("train", text_file, "--vocab-size", 300, "--special", "")
+    assert "special" in error_of("train", text_file, "--vocab-size", 280, "--special", "")
 
 
 def test_output_in_a_folder_that_is_not_there(tmp_path, text_file):
     output = tmp_path / "nowhere" / "trained"
-    result = run("train", text_file, "--vocab-size", 300, "--output", output, exit_code=1)
+    result = run("train", text_file, "--vocab-size", 280, "--output", output, exit_code=1)
     assert "nowhere" in result.stderr
 
 

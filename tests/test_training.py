@@ -361,8 +361,9 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no setitimer here")
-def test_ctrl_c_stops_training_within_a_second():
-    run = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False)
+def test_ctrl_c_stops_training_within_a_second(tmp_path):
+    command = [sys.executable, "-c", INTERRUPTED]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert run.stdout == "True\n", run.stderr
 
 
