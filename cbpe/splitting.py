@@ -65,7 +65,8 @@ class RegexSplitter:
             for match in self._compiled.finditer(text, timeout=timeout):
                 yield match.group()
         except TimeoutError:
-            raise ValueError(f"the split pattern {shortened(self.pattern)} took more than {timeout:.0f} s on one text") from None
+            message = f"the split pattern {shortened(self.pattern)} took more than {timeout:.0f} s on one text"
+            raise ValueError(message) from None
 
 
 def compile_regex(pattern: str) -> Any:
@@ -73,7 +74,8 @@ def compile_regex(pattern: str) -> Any:
     import regex  # type: ignore[import-untyped]  # slow to import, and rarely needed
 
     if unrolled_copies(pattern) > MAX_COPIES:
-        raise ValueError(f"the split pattern {shortened(pattern)} is too large: it repeats a group over {MAX_COPIES} times")
+        problem = f"it repeats a group over {MAX_COPIES} times"
+        raise ValueError(f"the split pattern {shortened(pattern)} is too large: {problem}")
     try:
         return regex.compile(pattern)
     except regex.error as error:

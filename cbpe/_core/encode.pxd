@@ -32,7 +32,8 @@ cdef struct Workspace:
     uint8_t byte
 
 
-# What all workspaces of one owner share stays the owner's: the budget of the caches, and where the tables for walking are.
+# What all workspaces of one owner share stays the owner's: the budget of the caches, and where the tables for walking
+# are.
 cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed, WalkTables **walk) noexcept nogil
 
 cdef void free_workspace(Workspace *work) noexcept nogil
@@ -42,11 +43,18 @@ cdef void tidy_workspace(Workspace *work) noexcept nogil
 
 # Encode text[position[0]:size], about a slice of it, and move position[0] on.
 cdef EncodeStatus encode_slice(
-    const VocabTables *v, const SplitTables *split, Workspace *work, const uint8_t *text, Py_ssize_t size, Py_ssize_t *position
+    const VocabTables *v,
+    const SplitTables *split,
+    Workspace *work,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
 ) noexcept nogil
 
 # Encode one piece of text, without splitting it.
-cdef EncodeStatus encode_piece(const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size) noexcept nogil
+cdef EncodeStatus encode_piece(
+    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
+) noexcept nogil
 
 # Append one id.
 cdef EncodeStatus append_id(Workspace *work, uint32_t token_id) noexcept nogil

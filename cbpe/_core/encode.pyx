@@ -1,9 +1,12 @@
-"""UTF-8 text to token ids: split into pieces, look each up in the cache, merge those that are new. Plain C data, no Python object."""
+"""UTF-8 text to token ids: split into pieces, look each up in the cache, merge those that are new. Plain C data, no
+Python object."""
 
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
 
-from cbpe._core.cache cimport CacheEntry, INLINE_IDS, add_entry, close_cache, entry_ids, find_entry, make_key, open_cache
+from cbpe._core.cache cimport (
+    CacheEntry, INLINE_IDS, add_entry, close_cache, entry_ids, find_entry, make_key, open_cache
+)
 from cbpe._core.merge cimport free_merge_room, merge_piece
 from cbpe._core.split cimport find_pieces
 from cbpe._core.vocab cimport NONE, cbpe_prefetch, find_word
@@ -55,7 +58,9 @@ cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
     return True
 
 
-cdef EncodeStatus merge_new(const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size) noexcept nogil:
+cdef EncodeStatus merge_new(
+    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
+) noexcept nogil:
     """Append the ids of a piece that is not in the cache; there is room for `size` of them."""
     cdef uint32_t *ids = work.ids + work.n_ids
     cdef uint32_t index
@@ -79,9 +84,14 @@ cdef EncodeStatus merge_new(const VocabTables *v, Workspace *work, const uint8_t
 
 
 cdef EncodeStatus encode_slice(
-    const VocabTables *v, const SplitTables *split, Workspace *work, const uint8_t *text, Py_ssize_t size, Py_ssize_t *position
+    const VocabTables *v,
+    const SplitTables *split,
+    Workspace *work,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
 ) noexcept nogil:
-    cdef Py_ssize_t n, i, before, stop = position[0] + SLICE
+    cdef Py_ssize_t n, i, length, before, stop = position[0] + SLICE
     cdef const uint8_t *piece
     cdef const CacheEntry *entry
     cdef const uint32_t *ids
@@ -96,7 +106,8 @@ cdef EncodeStatus encode_slice(
         if work.cache.entries != NULL:
             for i in range(n):
                 key = &work.keys[i]
-                make_key(key, text + work.spans[i].start, work.spans[i].end - work.spans[i].start, text + size, work.cache.seed)
+                length = work.spans[i].end - work.spans[i].start
+                make_key(key, text + work.spans[i].start, length, text + size, work.cache.seed)
                 cbpe_prefetch(work.cache.entries + (key.hashed & work.cache.mask))
         for i in range(n):
             piece = text + work.spans[i].start
@@ -122,7 +133,9 @@ cdef EncodeStatus encode_slice(
             return MORE
 
 
-cdef EncodeStatus encode_piece(const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size) noexcept nogil:
+cdef EncodeStatus encode_piece(
+    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
+) noexcept nogil:
     if size == 0:
         return DONE
     if not reserve(work, size + INLINE_IDS):
