@@ -394,7 +394,7 @@ cdef class Vocabulary:
         for it."""
         data = memoryview(data).cast("B")
         if len(data) < HEADER.size:
-            raise ValueError(f"a packed vocabulary has at least {HEADER.size} bytes and is cut short: it has {len(data)}")
+            raise ValueError(f"a packed vocabulary of {len(data)} bytes is cut short: it has at least {HEADER.size}")
         magic, version, flags, n_merges, n_unmerged, n_bytes, n_runs, zero, expected = HEADER.unpack_from(data)
         if magic != MAGIC:
             raise ValueError(f"this is no packed vocabulary: it starts with {bytes(data[:8])!r}, not {MAGIC!r}")
