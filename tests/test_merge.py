@@ -1,5 +1,7 @@
 """Merging one piece: the pair that was learned first is merged first, of several the leftmost, at every length."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,10 +14,10 @@ A, B, C = b"abc"
 
 
 def apply_one_by_one(piece, merges):
-    """Merge the pair of the earliest merge, the leftmost only, and look again: what merging means if merges are in any order."""
+    """Merge the pair of the earliest merge, the leftmost only, and look again: merging with merges in any order."""
     ids = list(piece)
     while True:
-        known = [(merges.index(pair), i) for i, pair in enumerate(zip(ids, ids[1:], strict=False)) if pair in merges]
+        known = [(merges.index(pair), i) for i, pair in enumerate(pairwise(ids)) if pair in merges]
         if not known:
             return ids
         merge, i = min(known)
