@@ -231,9 +231,10 @@ def train(
     verbose: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> BasicTokenizer:
-    """A new tokenizer with vocab_size - 256 merges learned from source: a BasicTokenizer for pattern=None, a RegexTokenizer otherwise.
+    """A new tokenizer with vocab_size - 256 merges learned from source; a BasicTokenizer for pattern=None.
 
-    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order, or they bring their
+    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order,
+    or they bring their
     ids. The other arguments, what stops the training early and what is raised are as for learn_merges.
 
     >>> tok = train("low lower lowest", 258)
@@ -248,7 +249,9 @@ def train(
     ids = dict(special_tokens) if given else numbered(special_tokens, largest)
     for token, token_id in ids.items():
         if token_id in range(largest):
-            raise ValueError(f"the id {token_id} of the special token {token!r} is below the vocabulary size {largest}: it is for a merge")
+            raise ValueError(
+                f"the id {token_id} of the special token {token!r} is for a merge: choose one from {largest} on"
+            )
     tok = BasicTokenizer() if pattern is None else RegexTokenizer(pattern)
     tok.register_special_tokens(ids)
     tok.train(
@@ -266,7 +269,8 @@ def train(
 
 
 def numbered(tokens: Iterable[str], first_id: int) -> dict[str, int]:
-    """Special tokens with the ids from first_id on. TypeError for a single str, ValueError for a token that is given twice."""
+    """Special tokens with the ids from first_id on. TypeError for a single str, ValueError for a token that is given
+    twice."""
     if isinstance(tokens, str):
         raise TypeError(f"special_tokens are several texts, not one: write [{tokens!r}]")
     ids: dict[str, int] = {}

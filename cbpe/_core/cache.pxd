@@ -1,7 +1,9 @@
 """The cache of pieces: a piece's bytes to its token ids, as plain C data of bounded size.
 
-An entry is 32 bytes. The bytes of a piece of up to 15 stand in the entry itself, with their number, so that comparing 16 bytes decides.
-Those of a longer one stand in the arena, and the entry has their hash. Up to three ids stand in the entry, more in the arena.
+An entry is 32 bytes. The bytes of a piece of up to 15 stand in the entry itself, with their number, so that comparing
+16 bytes decides.
+Those of a longer one stand in the arena, and the entry has their hash. Up to three ids stand in the entry, more in the
+arena.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -20,7 +22,7 @@ cdef enum:
 
 cdef struct PieceKey:
     uint64_t low                # the first 8 bytes, or the hash of a long piece
-    uint64_t high               # the next 7 and their number on top; or LONG on top, and the number of bytes of a long piece. 0: no piece
+    uint64_t high               # the next 7, their number on top; of a long piece its size, LONG on top. 0: no piece
     uint64_t hashed
 
 
@@ -47,7 +49,9 @@ cdef inline uint64_t entry_hash(uint64_t low, uint64_t high, uint64_t seed) noex
     return low if high >> 56 == LONG else cbpe_mix(low ^ seed, high ^ <uint64_t>0x9E3779B97F4A7C15)
 
 
-cdef inline void make_key(PieceKey *key, const uint8_t *piece, Py_ssize_t size, const uint8_t *end, uint64_t seed) noexcept nogil:
+cdef inline void make_key(
+    PieceKey *key, const uint8_t *piece, Py_ssize_t size, const uint8_t *end, uint64_t seed
+) noexcept nogil:
     """The key of a piece of text, which is not empty; bytes up to `end` may be read."""
     cdef uint64_t low = 0, high = 0
     cdef Py_ssize_t in_low = size if size < 8 else 8
@@ -72,7 +76,9 @@ cdef inline void make_key(PieceKey *key, const uint8_t *piece, Py_ssize_t size, 
 
 
 # The entry of a piece, or NULL.
-cdef inline const CacheEntry *find_entry(const PieceCache *cache, const PieceKey *key, const uint8_t *piece) noexcept nogil:
+cdef inline const CacheEntry *find_entry(
+    const PieceCache *cache, const PieceKey *key, const uint8_t *piece
+) noexcept nogil:
     cdef const CacheEntry *entry
     cdef int probe
     for probe in range(PROBES):
@@ -99,7 +105,8 @@ cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed) noexcept
 
 cdef void close_cache(PieceCache *cache) noexcept nogil
 
-# Remember a piece that is not in the cache. A cache that is full starts again from nothing: what is common comes back soon.
+# Remember a piece that is not in the cache. A cache that is full starts again from nothing: what is common comes back
+# soon.
 cdef void add_entry(
     PieceCache *cache, const PieceKey *key, const uint8_t *piece, const uint32_t *ids, Py_ssize_t n_ids
 ) noexcept nogil

@@ -1,5 +1,5 @@
-"""UTF-8 text to token ids: split into pieces, cut the long ones where no merge reaches across, look each up in the cache, merge those that are
-new. Plain C data, no Python object."""
+"""UTF-8 text to token ids: split into pieces, cut the long ones where no merge reaches across, look each up in the
+cache, merge those that are new. Plain C data, no Python object."""
 
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
@@ -21,7 +21,9 @@ cdef enum:
     KEPT = 1 << 16              # a workspace gives back larger buffers
 
 
-cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts) noexcept nogil:
+cdef Workspace *new_workspace(
+    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts
+) noexcept nogil:
     cdef Workspace *work = <Workspace *>calloc(1, sizeof(Workspace))
     if work != NULL:
         open_cache(&work.cache, cache_budget, seed)
@@ -66,7 +68,9 @@ cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
     return True
 
 
-cdef EncodeStatus merge_new(const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size) noexcept nogil:
+cdef EncodeStatus merge_new(
+    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
+) noexcept nogil:
     """Append the ids of a piece that is not in the cache; there is room for `size` of them."""
     cdef uint32_t *ids = work.ids + work.n_ids
     cdef uint32_t index
@@ -90,7 +94,7 @@ cdef EncodeStatus merge_new(const VocabTables *v, Workspace *work, const uint8_t
 
 
 cdef EncodeStatus encode_queued(const VocabTables *v, Workspace *work, const uint8_t *text) noexcept nogil:
-    """Append the ids of the queued pieces, in order; there is room for as many ids as they have bytes, and INLINE_IDS more."""
+    """Append the ids of the queued pieces, in order; there is room for as many as they have bytes, and INLINE_IDS."""
     cdef Py_ssize_t i, before
     cdef const uint8_t *piece
     cdef const CacheEntry *entry
@@ -118,7 +122,12 @@ cdef EncodeStatus encode_queued(const VocabTables *v, Workspace *work, const uin
 
 
 cdef inline EncodeStatus enqueue(
-    const VocabTables *v, Workspace *work, const uint8_t *text, Py_ssize_t start, Py_ssize_t end, const uint8_t *text_end
+    const VocabTables *v,
+    Workspace *work,
+    const uint8_t *text,
+    Py_ssize_t start,
+    Py_ssize_t end,
+    const uint8_t *text_end,
 ) noexcept nogil:
     """Queue a piece, and have its place in the cache fetched; a full queue is encoded first."""
     cdef PieceKey *key
@@ -137,7 +146,12 @@ cdef inline EncodeStatus enqueue(
 
 
 cdef EncodeStatus encode_slice(
-    const VocabTables *v, const SplitTables *split, Workspace *work, const uint8_t *text, Py_ssize_t size, Py_ssize_t *position
+    const VocabTables *v,
+    const SplitTables *split,
+    Workspace *work,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
 ) noexcept nogil:
     cdef Py_ssize_t n, i, start, cut, end, stop = position[0] + SLICE
     cdef const CutTables *cuts
@@ -150,7 +164,8 @@ cdef EncodeStatus encode_slice(
             return NO_MEMORY
         for i in range(n):
             start, end = work.spans[i].start, work.spans[i].end
-            # A token that no merge makes is found by its whole piece only, so that a vocabulary with such tokens does not cut.
+            # A token that no merge makes is found by its whole piece only, so that a vocabulary with such tokens does
+            # not cut.
             if end - start > INLINE_BYTES and v.n_tokens == v.n_symbols:
                 cuts = shared_cut_tables(v, work.cuts)
                 if cuts == NULL:
@@ -186,7 +201,9 @@ cdef const CutTables *shared_cut_tables(const VocabTables *v, CutTables **place)
     return tables
 
 
-cdef EncodeStatus encode_piece(const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size) noexcept nogil:
+cdef EncodeStatus encode_piece(
+    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
+) noexcept nogil:
     if size == 0:
         return DONE
     if not reserve(work, size + INLINE_IDS):
