@@ -245,8 +245,8 @@ def train(
 
     # Given ids are checked before the work begins, those to come stand at the end of the vocabulary that was asked for.
     largest = N_BYTES + merges_asked(vocab_size)
-    given = isinstance(special_tokens, Mapping)
-    ids = dict(special_tokens) if given else numbered(special_tokens, largest)
+    given = dict(special_tokens) if isinstance(special_tokens, Mapping) else None
+    ids = numbered(special_tokens, largest) if given is None else given
     for token, token_id in ids.items():
         if token_id in range(largest):
             raise ValueError(
@@ -263,7 +263,7 @@ def train(
         max_token_length=max_token_length,
         progress=progress,
     )
-    if not given:
+    if given is None:
         tok.register_special_tokens(numbered(ids, N_BYTES + len(tok.merges)))
     return tok
 
