@@ -16,6 +16,7 @@ cdef enum:
     INLINE_BYTES = 15           # the longest piece whose bytes stand in its entry
     INLINE_IDS = 3
     LONG = 0xFF                 # stands for the size of a longer piece on top of its key
+    TO_CUT = 1                  # instead of the upper half of a key: none is made, the piece is looked up in parts
     LONGEST_CACHED = 255        # longer pieces are rarely met twice
     PROBES = 8                  # an entry stands within so many slots of its hash, or not at all
 
@@ -30,6 +31,12 @@ cdef struct CacheEntry:
     uint64_t low
     uint64_t high
     uint32_t ids[3]             # of a long piece or more than three ids: ids[0] is where its record starts in the arena
+    uint32_t n_ids
+
+
+# The ids of one character; n_ids is 0 as long as they are not known.
+cdef struct CharacterIds:
+    uint32_t ids[3]
     uint32_t n_ids
 
 
@@ -110,3 +117,8 @@ cdef void close_cache(PieceCache *cache) noexcept nogil
 cdef void add_entry(
     PieceCache *cache, const PieceKey *key, const uint8_t *piece, const uint32_t *ids, Py_ssize_t n_ids
 ) noexcept nogil
+
+# A table of CharacterIds for the code points below 1 << 16, from the same budget; NULL where that or memory is lacking.
+cdef CharacterIds *take_characters(PieceCache *cache) noexcept nogil
+
+cdef void give_characters(PieceCache *cache, CharacterIds *characters) noexcept nogil

@@ -11,6 +11,7 @@ cdef extern from "bits.h" nogil:
 
 cdef enum:
     FIRST_SLOTS = 1 << 10
+    CHARACTERS_SIZE = sizeof(CharacterIds) << 16
     LARGEST_ARENA = 1 << 30     # in words: an entry has 32 bits for where its record starts
 
 
@@ -126,3 +127,19 @@ cdef void add_entry(
     else:
         memcpy(entry.ids, ids, n_ids * sizeof(uint32_t))
     cache.used += 1
+
+
+cdef CharacterIds *take_characters(PieceCache *cache) noexcept nogil:
+    cdef CharacterIds *characters
+    if not take(cache.budget, CHARACTERS_SIZE):
+        return NULL
+    characters = <CharacterIds *>cbpe_take_zeroed(CHARACTERS_SIZE)
+    if characters == NULL:
+        cbpe_atomic_add(cache.budget, CHARACTERS_SIZE)
+    return characters
+
+
+cdef void give_characters(PieceCache *cache, CharacterIds *characters) noexcept nogil:
+    if characters != NULL:
+        cbpe_give_back(characters)
+        cbpe_atomic_add(cache.budget, CHARACTERS_SIZE)

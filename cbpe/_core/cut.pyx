@@ -6,7 +6,6 @@ there. So the border is safe if no merge in the vocabulary has a left part that 
 right part that could begin with the second. In scripts with many characters, such as Chinese, nearly every border is.
 """
 
-from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 
 cdef enum:
@@ -34,10 +33,13 @@ cdef inline uint64_t seam_hash(const CutTables *c, uint32_t first, uint32_t seco
     return (<uint64_t>first << 21 | second) * <uint64_t>0x9E3779B97F4A7C15 >> c.shift
 
 
-cdef Py_ssize_t next_cut(const CutTables *c, const uint8_t *text, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+cdef Py_ssize_t next_cut(
+    const CutTables *c, const uint8_t *text, Py_ssize_t start, Py_ssize_t end, uint32_t *character
+) noexcept nogil:
     cdef int size = char_size(text[start])
     cdef uint32_t first = char_at(text + start, size), second
     cdef uint64_t seam
+    character[0] = first
     while True:
         start += size
         if start >= end:
@@ -51,6 +53,7 @@ cdef Py_ssize_t next_cut(const CutTables *c, const uint8_t *text, Py_ssize_t sta
                 if not c.seams[seam >> 6] >> (seam & 63) & 1:
                     return start
         first = second
+        character[0] = NO_CHARACTER
 
 
 cdef bint ends_with_character(const uint8_t *token, uint32_t size, uint32_t *character) noexcept nogil:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from cbpe._core.cache cimport PieceCache, PieceKey
+from cbpe._core.cache cimport CharacterIds, PieceCache, PieceKey
 from cbpe._core.cut cimport CutTables
 from cbpe._core.merge cimport MergeRoom
 from cbpe._core.split cimport Span, SplitTables
@@ -24,10 +24,9 @@ cdef enum EncodeStatus:
 # All that one call of encode writes to: used by one call at a time, kept for the next.
 cdef struct Workspace:
     Span spans[BATCH]
-    Span queue[BATCH]           # pieces, or what long ones were cut to, that wait for their places in the cache
     PieceKey keys[BATCH]
-    Py_ssize_t n_queued
     CutTables **cuts
+    CharacterIds *characters    # by code point below 1 << 16; NULL until a piece is cut
     PieceCache cache
     MergeRoom room
     uint32_t *ids               # the token ids of the text so far

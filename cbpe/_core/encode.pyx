@@ -5,7 +5,8 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
 
 from cbpe._core.cache cimport (
-    CacheEntry, INLINE_BYTES, INLINE_IDS, LONG, add_entry, close_cache, entry_ids, find_entry, make_key, open_cache
+    CacheEntry, CharacterIds, INLINE_BYTES, INLINE_IDS, LONG, TO_CUT, add_entry, close_cache, entry_ids, find_entry,
+    give_characters, make_key, open_cache, take_characters
 )
 from cbpe._core.cut cimport free_cut_tables, new_cut_tables, next_cut
 from cbpe._core.merge cimport free_merge_room, merge_piece
@@ -34,6 +35,7 @@ cdef Workspace *new_workspace(
 
 cdef void free_workspace(Workspace *work) noexcept nogil:
     if work != NULL:
+        give_characters(&work.cache, work.characters)
         close_cache(&work.cache)
         free_merge_room(&work.room)
         free(work.ids)
@@ -42,7 +44,6 @@ cdef void free_workspace(Workspace *work) noexcept nogil:
 
 cdef void tidy_workspace(Workspace *work) noexcept nogil:
     work.n_ids = 0
-    work.n_queued = 0
     if work.capacity > KEPT:
         free(work.ids)
         work.ids = NULL
@@ -93,56 +94,105 @@ cdef EncodeStatus merge_new(
     return DONE
 
 
-cdef EncodeStatus encode_queued(const VocabTables *v, Workspace *work, const uint8_t *text) noexcept nogil:
-    """Append the ids of the queued pieces, in order; there is room for as many as they have bytes, and INLINE_IDS."""
-    cdef Py_ssize_t i, before
-    cdef const uint8_t *piece
-    cdef const CacheEntry *entry
-    cdef PieceKey *key
-    cdef EncodeStatus status
-    for i in range(work.n_queued):
-        piece = text + work.queue[i].start
-        key = &work.keys[i]
-        if work.cache.entries != NULL:
-            entry = find_entry(&work.cache, key, piece)
-            if entry != NULL:
-                if entry.n_ids <= INLINE_IDS and key.high >> 56 != LONG:
-                    memcpy(work.ids + work.n_ids, entry.ids, INLINE_IDS * sizeof(uint32_t))
-                else:
-                    memcpy(work.ids + work.n_ids, entry_ids(&work.cache, entry), entry.n_ids * sizeof(uint32_t))
-                work.n_ids += entry.n_ids
-                continue
-        before = work.n_ids
-        status = merge_new(v, work, piece, work.queue[i].end - work.queue[i].start)
-        if status != DONE:
-            return status
-        add_entry(&work.cache, key, piece, work.ids + before, work.n_ids - before)
-    work.n_queued = 0
-    return DONE
+cdef const CutTables *shared_cut_tables(const VocabTables *v, CutTables **place) noexcept nogil:
+    """The tables at a place that threads share, made now if they are not there yet; NULL where there is no memory."""
+    cdef CutTables *tables = <CutTables *>cbpe_atomic_load(<void **>place)
+    if tables == NULL:
+        tables = new_cut_tables(v)
+        if tables != NULL and not cbpe_atomic_put(<void **>place, tables):
+            free_cut_tables(tables)
+            tables = <CutTables *>cbpe_atomic_load(<void **>place)
+    return tables
 
 
-cdef inline EncodeStatus enqueue(
-    const VocabTables *v,
-    Workspace *work,
-    const uint8_t *text,
-    Py_ssize_t start,
-    Py_ssize_t end,
-    const uint8_t *text_end,
+cdef EncodeStatus encode_known(
+    const VocabTables *v, Workspace *work, const PieceKey *key, const uint8_t *piece, Py_ssize_t size
 ) noexcept nogil:
-    """Queue a piece, and have its place in the cache fetched; a full queue is encoded first."""
+    """Append the ids of a piece: from the cache, or merged and then remembered."""
+    cdef const CacheEntry *entry
+    cdef EncodeStatus status
+    cdef Py_ssize_t before = work.n_ids
+    if work.cache.entries == NULL:
+        return merge_new(v, work, piece, size)
+    entry = find_entry(&work.cache, key, piece)
+    if entry == NULL:
+        status = merge_new(v, work, piece, size)
+        if status == DONE:
+            add_entry(&work.cache, key, piece, work.ids + before, work.n_ids - before)
+        return status
+    if entry.n_ids <= INLINE_IDS and key.high >> 56 != LONG:
+        memcpy(work.ids + work.n_ids, entry.ids, INLINE_IDS * sizeof(uint32_t))
+    else:
+        memcpy(work.ids + work.n_ids, entry_ids(&work.cache, entry), entry.n_ids * sizeof(uint32_t))
+    work.n_ids += entry.n_ids
+    return DONE
+
+
+cdef EncodeStatus encode_character(
+    const VocabTables *v, Workspace *work, CharacterIds *known, const uint8_t *piece, Py_ssize_t size
+) noexcept nogil:
+    """Append the ids of one character of up to three bytes, and remember them at its place in the table."""
+    cdef Py_ssize_t before = work.n_ids
+    cdef EncodeStatus status = merge_new(v, work, piece, size)
+    if status == DONE:
+        known.n_ids = <uint32_t>(work.n_ids - before)
+        memcpy(known.ids, work.ids + before, known.n_ids * sizeof(uint32_t))
+    return status
+
+
+cdef EncodeStatus encode_cut(
+    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size, const uint8_t *text_end
+) noexcept nogil:
+    """Append the ids of a piece in parts, cut where no merge reaches across. Most parts are single characters."""
+    cdef const CutTables *cuts = shared_cut_tables(v, work.cuts)
+    cdef Py_ssize_t start = 0, end
+    cdef CharacterIds *known
+    cdef PieceKey key
+    cdef EncodeStatus status = DONE
+    cdef uint32_t character
+    if cuts == NULL:
+        return NO_MEMORY
+    if work.characters == NULL:
+        work.characters = take_characters(&work.cache)
+    while start < size and status == DONE:
+        end = next_cut(cuts, piece, start, size, &character)
+        if character < 1 << 16 and work.characters != NULL:
+            known = work.characters + character
+            if known.n_ids:
+                memcpy(work.ids + work.n_ids, known.ids, INLINE_IDS * sizeof(uint32_t))
+                work.n_ids += known.n_ids
+            else:
+                status = encode_character(v, work, known, piece + start, end - start)
+        else:
+            make_key(&key, piece + start, end - start, text_end, work.cache.seed)
+            status = encode_known(v, work, &key, piece + start, end - start)
+        start = end
+    return status
+
+
+cdef EncodeStatus encode_queued(
+    const VocabTables *v, Workspace *work, const uint8_t *text, Py_ssize_t n, const uint8_t *text_end
+) noexcept nogil:
+    """Append the ids of n pieces whose keys are made; there is room for as many as they have bytes, and INLINE_IDS."""
+    cdef Py_ssize_t i
+    cdef const uint8_t *piece
     cdef PieceKey *key
     cdef EncodeStatus status
-    if work.n_queued == BATCH:
-        status = encode_queued(v, work, text)
+    for i in range(n):
+        piece = text + work.spans[i].start
+        key = &work.keys[i]
+        if key.high == TO_CUT:
+            status = encode_cut(v, work, piece, work.spans[i].end - work.spans[i].start, text_end)
+        else:
+            status = encode_known(v, work, key, piece, work.spans[i].end - work.spans[i].start)
         if status != DONE:
             return status
-    key = &work.keys[work.n_queued]
-    work.queue[work.n_queued] = Span(start, end)
-    work.n_queued += 1
-    if work.cache.entries != NULL:
-        make_key(key, text + start, end - start, text_end, work.cache.seed)
-        cbpe_prefetch(work.cache.entries + (key.hashed & work.cache.mask))
     return DONE
+
+
+cdef inline bint worth_cutting(const uint8_t *piece, Py_ssize_t size) noexcept nogil:
+    """Whether a piece may come apart: it is long, or ends with a character from U+3000 on, as in Chinese or Japanese."""
+    return size > INLINE_BYTES or size > 6 and piece[size - 3] >= 0xE3
 
 
 cdef EncodeStatus encode_slice(
@@ -153,8 +203,11 @@ cdef EncodeStatus encode_slice(
     Py_ssize_t size,
     Py_ssize_t *position,
 ) noexcept nogil:
-    cdef Py_ssize_t n, i, start, cut, end, stop = position[0] + SLICE
-    cdef const CutTables *cuts
+    cdef Py_ssize_t n, i, length, stop = position[0] + SLICE
+    # A token that no merge makes is found by its whole piece only, so that a vocabulary with such tokens does not cut.
+    cdef bint may_cut = v.n_tokens == v.n_symbols
+    cdef const uint8_t *piece
+    cdef PieceKey *key
     cdef EncodeStatus status
     while True:
         n = find_pieces(split, text, size, position, work.spans, BATCH)
@@ -163,42 +216,23 @@ cdef EncodeStatus encode_slice(
         if not reserve(work, work.spans[n - 1].end - work.spans[0].start + INLINE_IDS):
             return NO_MEMORY
         for i in range(n):
-            start, end = work.spans[i].start, work.spans[i].end
-            # A token that no merge makes is found by its whole piece only, so that a vocabulary with such tokens does
-            # not cut.
-            if end - start > INLINE_BYTES and v.n_tokens == v.n_symbols:
-                cuts = shared_cut_tables(v, work.cuts)
-                if cuts == NULL:
-                    return NO_MEMORY
-                while True:
-                    cut = next_cut(cuts, text, start, end)
-                    if cut == end:
-                        break
-                    status = enqueue(v, work, text, start, cut, text + size)
-                    if status != DONE:
-                        return status
-                    start = cut
-            status = enqueue(v, work, text, start, end, text + size)
-            if status != DONE:
-                return status
-        status = encode_queued(v, work, text)
+            piece = text + work.spans[i].start
+            length = work.spans[i].end - work.spans[i].start
+            key = &work.keys[i]
+            if may_cut and worth_cutting(piece, length):
+                key.high = TO_CUT
+            elif work.cache.entries != NULL:
+                make_key(key, piece, length, text + size, work.cache.seed)
+                cbpe_prefetch(work.cache.entries + (key.hashed & work.cache.mask))
+            else:
+                key.high = 0
+        status = encode_queued(v, work, text, n, text + size)
         if status != DONE:
             return status
         if n < BATCH:
             return DONE
         if position[0] >= stop:
             return MORE
-
-
-cdef const CutTables *shared_cut_tables(const VocabTables *v, CutTables **place) noexcept nogil:
-    """The tables at a place that threads share, made now if they are not there yet; NULL where there is no memory."""
-    cdef CutTables *tables = <CutTables *>cbpe_atomic_load(<void **>place)
-    if tables == NULL:
-        tables = new_cut_tables(v)
-        if tables != NULL and not cbpe_atomic_put(<void **>place, tables):
-            free_cut_tables(tables)
-            tables = <CutTables *>cbpe_atomic_load(<void **>place)
-    return tables
 
 
 cdef EncodeStatus encode_piece(
