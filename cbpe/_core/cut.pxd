@@ -11,9 +11,9 @@ cdef struct CutTables:
     int shift
 
 
-# The first place behind text[start], which lies within a piece that ends at `end`, where the piece may be cut: its parts
-# merge to what the whole piece merges to. `end` if there is none. The text is valid UTF-8. `character` becomes what stands
-# before the cut if that is a single character, and NO_CHARACTER otherwise.
+# The first place behind text[start], which lies within a piece that ends at `end`, where the piece may be cut: its
+# parts merge to what the whole piece merges to. `end` if there is none. The text is valid UTF-8. `character` becomes
+# what stands before the cut if that is a single character, and NO_CHARACTER otherwise.
 cdef Py_ssize_t next_cut(
     const CutTables *c, const uint8_t *text, Py_ssize_t start, Py_ssize_t end, uint32_t *character
 ) noexcept nogil
