@@ -1,24 +1,26 @@
 """Tokenizer, the one class that users meet, and its small subclasses: minbpe's classes by name and tiktoken's Encoding.
 
-They differ by data: which vocabulary, which split pattern, which special tokens. How text becomes tokens is the same for all, and is done by
-the compiled core: a text is split into pieces, and within each piece neighbouring tokens are merged, the merge that was learned first first.
+They differ by data: which vocabulary, which split pattern, which special tokens. How text becomes tokens is the same
+for all, and is done by the compiled core: a text is split into pieces, and within each piece neighbouring tokens are
+merged, the merge that was learned first first.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from cbpe._core.engine import DEFAULT_CACHE_BYTES, Encoder
 from cbpe._core.ranks import vocabulary_from_ranks
 from cbpe._core.special import SpecialTokens
+from cbpe._core.split import Splitter
 from cbpe._core.vocab import Vocabulary
 from cbpe.encodings import END_OF_TEXT, SPECS, load_vocabulary
 from cbpe.formats import gpt2, minbpe
 from cbpe.patterns import GPT4_SPLIT_PATTERN
-from cbpe.splitting import make_splitter
+from cbpe.splitting import RegexSplitter, make_splitter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,16 +29,29 @@ if TYPE_CHECKING:
 
     from cbpe.training import TrainingRecord
 
-__all__ = ["BasicTokenizer", "Encoding", "GPT2Tokenizer", "GPT4Tokenizer", "RegexTokenizer", "Tokenizer", "get_encoding", "recover_merges"]
+__all__ = [
+    "BasicTokenizer",
+    "Encoding",
+    "GPT2Tokenizer",
+    "GPT4Tokenizer",
+    "RegexTokenizer",
+    "Tokenizer",
+    "get_encoding",
+    "list_encoding_names",
+    "recover_merges",
+]
 
 SpecialChoice = Collection[str] | Literal["all", "none", "none_raise"]
+
+MAX_SUBSETS = 64  # choices of allowed or disallowed special tokens that are kept ready
+_DERIVED = {"_merges", "_vocab", "_subsets"}  # attributes that are made anew for a copy
 
 
 class Tokenizer(Encoder):
     """Encodes text to token ids and decodes them, with one vocabulary, split pattern and set of special tokens.
 
-    Safe to use from many threads at once. Its caches of pieces together take at most `cache_bytes` of memory (0: none; encoding then
-    merges every piece anew), which change how long a call takes and never what it returns.
+    Safe to use from many threads at once. Its caches of pieces together take at most `cache_bytes` of memory (0: none;
+    encoding then merges every piece anew), which change how long a call takes and never what it returns.
     """
 
     def __init__(
@@ -49,6 +64,10 @@ class Tokenizer(Encoder):
     ) -> None:
         self.training: TrainingRecord | None = None  # how it was trained, if it was trained here
         self._cache_bytes = cache_bytes
+        # Made when first asked for, from the vocabulary and special tokens in use.
+        self._merges: dict[tuple[int, int], int] | None = None
+        self._vocab: dict[int, bytes] | None = None
+        self._subsets: dict[frozenset[str], SpecialTokens] = {}
         self._use(vocabulary, make_splitter(pattern), checked_special_tokens(special_tokens or {}, vocabulary))
 
     # ---- Encoding
@@ -58,9 +77,10 @@ class Tokenizer(Encoder):
     ) -> list[int]:
         """Encode text: str -> list[int]. allowed_special says what the special tokens in the text are:
 
-        "all": special tokens, "none": ordinary text, "none_raise": an error (ValueError), or those that are special tokens, the others being
-        ordinary text unless disallowed_special ("all", or a set of them) makes them an error. Where several could begin at one place, the
-        longest is taken. A lone surrogate is encoded as U+FFFD.
+        "all": special tokens, "none": ordinary text, "none_raise": an error (ValueError), or a set of those that are
+        special tokens. With "all" or a set, disallowed_special makes others an error: a set of them, or "all" that are
+        not allowed; the rest is ordinary text. Where several could begin at one place, the longest is taken. A lone
+        surrogate is encoded as U+FFFD.
 
         >>> tok.encode("hello<|endoftext|>", allowed_special="all")
         [104, 101, 108, 108, 111, 100257]
@@ -79,15 +99,16 @@ class Tokenizer(Encoder):
         """Encode text to an array of uint32[n], where n is the number of tokens."""
         import numpy as np
 
-        return np.frombuffer(self._encode_buffer(text, *self._special_sets(allowed_special, disallowed_special)), dtype=np.uint32)
+        buffer = self._encode_buffer(text, *self._special_sets(allowed_special, disallowed_special))
+        return np.frombuffer(memoryview(buffer), dtype=np.uint32)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of the token with this text or these bytes, special tokens included. KeyError if there is none."""
-        if isinstance(text_or_bytes, str):
-            if text_or_bytes in self._special.ids:
-                return self._special.ids[text_or_bytes]
-            text_or_bytes = text_or_bytes.encode("utf-8", "surrogatepass")
-        token_id = self._vocabulary.find(text_or_bytes)
+        """The id of the token with this text or these bytes; failing that, of such a special token. KeyError if
+        neither."""
+        token = text_or_bytes.encode("utf-8", "surrogatepass") if isinstance(text_or_bytes, str) else text_or_bytes
+        token_id = self._vocabulary.find(token)
+        if token_id is None:
+            token_id = self._special.ids.get(token.decode("utf-8", "surrogateescape"))
         if token_id is None:
             raise KeyError(f"{text_or_bytes!r} is no token of this vocabulary")
         return token_id
@@ -107,13 +128,14 @@ class Tokenizer(Encoder):
 
     @property
     def splits_natively(self) -> bool:
-        """Whether the split pattern runs on the compiled splitter; if not, on the `regex` module, slowly and by its Unicode version."""
+        """Whether the split pattern runs on the compiled splitter; if not, on the `regex` module, slowly, and by its
+        Unicode version."""
         return self._splitter.native
 
     @property
     def semantics(self) -> Literal["pairs", "ranks"]:
-        """How text is merged. "pairs": pairs of ids, as trained (minbpe, Hugging Face). "ranks": by the rank of the joined bytes, a piece that
-        is a token being that token (tiktoken)."""
+        """How text is merged. "pairs": pairs of ids, as trained (minbpe, Hugging Face). "ranks": by the rank of the
+        joined bytes, a piece that is a token being that token (tiktoken)."""
         return "ranks" if self._vocabulary.whole_pieces else "pairs"
 
     @property
@@ -123,7 +145,10 @@ class Tokenizer(Encoder):
 
     @property
     def merges(self) -> dict[tuple[int, int], int]:
-        """The merges in the order in which they apply: (left id, right id) -> id."""
+        """The merges in the order in which they apply: (left id, right id) -> id.
+
+        Raises ValueError where one is made of a byte that has no token, and so no id.
+        """
         if self._merges is None:
             self._merges = self._vocabulary.merges()
         return self._merges
@@ -132,94 +157,110 @@ class Tokenizer(Encoder):
     def vocab(self) -> dict[int, bytes]:
         """The bytes of every id, special tokens included."""
         if self._vocab is None:
-            special = {token_id: token.encode("utf-8", "surrogatepass") for token, token_id in self._special.ids.items()}
-            self._vocab = self._vocabulary.tokens() | special
+            tokens = self._vocabulary.tokens()
+            for token, token_id in self._special.ids.items():
+                tokens[token_id] = token.encode("utf-8", "surrogatepass")
+            self._vocab = tokens
         return self._vocab
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
         """Make these the special tokens, in place of those there were: text -> id.
 
-        Raises ValueError for one that is empty, or whose id is taken, TypeError for what is no str or no int; nothing is changed then.
+        Raises ValueError for one that is empty, or whose id is taken, TypeError for what is no str or no int; nothing
+        is changed then.
         """
         checked = checked_special_tokens(special_tokens, self._vocabulary)
-        taken: dict[int, str] = {}
-        for token, token_id in checked.items():
-            if token_id in taken:
-                raise ValueError(f"the special tokens {taken[token_id]!r} and {token!r} have the same id {token_id}")
-            taken[token_id] = token
+        refuse_shared_ids(checked)
         self._use(self._vocabulary, self._splitter, checked)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {"training": self.training}
-        return restore, (type(self), self._vocabulary.pack(), self.pattern, self.special_tokens, self._cache_bytes, state)
+        state = {name: value for name, value in vars(self).items() if name not in _DERIVED}
+        return restore, (type(self), self._vocabulary.pack(), self.pattern, self.special_tokens, state)
 
     # ---- Private
 
-    def _use(self, vocabulary: Vocabulary, splitter: Any, special_tokens: dict[str, int]) -> None:
+    def _use(self, vocabulary: Vocabulary, splitter: Splitter | RegexSplitter, special_tokens: dict[str, int]) -> None:
         self._install(vocabulary, splitter, special_tokens, self._cache_bytes)
-        self._merges: dict[tuple[int, int], int] | None = None
-        self._vocab: dict[int, bytes] | None = None
-        self._subsets: dict[frozenset[str], SpecialTokens] = {}
+        self._merges = None
+        self._vocab = None
+        self._subsets = {}
 
     def _special_sets(
         self, allowed: SpecialChoice, disallowed: SpecialChoice
     ) -> tuple[SpecialTokens | None, SpecialTokens | None]:
         """The special tokens that are encoded as such, and those that are an error; None for none."""
+        special = self._special
         if allowed == "none_raise":
-            return None, self._special
-        if allowed == "all":
-            return self._special, None
+            return None, special
         if allowed == "none":
             return None, None
-        if isinstance(allowed, str):
-            raise ValueError(f"allowed_special is {allowed!r}: it may be 'all', 'none', 'none_raise' or a set of special tokens")
+        if allowed == "all":
+            allowed = special.ids.keys()
+        elif isinstance(allowed, str):
+            expected = "'all', 'none', 'none_raise' or a set of special tokens"
+            raise ValueError(f"allowed_special is {allowed!r}: it may be {expected}")
         if disallowed == "all":
-            disallowed = self._special.ids.keys() - allowed
+            disallowed = special.ids.keys() - allowed
         elif isinstance(disallowed, str):
             raise ValueError(f"disallowed_special is {disallowed!r}: it may be 'all' or a set of special tokens")
-        return self._subset(frozenset(allowed)), self._subset(frozenset(disallowed))
+        return self._subset(special.ids.keys() & allowed), self._subset(frozenset(disallowed))
 
-    def _subset(self, tokens: frozenset[str]) -> SpecialTokens | None:
-        """The special tokens among these, ready to be searched for."""
+    def _subset(self, tokens: Set[str]) -> SpecialTokens | None:
+        """These tokens, ready to be searched for; those that are no special tokens too, which tiktoken forbids as
+        well."""
         if not tokens:
             return None
-        if tokens not in self._subsets:
-            if len(self._subsets) >= 64:
-                self._subsets.clear()
-            self._subsets[tokens] = SpecialTokens({token: token_id for token, token_id in self._special.ids.items() if token in tokens})
-        return self._subsets[tokens]
+        # Bound before the special tokens are read: another thread may put others in place, with a new dict here.
+        subsets = self._subsets
+        special = self._special
+        if tokens == special.ids.keys():
+            return special
+        key = frozenset(tokens)
+        subset = subsets.get(key)
+        if subset is None:
+            subset = SpecialTokens({token: special.ids.get(token, 0) for token in sorted(key)})
+            if len(subsets) >= MAX_SUBSETS:
+                subsets.clear()
+            subsets[key] = subset
+        return subset
 
 
 class BasicTokenizer(Tokenizer):
     """minbpe's BasicTokenizer: no splitting, no special tokens, merges over the whole text."""
 
-    _default_pattern: str | None = None
-
     def __init__(self, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         super().__init__(untrained_vocabulary(), None, cache_bytes=cache_bytes)
 
     def train(self, text: str | Iterable[str], vocab_size: int, verbose: bool = False, **options: Any) -> None:
-        """Learn vocab_size - 256 merges from text, a str or an iterable of str. Options as for cbpe.train, except pattern and special_tokens.
+        """Learn vocab_size - 256 merges from text, a str or an iterable of str. Options as for cbpe.train, except
+        pattern and special_tokens.
 
-        The merges are minbpe's, ties included. The tokenizer is unchanged if anything is raised, Ctrl-C included. Training that runs out of
-        pairs stops there, with a warning; `self.training` is the record of it.
+        The merges are minbpe's, ties included. The tokenizer is unchanged if anything is raised, Ctrl-C included.
+        Training that runs out of pairs stops there, with a warning; `self.training` is the record of it.
         """
         from cbpe.training import learn_merges, merges_asked
 
-        left, right, record = learn_merges(text, merges_asked(vocab_size), self._splitter, verbose=verbose, **options)
-        vocabulary = trained_vocabulary(left, right)
-        self._use(vocabulary, self._splitter, checked_special_tokens(self.special_tokens, vocabulary))
+        n_merges = merges_asked(vocab_size)
+        for token, token_id in self.special_tokens.items():
+            if token_id < 256 + n_merges:
+                raise ValueError(f"the special token {token!r} has the id {token_id}, which training would give away")
+        left, right, record = learn_merges(text, n_merges, self._splitter, verbose=verbose, **options)
+        self._use(trained_vocabulary(left, right), self._splitter, self.special_tokens)
         self.training = record
 
     def save(self, file_prefix: str | Path) -> None:
-        """Write file_prefix.model, to load, and file_prefix.vocab, to read: minbpe's files. Either both are written or an error is raised."""
+        """Write file_prefix.model, to load, and file_prefix.vocab, to read: minbpe's files.
+
+        Raises ValueError, and writes nothing, where minbpe's format cannot hold the tokenizer.
+        """
         model = minbpe.dumps(minbpe.Model(self.pattern, self.special_tokens, list(self.merges)))
         vocab = minbpe.dumps_vocab(self._vocabulary.tokens(), self.merges)
-        Path(f"{file_prefix}.model").write_text(model, encoding="utf-8", newline="\n")
-        Path(f"{file_prefix}.vocab").write_text(vocab, encoding="utf-8", newline="\n")
+        Path(f"{file_prefix}.model").write_bytes(model.encode("utf-8"))
+        Path(f"{file_prefix}.vocab").write_bytes(vocab.encode("utf-8"))
 
     def load(self, model_file: str | Path) -> None:
-        """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid model."""
+        """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid
+        model."""
         if not str(model_file).endswith(".model"):
             raise ValueError(f"a model file ends in .model: {str(model_file)!r}")
         try:
@@ -228,6 +269,7 @@ class BasicTokenizer(Tokenizer):
             left, right = (array("I", [pair[side] for pair in model.merges]) for side in (0, 1))
             vocabulary = trained_vocabulary(left, right)
             special_tokens = checked_special_tokens(model.special_tokens, vocabulary)
+            refuse_shared_ids(special_tokens)
         except ValueError as error:
             raise ValueError(f"{model_file}: {error}") from error
         self._use(vocabulary, splitter, special_tokens)
@@ -240,7 +282,8 @@ class BasicTokenizer(Tokenizer):
 
 
 class RegexTokenizer(BasicTokenizer):
-    """minbpe's RegexTokenizer: text is split by a pattern (GPT-4's by default), merges stay within a piece, special tokens are known."""
+    """minbpe's RegexTokenizer: text is split by a pattern (GPT-4's by default), merges stay within a piece, special
+    tokens are known."""
 
     def __init__(self, pattern: str | None = None, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         pattern = GPT4_SPLIT_PATTERN if pattern is None else pattern
@@ -251,7 +294,8 @@ class RegexTokenizer(BasicTokenizer):
 
 
 class _GPTTokenizer(Tokenizer):
-    """A tokenizer of OpenAI's behind minbpe's interface. Its ids of single bytes are not the bytes' values: the shuffles say which are."""
+    """A tokenizer of OpenAI's behind minbpe's interface. Its ids of single bytes are not the bytes' values: the
+    shuffles say which are."""
 
     _encoding: str
 
@@ -281,7 +325,8 @@ class GPT2Tokenizer(_GPTTokenizer):
 
     @classmethod
     def from_files(cls, encoder_json: str | Path, vocab_bpe: str | Path) -> Self:
-        """The tokenizer in GPT-2's own two files, or in two of the same form. ValueError where they are not what they should be."""
+        """The tokenizer in GPT-2's own two files, or in two of the same form. ValueError where they are not what they
+        should be."""
         ranks, special_tokens = gpt2.loads(Path(encoder_json).read_bytes(), Path(vocab_bpe).read_bytes())
         tok = cls.__new__(cls)
         Tokenizer.__init__(tok, vocabulary_from_ranks(ranks), SPECS[cls._encoding].pattern, special_tokens)
@@ -289,7 +334,8 @@ class GPT2Tokenizer(_GPTTokenizer):
 
 
 class GPT4Tokenizer(_GPTTokenizer):
-    """minbpe's GPT4Tokenizer: the ids of tiktoken's "cl100k_base". Unlike minbpe's, its `vocab` holds the true bytes of every id."""
+    """minbpe's GPT4Tokenizer: the ids of tiktoken's "cl100k_base". Unlike minbpe's, its `vocab` holds the true bytes of
+    every id."""
 
     _encoding = "cl100k_base"
 
@@ -297,8 +343,8 @@ class GPT4Tokenizer(_GPTTokenizer):
 class Encoding(Tokenizer):
     """tiktoken's Encoding: a vocabulary by ranks, with tiktoken's names and defaults.
 
-    mergeable_ranks: dict[bytes, int], the rank of each token, which is its id. Raises ValueError or TypeError for what is no such
-    vocabulary, and where explicit_n_vocab, the number of tokens of all kinds, is not what there is.
+    mergeable_ranks: dict[bytes, int], the rank of each token, which is its id. Raises ValueError or TypeError for what
+    is no such vocabulary, and where explicit_n_vocab, the number of tokens of all kinds, is not what there is.
     """
 
     def __init__(
@@ -316,15 +362,18 @@ class Encoding(Tokenizer):
         if explicit_n_vocab is not None:
             found = len(mergeable_ranks) + len(special_tokens)
             if found != explicit_n_vocab or self.max_token_value != explicit_n_vocab - 1:
-                raise ValueError(f"{found} tokens up to id {self.max_token_value} are not the explicit_n_vocab of {explicit_n_vocab}")
+                raise ValueError(
+                    f"{found} tokens up to id {self.max_token_value} are not the explicit_n_vocab of {explicit_n_vocab}"
+                )
 
     def encode(
         self, text: str, allowed_special: SpecialChoice = frozenset(), disallowed_special: SpecialChoice = "all"
     ) -> list[int]:
-        """Encode text: str -> list[int]. Text of a special token is an error (ValueError) unless one of the two arguments says otherwise:
+        """Encode text: str -> list[int]. Text of a special token is an error (ValueError) unless one of the two
+        arguments says otherwise:
 
-        allowed_special are those encoded as special tokens ("all", or a set), disallowed_special those that are an error ("all": those not
-        allowed); what is in neither is ordinary text.
+        allowed_special are those encoded as special tokens ("all", or a set), disallowed_special those that are an
+        error ("all": those not allowed); what is in neither is ordinary text.
 
         >>> enc.encode("<|endoftext|>hello world", allowed_special="all")
         [100257, 15339, 1917]
@@ -372,16 +421,13 @@ class Encoding(Tokenizer):
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        function, (*arguments, state) = super().__reduce__()
-        return function, (*arguments, {**state, "name": self.name})
-
 
 _named: dict[str, Encoding] = {}
 
 
 def get_encoding(encoding_name: str) -> Encoding:
-    """The encoding of this name, made once: gpt2, r50k_base, p50k_base, p50k_edit, cl100k_base, o200k_base, o200k_harmony. No network.
+    """The encoding of this name, made once: gpt2, r50k_base, p50k_base, p50k_edit, cl100k_base, o200k_base or
+    o200k_harmony. No network.
 
     >>> get_encoding("cl100k_base").encode("hello world")
     [15339, 1917]
@@ -413,16 +459,17 @@ def recover_merges(mergeable_ranks: dict[bytes, int]) -> dict[tuple[int, int], i
     unmerged = vocabulary.unmerged()
     if unmerged:
         shown = ", ".join(f"{token!r} ({rank})" for rank, token in list(unmerged.items())[:5])
-        raise ValueError(f"{len(unmerged)} tokens are never merged from two others: {shown}{', ...' if len(unmerged) > 5 else ''}")
+        more = ", ..." if len(unmerged) > 5 else ""
+        raise ValueError(f"{len(unmerged)} tokens are never merged from two others: {shown}{more}")
     return vocabulary.merges()
 
 
 def restore(
-    cls: type[Tokenizer], packed: bytes, pattern: str | None, special_tokens: dict[str, int], cache_bytes: int, state: dict[str, Any]
+    cls: type[Tokenizer], packed: bytes, pattern: str | None, special_tokens: dict[str, int], state: dict[str, Any]
 ) -> Tokenizer:
     """The tokenizer that was pickled or copied."""
     tok = cls.__new__(cls)
-    Tokenizer.__init__(tok, Vocabulary.unpack(packed), pattern, special_tokens, cache_bytes=cache_bytes)
+    Tokenizer.__init__(tok, Vocabulary.unpack(packed), pattern, special_tokens, cache_bytes=state["_cache_bytes"])
     vars(tok).update(state)
     return tok
 
@@ -438,16 +485,26 @@ def trained_vocabulary(left: array[int], right: array[int]) -> Vocabulary:
 
 
 def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabulary) -> dict[str, int]:
-    """A copy of special tokens that fit a vocabulary. TypeError or ValueError, with the token named, for those that do not."""
+    """A copy of special tokens that fit a vocabulary. TypeError or ValueError, with the token named, for those that do
+    not."""
     for token, token_id in special_tokens.items():
         if not isinstance(token, str):
             raise TypeError(f"a special token is a str, not {type(token).__name__}: {token!r}")
         if not isinstance(token_id, int) or isinstance(token_id, bool):
-            raise TypeError(f"the id of the special token {token!r} is an int, not {type(token_id).__name__}: {token_id!r}")
+            kind = type(token_id).__name__
+            raise TypeError(f"the id of the special token {token!r} is an int, not {kind}: {token_id!r}")
         if not token:
             raise ValueError(f"the special token with id {token_id} is empty")
         if not 0 <= token_id < 2**32 - 1:
-            raise ValueError(f"the id {token_id} of the special token {token!r} is out of range: ids are from 0 to {2**32 - 2}")
+            raise ValueError(f"the id {token_id} of the special token {token!r} is not from 0 to {2**32 - 2}")
         if token_id in vocabulary:
             raise ValueError(f"the id {token_id} of the special token {token!r} is in use for another token")
     return dict(special_tokens)
+
+
+def refuse_shared_ids(special_tokens: dict[str, int]) -> None:
+    """ValueError if two special tokens have one id."""
+    tokens = {token_id: token for token, token_id in special_tokens.items()}
+    for token, token_id in special_tokens.items():
+        if tokens[token_id] != token:
+            raise ValueError(f"the special tokens {token!r} and {tokens[token_id]!r} have the same id {token_id}")

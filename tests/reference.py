@@ -1,15 +1,19 @@
 """Byte-pair encoding in its slowest and most obvious form: the judge of everything compiled.
 
-Text is cut into pieces, a piece is a list of token ids, and a merge replaces two neighbouring ids by one. Nothing here is cached, updated
-in place or clever: every step looks at the whole text again. Read it to learn the algorithm; never call it on more than a few kilobytes.
+Text is cut into pieces, a piece is a list of token ids, and a merge replaces two neighbouring ids by one. Nothing here
+is cached, updated in place or clever: every step looks at the whole text again. Read it to learn the algorithm; never
+call it on more than a few kilobytes.
 """
+
+from itertools import pairwise
 
 
 def count_pairs(pieces):
-    """How often each pair of neighbours occurs, in order of first occurrence: [[1, 2, 3, 1, 2]] -> {(1, 2): 2, (2, 3): 1, (3, 1): 1}"""
+    """How often each pair of neighbours occurs, in order of first occurrence: [[1, 2, 3, 1, 2]] -> {(1, 2): 2, (2, 3):
+    1, (3, 1): 1}"""
     counts = {}
     for piece in pieces:
-        for pair in zip(piece, piece[1:]):
+        for pair in pairwise(piece):
             counts[pair] = counts.get(pair, 0) + 1
     return counts
 
@@ -29,16 +33,19 @@ def merge(piece, pair, new_id):
 
 
 def choose_pair(counts, tie_break):
-    """The pair with the highest count; of several: the "first" in the text, the "largest" or the "smallest" pair of ids."""
+    """The pair with the highest count; of several: the "first" in the text, the "largest" or the "smallest" pair of
+    ids."""
     best = max(counts.values())
     tied = [pair for pair, count in counts.items() if count == best]
     return {"first": lambda: tied[0], "largest": lambda: max(tied), "smallest": lambda: min(tied)}[tie_break]()
 
 
 def train(pieces, n_merges, tie_break="first", min_count=1, max_token_length=None):
-    """Learn up to n_merges merges from pieces (a list of bytes) -> {(left id, right id): new id}, the counts, the tokens remaining after each.
+    """Learn up to n_merges merges from pieces (a list of bytes) -> {(left id, right id): new id}, the counts, the
+    tokens remaining after each.
 
-    Training ends early when no pair is left whose count is at least min_count and whose token is no longer than max_token_length bytes.
+    Training ends early when no pair is left whose count is at least min_count and whose token is no longer than
+    max_token_length bytes.
     """
     pieces = [list(piece) for piece in pieces]
     vocab = {i: bytes([i]) for i in range(256)}
@@ -65,7 +72,7 @@ def encode_with_merges(piece, merges):
     """
     ids = list(piece)
     while True:
-        known = [pair for pair in zip(ids, ids[1:]) if pair in merges]
+        known = [pair for pair in pairwise(ids) if pair in merges]
         if not known:
             return ids
         pair = min(known, key=merges.get)
@@ -73,15 +80,17 @@ def encode_with_merges(piece, merges):
 
 
 def encode_with_ranks(piece, ranks):
-    """Encode bytes by the ranks of joined bytes (tiktoken's semantics): a piece that is a token is that token, whatever the merges say.
+    """Encode bytes by the ranks of joined bytes (tiktoken's semantics): a piece that is a token is that token, whatever
+    the merges say.
 
-    Of the neighbours whose joined bytes are a token, those with the lowest rank are joined first, the leftmost of several.
+    Of the neighbours whose joined bytes are a token, those with the lowest rank are joined first, the leftmost of
+    several.
     """
     if piece in ranks:
         return [ranks[piece]]
     parts = [bytes([byte]) for byte in piece]
     while True:
-        joinable = [(ranks[a + b], i) for i, (a, b) in enumerate(zip(parts, parts[1:])) if a + b in ranks]
+        joinable = [(ranks[a + b], i) for i, (a, b) in enumerate(pairwise(parts)) if a + b in ranks]
         if not joinable:
             return [ranks[part] for part in parts]
         _, i = min(joinable)

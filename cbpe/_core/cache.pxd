@@ -1,7 +1,9 @@
 """The cache of pieces: a piece's bytes to its token ids, as plain C data of bounded size.
 
-An entry is 32 bytes. The bytes of a piece of up to 15 stand in the entry itself, with their number, so that comparing 16 bytes decides.
-Those of a longer one stand in the arena, and the entry has their hash. Up to three ids stand in the entry, more in the arena.
+An entry is 32 bytes. The bytes of a piece of up to 15 stand in the entry itself, with their number, so that comparing
+16 bytes decides.
+Those of a longer one stand in the arena, and the entry has their hash. Up to three ids stand in the entry, more in the
+arena.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -13,13 +15,14 @@ from cbpe._core.vocab cimport cbpe_hash, cbpe_load64, cbpe_mix
 cdef enum:
     INLINE_BYTES = 15           # the longest piece whose bytes stand in its entry
     INLINE_IDS = 3
+    LONG = 0xFF                 # stands for the size of a longer piece on top of its key
     LONGEST_CACHED = 255        # longer pieces are rarely met twice
     PROBES = 8                  # an entry stands within so many slots of its hash, or not at all
 
 
 cdef struct PieceKey:
     uint64_t low                # the first 8 bytes, or the hash of a long piece
-    uint64_t high               # the next 7 and their number on top; or 0xFF on top, and the number of bytes of a long piece. 0: no piece
+    uint64_t high               # the next 7, their number on top; of a long piece its size, LONG on top. 0: no piece
     uint64_t hashed
 
 
@@ -43,10 +46,12 @@ cdef struct PieceCache:
 
 # Where an entry is looked for: a long piece's `low` is a hash already.
 cdef inline uint64_t entry_hash(uint64_t low, uint64_t high, uint64_t seed) noexcept nogil:
-    return low if high >> 56 == 0xFF else cbpe_mix(low ^ seed, high ^ <uint64_t>0x9E3779B97F4A7C15)
+    return low if high >> 56 == LONG else cbpe_mix(low ^ seed, high ^ <uint64_t>0x9E3779B97F4A7C15)
 
 
-cdef inline void make_key(PieceKey *key, const uint8_t *piece, Py_ssize_t size, const uint8_t *end, uint64_t seed) noexcept nogil:
+cdef inline void make_key(
+    PieceKey *key, const uint8_t *piece, Py_ssize_t size, const uint8_t *end, uint64_t seed
+) noexcept nogil:
     """The key of a piece of text, which is not empty; bytes up to `end` may be read."""
     cdef uint64_t low = 0, high = 0
     cdef Py_ssize_t in_low = size if size < 8 else 8
@@ -64,20 +69,22 @@ cdef inline void make_key(PieceKey *key, const uint8_t *piece, Py_ssize_t size, 
         high |= <uint64_t>size << 56
     else:
         low = cbpe_hash(piece, <size_t>size, seed)
-        high = <uint64_t>0xFF << 56 | <uint64_t>size
+        high = <uint64_t>LONG << 56 | <uint64_t>size
     key.low = low
     key.high = high
     key.hashed = entry_hash(low, high, seed)
 
 
 # The entry of a piece, or NULL.
-cdef inline const CacheEntry *find_entry(const PieceCache *cache, const PieceKey *key, const uint8_t *piece) noexcept nogil:
+cdef inline const CacheEntry *find_entry(
+    const PieceCache *cache, const PieceKey *key, const uint8_t *piece
+) noexcept nogil:
     cdef const CacheEntry *entry
     cdef int probe
     for probe in range(PROBES):
         entry = cache.entries + ((key.hashed + probe) & cache.mask)
         if entry.low == key.low and entry.high == key.high:
-            if entry.high >> 56 != 0xFF or memcmp(cache.arena + entry.ids[0], piece, <uint32_t>entry.high) == 0:
+            if entry.high >> 56 != LONG or memcmp(cache.arena + entry.ids[0], piece, <uint32_t>entry.high) == 0:
                 return entry
         if entry.high == 0:
             return NULL
@@ -86,7 +93,7 @@ cdef inline const CacheEntry *find_entry(const PieceCache *cache, const PieceKey
 
 # Where an entry's ids stand.
 cdef inline const uint32_t *entry_ids(const PieceCache *cache, const CacheEntry *entry) noexcept nogil:
-    if entry.high >> 56 == 0xFF:
+    if entry.high >> 56 == LONG:
         return cache.arena + entry.ids[0] + (<uint32_t>entry.high + 3) // 4
     if entry.n_ids > INLINE_IDS:
         return cache.arena + entry.ids[0]
@@ -98,7 +105,8 @@ cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed) noexcept
 
 cdef void close_cache(PieceCache *cache) noexcept nogil
 
-# Remember a piece that is not in the cache. A cache that is full starts again from nothing: what is common comes back soon.
+# Remember a piece that is not in the cache. A cache that is full starts again from nothing: what is common comes back
+# soon.
 cdef void add_entry(
     PieceCache *cache, const PieceKey *key, const uint8_t *piece, const uint32_t *ids, Py_ssize_t n_ids
 ) noexcept nogil

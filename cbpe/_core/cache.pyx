@@ -96,7 +96,7 @@ cdef void add_entry(
     PieceCache *cache, const PieceKey *key, const uint8_t *piece, const uint32_t *ids, Py_ssize_t n_ids
 ) noexcept nogil:
     cdef CacheEntry *entry
-    cdef bint is_long = key.high >> 56 == 0xFF
+    cdef bint is_long = key.high >> 56 == LONG
     cdef uint64_t size = key.high & <uint64_t>0xFFFFFFFF
     cdef uint64_t words = 0
     if cache.entries == NULL or is_long and size > LONGEST_CACHED:

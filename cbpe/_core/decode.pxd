@@ -1,4 +1,5 @@
-"""What other compiled modules may use of decoding: a table from ids to bytes, and the buffer that they are written to."""
+"""What other compiled modules may use of decoding: a table from ids to bytes, and the buffer that they are written
+to."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -28,7 +29,8 @@ cdef struct ByteBuffer:
     Py_ssize_t capacity
 
 
-# The table for a vocabulary and special tokens, both of which must outlive it. Ids of special tokens at or beyond n_slots are left out.
+# The table for a vocabulary and special tokens, both of which must outlive it. Ids of special tokens at or beyond
+# n_slots are left out.
 cdef int open_decode_table(DecodeTable *table, const VocabTables *v, const SpecialTables *s) except -1
 
 cdef void close_decode_table(DecodeTable *table) noexcept nogil

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from cbpe._core.cache cimport PieceCache, PieceKey
+from cbpe._core.cut cimport CutTables
 from cbpe._core.merge cimport MergeRoom
 from cbpe._core.split cimport Span, SplitTables
 from cbpe._core.vocab cimport VocabTables
@@ -23,7 +24,10 @@ cdef enum EncodeStatus:
 # All that one call of encode writes to: used by one call at a time, kept for the next.
 cdef struct Workspace:
     Span spans[BATCH]
+    Span queue[BATCH]           # pieces, or what long ones were cut to, that wait for their places in the cache
     PieceKey keys[BATCH]
+    Py_ssize_t n_queued
+    CutTables **cuts
     PieceCache cache
     MergeRoom room
     uint32_t *ids               # the token ids of the text so far
@@ -32,8 +36,11 @@ cdef struct Workspace:
     uint8_t byte
 
 
-# What all workspaces of one owner share stays the owner's: the budget of the caches, and where the tables for walking are.
-cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed, WalkTables **walk) noexcept nogil
+# What all workspaces of one owner share stays the owner's: the budget of the caches, and where the tables for walking
+# and cutting are.
+cdef Workspace *new_workspace(
+    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts
+) noexcept nogil
 
 cdef void free_workspace(Workspace *work) noexcept nogil
 
@@ -42,11 +49,18 @@ cdef void tidy_workspace(Workspace *work) noexcept nogil
 
 # Encode text[position[0]:size], about a slice of it, and move position[0] on.
 cdef EncodeStatus encode_slice(
-    const VocabTables *v, const SplitTables *split, Workspace *work, const uint8_t *text, Py_ssize_t size, Py_ssize_t *position
+    const VocabTables *v,
+    const SplitTables *split,
+    Workspace *work,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
 ) noexcept nogil
 
 # Encode one piece of text, without splitting it.
-cdef EncodeStatus encode_piece(const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size) noexcept nogil
+cdef EncodeStatus encode_piece(
+    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
+) noexcept nogil
 
 # Room for n more ids; False where there is no memory.
 cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil

@@ -1,7 +1,8 @@
 """Encoder: encoding and decoding for Python, over the compiled tables of one model.
 
-An Engine is all that encoding reads (immutable) and the workspaces that it writes to (each used by one call at a time), so that any number
-of threads may use one. An Encoder is the handle that Python classes derive from: training or loading gives it another Engine.
+An Engine is all that encoding reads (immutable) and the workspaces that it writes to (each used by one call at a time),
+so that any number of threads may use one. An Encoder is the handle that Python classes derive from: training or loading
+gives it another Engine.
 """
 
 cimport cython
@@ -16,12 +17,13 @@ from libc.stdlib cimport calloc, free, realloc
 
 import os
 
+from cbpe._core.cut cimport CutTables, free_cut_tables
 from cbpe._core.decode cimport (
     ByteBuffer, DecodeTable, append_bytes, append_token, close_decode_table, open_decode_table, reserve_bytes
 )
 from cbpe._core.encode cimport (
-    DONE, MORE, NO_MEMORY, EncodeStatus, Workspace, append_id, encode_piece, encode_slice, free_workspace, new_workspace,
-    reserve, tidy_workspace
+    DONE, MORE, NO_MEMORY, EncodeStatus, Workspace, append_id, encode_piece, encode_slice, free_workspace,
+    new_workspace, reserve, tidy_workspace
 )
 from cbpe._core.special cimport SpecialTables, SpecialTokens, find_special
 from cbpe._core.split cimport SplitTables, Splitter
@@ -92,7 +94,8 @@ cdef class TokenBuffer:
 
 @cython.final
 cdef class Engine:
-    """What one model needs to encode and decode. cache_bytes bounds the memory of the caches of pieces of all threads together."""
+    """What one model needs to encode and decode. cache_bytes bounds the memory of the caches of pieces of all threads
+    together."""
 
     cdef readonly Vocabulary vocabulary
     cdef readonly object splitter
@@ -102,13 +105,18 @@ cdef class Engine:
     cdef DecodeTable table
     cdef void *idle[IDLE]
     cdef WalkTables *walk
+    cdef CutTables *cuts
     cdef int64_t budget
     cdef uint64_t seed
     cdef PyObject **ints                # id -> its int object, made when first wanted
     cdef Py_ssize_t n_ints
 
     def __cinit__(
-        self, Vocabulary vocabulary not None, splitter, SpecialTokens special_tokens not None, Py_ssize_t cache_bytes=DEFAULT_CACHE_BYTES
+        self,
+        Vocabulary vocabulary not None,
+        splitter,
+        SpecialTokens special_tokens not None,
+        Py_ssize_t cache_bytes=DEFAULT_CACHE_BYTES,
     ):
         if cache_bytes < 0:
             raise ValueError(f"cache_bytes must not be negative: {cache_bytes}")
@@ -134,6 +142,7 @@ cdef class Engine:
                     Py_DECREF(self.ints[i])
         free(self.ints)
         free_walk_tables(self.walk)
+        free_cut_tables(self.cuts)
         close_decode_table(&self.table)
 
     cdef Workspace *acquire(self) except NULL:
@@ -144,7 +153,7 @@ cdef class Engine:
                 work = <Workspace *>cbpe_atomic_swap(&self.idle[i], NULL)
                 if work != NULL:
                     return work
-        work = new_workspace(&self.budget, self.seed, &self.walk)
+        work = new_workspace(&self.budget, self.seed, &self.walk, &self.cuts)
         if work == NULL:
             raise MemoryError
         return work
@@ -167,10 +176,12 @@ cdef class Engine:
         cdef Py_ssize_t position = 0
         cdef EncodeStatus status
         cdef bytes piece
+        cdef const uint8_t *data
         if self.split == NULL:
             for found in self.splitter.split((<const char *>text)[:size].decode()):
                 piece = found.encode()
-                status = encode_piece(&self.vocabulary.tables, work, <const uint8_t *>PyBytes_AS_STRING(piece), PyBytes_GET_SIZE(piece))
+                data = <const uint8_t *>PyBytes_AS_STRING(piece)
+                status = encode_piece(&self.vocabulary.tables, work, data, PyBytes_GET_SIZE(piece))
                 if status != DONE:
                     self.check(status, work)
             return 0
@@ -236,16 +247,15 @@ cdef int refuse_special(str text, SpecialTokens forbidden) except -1:
     cdef Py_ssize_t size, at
     cdef const char *utf8 = PyUnicode_AsUTF8AndSize(text, &size)
     cdef uint32_t which
-    if forbidden.tables.n == 0:
-        return 0
-    at = find_special(&forbidden.tables, <const uint8_t *>utf8, size, 0, &which)
+    cdef const SpecialTables *s = &forbidden.tables
+    at = find_special(s, <const uint8_t *>utf8, size, 0, &which)
     if at < 0:
         return 0
-    token = (<const char *>forbidden.tables.bytes)[forbidden.tables.offsets[which] : forbidden.tables.offsets[which + 1]].decode()
+    token = (<const char *>s.bytes)[s.offsets[which] : s.offsets[which + 1]].decode()
     raise ValueError(
-        f"the text holds the special token {token!r} (at byte {at}), which is not allowed there. To encode it as the special token, "
-        f"pass allowed_special={{{token!r}}} or allowed_special='all'; to encode it as ordinary text, pass disallowed_special=() "
-        "(for minbpe's classes: allowed_special='none')."
+        f"the text holds the special token {token!r} (at byte {at}), which is not allowed there. To encode it as the "
+        f"special token, pass allowed_special={{{token!r}}} or allowed_special='all'; to encode it as ordinary text, "
+        "pass disallowed_special=() (for minbpe's classes: allowed_special='none')."
     )
 
 
@@ -254,7 +264,13 @@ cdef class Encoder:
 
     cdef Engine engine
 
-    def _install(self, Vocabulary vocabulary not None, splitter, dict special_tokens not None, Py_ssize_t cache_bytes=DEFAULT_CACHE_BYTES):
+    def _install(
+        self,
+        Vocabulary vocabulary not None,
+        splitter,
+        dict special_tokens not None,
+        Py_ssize_t cache_bytes=DEFAULT_CACHE_BYTES,
+    ):
         """Use these tables from now on. Calls in progress go on with the earlier ones."""
         self.engine = Engine(vocabulary, splitter, SpecialTokens(special_tokens), cache_bytes)
 
@@ -296,6 +312,26 @@ cdef class Encoder:
         finally:
             engine.release(work)
 
+    def _encode_single_piece(self, text_or_bytes):
+        """Encode a str or bytes as one piece, whatever the split pattern says, and without special tokens: list[int]."""
+        cdef Engine engine = self.installed()
+        cdef bytes piece
+        cdef Workspace *work
+        cdef EncodeStatus status
+        cdef Py_ssize_t size
+        cdef const uint8_t *start
+        piece = text_or_bytes if isinstance(text_or_bytes, bytes) else encodable(text_or_bytes).encode()
+        start, size = <const uint8_t *>PyBytes_AS_STRING(piece), PyBytes_GET_SIZE(piece)
+        work = engine.acquire()
+        try:
+            with nogil:
+                status = encode_piece(&engine.vocabulary.tables, work, start, size)
+            if status != DONE:
+                engine.check(status, work)
+            return engine.to_list(work.ids, work.n_ids)
+        finally:
+            engine.release(work)
+
     def _count(self, text, SpecialTokens allowed, SpecialTokens forbidden):
         cdef Engine engine = self.installed()
         cdef Workspace *work
@@ -331,7 +367,8 @@ cdef class Encoder:
             engine.release(work)
 
     def decode_bytes(self, ids):
-        """Decode token ids to bytes. Raises KeyError for an id that is not in the vocabulary, TypeError for what is no int.
+        """Decode token ids to bytes. Raises KeyError for an id that is not in the vocabulary, TypeError for what is no
+        int.
 
         >>> enc.decode_bytes([15339, 1917])
         b'hello world'
@@ -397,7 +434,7 @@ cdef ByteBuffer join_tokens(Engine engine, ids) except *:
 cdef int append_checked(Engine engine, ByteBuffer *buffer, item) except -1:
     """Append the token of an id that is no small int or is beyond the table. KeyError or TypeError if it is no id."""
     cdef Py_ssize_t i
-    cdef const SpecialTables *special = &engine.special_tokens.tables
+    cdef const SpecialTables *s = &engine.special_tokens.tables
     if isinstance(item, bool) or not hasattr(item, "__index__"):
         raise TypeError(f"a token id is an int, not {type(item).__name__}: {item!r}")
     token_id = PyNumber_Index(item)
@@ -405,9 +442,9 @@ cdef int append_checked(Engine engine, ByteBuffer *buffer, item) except -1:
     if status > 0:
         return 0
     # Special tokens far above the vocabulary are not in the table; of two with one id the later one counts, as there.
-    for i in range(<Py_ssize_t>special.n - 1, -1, -1):
-        if status == 0 and special.ids[i] == token_id:
-            status = append_bytes(buffer, special.bytes + special.offsets[i], special.offsets[i + 1] - special.offsets[i])
+    for i in range(<Py_ssize_t>s.n - 1, -1, -1):
+        if status == 0 and s.ids[i] == token_id:
+            status = append_bytes(buffer, s.bytes + s.offsets[i], s.offsets[i + 1] - s.offsets[i])
     if status < 0:
         raise MemoryError
     if status == 0:

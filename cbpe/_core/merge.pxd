@@ -6,9 +6,10 @@ from cbpe._core.vocab cimport VocabTables
 from cbpe._core.walk cimport WalkTables
 
 
-# Memory for merging long pieces, kept between calls. Its owner calls free_merge_room at the end; it may be used again after that.
+# Memory for merging long pieces, kept between calls. Its owner calls free_merge_room at the end; it may be used again
+# after that.
 cdef struct MergeRoom:
-    WalkTables **walk           # where the tables for walking are, or will be when the first long piece comes; NULL: merge without them
+    WalkTables **walk           # where the tables for walking are, from the first long piece on; NULL: merge without
     uint64_t *alive
     Py_ssize_t alive_capacity   # in words of 8 bytes
     Py_ssize_t capacity

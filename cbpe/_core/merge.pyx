@@ -1,8 +1,9 @@
-"""One piece of text to symbols: the pair with the smallest symbol is merged first, of several the leftmost, until none is left.
+"""One piece of text to symbols: the pair with the smallest symbol is merged first, of several the leftmost, until none
+is left.
 
-Short pieces keep the merge of every pair of neighbours in an array and look for the smallest: the quadratic way, and the fastest up to some
-dozens of bytes. Long ones are walked (walk.pyx) in linear time where the vocabulary allows it, and otherwise keep their pairs in a heap over
-a linked list, in O(n log n).
+Short pieces keep the merge of every pair of neighbours in an array and look for the smallest: the quadratic way, and
+the fastest up to some dozens of bytes. Long ones are walked (walk.pyx) in linear time where the vocabulary allows it,
+and otherwise keep their pairs in a heap over a linked list, in O(n log n).
 """
 
 from libc.stdlib cimport free, realloc
@@ -16,11 +17,13 @@ cdef extern from "bits.h" nogil:
     bint cbpe_atomic_put(void **place, void *p)
 
 cdef enum:
-    SHORT = 64
+    SHORT = 32
     WALKED_BYTES = 1 << 24      # of all symbols together: with more, the tables for walking would take too much memory
 
 
-cdef Py_ssize_t merge_short(const VocabTables *v, const uint8_t *piece, Py_ssize_t size, uint32_t *symbols) noexcept nogil:
+cdef Py_ssize_t merge_short(
+    const VocabTables *v, const uint8_t *piece, Py_ssize_t size, uint32_t *symbols
+) noexcept nogil:
     cdef uint32_t merged[SHORT]     # merged[i]: what symbols i and i + 1 merge to
     cdef uint32_t best
     cdef Py_ssize_t i, at = 0
@@ -70,8 +73,8 @@ cdef void sift_down(uint64_t *heap, Py_ssize_t size, Py_ssize_t i) noexcept nogi
 
 
 cdef bint make_room(MergeRoom *room, Py_ssize_t size) noexcept nogil:
-    """Room for a piece of `size` bytes. A merge takes one entry from the heap and adds up to two, one of which is the place of another
-    entry that went stale, so that the heap holds at most 2 * size of them."""
+    """Room for a piece of `size` bytes. A merge takes one entry from the heap and adds up to two, one of which is the
+    place of another entry that went stale, so that the heap holds at most 2 * size of them."""
     cdef void *grown
     if size <= room.capacity:
         return True

@@ -1,9 +1,10 @@
 """From ranks of joined bytes (tiktoken's form of a vocabulary) to merges of pairs.
 
-tiktoken joins two neighbours whenever their joined bytes are a token, the lowest rank first. What happens inside a stretch of bytes does
-not depend on what surrounds it until a merge crosses its borders, so the two parts that a token is joined from are always the same: those
-that are left when the token's own bytes are encoded and only the last merge is to come. With these pairs as merges, merging pairs gives
-what joining by rank gives. A token whose bytes never join to it has no such pair: only the look-up of whole pieces finds it.
+tiktoken joins two neighbours whenever their joined bytes are a token, the lowest rank first. What happens inside a
+stretch of bytes does not depend on what surrounds it until a merge crosses its borders, so the two parts that a token
+is joined from are always the same: those that are left when the token's own bytes are encoded and only the last merge
+is to come. With these pairs as merges, merging pairs gives what joining by rank gives. A token whose bytes never join
+to it has no such pair: only the look-up of whole pieces finds it.
 """
 
 import array
@@ -17,7 +18,8 @@ from cbpe._core.vocab cimport NONE, VocabTables, Vocabulary, add_pair, allocate_
 
 
 def join_by_rank(bytes token not None, dict ranks not None):
-    """The two parts that a token's bytes are joined from last, as the length of the left one; 0 if they never become one token."""
+    """The two parts that a token's bytes are joined from last, as the length of the left one; 0 if they never become
+    one token."""
     cdef list parts = [token[i : i + 1] for i in range(len(token))]
     cdef list found = [ranks.get(token[i : i + 2], NONE) for i in range(len(token) - 1)]
     while len(parts) > 2:
@@ -58,7 +60,8 @@ def checked_ranks(ranks):
 def vocabulary_from_ranks(ranks):
     """The Vocabulary that gives what tiktoken gives with these ranks: dict[bytes, int], ids being the ranks.
 
-    Raises TypeError or ValueError for a token that is not bytes or is empty, and for a rank that is no int, out of range, or given twice.
+    Raises TypeError or ValueError for a token that is not bytes or is empty, and for a rank that is no int, out of
+    range, or given twice.
     """
     cdef VocabTables v      # as far as it has come: merging needs its table of pairs and nothing else
     cdef MergeRoom room
@@ -77,8 +80,8 @@ def vocabulary_from_ranks(ranks):
             n_long += 1
             longest = max(longest, len(token))
 
-    # The first pass merges each token's bytes with the pairs of lower rank, which decides as long as no token is joined from one of higher
-    # rank; from the first such token on, ranks are looked up by bytes.
+    # The first pass merges each token's bytes with the pairs of lower rank, which decides as long as no token is joined
+    # from one of higher rank; from the first such token on, ranks are looked up by bytes.
     left, right, ids, unmerged, unmerged_ids, splits = (
         array.array("I"), array.array("I"), array.array("I"), [], array.array("I"), []
     )

@@ -17,7 +17,8 @@ cdef struct SpecialTables:
     uint32_t n_lengths
 
 
-# Where the first special token at or behind text[start] begins, or -1. which[0] becomes its number: the longest of those that begin there.
+# Where the first special token at or behind text[start] begins, or -1. which[0] becomes its number: the longest of
+# those that begin there.
 cdef Py_ssize_t find_special(
     const SpecialTables *s, const uint8_t *text, Py_ssize_t size, Py_ssize_t start, uint32_t *which
 ) noexcept nogil

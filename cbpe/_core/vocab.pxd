@@ -15,9 +15,9 @@ cdef enum:
     MAX_TOKENS = 1 << 21        # two symbols and a merge fit in the 64 bits of a pair's entry
 
 
-# Tokens are numbered three ways. A token's *index* is its place here: first the 256 bytes by value, then the merges, first merged first, then
-# the tokens that no merge makes. The indices of bytes and merges are the *symbols* that merging works on: of two merges the one with the
-# smaller symbol comes first. The *id* is what users see.
+# Tokens are numbered three ways. A token's *index* is its place here: first the 256 bytes by value, then the merges,
+# first merged first, then the tokens that no merge makes. The indices of bytes and merges are the *symbols* that
+# merging works on: of two merges the one with the smaller symbol comes first. The *id* is what users see.
 cdef struct VocabTables:
     uint32_t n_tokens
     uint32_t n_symbols

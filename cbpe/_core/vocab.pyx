@@ -1,4 +1,5 @@
-"""Vocabulary: the tokens and merges of a byte-level BPE model, as immutable tables that encoding and decoding read without the GIL.
+"""Vocabulary: the tokens and merges of a byte-level BPE model, as immutable tables that encoding and decoding read
+without the GIL.
 
 It also has a packed form, bytes that hold exactly what a vocabulary is; pack() describes the layout.
 """
@@ -56,7 +57,8 @@ cdef uint32_t find_word(const VocabTables *v, const uint8_t *bytes, Py_ssize_t s
 
 
 cdef int fill_words(VocabTables *v) except -1:
-    """Build the table from bytes to tokens. Of tokens with the same bytes the first is found: it stands first in its run of slots."""
+    """Build the table from bytes to tokens. Of tokens with the same bytes the first is found: it stands first in its
+    run of slots."""
     cdef int bits = 4
     cdef uint32_t index, size
     cdef uint64_t hashed, slot
@@ -95,13 +97,16 @@ cdef int fill_pairs(VocabTables *v) except -1:
 
 
 cdef int fill_indices(VocabTables *v) except -1:
-    """Build the table from ids to indices; refuse an id that two tokens have, and gaps that would make the table absurd."""
+    """Build the table from ids to indices; refuse an id that two tokens have, and gaps that would make the table
+    absurd."""
     cdef uint32_t index, token_id, largest = 0
     for index in range(v.n_tokens):
         if v.ids[index] != NONE and v.ids[index] > largest:
             largest = v.ids[index]
     if largest >= 4 * <uint64_t>v.n_tokens + (1 << 20):
-        raise ValueError(f"token id {largest} is too large for a vocabulary of {v.n_tokens} tokens: number them without such gaps")
+        raise ValueError(
+            f"token id {largest} is too large for a vocabulary of {v.n_tokens} tokens: number them without such gaps"
+        )
     v.n_ids = largest + 1
     v.indices = <uint32_t *>malloc(v.n_ids * sizeof(uint32_t))
     if v.indices == NULL:
@@ -119,7 +124,8 @@ cdef int fill_indices(VocabTables *v) except -1:
 
 
 cdef int order_merges(VocabTables *v, uint32_t *order) except -1:
-    """List the merges (symbol - 256), each behind the merges that it is made of. Refuses merges that are made of themselves."""
+    """List the merges (symbol - 256), each behind the merges that it is made of. Refuses merges that are made of
+    themselves."""
     cdef uint32_t n = v.n_symbols - 256
     cdef uint32_t i, part, done = 0
     if v.monotone:
@@ -222,13 +228,14 @@ cdef checksum(header, body):
 cdef class Vocabulary:
     """The tokens and merges of one model.
 
-    left, right: buffers of uint32[n_merges], the symbols that each merge joins, in the order in which merges apply; a symbol is a byte's
-    value or 256 + the number of a merge. ids: buffer of uint32, the ids of the 256 bytes (0xFFFFFFFF for a byte without a token), of the
-    merges and of the unmerged tokens. unmerged: list of bytes, tokens that no merge makes. whole_pieces: whether a piece that is a token
-    is that token before any merge applies (tiktoken's semantics), which is the only way in which an unmerged token can come up.
+    left, right: buffers of uint32[n_merges], the symbols that each merge joins, in the order in which merges apply; a
+    symbol is a byte's value or 256 + the number of a merge. ids: buffer of uint32, the ids of the 256 bytes (0xFFFFFFFF
+    for a byte without a token), of the merges and of the unmerged tokens. unmerged: list of bytes, tokens that no merge
+    makes. whole_pieces: whether a piece that is a token is that token before any merge applies (tiktoken's semantics),
+    which is the only way in which an unmerged token can come up.
 
-    Raises ValueError for a merge of an unknown symbol, made of itself, or given twice, for an id given twice, and for sizes beyond the
-    limits (2**21 - 1 tokens, 2**28 bytes of tokens).
+    Raises ValueError for a merge of an unknown symbol, made of itself, or given twice, for an id given twice, and for
+    sizes beyond the limits (2**21 - 1 tokens, 2**28 bytes of tokens).
     """
 
     def __cinit__(self, left, right, ids, unmerged=(), bint whole_pieces=False):
@@ -254,7 +261,9 @@ cdef class Vocabulary:
         v.monotone = True
         for i in range(v.n_symbols - 256):
             if v.left[i] >= v.n_symbols or v.right[i] >= v.n_symbols:
-                raise ValueError(f"merge {i} is made of the symbols {v.left[i]} and {v.right[i]}, but there are only {v.n_symbols}")
+                raise ValueError(
+                    f"merge {i} is made of the symbols {v.left[i]} and {v.right[i]}, but there are only {v.n_symbols}"
+                )
             if v.left[i] >= 256 + i or v.right[i] >= 256 + i:
                 v.monotone = False
         for i in range(256, v.n_tokens):
@@ -306,8 +315,10 @@ cdef class Vocabulary:
         return 0 <= token_id < self.tables.n_ids and self.tables.indices[<uint32_t>token_id] != NONE
 
     def find(self, bytes token not None):
-        """The id of the token with these bytes, or None. Of two tokens with the same bytes, that of the earlier merge."""
-        cdef uint32_t index = find_word(&self.tables, <const uint8_t *>PyBytes_AS_STRING(token), PyBytes_GET_SIZE(token))
+        """The id of the token with these bytes, or None. Of two tokens with the same bytes, that of the earlier
+        merge."""
+        cdef const uint8_t *data = <const uint8_t *>PyBytes_AS_STRING(token)
+        cdef uint32_t index = find_word(&self.tables, data, PyBytes_GET_SIZE(token))
         return None if index == NONE else self.tables.ids[index]
 
     cdef bytes spell(self, uint32_t index):
@@ -337,9 +348,11 @@ cdef class Vocabulary:
         return {(v.ids[v.left[i]], v.ids[v.right[i]]): v.ids[256 + i] for i in range(v.n_symbols - 256)}
 
     def unmerged(self):
-        """The tokens that no merge makes, by rising id: dict[int, bytes]. No text but themselves as a whole piece can produce them."""
+        """The tokens that no merge makes, by rising id: dict[int, bytes]. No text but themselves as a whole piece can
+        produce them."""
+        cdef VocabTables *v = &self.tables
         cdef uint32_t index
-        found = {self.tables.ids[index]: self.spell(index) for index in range(self.tables.n_symbols, self.tables.n_tokens)}
+        found = {v.ids[index]: self.spell(index) for index in range(v.n_symbols, v.n_tokens)}
         return dict(sorted(found.items()))
 
     def pack(self):
@@ -377,17 +390,24 @@ cdef class Vocabulary:
 
     @staticmethod
     def unpack(data):
-        """The vocabulary that pack() made these bytes of. Raises ValueError for anything else, before memory is taken for it."""
+        """The vocabulary that pack() made these bytes of. Raises ValueError for anything else, before memory is taken
+        for it."""
         data = memoryview(data).cast("B")
         if len(data) < HEADER.size:
-            raise ValueError(f"a packed vocabulary has at least {HEADER.size} bytes, this has {len(data)}: it is cut short")
+            raise ValueError(f"a packed vocabulary of {len(data)} bytes is cut short: it has at least {HEADER.size}")
         magic, version, flags, n_merges, n_unmerged, n_bytes, n_runs, zero, expected = HEADER.unpack_from(data)
         if magic != MAGIC:
             raise ValueError(f"this is no packed vocabulary: it starts with {bytes(data[:8])!r}, not {MAGIC!r}")
         if version != PACKED_VERSION or flags & ~WHOLE_PIECES or zero:
-            raise ValueError(f"a packed vocabulary of version {version}, flags {flags} needs a newer cbpe: this one reads version {PACKED_VERSION}")
+            raise ValueError(
+                f"a packed vocabulary of version {version}, flags {flags} needs a newer cbpe: "
+                f"this one reads version {PACKED_VERSION}"
+            )
         if max(n_merges, n_unmerged) >= MAX_TOKENS or n_bytes > MAX_BYTES or n_runs > 256 + n_merges + n_unmerged:
-            raise ValueError(f"a packed vocabulary of {n_merges} merges, {n_unmerged} unmerged tokens and {n_runs} runs of ids is beyond the limits")
+            raise ValueError(
+                f"a packed vocabulary of {n_merges} merges, {n_unmerged} unmerged tokens of {n_bytes} bytes and "
+                f"{n_runs} runs of ids is beyond the limits"
+            )
         size = HEADER.size + 8 * n_merges + 8 * n_runs + 4 * n_unmerged + n_bytes
         if len(data) != size:
             raise ValueError(f"this packed vocabulary should have {size} bytes and has {len(data)}")

@@ -5,7 +5,8 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from cbpe._core.vocab cimport VocabTables
 
 
-# A trie of the bytes of all symbols that merging can produce. Nodes are numbered in the order in which they were made; 0 is the root.
+# A trie of the bytes of all symbols that merging can produce. Nodes are numbered in the order in which they were made;
+# 0 is the root.
 cdef struct WalkTables:
     uint64_t *edges             # hash table: node << 36 | byte << 28 | child, 0 where free
     int edges_shift
@@ -14,7 +15,8 @@ cdef struct WalkTables:
     uint32_t *shorter           # symbol -> the longest symbol that is a proper prefix of it, NONE for a byte
 
 
-# Merge a piece of at least one byte with a monotone vocabulary: what merge_piece does, in linear time. `alive` has room for size + 1 bits.
+# Merge a piece of at least one byte with a monotone vocabulary: what merge_piece does, in linear time. `alive` has room
+# for size + 1 bits.
 cdef Py_ssize_t walk_piece(
     const VocabTables *v, const WalkTables *w, const uint8_t *piece, Py_ssize_t size, uint64_t *alive, uint32_t *out
 ) noexcept nogil

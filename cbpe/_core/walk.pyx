@@ -1,9 +1,10 @@
 """Merging a long piece in linear time, by walking over it from left to right instead of merging it from the bytes up.
 
-What merging leaves of a piece is the one sequence of symbols in which every two neighbours are what merging leaves of their own bytes: a
-merge across a border of the sequence would have happened between these two neighbours alone as well. So the longest symbol is taken where it
-goes with the one before, a shorter one where it does not, and where none goes the last step is taken back. The idea and the proof are those
-of GitHub's article "So many tokens, so little time" (2024) and the crate `bpe` that it describes.
+What merging leaves of a piece is the one sequence of symbols in which every two neighbours are what merging leaves of
+their own bytes: a merge across a border of the sequence would have happened between these two neighbours alone as well.
+So the longest symbol is taken where it goes with the one before, a shorter one where it does not, and where none goes
+the last step is taken back. The idea and the proof are those of GitHub's article "So many tokens, so little time"
+(2024) and the crate `bpe` that it describes.
 
 Needs a monotone vocabulary: only then the order in which a symbol's merges happened is the order of their numbers.
 """
@@ -14,14 +15,16 @@ from libc.string cimport memset
 from cbpe._core.vocab cimport NONE, find_pair
 
 
-# Whether two symbols stay neighbours when their bytes are merged, counting only merges before `limit`: the merges that made them are undone,
-# the latest first, and none of the pairs that meet at the border on the way may have been free to merge before that.
+# Whether two symbols stay neighbours when their bytes are merged, counting only merges before `limit`: the merges that
+# made them are undone, the latest first, and none of the pairs that meet at the border on the way may have been free to
+# merge before that.
 cdef bint stay_apart(const VocabTables *v, uint32_t a, uint32_t b, uint32_t limit) noexcept nogil:
     while find_pair(v, a, b) >= limit:
         if a > b:
             if a < 256:
                 return True
-            # Of two equal merges the left one comes first: a pair at the border has to be smaller than a's merge, or equal to b's.
+            # Of two equal merges the left one comes first: a pair at the border has to be smaller than a's merge, or
+            # equal to b's.
             limit = a
             a = v.right[a - 256]
         else:
@@ -50,7 +53,9 @@ cdef inline uint32_t find_child(const WalkTables *w, uint32_t node, uint8_t byte
         slot = (slot + 1) & w.edges_mask
 
 
-cdef uint32_t add_child(WalkTables *w, uint32_t node, uint8_t byte, uint32_t *n_nodes, uint32_t *parents) noexcept nogil:
+cdef uint32_t add_child(
+    WalkTables *w, uint32_t node, uint8_t byte, uint32_t *n_nodes, uint32_t *parents
+) noexcept nogil:
     cdef uint32_t child = find_child(w, node, byte)
     cdef uint64_t key = edge_key(node, byte)
     cdef uint64_t slot = (key * <uint64_t>0x9E3779B97F4A7C15) >> w.edges_shift
@@ -68,9 +73,10 @@ cdef uint32_t add_child(WalkTables *w, uint32_t node, uint8_t byte, uint32_t *n_
 
 cdef WalkTables *new_walk_tables(const VocabTables *v) noexcept nogil:
     cdef WalkTables *w = <WalkTables *>calloc(1, sizeof(WalkTables))
-    cdef uint64_t room = 257        # nodes: the root, the bytes, and at most one for each byte of each merge's right part
-    cdef uint32_t n_nodes = 257
-    cdef uint32_t *nodes = <uint32_t *>malloc(v.n_symbols * sizeof(uint32_t))   # symbol -> its node, 0 if merging never makes it
+    cdef uint64_t room = 257        # nodes: the root, the bytes, at most one for each byte of each merge's right part
+    cdef uint32_t n_nodes = 1
+    # symbol -> its node, 0 if merging never makes it
+    cdef uint32_t *nodes = <uint32_t *>malloc(v.n_symbols * sizeof(uint32_t))
     cdef uint32_t *parents = NULL
     cdef uint32_t symbol, left, right, node, i
     cdef int bits = 10
@@ -92,7 +98,6 @@ cdef WalkTables *new_walk_tables(const VocabTables *v) noexcept nogil:
         free(parents)
         return NULL
     w.symbols[0] = NONE
-    n_nodes = 1
     for symbol in range(256):
         nodes[symbol] = add_child(w, 0, <uint8_t>symbol, &n_nodes, parents)
         w.symbols[nodes[symbol]] = symbol

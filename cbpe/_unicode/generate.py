@@ -8,6 +8,7 @@ return, and next line) get a category of their own beside Unicode's thirty, so t
 categories: White_Space is that one and Z.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 UNICODE_VERSION = "16.0.0"
@@ -23,9 +24,9 @@ CATEGORIES = [
 ]
 
 
-def categories_of_all():
+def categories_of_all() -> bytes:
     """The number of the category of every code point, as bytes."""
-    import unicodedata2
+    import unicodedata2  # type: ignore[import-not-found, unused-ignore]
 
     assert unicodedata2.unidata_version == UNICODE_VERSION, unicodedata2.unidata_version
     number_of = {name: number for number, name in enumerate(CATEGORIES)}
@@ -37,9 +38,9 @@ def categories_of_all():
     return bytes(numbers)
 
 
-def deduplicate(numbers):
+def deduplicate(numbers: bytes) -> tuple[list[int], list[bytes]]:
     """Cut into blocks, keep each different one once: -> (the block of each stretch of 256 code points, the blocks)"""
-    block_numbers = {}
+    block_numbers: dict[bytes, int] = {}
     block_of = [
         block_numbers.setdefault(numbers[start : start + BLOCK_SIZE], len(block_numbers))
         for start in range(0, len(numbers), BLOCK_SIZE)
@@ -47,13 +48,13 @@ def deduplicate(numbers):
     return block_of, list(block_numbers)
 
 
-def rows(numbers, per_row=32):
+def rows(numbers: Sequence[int], per_row: int = 32) -> str:
     """Lines of C initializers: [1, 2, 3] -> "    1,2,3," """
     starts = range(0, len(numbers), per_row)
     return "\n".join("    " + ",".join(map(str, numbers[i : i + per_row])) + "," for i in starts)
 
 
-def render():
+def render() -> str:
     """The text of tables.h."""
     block_of, blocks = deduplicate(categories_of_all())
     enum = "\n".join(f"    CBPE_{name.upper()} = {number}," for number, name in enumerate(CATEGORIES))

@@ -1,6 +1,8 @@
-"""Make the packed vocabularies of the named encodings from tiktoken's files, and prove them by the SHA-256 of what they were made from.
+"""Make the packed vocabularies of the named encodings from tiktoken's files, and prove them by the SHA-256 of what they
+were made from.
 
-    python -m cbpe.encodings.generate FOLDER    # where tiktoken keeps its files (TIKTOKEN_CACHE_DIR), under whatever names
+    python -m cbpe.encodings.generate FOLDER    # where tiktoken keeps its files (TIKTOKEN_CACHE_DIR), under whatever
+    names
 
 The files are known by their SHA-256, as tiktoken publishes it.
 """
@@ -49,7 +51,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
-    contents = {hashlib.sha256(data).hexdigest(): data for data in (path.read_bytes() for path in folder.iterdir() if path.is_file())}
+    files = (path.read_bytes() for path in folder.iterdir() if path.is_file())
+    contents = {hashlib.sha256(data).hexdigest(): data for data in files}
     packed = {}
     for name, digest in SHA256.items():
         if digest not in contents:

@@ -1,6 +1,8 @@
-"""GPT-2's own files: encoder.json (token to id) and vocab.bpe (the merges), both spelling a byte as a visible character.
+"""GPT-2's own files: encoder.json (token to id) and vocab.bpe (the merges), both spelling a byte as a visible
+character.
 
-The bytes that are printable in Latin-1 stand for themselves, the other 68 for the characters from U+0100 on: the space is U+0120.
+The bytes that are printable in Latin-1 stand for themselves, the other 68 for the characters from U+0100 on: the space
+is U+0120.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ VISIBLE_BYTES = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAC + 1), *range(
 HIDDEN_BYTES = [byte for byte in range(256) if byte not in VISIBLE_BYTES]
 
 # GPT-2 gives the bytes their ids in this order: byte -> the character that spells it.
-BYTE_TO_CHARACTER = {byte: chr(byte) for byte in VISIBLE_BYTES} | {byte: chr(0x100 + i) for i, byte in enumerate(HIDDEN_BYTES)}
+BYTE_TO_CHARACTER = {byte: chr(byte) for byte in VISIBLE_BYTES}
+BYTE_TO_CHARACTER |= {byte: chr(0x100 + i) for i, byte in enumerate(HIDDEN_BYTES)}
 CHARACTER_TO_BYTE = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
 
 
@@ -33,21 +36,26 @@ def unspell(text: str) -> bytes:
 def loads(encoder_json: bytes, vocab_bpe: bytes) -> tuple[dict[bytes, int], dict[str, int]]:
     """The ranks and the special tokens in the contents of the two files.
 
-    What encoder.json has beyond the bytes and the merges of vocab.bpe are special tokens. Raises ValueError where a file is not what it
-    should be, or where the ids of the merges are not in the order of vocab.bpe.
+    What encoder.json has beyond the bytes and the merges of vocab.bpe are special tokens. Raises ValueError where a
+    file is not what it should be, or where the ids of the merges are not in the order of vocab.bpe.
     """
     ids = load_encoder(encoder_json)
     merges = load_merges(vocab_bpe)
     ranks: dict[bytes, int] = {}
     for spelling in [*BYTE_TO_CHARACTER.values(), *(left + right for left, right in merges)]:
+        token = unspell(spelling)
+        if token in ranks:
+            raise ValueError(f"vocab.bpe makes the token {spelling!r} twice")
         if spelling not in ids:
             raise ValueError(f"encoder.json has no id for {spelling!r}, which vocab.bpe needs")
-        ranks[unspell(spelling)] = ids.pop(spelling)
+        ranks[token] = ids.pop(spelling)
     in_order = list(ranks.values())[256:]
-    if len(ranks) != 256 + len(merges):
-        raise ValueError("vocab.bpe makes a token twice")
     if in_order != sorted(in_order):
         raise ValueError("the ids in encoder.json are not in the order of the merges in vocab.bpe")
+    for spelling in ids:
+        # The spelling of a hidden byte, most often the space, is in no special token.
+        if any(character in CHARACTER_TO_BYTE for character in spelling if character > "\xff"):
+            raise ValueError(f"vocab.bpe does not make the token {spelling!r} of encoder.json: is it cut short?")
     return ranks, ids
 
 

@@ -16,20 +16,27 @@ def loads(data: bytes) -> dict[bytes, int]:
     for number, line in enumerate(data.splitlines(), 1):
         if not line:
             continue
-        fields = line.split()
-        try:
-            token, rank = base64.b64decode(fields[0], validate=True), int(fields[1])
-        except (IndexError, ValueError, binascii.Error):
-            raise ValueError(f"line {number} of the vocabulary is no token in base64 and its rank: {line[:80]!r}") from None
-        if len(fields) != 2 or rank < 0 or not token:
-            raise ValueError(f"line {number} of the vocabulary is no token in base64 and its rank: {line[:80]!r}")
+        token, rank = load_line(number, line)
         if token in ranks:
             raise ValueError(f"line {number} of the vocabulary gives the token {token!r} again")
         ranks[token] = rank
     return ranks
 
 
+def load_line(number: int, line: bytes) -> tuple[bytes, int]:
+    """The token and the rank in a line: b"IQ== 0" -> (b"!", 0)"""
+    fields = line.split()
+    token, rank = fields if len(fields) == 2 else (b"", b"")
+    try:
+        decoded = base64.b64decode(token, validate=True)
+    except binascii.Error:
+        decoded = b""
+    if not decoded or not rank.isdigit() or len(rank) > 10:
+        raise ValueError(f"line {number} of the vocabulary is no token in base64 and its rank: {line[:80]!r}")
+    return decoded, int(rank)
+
+
 def dumps(ranks: dict[bytes, int]) -> bytes:
     """The content of a .tiktoken file with these ranks, by rising rank."""
-    lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=lambda item: item[1]))
-    return b"".join(lines)
+    by_rank = sorted(ranks.items(), key=lambda item: item[1])
+    return b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in by_rank)
