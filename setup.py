@@ -1,20 +1,21 @@
 """Builds the compiled core: each cbpe/_core/*.pyx is one extension module of the same name.
 
-Set CBPE_DEBUG=1 when building to check every index and to keep line tracing (for coverage and debuggers) in the Cython code.
-CBPE_CFLAGS is added to the compiler's and the linker's arguments, for example "-fsanitize=address,undefined".
+Two environment variables change the build. CBPE_DEBUG=1 checks every index and keeps line tracing (for coverage and
+debuggers) in the Cython code; CBPE_CFLAGS is added to the compiler's and the linker's arguments, for example
+"-fsanitize=address,undefined".
 """
 
 import os
-from glob import glob
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 DEBUG = os.environ.get("CBPE_DEBUG", "0") not in ("", "0")
-EXTRA = os.environ.get("CBPE_CFLAGS", "").split()
+EXTRA_FLAGS = os.environ.get("CBPE_CFLAGS", "").split()
 
-directives = {
+DIRECTIVES = {
     "language_level": 3,
     "embedsignature": True,
     "cdivision": True,
@@ -24,18 +25,57 @@ directives = {
     "linetrace": DEBUG,
     "freethreading_compatible": True,
 }
-sources = sorted(Path(path).as_posix() for path in glob("cbpe/_core/*.pyx"))
-extensions = [
-    Extension(
-        source.removesuffix(".pyx").replace("/", "."),
-        [source],
-        include_dirs=["cbpe/_core", "cbpe/_unicode"],
-        depends=sorted(glob("cbpe/_core/*.h") + glob("cbpe/_unicode/*.h")),
-        extra_compile_args=["-O1" if DEBUG else "-O3", "-g" if DEBUG else "-g0", *EXTRA],
-        extra_link_args=EXTRA,
-        define_macros=[("CYTHON_TRACE_NOGIL", "1")] if DEBUG else [],
-    )
-    for source in sources
-]
 
-setup(ext_modules=cythonize(extensions, compiler_directives=directives, force=DEBUG))
+
+class BuildCore(build_ext):
+    """Translates to C in the build folder, not among the sources, and compiles with flags of the compiler at hand."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
+    def build_extensions(self):
+        self.rebuild_if_configured_otherwise()
+        for extension in self.extensions:
+            extension.extra_compile_args = [*self.optimization_flags(), *EXTRA_FLAGS]
+            extension.extra_link_args = EXTRA_FLAGS
+        translated = cythonize(
+            self.extensions, build_dir=self.build_temp, compiler_directives=DIRECTIVES, force=self.force
+        )
+        # cythonize returns copies, and setuptools has hung names of its own on the originals.
+        for extension, copy in zip(self.extensions, translated, strict=True):
+            extension.sources = copy.sources
+        super().build_extensions()
+
+    def optimization_flags(self):
+        if self.compiler.compiler_type == "msvc":
+            return ["/Od", "/Zi"] if DEBUG else ["/O2"]
+        return ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
+
+    def rebuild_if_configured_otherwise(self):
+        # Files are compared by their age alone, which does not tell a debug build from another.
+        configuration = f"{DIRECTIVES} {EXTRA_FLAGS}"
+        record = Path(self.build_temp, "configuration")
+        if not record.exists() or record.read_text() != configuration:
+            self.force = True
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.write_text(configuration)
+
+
+def files(*patterns):
+    return sorted(path.as_posix() for pattern in patterns for path in Path().glob(pattern))
+
+
+setup(
+    cmdclass={"build_ext": BuildCore},
+    ext_modules=[
+        Extension(
+            source.removesuffix(".pyx").replace("/", "."),
+            [source],
+            include_dirs=["cbpe/_core", "cbpe/_unicode"],
+            depends=files("cbpe/_core/*.pxd", "cbpe/_core/*.h", "cbpe/_unicode/*.h"),
+            define_macros=[("CYTHON_TRACE_NOGIL", "1")] if DEBUG else [],
+        )
+        for source in files("cbpe/_core/*.pyx")
+    ],
+)

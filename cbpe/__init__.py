@@ -12,6 +12,7 @@ from cbpe.tokenizer import (
     list_encoding_names,
     recover_merges,
 )
+from cbpe.training import TrainingRecord, train
 
 __all__ = [
     "GPT2_SPLIT_PATTERN",
@@ -22,9 +23,11 @@ __all__ = [
     "GPT4Tokenizer",
     "RegexTokenizer",
     "Tokenizer",
+    "TrainingRecord",
     "get_encoding",
     "list_encoding_names",
     "recover_merges",
+    "train",
 ]
 
 __version__ = "0.1.0"

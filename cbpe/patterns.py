@@ -1,5 +1,7 @@
 """Split patterns in common use, named after the tokenizers they belong to. All of them run natively."""
 
+from cbpe._core.blocks import AsciiRules
+
 __all__ = [
     "CL100K_SPLIT_PATTERN",
     "GPT2_SPLIT_PATTERN",
@@ -45,3 +47,18 @@ QWEN2_SPLIT_PATTERN = (
     r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"""
     r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
 )
+
+_WORDS_WITH_PREFIX = AsciiRules.ANY_PREFIX | AsciiRules.NEWLINES | AsciiRules.ANY_CASE
+
+# What these patterns say of ASCII, in a form that is split 64 bytes at a time.
+ASCII_RULES = {
+    GPT2_SPLIT_PATTERN: AsciiRules.DIGIT_PREFIX,
+    R50K_SPLIT_PATTERN: AsciiRules.DIGIT_PREFIX,
+    GPT4_SPLIT_PATTERN: _WORDS_WITH_PREFIX | AsciiRules.DIGITS_BY_THREE,
+    CL100K_SPLIT_PATTERN: _WORDS_WITH_PREFIX | AsciiRules.DIGITS_BY_THREE,
+    LLAMA3_SPLIT_PATTERN: _WORDS_WITH_PREFIX | AsciiRules.DIGITS_BY_THREE,
+    QWEN2_SPLIT_PATTERN: _WORDS_WITH_PREFIX | AsciiRules.DIGITS_BY_ONE,
+    O200K_SPLIT_PATTERN: (
+        _WORDS_WITH_PREFIX | AsciiRules.DIGITS_BY_THREE | AsciiRules.SLASHES | AsciiRules.SUFFIXES | AsciiRules.CASES
+    ),
+}

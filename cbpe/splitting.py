@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
 from cbpe._core.split import PatternNotSupported, Splitter
+from cbpe.patterns import ASCII_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +25,17 @@ MAX_QUOTED = 500
 def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
     """A splitter for a pattern; its `native` says which kind. ValueError if the pattern is not a valid expression.
 
+    The environment's CBPE_INSTRUCTIONS may name the instruction set that classifies characters ("portable" for none but the machine's basic
+    ones), in place of the best that the machine has. It changes no piece.
+
     >>> make_splitter(r"\\p{L}+|\\P{L}+").native
     True
     >>> make_splitter(r"(\\w)\\1*|.").native  # remembers what it has seen
     False
     """
     try:
-        return Splitter(pattern)
+        rules = ASCII_RULES.get(pattern, 0) if isinstance(pattern, str) else 0
+        return Splitter(pattern, rules, os.environ.get("CBPE_INSTRUCTIONS"))
     except PatternNotSupported as reason:
         assert pattern is not None  # which is always supported
         return RegexSplitter(pattern, str(reason))
@@ -65,23 +71,23 @@ class RegexSplitter:
             for match in self._compiled.finditer(text, timeout=timeout):
                 yield match.group()
         except TimeoutError:
-            message = f"the split pattern {shortened(self.pattern)} took more than {timeout:.0f} s on one text"
-            raise ValueError(message) from None
+            quoted = shortened(self.pattern)
+            raise ValueError(f"the split pattern {quoted} took more than {timeout:.0f} s on one text") from None
 
 
 def compile_regex(pattern: str) -> Any:
     """The pattern compiled by the `regex` module; its errors become ValueErrors that quote the pattern."""
     import regex  # type: ignore[import-untyped]  # slow to import, and rarely needed
 
+    quoted = shortened(pattern)
     if unrolled_copies(pattern) > MAX_COPIES:
-        problem = f"it repeats a group over {MAX_COPIES} times"
-        raise ValueError(f"the split pattern {shortened(pattern)} is too large: {problem}")
+        raise ValueError(f"the split pattern {quoted} is too large: it repeats a group more than {MAX_COPIES} times")
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise ValueError(f"the split pattern {shortened(pattern)} is not a valid expression: {error}") from error
+        raise ValueError(f"the split pattern {quoted} is not a valid expression: {error}") from error
     except (RecursionError, MemoryError, OverflowError) as error:
-        raise ValueError(f"the split pattern {shortened(pattern)} is too large: {error}") from error
+        raise ValueError(f"the split pattern {quoted} is too large: {error}") from error
 
 
 def unrolled_copies(pattern: str) -> int:

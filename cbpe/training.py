@@ -1,7 +1,8 @@
 """Training: learns a list of merges from text, and keeps a record of how it went.
 
-How it works: the text is split into pieces, equal pieces are counted once, and then, again and again, the most frequent pair of
-neighbouring tokens becomes a new token. tests/reference.py says it in thirty lines; cbpe/_core/learn.pyx does it fast.
+How it works: the text is split into pieces, equal pieces are counted together, and then, again and again, the most
+frequent pair of neighbouring tokens becomes a new token. tests/reference.py says it in thirty lines, and
+cbpe/_core/learn.pyx does it fast.
 """
 
 from __future__ import annotations
@@ -10,18 +11,20 @@ import operator
 import time
 import warnings
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cbpe._core.count import PieceCounter, utf8
 from cbpe._core.split import UNICODE_VERSION, Splitter
 from cbpe._core.train import TIE_BREAKS, Trainer
+from cbpe.patterns import GPT4_SPLIT_PATTERN
 
 if TYPE_CHECKING:
     from cbpe.splitting import RegexSplitter
+    from cbpe.tokenizer import BasicTokenizer
 
-__all__ = ["TrainingRecord", "learn_merges", "merges_asked"]
+__all__ = ["TrainingRecord", "learn_merges", "merges_asked", "train"]
 
 N_BYTES = 256  # the ids below are the single bytes
 SECONDS_BETWEEN_REPORTS = 0.1
@@ -77,15 +80,17 @@ def learn_merges(
     verbose: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[array[int], array[int], TrainingRecord]:
-    """Learn up to n_merges merges: merge i joins the tokens left[i] and right[i] to token 256 + i -> (left, right, record).
+    """Learn up to n_merges merges -> (left, right, record): merge i joins tokens left[i] and right[i] to token 256 + i.
 
-    source: a text, or an iterable of texts, each split on its own. tie_break: which of several pairs with the highest count is merged,
-    "first" the one that occurs first, "largest" and "smallest" the one with the largest or smallest (left id, right id). Pairs that
-    occur less than min_count times are not merged, nor those whose token would have more than max_token_length bytes. progress is called
-    with (merges done, n_merges) some ten times a second. left and right are array("I").
+    source: a text, or an iterable of texts, each split on its own. tie_break: which of several pairs with the highest
+    count is merged, "first" the one that occurs first, "largest" and "smallest" the one with the largest or smallest
+    (left id, right id). Pairs that occur less than min_count times are not merged, nor those whose token would have
+    more than max_token_length bytes. progress is called with (merges done, n_merges) some ten times a second. left and
+    right are array("I").
 
-    Where nothing is left to merge, training ends early with a UserWarning, and record.stopped says why. Raises TypeError for a source,
-    a text or a number of the wrong type, ValueError for an option out of range or a source without any piece.
+    Where nothing is left to merge, training ends early with a UserWarning, and record.stopped says why. Raises
+    TypeError for a source, a text or a number of the wrong type, ValueError for an option out of range or a source
+    without any piece.
     """
     n_merges = checked_int("n_merges", n_merges, 0)
     min_count = checked_int("min_count", min_count, 1)
@@ -96,7 +101,8 @@ def learn_merges(
     started = time.perf_counter()
     counter, text_bytes = count_pieces(source, splitter)
     if n_merges and not len(counter):
-        raise ValueError("there is nothing to learn merges from: " + ("the split pattern matches nothing" if text_bytes else "no text"))
+        reason = "the split pattern matches nothing in the text" if text_bytes else "there is no text"
+        raise ValueError(f"nothing to learn merges from: {reason}")
     n_pieces = len(counter)
     trainer = Trainer(
         counter.data(), counter.lengths(), counter.counts(),
@@ -125,13 +131,13 @@ def learn_merges(
     if verbose:
         print(f"{record.text_bytes:,} bytes are {trainer.tokens:,} tokens: {record.compression():.2f} bytes per token")
     if record.stopped:
-        message = f"training stopped after {len(trainer)} of {n_merges} merges, at a vocabulary of {N_BYTES + len(trainer)} tokens: "
-        warnings.warn(message + record.stopped, stacklevel=3)
+        reached = f"{len(left)} of {n_merges} merges, at a vocabulary of {N_BYTES + len(left)} tokens"
+        warnings.warn(f"training stopped after {reached}: {record.stopped}", stacklevel=3)
     return left, right, record
 
 
 def merges_asked(vocab_size: int) -> int:
-    """The number of merges that a vocabulary of this size takes: 276 -> 20. TypeError unless it is an int, ValueError below 256."""
+    """The number of merges that make a vocabulary: 276 -> 20. TypeError unless it is an int, ValueError below 256."""
     return checked_int("vocab_size", vocab_size, N_BYTES, " (the single bytes)") - N_BYTES
 
 
@@ -195,7 +201,9 @@ class Report:
         """One line for each merge since the last call."""
         for left, right, count, tokens in zip(*self.trainer.results(len(self.vocab) - N_BYTES), strict=True):
             token = self.vocab[left] + self.vocab[right]
-            shown = repr(token) if len(token) <= LONGEST_SHOWN else f"{token[:LONGEST_SHOWN]!r}..., {len(token):,} bytes"
+            shown = repr(token[:LONGEST_SHOWN])
+            if len(token) > LONGEST_SHOWN:
+                shown += f"..., {len(token):,} bytes"
             new_id = len(self.vocab)
             self.vocab.append(token)
             print(
@@ -209,3 +217,61 @@ def version() -> str:
     from cbpe import __version__
 
     return __version__
+
+
+def train(
+    source: str | Iterable[str],
+    vocab_size: int,
+    *,
+    pattern: str | None = GPT4_SPLIT_PATTERN,
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+    tie_break: str = "first",
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    verbose: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> BasicTokenizer:
+    """A new tokenizer with vocab_size - 256 merges learned from source: a BasicTokenizer for pattern=None, a RegexTokenizer otherwise.
+
+    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order, or they bring their
+    ids. The other arguments, what stops the training early and what is raised are as for learn_merges.
+
+    >>> tok = train("low lower lowest", 258)
+    >>> tok.vocab[257]
+    b'low'
+    """
+    from cbpe.tokenizer import BasicTokenizer, RegexTokenizer
+
+    # Given ids are checked before the work begins, those to come stand at the end of the vocabulary that was asked for.
+    largest = N_BYTES + merges_asked(vocab_size)
+    given = isinstance(special_tokens, Mapping)
+    ids = dict(special_tokens) if given else numbered(special_tokens, largest)
+    for token, token_id in ids.items():
+        if token_id in range(largest):
+            raise ValueError(f"the id {token_id} of the special token {token!r} is below the vocabulary size {largest}: it is for a merge")
+    tok = BasicTokenizer() if pattern is None else RegexTokenizer(pattern)
+    tok.register_special_tokens(ids)
+    tok.train(
+        source,
+        vocab_size,
+        verbose,
+        tie_break=tie_break,
+        min_count=min_count,
+        max_token_length=max_token_length,
+        progress=progress,
+    )
+    if not given:
+        tok.register_special_tokens(numbered(ids, N_BYTES + len(tok.merges)))
+    return tok
+
+
+def numbered(tokens: Iterable[str], first_id: int) -> dict[str, int]:
+    """Special tokens with the ids from first_id on. TypeError for a single str, ValueError for a token that is given twice."""
+    if isinstance(tokens, str):
+        raise TypeError(f"special_tokens are several texts, not one: write [{tokens!r}]")
+    ids: dict[str, int] = {}
+    for token in tokens:
+        if token in ids:
+            raise ValueError(f"the special token {token!r} is given twice")
+        ids[token] = first_id + len(ids)
+    return ids

@@ -219,6 +219,7 @@ def test_random_patterns_split_as_regex_does():
         (r"a\z|b", "aba", ["b", "a"]),
         (r"\s+(?!\S)|\S", "   a", ["  ", "a"]),
         ("a(?=b)|b", "aab", ["a", "b"]),
+        (r"aa(?=[\s\S])|a", "aaaa", ["aa", "a", "a"]),  # whatever comes next, but something
         ("(?i:s|k)", "sS\u017fkK\u212a\u0130\u0131", ["s", "S", "\u017f", "k", "K", "\u212a"]),
         ("(?i:i)", "iI\u0130\u0131", ["i", "I"]),
         ("(?i)[^k]", "kK\u212as", ["s"]),

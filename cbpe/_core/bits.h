@@ -4,8 +4,15 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#if defined(_WIN32)
+#include <malloc.h>
+#endif
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #endif
@@ -72,6 +79,43 @@ static inline int cbpe_atomic_put(void **place, void *p) {
     return __atomic_compare_exchange_n(place, &empty, p, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 #else
     return _InterlockedCompareExchangePointer(place, p, NULL) == NULL;
+#endif
+}
+
+/* Large tables and results: zeroed memory that begins a cache line, on large pages where the system gives them. */
+#define CBPE_LARGE_PAGE ((size_t)2 << 20)
+
+static inline void cbpe_want_large_pages(void *p, size_t n) {
+#if defined(__linux__)
+    uintptr_t start = ((uintptr_t)p + CBPE_LARGE_PAGE - 1) & ~(uintptr_t)(CBPE_LARGE_PAGE - 1);
+    uintptr_t end = ((uintptr_t)p + n) & ~(uintptr_t)(CBPE_LARGE_PAGE - 1);
+    if (end > start)
+        madvise((void *)start, end - start, MADV_HUGEPAGE);
+#else
+    (void)p;
+    (void)n;
+#endif
+}
+
+static inline void *cbpe_take_zeroed(size_t n) {
+    void *p = NULL;
+#if defined(_WIN32)
+    p = _aligned_malloc(n, 64);
+#else
+    if (posix_memalign(&p, n >= CBPE_LARGE_PAGE ? CBPE_LARGE_PAGE : 64, n) != 0)
+        return NULL;
+#endif
+    if (p == NULL)
+        return NULL;
+    cbpe_want_large_pages(p, n);
+    return memset(p, 0, n);
+}
+
+static inline void cbpe_give_back(void *p) {
+#if defined(_WIN32)
+    _aligned_free(p);
+#else
+    free(p);
 #endif
 }
 

@@ -14,13 +14,14 @@ from cbpe._core.vocab cimport cbpe_hash, cbpe_load64, cbpe_mix
 cdef enum:
     INLINE_BYTES = 15           # the longest piece whose bytes stand in its entry
     INLINE_IDS = 3
+    LONG = 0xFF                 # stands for the size of a longer piece on top of its key
     LONGEST_CACHED = 255        # longer pieces are rarely met twice
     PROBES = 8                  # an entry stands within so many slots of its hash, or not at all
 
 
 cdef struct PieceKey:
     uint64_t low                # the first 8 bytes, or the hash of a long piece
-    uint64_t high               # the next 7, their number on top; of a long piece its size, 0xFF on top. 0: no piece
+    uint64_t high               # the next 7, their number on top; of a long piece its size, LONG on top. 0: no piece
     uint64_t hashed
 
 
@@ -44,22 +45,20 @@ cdef struct PieceCache:
 
 # Where an entry is looked for: a long piece's `low` is a hash already.
 cdef inline uint64_t entry_hash(uint64_t low, uint64_t high, uint64_t seed) noexcept nogil:
-    return low if high >> 56 == 0xFF else cbpe_mix(low ^ seed, high ^ <uint64_t>0x9E3779B97F4A7C15)
+    return low if high >> 56 == LONG else cbpe_mix(low ^ seed, high ^ <uint64_t>0x9E3779B97F4A7C15)
 
 
 cdef inline void make_key(
     PieceKey *key, const uint8_t *piece, Py_ssize_t size, const uint8_t *end, uint64_t seed
 ) noexcept nogil:
-    """The key of a piece of text; bytes up to `end` may be read."""
+    """The key of a piece of text, which is not empty; bytes up to `end` may be read."""
     cdef uint64_t low = 0, high = 0
+    cdef Py_ssize_t in_low = size if size < 8 else 8
     cdef Py_ssize_t i
     if size <= INLINE_BYTES:
         if end - piece >= 16:
-            low = cbpe_load64(piece)
-            if size < 8:
-                low &= (<uint64_t>1 << (8 * size)) - 1
-            else:
-                high = cbpe_load64(piece + 8) & ((<uint64_t>1 << (8 * (size - 8))) - 1)
+            low = cbpe_load64(piece) & ~<uint64_t>0 >> (64 - 8 * in_low)
+            high = cbpe_load64(piece + 8) & ((<uint64_t>1 << 8 * (size - in_low)) - 1)
         else:
             for i in range(size):
                 if i < 8:
@@ -69,7 +68,7 @@ cdef inline void make_key(
         high |= <uint64_t>size << 56
     else:
         low = cbpe_hash(piece, <size_t>size, seed)
-        high = <uint64_t>0xFF << 56 | <uint64_t>size
+        high = <uint64_t>LONG << 56 | <uint64_t>size
     key.low = low
     key.high = high
     key.hashed = entry_hash(low, high, seed)
@@ -84,7 +83,7 @@ cdef inline const CacheEntry *find_entry(
     for probe in range(PROBES):
         entry = cache.entries + ((key.hashed + probe) & cache.mask)
         if entry.low == key.low and entry.high == key.high:
-            if entry.high >> 56 != 0xFF or memcmp(cache.arena + entry.ids[0], piece, <uint32_t>entry.high) == 0:
+            if entry.high >> 56 != LONG or memcmp(cache.arena + entry.ids[0], piece, <uint32_t>entry.high) == 0:
                 return entry
         if entry.high == 0:
             return NULL
@@ -93,7 +92,7 @@ cdef inline const CacheEntry *find_entry(
 
 # Where an entry's ids stand.
 cdef inline const uint32_t *entry_ids(const PieceCache *cache, const CacheEntry *entry) noexcept nogil:
-    if entry.high >> 56 == 0xFF:
+    if entry.high >> 56 == LONG:
         return cache.arena + entry.ids[0] + (<uint32_t>entry.high + 3) // 4
     if entry.n_ids > INLINE_IDS:
         return cache.arena + entry.ids[0]

@@ -1,11 +1,13 @@
 """The cache of pieces; cache.pxd says how it is laid out."""
 
 from libc.stdint cimport int64_t
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
 cdef extern from "bits.h" nogil:
     int64_t cbpe_atomic_add(int64_t *p, int64_t n)
+    void *cbpe_take_zeroed(size_t n)
+    void cbpe_give_back(void *p)
 
 cdef enum:
     FIRST_SLOTS = 1 << 10
@@ -25,7 +27,7 @@ cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed) noexcept
     cache.seed = seed
     if not take(budget, FIRST_SLOTS * sizeof(CacheEntry)):
         return
-    cache.entries = <CacheEntry *>calloc(FIRST_SLOTS, sizeof(CacheEntry))
+    cache.entries = <CacheEntry *>cbpe_take_zeroed(FIRST_SLOTS * sizeof(CacheEntry))
     cache.mask = FIRST_SLOTS - 1
     if cache.entries == NULL:
         cbpe_atomic_add(budget, FIRST_SLOTS * sizeof(CacheEntry))
@@ -34,7 +36,7 @@ cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed) noexcept
 cdef void close_cache(PieceCache *cache) noexcept nogil:
     if cache.entries != NULL:
         cbpe_atomic_add(cache.budget, (cache.mask + 1) * sizeof(CacheEntry) + cache.arena_size * 4)
-    free(cache.entries)
+    cbpe_give_back(cache.entries)
     free(cache.arena)
     memset(cache, 0, sizeof(PieceCache))
 
@@ -55,7 +57,7 @@ cdef bint double_slots(PieceCache *cache) noexcept nogil:
     cdef CacheEntry *slot
     if not take(cache.budget, n * sizeof(CacheEntry)):
         return False
-    grown = <CacheEntry *>calloc(2 * n, sizeof(CacheEntry))
+    grown = <CacheEntry *>cbpe_take_zeroed(2 * n * sizeof(CacheEntry))
     if grown == NULL:
         cbpe_atomic_add(cache.budget, n * sizeof(CacheEntry))
         return False
@@ -66,7 +68,7 @@ cdef bint double_slots(PieceCache *cache) noexcept nogil:
             slot = free_slot(cache, entry_hash(old[i].low, old[i].high, cache.seed))
             if slot != NULL:
                 slot[0] = old[i]
-    free(old)
+    cbpe_give_back(old)
     return True
 
 
@@ -94,7 +96,7 @@ cdef void add_entry(
     PieceCache *cache, const PieceKey *key, const uint8_t *piece, const uint32_t *ids, Py_ssize_t n_ids
 ) noexcept nogil:
     cdef CacheEntry *entry
-    cdef bint is_long = key.high >> 56 == 0xFF
+    cdef bint is_long = key.high >> 56 == LONG
     cdef uint64_t size = key.high & <uint64_t>0xFFFFFFFF
     cdef uint64_t words = 0
     if cache.entries == NULL or is_long and size > LONGEST_CACHED:

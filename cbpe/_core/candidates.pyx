@@ -11,8 +11,8 @@ from libc.stdint cimport UINT32_MAX, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
 from .pairs cimport (
-    Candidate, Pair, PairTable, heap_clear, heap_drop, heap_push, heap_reserve, heap_sink, mix, pair_key, table_add, table_clear,
-    table_find, table_prefetch, table_rebuild, table_reserve
+    Candidate, Pair, PairTable, heap_clear, heap_drop, heap_push, heap_reserve, heap_sink, mix, pair_key, table_add,
+    table_clear, table_find, table_prefetch, table_rebuild, table_reserve
 )
 
 cdef enum:
@@ -141,7 +141,7 @@ cdef int push_pairs(State *state, size_t begin) except -1 nogil:
 
 
 cdef Pair *best_pair(State *state) noexcept nogil:
-    """The pair to merge next, or NULL when none is kept. Entries that are out of date go back to where they now belong."""
+    """The pair to merge next, or NULL when none is kept. Entries that are out of date go to where they now belong."""
     cdef:
         Candidate *top
         Pair *pair
@@ -301,7 +301,7 @@ cdef int keep_pairs(PairTable *table, int64_t cutoff) except -1 nogil:
 
 
 cdef int count_frequent_pairs(State *state, int64_t factor) except -1 nogil:
-    """Set the cutoff and count the pairs that reach it, without room for all the others: first sum up counts in a sketch."""
+    """Set the cutoff and count the pairs that reach it, without room for all the others, thanks to a sketch."""
     cdef:
         size_t n_cells = 1 << 12
         uint32_t *sketch
@@ -323,7 +323,7 @@ cdef int count_frequent_pairs(State *state, int64_t factor) except -1 nogil:
 
 
 cdef int build_pairs(State *state, int64_t factor) except -1 nogil:
-    """Find all pairs anew and keep those that reach min_count and are at most about `factor` times rarer than the best."""
+    """Find all pairs anew and keep those that reach min_count and are at most `factor` times rarer than the best."""
     cdef:
         int64_t best = 0
         size_t i

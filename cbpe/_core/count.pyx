@@ -1,8 +1,8 @@
 """Counts the distinct pieces of texts: what training needs to know of a text, and usually a small part of its size.
 
-A hash table leads from a piece to its count. A piece of up to 15 bytes stands in its slot, so that one fetch from memory
-decides; of a longer one the slot has a hash, and its bytes are compared. The seed of the hash is random, so that no text
-can be written that fills one corner of the table; no result depends on it.
+A hash table leads from a piece to its count. A piece of up to 15 bytes stands in its slot, so that one fetch from
+memory decides; of a longer one the slot has a hash, and its bytes are compared. The seed of the hash is random, so that
+no text can be written that fills one corner of the table; no result depends on it.
 """
 
 import os
@@ -77,7 +77,9 @@ cdef int make_room(PieceTable *table, size_t n_more, size_t bytes_more) noexcept
     return 0
 
 
-cdef inline bint is_piece(const PieceTable *table, const PieceSlot *slot, const PieceKey *key, const uint8_t *piece, size_t size) noexcept nogil:
+cdef inline bint is_piece(
+    const PieceTable *table, const PieceSlot *slot, const PieceKey *key, const uint8_t *piece, size_t size
+) noexcept nogil:
     cdef int64_t begin
     if slot.low != key.low or slot.high != key.high:
         return False
@@ -258,7 +260,7 @@ cdef class PieceCounter:
 
 
 def utf8(str text not None):
-    """The bytes of a text; lone surrogates become U+FFFD, and pairs of them the character they stand for, as tiktoken has it."""
+    """The bytes of a text. As with tiktoken, a lone surrogate is U+FFFD, and a pair of them is its character."""
     try:
         return text.encode()
     except UnicodeEncodeError:

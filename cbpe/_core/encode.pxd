@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from cbpe._core.cache cimport PieceCache, PieceKey
+from cbpe._core.cut cimport CutTables
 from cbpe._core.merge cimport MergeRoom
 from cbpe._core.split cimport Span, SplitTables
 from cbpe._core.vocab cimport VocabTables
@@ -23,7 +24,10 @@ cdef enum EncodeStatus:
 # All that one call of encode writes to: used by one call at a time, kept for the next.
 cdef struct Workspace:
     Span spans[BATCH]
+    Span queue[BATCH]           # pieces, or what long ones were cut to, that wait for their places in the cache
     PieceKey keys[BATCH]
+    Py_ssize_t n_queued
+    CutTables **cuts
     PieceCache cache
     MergeRoom room
     uint32_t *ids               # the token ids of the text so far
@@ -33,8 +37,10 @@ cdef struct Workspace:
 
 
 # What all workspaces of one owner share stays the owner's: the budget of the caches, and where the tables for walking
-# are.
-cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed, WalkTables **walk) noexcept nogil
+# and cutting are.
+cdef Workspace *new_workspace(
+    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts
+) noexcept nogil
 
 cdef void free_workspace(Workspace *work) noexcept nogil
 
@@ -55,6 +61,9 @@ cdef EncodeStatus encode_slice(
 cdef EncodeStatus encode_piece(
     const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
 ) noexcept nogil
+
+# Room for n more ids; False where there is no memory.
+cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil
 
 # Append one id.
 cdef EncodeStatus append_id(Workspace *work, uint32_t token_id) noexcept nogil

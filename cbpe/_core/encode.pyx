@@ -1,25 +1,34 @@
-"""UTF-8 text to token ids: split into pieces, look each up in the cache, merge those that are new. Plain C data, no
-Python object."""
+"""UTF-8 text to token ids: split into pieces, cut the long ones where no merge reaches across, look each up in the
+cache, merge those that are new. Plain C data, no Python object."""
 
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
 
 from cbpe._core.cache cimport (
-    CacheEntry, INLINE_IDS, add_entry, close_cache, entry_ids, find_entry, make_key, open_cache
+    CacheEntry, INLINE_BYTES, INLINE_IDS, LONG, add_entry, close_cache, entry_ids, find_entry, make_key, open_cache
 )
+from cbpe._core.cut cimport free_cut_tables, new_cut_tables, next_cut
 from cbpe._core.merge cimport free_merge_room, merge_piece
 from cbpe._core.split cimport find_pieces
 from cbpe._core.vocab cimport NONE, cbpe_prefetch, find_word
 
+cdef extern from "bits.h" nogil:
+    void cbpe_want_large_pages(void *p, size_t n)
+    void *cbpe_atomic_load(void **place)
+    bint cbpe_atomic_put(void **place, void *p)
+
 cdef enum:
-    KEPT_IDS = 1 << 16          # a workspace gives back larger buffers
+    KEPT = 1 << 16              # a workspace gives back larger buffers
 
 
-cdef Workspace *new_workspace(int64_t *cache_budget, uint64_t seed, WalkTables **walk) noexcept nogil:
+cdef Workspace *new_workspace(
+    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts
+) noexcept nogil:
     cdef Workspace *work = <Workspace *>calloc(1, sizeof(Workspace))
     if work != NULL:
         open_cache(&work.cache, cache_budget, seed)
         work.room.walk = walk
+        work.cuts = cuts
     return work
 
 
@@ -33,16 +42,16 @@ cdef void free_workspace(Workspace *work) noexcept nogil:
 
 cdef void tidy_workspace(Workspace *work) noexcept nogil:
     work.n_ids = 0
-    if work.capacity > KEPT_IDS:
+    work.n_queued = 0
+    if work.capacity > KEPT:
         free(work.ids)
         work.ids = NULL
         work.capacity = 0
-    if work.room.capacity > KEPT_IDS or work.room.alive_capacity > KEPT_IDS:
+    if work.room.capacity > KEPT or work.room.alive_capacity > KEPT:
         free_merge_room(&work.room)
 
 
 cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
-    """Room for n more ids."""
     cdef Py_ssize_t capacity = work.capacity
     cdef void *grown
     if n <= capacity - work.n_ids:
@@ -53,6 +62,7 @@ cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
     grown = realloc(work.ids, capacity * sizeof(uint32_t))
     if grown == NULL:
         return False
+    cbpe_want_large_pages(grown, capacity * sizeof(uint32_t))
     work.ids = <uint32_t *>grown
     work.capacity = capacity
     return True
@@ -83,6 +93,59 @@ cdef EncodeStatus merge_new(
     return DONE
 
 
+cdef EncodeStatus encode_queued(const VocabTables *v, Workspace *work, const uint8_t *text) noexcept nogil:
+    """Append the ids of the queued pieces, in order; there is room for as many ids as they have bytes, and INLINE_IDS
+    more."""
+    cdef Py_ssize_t i, before
+    cdef const uint8_t *piece
+    cdef const CacheEntry *entry
+    cdef PieceKey *key
+    cdef EncodeStatus status
+    for i in range(work.n_queued):
+        piece = text + work.queue[i].start
+        key = &work.keys[i]
+        if work.cache.entries != NULL:
+            entry = find_entry(&work.cache, key, piece)
+            if entry != NULL:
+                if entry.n_ids <= INLINE_IDS and key.high >> 56 != LONG:
+                    memcpy(work.ids + work.n_ids, entry.ids, INLINE_IDS * sizeof(uint32_t))
+                else:
+                    memcpy(work.ids + work.n_ids, entry_ids(&work.cache, entry), entry.n_ids * sizeof(uint32_t))
+                work.n_ids += entry.n_ids
+                continue
+        before = work.n_ids
+        status = merge_new(v, work, piece, work.queue[i].end - work.queue[i].start)
+        if status != DONE:
+            return status
+        add_entry(&work.cache, key, piece, work.ids + before, work.n_ids - before)
+    work.n_queued = 0
+    return DONE
+
+
+cdef inline EncodeStatus enqueue(
+    const VocabTables *v,
+    Workspace *work,
+    const uint8_t *text,
+    Py_ssize_t start,
+    Py_ssize_t end,
+    const uint8_t *text_end,
+) noexcept nogil:
+    """Queue a piece, and have its place in the cache fetched; a full queue is encoded first."""
+    cdef PieceKey *key
+    cdef EncodeStatus status
+    if work.n_queued == BATCH:
+        status = encode_queued(v, work, text)
+        if status != DONE:
+            return status
+    key = &work.keys[work.n_queued]
+    work.queue[work.n_queued] = Span(start, end)
+    work.n_queued += 1
+    if work.cache.entries != NULL:
+        make_key(key, text + start, end - start, text_end, work.cache.seed)
+        cbpe_prefetch(work.cache.entries + (key.hashed & work.cache.mask))
+    return DONE
+
+
 cdef EncodeStatus encode_slice(
     const VocabTables *v,
     const SplitTables *split,
@@ -91,11 +154,8 @@ cdef EncodeStatus encode_slice(
     Py_ssize_t size,
     Py_ssize_t *position,
 ) noexcept nogil:
-    cdef Py_ssize_t n, i, length, before, stop = position[0] + SLICE
-    cdef const uint8_t *piece
-    cdef const CacheEntry *entry
-    cdef const uint32_t *ids
-    cdef PieceKey *key
+    cdef Py_ssize_t n, i, start, cut, end, stop = position[0] + SLICE
+    cdef const CutTables *cuts
     cdef EncodeStatus status
     while True:
         n = find_pieces(split, text, size, position, work.spans, BATCH)
@@ -103,34 +163,43 @@ cdef EncodeStatus encode_slice(
             return DONE
         if not reserve(work, work.spans[n - 1].end - work.spans[0].start + INLINE_IDS):
             return NO_MEMORY
-        if work.cache.entries != NULL:
-            for i in range(n):
-                key = &work.keys[i]
-                length = work.spans[i].end - work.spans[i].start
-                make_key(key, text + work.spans[i].start, length, text + size, work.cache.seed)
-                cbpe_prefetch(work.cache.entries + (key.hashed & work.cache.mask))
         for i in range(n):
-            piece = text + work.spans[i].start
-            key = &work.keys[i]
-            if work.cache.entries != NULL:
-                entry = find_entry(&work.cache, key, piece)
-                if entry != NULL:
-                    if entry.n_ids <= INLINE_IDS and key.high >> 56 != 0xFF:
-                        memcpy(work.ids + work.n_ids, entry.ids, INLINE_IDS * sizeof(uint32_t))
-                    else:
-                        ids = entry_ids(&work.cache, entry)
-                        memcpy(work.ids + work.n_ids, ids, entry.n_ids * sizeof(uint32_t))
-                    work.n_ids += entry.n_ids
-                    continue
-            before = work.n_ids
-            status = merge_new(v, work, piece, work.spans[i].end - work.spans[i].start)
+            start, end = work.spans[i].start, work.spans[i].end
+            # A token that no merge makes is found by its whole piece only, so that a vocabulary with such tokens does
+            # not cut.
+            if end - start > INLINE_BYTES and v.n_tokens == v.n_symbols:
+                cuts = shared_cut_tables(v, work.cuts)
+                if cuts == NULL:
+                    return NO_MEMORY
+                while True:
+                    cut = next_cut(cuts, text, start, end)
+                    if cut == end:
+                        break
+                    status = enqueue(v, work, text, start, cut, text + size)
+                    if status != DONE:
+                        return status
+                    start = cut
+            status = enqueue(v, work, text, start, end, text + size)
             if status != DONE:
                 return status
-            add_entry(&work.cache, key, piece, work.ids + before, work.n_ids - before)
+        status = encode_queued(v, work, text)
+        if status != DONE:
+            return status
         if n < BATCH:
             return DONE
         if position[0] >= stop:
             return MORE
+
+
+cdef const CutTables *shared_cut_tables(const VocabTables *v, CutTables **place) noexcept nogil:
+    """The tables at a place that threads share, made now if they are not there yet; NULL where there is no memory."""
+    cdef CutTables *tables = <CutTables *>cbpe_atomic_load(<void **>place)
+    if tables == NULL:
+        tables = new_cut_tables(v)
+        if tables != NULL and not cbpe_atomic_put(<void **>place, tables):
+            free_cut_tables(tables)
+            tables = <CutTables *>cbpe_atomic_load(<void **>place)
+    return tables
 
 
 cdef EncodeStatus encode_piece(

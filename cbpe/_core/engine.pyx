@@ -17,12 +17,13 @@ from libc.stdlib cimport calloc, free, realloc
 
 import os
 
+from cbpe._core.cut cimport CutTables, free_cut_tables
 from cbpe._core.decode cimport (
     ByteBuffer, DecodeTable, append_bytes, append_token, close_decode_table, open_decode_table, reserve_bytes
 )
 from cbpe._core.encode cimport (
     DONE, MORE, NO_MEMORY, EncodeStatus, Workspace, append_id, encode_piece, encode_slice, free_workspace,
-    new_workspace, tidy_workspace
+    new_workspace, reserve, tidy_workspace
 )
 from cbpe._core.special cimport SpecialTables, SpecialTokens, find_special
 from cbpe._core.split cimport SplitTables, Splitter
@@ -34,6 +35,7 @@ cdef extern from "objects.h":
     const bint CBPE_HAS_GIL
 
 cdef extern from "bits.h" nogil:
+    void cbpe_want_large_pages(void *p, size_t n)
     void *cbpe_atomic_swap(void **place, void *p)
     bint cbpe_atomic_put(void **place, void *p)
 
@@ -42,10 +44,12 @@ cdef extern from "Python.h":
     void Py_DECREF(PyObject *o)
     void PyList_SET_ITEM(PyObject *list, Py_ssize_t i, PyObject *item)
     PyObject *PyLong_FromUnsignedLong(unsigned long value)
+    PyObject **PySequence_Fast_ITEMS(object o)
 
 cdef enum:
     IDLE = 16                   # workspaces kept for the next call
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
+    BYTES_PER_TOKEN = 3         # so few that a buffer for a long text rarely has to grow
 
 DEFAULT_CACHE_BYTES = 64 << 20
 
@@ -101,6 +105,7 @@ cdef class Engine:
     cdef DecodeTable table
     cdef void *idle[IDLE]
     cdef WalkTables *walk
+    cdef CutTables *cuts
     cdef int64_t budget
     cdef uint64_t seed
     cdef PyObject **ints                # id -> its int object, made when first wanted
@@ -137,6 +142,7 @@ cdef class Engine:
                     Py_DECREF(self.ints[i])
         free(self.ints)
         free_walk_tables(self.walk)
+        free_cut_tables(self.cuts)
         close_decode_table(&self.table)
 
     cdef Workspace *acquire(self) except NULL:
@@ -147,7 +153,7 @@ cdef class Engine:
                 work = <Workspace *>cbpe_atomic_swap(&self.idle[i], NULL)
                 if work != NULL:
                     return work
-        work = new_workspace(&self.budget, self.seed, &self.walk)
+        work = new_workspace(&self.budget, self.seed, &self.walk, &self.cuts)
         if work == NULL:
             raise MemoryError
         return work
@@ -198,6 +204,8 @@ cdef class Engine:
         cdef const uint8_t *utf8 = <const uint8_t *>PyUnicode_AsUTF8AndSize(text, &size)
         cdef uint32_t which
         cdef EncodeStatus status
+        if size > WITH_GIL and not reserve(work, size // BYTES_PER_TOKEN):
+            self.check(NO_MEMORY, work)
         while allowed is not None:
             at = find_special(&allowed.tables, utf8, size, start, &which)
             if at < 0:
@@ -222,6 +230,8 @@ cdef class Engine:
         cdef list result = PyList_New(n)
         cdef Py_ssize_t i
         cdef PyObject *value
+        if n:
+            cbpe_want_large_pages(PySequence_Fast_ITEMS(result), n * sizeof(PyObject *))
         for i in range(n):
             value = self.ints[ids[i]] if ids[i] < self.n_ints else NULL
             if value == NULL:

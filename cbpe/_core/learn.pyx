@@ -1,15 +1,15 @@
 """Learns merges: of all pairs of neighbouring tokens, again and again, joins the most frequent.
 
-The text, one sequence or distinct words that each count several times, lies in one flat array of symbols, a slot a byte,
-with a SEPARATOR before, between and after the words. A token of n bytes owns n slots. The first holds its id. If n > 1
-the last holds INSIDE | n, which leads from a token back to the start of the token before it; slots between hold nothing
-that is ever taken for an id. So merging moves nothing, and positions stay what they were.
+The text, one sequence or distinct words that each count several times, lies in one flat array of symbols, a slot a
+byte, with a SEPARATOR before, between and after the words. A token of n bytes owns n slots. The first holds its id. If
+n > 1 the last holds INSIDE | n, which leads from a token back to the start of the token before it; slots between hold
+nothing that is ever taken for an id. So merging moves nothing, and positions stay what they were.
 
-Each pair knows its count and the positions where it occurs, ascending. A merge walks the positions of one pair, replaces
-the tokens, and adds up per neighbour what that does to other pairs, so that the table of pairs is asked once for each
-neighbour and not once for each occurrence. Two tokens that have been parted never meet again as the same pair, because
-every new pair contains the new token. Hence counts of known pairs only fall and their first positions only rise, and a
-heap whose entries are put right when they come up always yields the true best.
+Each pair knows its count and the positions where it occurs, ascending. A merge walks the positions of one pair,
+replaces the tokens, and adds up per neighbour what that does to other pairs, so that the table of pairs is asked once
+for each neighbour and not once for each occurrence. Two tokens that have been parted never meet again as the same pair,
+because every new pair contains the new token. Hence counts of known pairs only fall and their first positions only
+rise, and a heap whose entries are put right when they come up always yields the true best.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -17,8 +17,8 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from .candidates cimport (
-    INSIDE, LENGTH, SEPARATOR, WORK_BETWEEN_CHECKS, Block, Change, Merge, Occurrence, Side, State, WordStarts, best_pair, build_pairs, check,
-    clear_pairs, kill, out_of_memory, place_lists, push_pairs
+    INSIDE, LENGTH, LONGEST, SEPARATOR, WORK_BETWEEN_CHECKS, Block, Change, Merge, Occurrence, Side, State, WordStarts,
+    best_pair, build_pairs, check, clear_pairs, kill, out_of_memory, place_lists, push_pairs
 )
 from .pairs cimport Pair, pair_key, prefetch, table_add, table_find, table_prefetch, table_reserve
 
@@ -28,7 +28,8 @@ cdef enum:
 
 
 cdef inline int64_t weight_at(const State *state, uint32_t position) noexcept nogil:
-    # How often the word at this position occurs: count the words that begin up to here (bit counting as in Hacker's Delight, 5-1).
+    # How often the word at this position occurs. Counts the words that begin up to here, the bits of one word of 64
+    # as in Hacker's Delight, 5-1.
     cdef:
         const WordStarts *block
         uint64_t bits
@@ -111,6 +112,10 @@ cdef int64_t replace(State *state, const Pair *pair, uint32_t new_id, uint32_t b
     return saved
 
 
+cdef inline uint64_t old_key(const Pair *merged, uint32_t neighbour, bint on_left) noexcept nogil:
+    return pair_key(neighbour, merged.left) if on_left else pair_key(merged.right, neighbour)
+
+
 cdef int settle(State *state, Side *side, bint on_left, const Pair *merged, uint32_t new_id) except -1 nogil:
     """Take from the old pairs what they have lost, and make the new pairs that are frequent enough."""
     cdef:
@@ -122,11 +127,10 @@ cdef int settle(State *state, Side *side, bint on_left, const Pair *merged, uint
         return out_of_memory()
     for i in range(side.n_touched):
         if i + 8 < side.n_touched:
-            neighbour = side.touched[i + 8]
-            table_prefetch(&state.table, pair_key(neighbour, merged.left) if on_left else pair_key(merged.right, neighbour))
+            table_prefetch(&state.table, old_key(merged, side.touched[i + 8], on_left))
         neighbour = side.touched[i]
         change = &side.changes[neighbour]
-        pair = table_find(&state.table, pair_key(neighbour, merged.left) if on_left else pair_key(merged.right, neighbour))
+        pair = table_find(&state.table, old_key(merged, neighbour, on_left))
         if pair != NULL and pair.count:
             pair.count -= change.lost
             if pair.count < state.cutoff:
@@ -287,6 +291,8 @@ cdef int find_reason(const State *state) noexcept nogil:
             position += 1
         else:
             if previous != SEPARATOR:
+                if state.max_length == LONGEST:
+                    return 1
                 reason = 1
                 if state.lengths[previous] + state.lengths[symbol] > state.max_length:
                     return 2

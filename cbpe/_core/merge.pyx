@@ -17,7 +17,7 @@ cdef extern from "bits.h" nogil:
     bint cbpe_atomic_put(void **place, void *p)
 
 cdef enum:
-    SHORT = 64
+    SHORT = 32
     WALKED_BYTES = 1 << 24      # of all symbols together: with more, the tables for walking would take too much memory
 
 

@@ -59,7 +59,7 @@ cdef inline uint64_t pair_key(uint32_t left, uint32_t right) noexcept nogil:
 
 
 cdef inline uint64_t mix(uint64_t key) noexcept nogil:
-    # Multiply and fold: the constant is 2^64 divided by the golden ratio; the fold brings the well mixed upper bits down.
+    # Multiply and fold: the constant is 2^64 / the golden ratio; the fold brings the well mixed upper bits down.
     key *= <uint64_t>0x9E3779B97F4A7C15
     return key ^ (key >> 29) ^ (key >> 43)
 

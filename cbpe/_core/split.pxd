@@ -1,6 +1,8 @@
 """What other compiled modules may use of the splitter."""
 
-from libc.stdint cimport uint8_t, uint16_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+
+from .blocks cimport cbpe_classify
 
 
 cdef struct Span:
@@ -16,6 +18,8 @@ cdef struct SplitTables:
     const uint16_t *class_rows  # [state][class], MAX_CLASSES to a state
     const uint16_t *block_of  # [code point >> 8]
     const uint8_t *blocks  # [block][code point & 255]: a class
+    uint32_t rules  # AsciiRules that say the same of ASCII as the pattern does; 0: none, the automaton does it all
+    cbpe_classify classify
 
 
 # Find the next pieces of text[position[0]:size] (valid UTF-8), at most `capacity` of them, and move position[0] behind

@@ -8,15 +8,18 @@ from libc.stdint cimport INT64_MAX, UINT32_MAX, int64_t, uint8_t, uint32_t, uint
 from libc.stdlib cimport calloc, malloc
 
 from .candidates cimport (
-    LONGEST, SEPARATOR, WORK_BETWEEN_CHECKS, Merge, State, TieBreak, WordStarts, build_pairs, check, clear_pairs, out_of_memory
+    LONGEST, SEPARATOR, WORK_BETWEEN_CHECKS, Merge, State, TieBreak, WordStarts, build_pairs, check, clear_pairs,
+    out_of_memory
 )
 from .learn cimport apply_merge, find_reason, free_state, learn, reserve_ids
 
 TIE_BREAKS = ("first", "largest", "smallest")   # in the order of the enum in candidates.pxd
 
 
-cdef int lay_out(State *state, const uint8_t *data, const int64_t *lengths, const int64_t *counts, size_t n) except -1 nogil:
-    """Write the words into the symbols, and their counts where a position finds them. Words of one byte hold no pair."""
+cdef int lay_out(
+    State *state, const uint8_t *data, const int64_t *lengths, const int64_t *counts, size_t n
+) except -1 nogil:
+    """Write n words into the symbols, and their counts where a position finds them. Words of one byte hold no pair."""
     cdef:
         size_t i, word = 0, at = 1, offset = 0, block = 0
         int64_t j, k, step
@@ -56,9 +59,10 @@ cdef class Trainer:
 
     data: the bytes of all words, one after the other. lengths, counts: int64 buffers, the length in bytes of each word
     and how often it occurs (at least once). The order of the words is that of the text, for tie_break "first".
-    tie_break: of several pairs with the highest count, "first" takes the one that occurs first, "largest" and "smallest"
-    the one with the largest or smallest (left id, right id). Pairs with counts below min_count are never merged, nor are
-    those that would make a token of more than max_token_length bytes (0: any length). initial: merges to apply first.
+    tie_break: of several pairs with the highest count, "first" takes the one that occurs first, "largest" and
+    "smallest" the one with the largest or smallest (left id, right id). Pairs with counts below min_count are never
+    merged, nor are those that would make a token of more than max_token_length bytes (0: any length). initial: merges
+    to apply first, whatever min_count and max_token_length say.
 
     Raises OverflowError when the words have more than 2^32 - 2 bytes (one more counted for each word), or more than
     2^63 - 1 with repetitions.
@@ -86,12 +90,12 @@ cdef class Trainer:
         if min_count < 1:
             raise ValueError(f"min_count is {min_count}; it must be at least 1")
         if max_token_length < 0 or max_token_length == 1:
-            raise ValueError(f"max_token_length is {max_token_length}; it must be at least 2 bytes, or 0 for any length")
+            raise ValueError(f"max_token_length is {max_token_length}; it must be at least 2, or 0 for any length")
         if <size_t>counts.shape[0] != n_words:
             raise ValueError(f"there are {n_words} lengths and {counts.shape[0]} counts; each word needs one of both")
         for i in range(n_words):
             if lengths[i] < 0 or <size_t>lengths[i] > <size_t>data.shape[0] - n_bytes:
-                raise ValueError(f"word {i} of length {lengths[i]} does not lie inside the {data.shape[0]} bytes of data")
+                raise ValueError(f"word {i} of length {lengths[i]} does not lie inside {data.shape[0]} bytes of data")
             if counts[i] < 1:
                 raise ValueError(f"word {i} has the count {counts[i]}; counts must be at least 1")
             n_bytes += lengths[i]
@@ -106,7 +110,7 @@ cdef class Trainer:
         if n_bytes != <size_t>data.shape[0]:
             raise ValueError(f"the lengths add up to {n_bytes} bytes, but data holds {data.shape[0]}")
         if n_slots > UINT32_MAX:
-            raise OverflowError(f"{n_bytes} bytes of distinct words are too many, the limit is 2^32 - 2; train on less text")
+            raise OverflowError(f"{n_bytes} bytes of distinct words are more than 2^32 - 2; train on less text")
         state.n_slots = n_slots
         state.tokens = self.tokens_at_start = tokens
         state.min_count = min_count
@@ -157,7 +161,8 @@ cdef class Trainer:
             build_pairs(state, INT64_MAX)
         for pair in merges:
             if not 0 <= min(pair) <= max(pair) < state.n_ids:
-                raise ValueError(f"initial merge {state.n_ids - 256} is {tuple(pair)}; both ids must be below {state.n_ids}")
+                number = state.n_ids - 256
+                raise ValueError(f"initial merge {number} is {tuple(pair)}; both ids must be below {state.n_ids}")
             left, right = pair
             if state.lengths[left] > LONGEST - state.lengths[right]:
                 raise ValueError(f"initial merge {state.n_ids - 256} makes a token of 2^31 bytes or more")
@@ -170,10 +175,10 @@ cdef class Trainer:
         return 0
 
     def run(self, size_t n_merges, double seconds = 0.0):
-        """Learn up to n_merges more merges, or for about that many seconds (0: as long as it takes); how many it learned.
+        """Learn up to n_merges more merges, or for about that many seconds (0: as long as it takes) -> how many.
 
-        Fewer than n_merges before the time is over mean that nothing is left to merge: `stopped` then says why. The GIL
-        is released; signals are handled all the while. After an exception the trainer can only be thrown away.
+        Fewer than n_merges before the time is over mean that nothing is left to merge: `stopped` then says why. The
+        GIL is released; signals are handled all the while. After an exception the trainer can only be thrown away.
         """
         cdef:
             State *state = &self.state
@@ -217,7 +222,7 @@ cdef class Trainer:
             f", or is too rare for min_count = {self.state.min_count}" if self.state.min_count > 1 else "")
 
     def results(self, size_t start = 0):
-        """What has been learned from merge number `start` on: four arrays of the same length, (left, right, counts, tokens).
+        """What has been learned from merge number `start` on: four arrays of one length, (left, right, counts, tokens).
 
         left and right are the ids merged, array("I"); counts says how often each pair occurred, tokens how many tokens
         remained after each merge, array("q").
@@ -232,7 +237,9 @@ cdef class Trainer:
             n = self.state.n_ids - 256
             if start > n:
                 raise IndexError(f"there are {n} merges, none from number {start} on")
-            arrays = tuple(array(kind, bytes((n - start) * size)) for kind, size in (("I", 4), ("I", 4), ("q", 8), ("q", 8)))
+            arrays = array("I"), array("I"), array("q"), array("q")
+            for items in arrays:
+                items.frombytes(bytes((n - start) * items.itemsize))
             left, right, counts, tokens = arrays
             for i in range(n - start):
                 merge = &self.state.merges[start + i]

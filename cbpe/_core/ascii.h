@@ -1,0 +1,153 @@
+/* 64 bytes of text to bit masks of what they are: bit i of a mask tells of byte i. The widest instructions that the machine has are chosen
+ * when the module is loaded; the portable way works on 8 bytes at a time and gives the same masks. */
+#ifndef CBPE_ASCII_H
+#define CBPE_ASCII_H
+
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    uint64_t beyond;      /* not ASCII */
+    uint64_t upper;       /* A-Z */
+    uint64_t letter;      /* A-Z a-z */
+    uint64_t digit;       /* 0-9 */
+    uint64_t space;       /* the space alone */
+    uint64_t blank;       /* white space: the space, \t \n \v \f \r */
+    uint64_t newline;     /* \n \r */
+    uint64_t apostrophe;
+    uint64_t slash;
+} cbpe_masks;
+
+typedef void (*cbpe_classify)(const uint8_t *text, cbpe_masks *masks);
+
+#define CBPE_EVERY(byte) (0x0101010101010101u * (uint64_t)(byte))
+
+/* The top bit of every byte of y (each below 128) that is from low to high. */
+static inline uint64_t cbpe_between(uint64_t y, unsigned low, unsigned high) {
+    return (y + CBPE_EVERY(0x80 - low)) & ~(y + CBPE_EVERY(0x7f - high)) & CBPE_EVERY(0x80);
+}
+
+static inline uint64_t cbpe_top_bits(uint64_t tops) {
+    return ((tops >> 7) * 0x0102040810204080u) >> 56;
+}
+
+static void cbpe_classify_portable(const uint8_t *text, cbpe_masks *masks) {
+    int i;
+    memset(masks, 0, sizeof *masks);
+    for (i = 0; i < 64; i += 8) {
+        uint64_t x, y;
+        uint8_t bytes[8];
+        int k;
+        memcpy(bytes, text + i, 8);
+        for (x = 0, k = 7; k >= 0; k--) /* the first byte lowest, on any machine */
+            x = x << 8 | bytes[k];
+        y = x & CBPE_EVERY(0x7f);
+        masks->beyond |= cbpe_top_bits(x & CBPE_EVERY(0x80)) << i;
+        masks->upper |= cbpe_top_bits(cbpe_between(y, 'A', 'Z')) << i;
+        masks->letter |= cbpe_top_bits(cbpe_between(y | CBPE_EVERY(0x20), 'a', 'z')) << i;
+        masks->digit |= cbpe_top_bits(cbpe_between(y, '0', '9')) << i;
+        masks->space |= cbpe_top_bits(cbpe_between(y, ' ', ' ')) << i;
+        masks->blank |= cbpe_top_bits(cbpe_between(y, '\t', '\r') | cbpe_between(y, ' ', ' ')) << i;
+        masks->newline |= cbpe_top_bits(cbpe_between(y, '\n', '\n') | cbpe_between(y, '\r', '\r')) << i;
+        masks->apostrophe |= cbpe_top_bits(cbpe_between(y, '\'', '\'')) << i;
+        masks->slash |= cbpe_top_bits(cbpe_between(y, '/', '/')) << i;
+    }
+}
+
+#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
+#define CBPE_X86 1
+#include <immintrin.h>
+
+#define CBPE_AVX2 __attribute__((target("avx2")))
+
+CBPE_AVX2 static inline uint64_t cbpe_equal2(__m256i a, __m256i b, char byte) {
+    const __m256i wanted = _mm256_set1_epi8(byte);
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, wanted)) |
+           (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, wanted)) << 32;
+}
+
+/* From low to low + count - 1, where the bytes are unsigned: what is left of the range after a saturating subtraction is nothing. */
+CBPE_AVX2 static inline uint64_t cbpe_range2(__m256i a, __m256i b, char low, char count) {
+    const __m256i start = _mm256_set1_epi8(low), last = _mm256_set1_epi8((char)(count - 1)), zero = _mm256_setzero_si256();
+    a = _mm256_cmpeq_epi8(_mm256_subs_epu8(_mm256_sub_epi8(a, start), last), zero);
+    b = _mm256_cmpeq_epi8(_mm256_subs_epu8(_mm256_sub_epi8(b, start), last), zero);
+    return (uint32_t)_mm256_movemask_epi8(a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(b) << 32;
+}
+
+CBPE_AVX2 static void cbpe_classify_avx2(const uint8_t *text, cbpe_masks *masks) {
+    const __m256i a = _mm256_loadu_si256((const __m256i *)text), b = _mm256_loadu_si256((const __m256i *)(text + 32));
+    const __m256i lower = _mm256_set1_epi8(0x20);
+    masks->beyond = (uint32_t)_mm256_movemask_epi8(a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(b) << 32;
+    masks->upper = cbpe_range2(a, b, 'A', 26);
+    masks->letter = cbpe_range2(_mm256_or_si256(a, lower), _mm256_or_si256(b, lower), 'a', 26);
+    masks->digit = cbpe_range2(a, b, '0', 10);
+    masks->space = cbpe_equal2(a, b, ' ');
+    masks->blank = cbpe_range2(a, b, '\t', 5) | masks->space;
+    masks->newline = cbpe_equal2(a, b, '\n') | cbpe_equal2(a, b, '\r');
+    masks->apostrophe = cbpe_equal2(a, b, '\'');
+    masks->slash = cbpe_equal2(a, b, '/');
+}
+
+#define CBPE_AVX512 __attribute__((target("avx512f,avx512bw")))
+
+CBPE_AVX512 static inline uint64_t cbpe_equal(__m512i x, char byte) {
+    return _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(byte));
+}
+
+CBPE_AVX512 static inline uint64_t cbpe_range(__m512i x, char low, char count) {
+    return _mm512_cmplt_epu8_mask(_mm512_sub_epi8(x, _mm512_set1_epi8(low)), _mm512_set1_epi8(count));
+}
+
+CBPE_AVX512 static void cbpe_classify_avx512(const uint8_t *text, cbpe_masks *masks) {
+    const __m512i x = _mm512_loadu_si512((const void *)text);
+    masks->beyond = _mm512_movepi8_mask(x);
+    masks->upper = cbpe_range(x, 'A', 26);
+    masks->letter = cbpe_range(_mm512_or_si512(x, _mm512_set1_epi8(0x20)), 'a', 26);
+    masks->digit = cbpe_range(x, '0', 10);
+    masks->space = cbpe_equal(x, ' ');
+    masks->blank = cbpe_range(x, '\t', 5) | masks->space;
+    masks->newline = cbpe_equal(x, '\n') | cbpe_equal(x, '\r');
+    masks->apostrophe = cbpe_equal(x, '\'');
+    masks->slash = cbpe_equal(x, '/');
+}
+#endif
+
+/* The function for a name ("portable", "avx2", "avx512"), or NULL where this machine does not have it. */
+static inline cbpe_classify cbpe_classify_by_name(const char *name) {
+    if (strcmp(name, "portable") == 0)
+        return cbpe_classify_portable;
+#ifdef CBPE_X86
+    __builtin_cpu_init();
+    if (strcmp(name, "avx2") == 0 && __builtin_cpu_supports("avx2"))
+        return cbpe_classify_avx2;
+    if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512bw"))
+        return cbpe_classify_avx512;
+#endif
+    return NULL;
+}
+
+static inline int cbpe_lowest_bit(uint64_t x) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_ctzll(x);
+#else
+    int n = 0;
+    while (!(x & 1)) {
+        x >>= 1;
+        n++;
+    }
+    return n;
+#endif
+}
+
+static inline int cbpe_highest_bit(uint64_t x) {
+#if defined(__GNUC__) || defined(__clang__)
+    return 63 - __builtin_clzll(x);
+#else
+    int n = 0;
+    while (x >>= 1)
+        n++;
+    return n;
+#endif
+}
+
+#endif

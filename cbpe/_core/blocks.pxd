@@ -1,0 +1,38 @@
+"""Splitting 64 bytes of ASCII at once: what the splitter uses of it."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+cdef extern from "ascii.h" nogil:
+    ctypedef struct cbpe_masks:
+        uint64_t beyond
+        uint64_t upper
+        uint64_t letter
+        uint64_t digit
+        uint64_t space
+        uint64_t blank
+        uint64_t newline
+        uint64_t apostrophe
+        uint64_t slash
+    ctypedef void (*cbpe_classify)(const uint8_t *text, cbpe_masks *masks) noexcept nogil
+    cbpe_classify cbpe_classify_by_name(const char *name)
+    int cbpe_lowest_bit(uint64_t x)
+    int cbpe_highest_bit(uint64_t x)
+
+
+# How a family of split patterns treats ASCII. All have runs of letters, of digits, of white space and of the other characters
+# ("punctuation"), and all but the last character of white space is left to what follows it.
+cpdef enum AsciiRules:
+    ANY_PREFIX = 1              # a word may begin with one character that is no letter, digit or line break; otherwise with a space
+    DIGIT_PREFIX = 2            # a number may begin with a space
+    DIGITS_BY_THREE = 4         # a number has at most three digits
+    DIGITS_BY_ONE = 8           # a number has one digit
+    NEWLINES = 16               # white space is cut behind its last line break, and punctuation takes the line breaks that follow it
+    SLASHES = 32                # ... and slashes among them
+    ANY_CASE = 64               # contractions may be in capitals
+    SUFFIXES = 128              # contractions end a word, instead of being pieces
+    CASES = 256                 # a word is capitals and then small letters: it ends where a capital follows a small letter
+
+
+# The places in text[0:64], all of which may be read, where pieces begin, given that one begins at 0: a bit for each. Only those that nothing
+# behind the 64 bytes, or from the first byte on that is not ASCII, could change; what follows the last of them is for the next call.
+cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil

@@ -1,0 +1,121 @@
+"""Splitting 64 bytes of ASCII at once, with shifts and masks instead of a step of the automaton for each byte.
+
+Whether a piece begins at a character depends on little: what it, its neighbours and the runs that they belong to are. Everything here is
+relative to a place where a piece is known to begin, so nothing is carried from one block of 64 bytes to the next: the next block begins with
+the last piece that this one could not finish.
+"""
+
+cdef inline int contraction(const uint8_t *text, int left, uint32_t rules) noexcept nogil:
+    """The length of the contraction that begins with the apostrophe text[0]: 0 for none, -1 if the `left` bytes do not tell."""
+    cdef uint8_t first, second, fold = 0x20 if rules & ANY_CASE else 0
+    if left < 2:
+        return -1
+    first = text[1] | fold
+    if first == c's' or first == c'd' or first == c'm' or first == c't':
+        return 2
+    if first != c'l' and first != c'v' and first != c'r':
+        return 0
+    if left < 3:
+        return -1
+    second = text[2] | fold
+    return 3 if second == (c'l' if first == c'l' else c'e') else 0
+
+
+cdef inline uint64_t begin_tails(uint64_t blanks, uint64_t newlines, uint64_t gaps) noexcept nogil:
+    """Where the rest of a run of white space begins behind its last line break. `gaps`: the white space that is no line break."""
+    cdef uint64_t begins = gaps & (blanks & newlines) << 1
+    cdef uint64_t left = begins, bit
+    if (gaps + begins) & ~gaps & blanks:
+        # A stretch of gaps is followed by one more line break: take out where it begins.
+        while left:
+            bit = left & (0 - left)
+            left ^= bit
+            if (gaps + bit) & ~gaps & blanks:
+                begins ^= bit
+    return begins
+
+
+cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil:
+    cdef:
+        cbpe_masks m
+        uint64_t valid = ~<uint64_t>0       # what is known
+        uint64_t trusted = ~<uint64_t>0     # where what is known decides
+        uint64_t letters, digits, spaces, newlines, blanks, gaps, punctuation, taken
+        uint64_t starts, words, numbers, marks, prefixes, group, bit
+        int size = 64, i, length
+    classify(text, &m)
+    if m.beyond:
+        size = cbpe_lowest_bit(m.beyond)
+        if size == 0:
+            return 1
+        valid = (<uint64_t>1 << size) - 1
+    letters, digits, spaces, newlines, blanks = m.letter & valid, m.digit & valid, m.space & valid, m.newline & valid, m.blank & valid
+    punctuation = valid & ~(letters | digits | blanks)
+
+    if rules & NEWLINES:
+        # Line breaks right behind punctuation belong to it: the carry of the addition runs through them.
+        taken = newlines & ~(newlines + (newlines & punctuation << 1))
+        blanks &= ~taken
+        if rules & SLASHES and m.slash & taken << 1:
+            bit = m.slash & taken << 1
+            trusted = (bit & (0 - bit)) - 1
+        gaps = blanks & ~newlines
+        starts = begin_tails(blanks, newlines, gaps)
+    else:
+        gaps = blanks
+        starts = 0
+    # White space begins a piece with each run, and with the last character of each: that goes with what follows, or stands alone.
+    starts |= blanks & ~(blanks << 1) | gaps & ~(blanks >> 1)
+    if blanks >> (size - 1) & 1:
+        # A run that may go on: nothing is certain but where it begins.
+        bit = ~blanks & valid
+        i = cbpe_highest_bit(bit) + 1 if bit else 0
+        trusted &= (<uint64_t>2 << i) - 1
+
+    marks = punctuation & ~(punctuation << 1)
+    prefixes = spaces
+    if rules & ANY_PREFIX:
+        prefixes = gaps | marks & letters >> 1 & ~(spaces << 1)
+    words = letters & ~(letters << 1) & ~(prefixes << 1)
+    marks &= ~(spaces << 1)
+    if rules & CASES:
+        words |= m.upper & (letters & ~m.upper) << 1
+    if rules & DIGITS_BY_ONE:
+        numbers = digits
+    else:
+        numbers = digits & ~(digits << 1)
+        if rules & DIGIT_PREFIX:
+            numbers &= ~(spaces << 1)
+        if rules & DIGITS_BY_THREE:
+            group = numbers << 3 & digits & digits << 1 & digits << 2
+            while group:
+                numbers |= group
+                group = group << 3 & digits & digits << 1 & digits << 2
+    starts |= words | numbers | marks
+
+    group = m.apostrophe & letters >> 1 & (letters << 1 if rules & SUFFIXES else marks)
+    if m.apostrophe >> (size - 1) & 1:
+        group |= m.apostrophe & <uint64_t>1 << (size - 1)
+    while group:
+        i = cbpe_lowest_bit(group)
+        bit = <uint64_t>1 << i
+        group ^= bit
+        length = contraction(text + i, size - i, rules)
+        if length < 0:
+            trusted &= bit - 1 if rules & SUFFIXES else 2 * bit - 1
+            break
+        if length == 0:
+            continue
+        if rules & SUFFIXES:
+            starts &= ~bit
+            # An apostrophe right behind begins a piece as well, and is no suffix.
+            group &= ~(bit << length)
+        # Nothing begins within the contraction, and something right behind it.
+        starts &= ~((bit << length) - 2 * bit)
+        starts |= bit << length
+    return starts & valid & trusted | 1
+
+
+def instruction_sets():
+    """The instruction sets that this machine can classify characters with, the fastest first. All give the same pieces."""
+    return tuple(name for name in ("avx512", "avx2", "portable") if cbpe_classify_by_name(name.encode()) != NULL)

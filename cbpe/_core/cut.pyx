@@ -1,0 +1,148 @@
+"""Cutting long pieces where no merge can reach across, so that their parts, which are short and come up often, are
+merged and cached alone.
+
+A merge happens across the border between two characters only if it joins a symbol that ends there to one that begins
+there. So the border is safe if no merge in the vocabulary has a left part that could end with the first character and a
+right part that could begin with the second. In scripts with many characters, such as Chinese, nearly every border is
+safe.
+"""
+
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport calloc, free
+
+cdef enum:
+    SEAM_BEFORE = 1     # a merge whose left part is only the end of a character may have its right part begin with this one
+    SEAM_BEHIND = 2     # a merge whose right part is only the beginning of one may have its left part end with this one
+    NO_CHARACTER = 0xFFFFFFFF
+
+
+cdef inline int char_size(uint8_t lead) noexcept nogil:
+    """The bytes of the character that begins with this byte; 0 if none does."""
+    return 1 if lead < 0x80 else 0 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
+cdef inline uint32_t char_at(const uint8_t *text, int size) noexcept nogil:
+    if size == 1:
+        return text[0]
+    if size == 2:
+        return (text[0] & 0x1F) << 6 | (text[1] & 0x3F)
+    if size == 3:
+        return (text[0] & 0x0F) << 12 | (text[1] & 0x3F) << 6 | (text[2] & 0x3F)
+    return (text[0] & 0x07) << 18 | (text[1] & 0x3F) << 12 | (text[2] & 0x3F) << 6 | (text[3] & 0x3F)
+
+
+cdef inline uint64_t seam_hash(const CutTables *c, uint32_t first, uint32_t second) noexcept nogil:
+    return (<uint64_t>first << 21 | second) * <uint64_t>0x9E3779B97F4A7C15 >> c.shift
+
+
+cdef Py_ssize_t next_cut(const CutTables *c, const uint8_t *text, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    cdef int size = char_size(text[start])
+    cdef uint32_t first = char_at(text + start, size), second
+    cdef uint64_t seam
+    while True:
+        start += size
+        if start >= end:
+            return end
+        size = char_size(text[start])
+        second = char_at(text + start, size)
+        # Between two ASCII characters, and beside a character beyond the table, nothing is known.
+        if first | second >= 0x80 and first < 1 << 16 and second < 1 << 16:
+            if not (c.flags[first] & SEAM_BEHIND or c.flags[second] & SEAM_BEFORE):
+                seam = seam_hash(c, first, second)
+                if not c.seams[seam >> 6] >> (seam & 63) & 1:
+                    return start
+        first = second
+
+
+cdef bint ends_with_character(const uint8_t *token, uint32_t size, uint32_t *character) noexcept nogil:
+    """Whether a token can end where a character does; `character` becomes the one that it ends with, NO_CHARACTER if it
+    lacks its beginning."""
+    cdef uint32_t begin = size
+    while begin and token[begin - 1] & 0xC0 == 0x80:
+        begin -= 1
+    character[0] = NO_CHARACTER
+    if begin == 0:
+        return size < 4
+    begin -= 1
+    if char_size(token[begin]) != <int>(size - begin):
+        return False
+    character[0] = char_at(token + begin, <int>(size - begin))
+    return True
+
+
+cdef bint begins_with_character(const uint8_t *token, uint32_t size, uint32_t *character) noexcept nogil:
+    """Whether a token can begin where a character does; `character` becomes the one that it begins with, NO_CHARACTER
+    if it lacks its end."""
+    cdef int wanted = char_size(token[0]), i
+    character[0] = NO_CHARACTER
+    if wanted == 0:
+        return False
+    for i in range(1, wanted):
+        if i == <int>size:
+            return True
+        if token[i] & 0xC0 != 0x80:
+            return False
+    character[0] = char_at(token, wanted)
+    return True
+
+
+cdef void flag_characters(CutTables *c, const uint8_t *begin, uint32_t size) noexcept nogil:
+    """Flag all characters of up to three bytes that begin with these bytes, which are not all of one: merges may happen
+    before them."""
+    cdef uint32_t code_point, low, high
+    cdef int wanted = char_size(begin[0])
+    if wanted == 2:
+        low = (begin[0] & 0x1F) << 6
+        high = low + (1 << 6)
+    elif wanted == 3 and size == 1:
+        low = (begin[0] & 0x0F) << 12
+        high = low + (1 << 12)
+    elif wanted == 3:
+        low = (begin[0] & 0x0F) << 12 | (begin[1] & 0x3F) << 6
+        high = low + (1 << 6)
+    else:
+        return      # beyond the table
+    for code_point in range(low, high):
+        c.flags[code_point] |= SEAM_BEFORE
+
+
+cdef CutTables *new_cut_tables(const VocabTables *v) noexcept nogil:
+    cdef CutTables *c = <CutTables *>calloc(1, sizeof(CutTables))
+    cdef uint32_t i, left, right, left_size, right_size, first, second
+    cdef uint64_t seam
+    cdef int bits = 12
+    if c == NULL:
+        return NULL
+    while <uint64_t>1 << bits < 16 * <uint64_t>(v.n_symbols - 256) and bits < 20:
+        bits += 1
+    c.shift = 64 - bits
+    c.seams = <uint64_t *>calloc((<size_t>1 << bits) >> 6, sizeof(uint64_t))
+    if c.seams == NULL:
+        free(c)
+        return NULL
+    for i in range(v.n_symbols - 256):
+        left, right = v.left[i], v.right[i]
+        left_size = v.offsets[left + 1] - v.offsets[left]
+        right_size = v.offsets[right + 1] - v.offsets[right]
+        if not ends_with_character(v.bytes + v.offsets[left], left_size, &first):
+            continue
+        if not begins_with_character(v.bytes + v.offsets[right], right_size, &second):
+            continue
+        if first == NO_CHARACTER and second == NO_CHARACTER:
+            flag_characters(c, v.bytes + v.offsets[right], right_size)
+        elif first == NO_CHARACTER:
+            if second < 1 << 16:
+                c.flags[second] |= SEAM_BEFORE
+        elif second == NO_CHARACTER:
+            if first < 1 << 16:
+                c.flags[first] |= SEAM_BEHIND
+        elif first | second >= 0x80:
+            seam = seam_hash(c, first, second)
+            c.seams[seam >> 6] |= <uint64_t>1 << (seam & 63)
+    return c
+
+
+cdef void free_cut_tables(CutTables *c) noexcept nogil:
+    if c != NULL:
+        free(c.seams)
+        free(c)

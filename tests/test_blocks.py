@@ -1,0 +1,55 @@
+"""Splitting ASCII 64 bytes at a time gives the pieces that the automaton gives, by every instruction set of this machine."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from cbpe._core.blocks import instruction_sets
+from cbpe._core.split import Splitter
+from cbpe.patterns import ASCII_RULES
+
+# What the rules are about: white space of all kinds, apostrophes that begin contractions and others, capitals within words, digits in runs,
+# line breaks and slashes behind punctuation, and characters beyond ASCII that continue or end each of these.
+FRAGMENTS = [
+    *"abstdmSTDM", "ll", "ve", "re", "LL", "Re", "word", "CamelCase", " ", "  ", "\t", "\n", "\r\n", "\n\n", "\v", "\f", " \n ", "'", "''",
+    "'s", "'T", "'ll", "'vE", "'l", "'x", "1", "22", "333", "4444", "1234567", ".", ",", "!", "/", "//", "\n/", ".\n/", "(", "\x00", "\x7f",
+    "é", "ſ", "K", "你", "\u3000", "\u2028", "\u0085", "\xa0", "Ü", "ǅ", "\u0301", "😀", "١",
+]  # fmt: skip
+texts = st.lists(st.sampled_from(FRAGMENTS), max_size=150).map("".join)
+ascii_texts = st.text(st.characters(max_codepoint=127), max_size=300)
+
+
+@pytest.mark.parametrize("instructions", instruction_sets())
+@given(text=texts | ascii_texts, capacity=st.sampled_from([1, 2, 7, 512]))
+@example(text="x" * 200, capacity=512)
+@example(text=" " * 200 + "x" * 64, capacity=512)
+@example(text=("-" * 62 + "'ll ") * 3, capacity=512)
+@example(text="a" * 61 + "'re'ſ" + " b" * 40, capacity=512)
+@example(text="1" * 150 + "a", capacity=1)
+@example(text=".\n\n/\n//x" * 20, capacity=512)
+@example(text="  \n   \n \u3000\n x" * 12, capacity=512)
+def test_blocks_give_the_pieces_of_the_automaton(instructions, text, capacity):
+    data = text.encode()
+    for pattern, rules in ASCII_RULES.items():
+        pieces = Splitter(pattern, rules, instructions).spans(data, capacity)
+        assert pieces == Splitter(pattern).spans(data), pattern
+
+
+@pytest.mark.parametrize("instructions", instruction_sets())
+def test_every_pair_of_ascii_characters_at_every_place_of_a_block(instructions):
+    """Each pair stands once at each distance from the beginning of a block, between words."""
+    pairs = [chr(a) + chr(b) for a in range(128) for b in range(128)]
+    data = "".join(pair + "word "[: i % 6] for i, pair in enumerate(pairs)).encode()
+    for pattern, rules in ASCII_RULES.items():
+        expected = Splitter(pattern).spans(data)
+        assert Splitter(pattern, rules, instructions).spans(data) == expected, pattern
+
+
+def test_the_rules_reach_every_named_pattern():
+    assert len(ASCII_RULES) == 7
+    assert all(ASCII_RULES.values())
+
+
+def test_an_unknown_instruction_set_is_refused_by_name():
+    with pytest.raises(ValueError, match="no instruction set 'mmx' here: there are .*portable"):
+        Splitter(None, 0, "mmx")

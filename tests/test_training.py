@@ -1,0 +1,414 @@
+"""Training: the merges are the reference's, whatever the options, and what goes wrong is said."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from array import array
+from itertools import pairwise
+
+import pytest
+import reference
+from conftest import SHARED
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import cbpe
+from cbpe._core.count import PieceCounter
+from cbpe._core.train import Trainer
+from cbpe.splitting import make_splitter
+from cbpe.training import learn_merges, merges_asked
+
+WHOLE = make_splitter(None)
+TAYLOR_SWIFT = SHARED / "minbpe" / "taylorswift.txt"
+
+tie_breaks = st.sampled_from(["first", "largest", "smallest"])
+min_counts = st.integers(1, 4)
+max_lengths = st.none() | st.integers(2, 6)
+
+
+def words(letters, max_size):
+    return st.lists(st.sampled_from(letters), max_size=max_size).map(bytes)
+
+
+# Few letters, so that there are ties and runs everywhere.
+few_letters = st.sampled_from([b"a", b"ab", b"abc"])
+sequences = few_letters.flatmap(lambda letters: words(letters, 80))
+word_lists = few_letters.flatmap(lambda letters: st.lists(words(letters, 12), max_size=20))
+
+
+def trainer_of(pieces, **options):
+    counter = PieceCounter()
+    counter.add_pieces(pieces)
+    return Trainer(counter.data(), counter.lengths(), counter.counts(), **options)
+
+
+def results(trainer):
+    """As reference.train returns them: merges in order, counts, tokens remaining."""
+    left, right, counts, tokens = trainer.results()
+    return list(zip(left, right, strict=True)), list(counts), list(tokens)
+
+
+def expected_results(pieces, n_merges, *options):
+    merges, counts, tokens = reference.train(pieces, n_merges, *options)
+    return list(merges), counts, tokens
+
+
+def trained(pieces, n_merges, tie_break="first", min_count=1, max_token_length=None):
+    trainer = trainer_of(pieces, tie_break=tie_break, min_count=min_count, max_token_length=max_token_length or 0)
+    trainer.run(n_merges)
+    return results(trainer)
+
+
+def learn(source, n_merges, splitter=WHOLE, **options):
+    """learn_merges, with its warnings made errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return learn_merges(source, n_merges, splitter, **options)
+
+
+# ---- The merges
+
+
+@given(sequences, tie_breaks, min_counts, max_lengths)
+@example(b"aaaaaaa", "first", 1, None)
+@example(b"abababab", "first", 1, None)
+@example(b"babab" * 5, "largest", 1, None)
+@example(b"aabaabaaab", "smallest", 1, 3)
+def test_merges_of_one_sequence_are_the_references(text, tie_break, min_count, max_token_length):
+    options = 40, tie_break, min_count, max_token_length
+    assert trained([text], *options) == expected_results([text], *options)
+
+
+@given(word_lists, tie_breaks, min_counts, max_lengths)
+def test_merges_of_words_are_the_references(pieces, tie_break, min_count, max_token_length):
+    options = 40, tie_break, min_count, max_token_length
+    assert trained(pieces, *options) == expected_results(pieces, *options)
+
+
+@given(st.lists(st.text("ab \n", max_size=30), max_size=6), tie_breaks)
+def test_merges_never_span_two_texts_or_pieces(texts, tie_break):
+    splitter = make_splitter(r"\p{L}+|\s+")
+    pieces = [piece.encode() for text in texts for piece in splitter.split(text)]
+    expected = expected_results(pieces, 30, tie_break)
+    if pieces and len(expected[0]):
+        left, right, record = learn(iter(texts), len(expected[0]), splitter, tie_break=tie_break)
+        assert (list(zip(left, right, strict=True)), list(record.counts), list(record.tokens)) == expected
+
+
+@pytest.mark.parametrize("tie_break", ["first", "largest", "smallest"])
+def test_merges_are_the_references_when_some_words_are_thousands_of_times_rarer(tie_break):
+    # So much rarer that the trainer leaves their pairs out at first, twice.
+    rng = random.Random(1)
+    pieces = [bytes(rng.choices(b"abcdefgh", k=rng.randint(2, 6))) for _ in range(60)]
+    pieces = [piece for i, piece in enumerate(pieces, 1) for _ in range(8000 // i**3 + 1)]
+    assert trained(pieces, 80, tie_break) == expected_results(pieces, 80, tie_break)
+
+
+@pytest.mark.parametrize("letters", [b"ab", b"aab"])
+def test_merges_are_the_references_when_pairs_have_thousands_of_positions(letters):
+    text = bytes(random.Random(2).choices(letters, k=8000))
+    assert trained([text], 40) == expected_results([text], 40)
+    pieces = [text[i : i + 6] for i in range(0, len(text), 6)] * 2
+    assert trained(pieces, 40) == expected_results(pieces, 40)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 64, 1000, 4097])
+def test_a_run_of_one_character(n):
+    assert trained([b"a" * n], 20) == expected_results([b"a" * n], 20)
+
+
+@given(word_lists, st.integers(0, 20), tie_breaks)
+def test_training_goes_on_from_earlier_merges_as_if_it_had_never_stopped(pieces, n_initial, tie_break):
+    expected = expected_results(pieces, 30, tie_break)
+    trainer = trainer_of(pieces, tie_break=tie_break, initial=expected[0][:n_initial])
+    assert len(trainer) == min(n_initial, len(expected[0]))
+    trainer.run(30 - len(trainer))
+    assert results(trainer) == expected
+
+
+@given(word_lists)
+def test_merges_in_small_steps_are_the_same(pieces):
+    trainer = trainer_of(pieces)
+    while trainer.run(1, 0.001):
+        pass
+    n = len(trainer)
+    assert results(trainer) == expected_results(pieces, n)
+    assert trainer.stopped == "no pair of neighbouring tokens is left"
+
+
+def test_counts_go_beyond_32_and_33_bits():
+    counts = [2**33 + 1, 2**40, 3]
+    trainer = Trainer(b"abcabxy", array("q", [3, 2, 2]), array("q", counts))
+    trainer.run(10)
+    assert results(trainer) == (
+        [(97, 98), (256, 99), (120, 121)],
+        [2**33 + 1 + 2**40, 2**33 + 1, 3],
+        [2 * counts[0] + counts[1] + 6, counts[0] + counts[1] + 6, counts[0] + counts[1] + 3],
+    )
+
+
+def test_a_total_beyond_63_bits_is_an_overflow_error():
+    with pytest.raises(OverflowError, match=r"2\^63"):
+        Trainer(b"abab", array("q", [2, 2]), array("q", [2**62 - 1, 2]))
+    assert Trainer(b"ab", array("q", [2]), array("q", [2**62 - 1])).tokens == 2**63 - 2
+
+
+# ---- Known values
+
+
+def test_minbpes_example_from_wikipedia():
+    tokenizer = cbpe.BasicTokenizer()
+    tokenizer.train("aaabdaaabac", 256 + 3)
+    assert tokenizer.encode("aaabdaaabac") == [258, 100, 258, 97, 99]
+
+
+BASIC_MERGES = """101,32 44,32 100,32 46,32 114,32 50,48 115,32 105,110 111,110 114,105 116,32 116,104 101,258 257,261
+                  97,110 97,114 101,260 121,32 97,108 267,256"""
+REGEX_MERGES = """101,114 50,48 111,114 105,110 101,100 32,116 111,110 104,101 32,83 97,114 97,110 32,65 261,263 97,108
+                  114,105 118,260 115,116 119,105 32,82 257,49"""
+
+
+@pytest.mark.parametrize(
+    ("tokenizer_class", "merges"), [(cbpe.BasicTokenizer, BASIC_MERGES), (cbpe.RegexTokenizer, REGEX_MERGES)]
+)
+@pytest.mark.skipif(not TAYLOR_SWIFT.exists(), reason="the text is not part of the project")
+def test_minbpes_merges_of_taylor_swifts_article(tokenizer_class, merges):
+    tokenizer = tokenizer_class()
+    tokenizer.train(TAYLOR_SWIFT.read_text(encoding="utf-8"), 276)
+    assert list(tokenizer.merges) == [tuple(map(int, pair.split(","))) for pair in merges.split()]
+
+
+# ---- The record, and what is printed
+
+
+def test_the_record_says_what_was_done():
+    left, right, record = learn("abab cd", 2, tie_break="largest", min_count=1, max_token_length=4)
+    assert (left.typecode, right.typecode, record.counts.typecode, record.tokens.typecode) == ("I", "I", "q", "q")
+    assert list(zip(left, right, strict=True)) == [(97, 98), (256, 256)]
+    assert (list(record.counts), list(record.tokens)) == ([2, 1], [5, 4])
+    assert (record.tokens_at_start, record.text_bytes) == (7, 7)
+    assert (record.tie_break, record.min_count, record.max_token_length, record.vocab_size) == ("largest", 1, 4, 258)
+    assert (record.pattern, record.stopped, record.distinct_pieces) == (None, None, 1)
+    assert (record.cbpe_version, record.unicode_version) == (cbpe.__version__, "16.0.0")
+    assert 0 <= record.seconds < 10
+    assert repr(record).startswith("<TrainingRecord: 2 merges, 7 bytes of text, ")
+
+
+def test_compression_is_bytes_per_token():
+    record = learn("abab cd", 2)[2]
+    assert record.compression_curve() == [1.0, 7 / 5, 7 / 4]
+    assert (record.compression(), record.compression(257), record.compression(256)) == (7 / 4, 7 / 5, 1.0)
+    with pytest.raises(ValueError, match="reached only 258"):
+        record.compression(259)
+
+
+def test_verbose_prints_a_line_for_each_merge(capsys):
+    learn("abab cd", 2, verbose=True)
+    assert capsys.readouterr().out.splitlines() == [
+        "7 tokens at the start",
+        "merge 1/2: (97, 98) -> 256 (b'ab') had 2 occurrences, 5 tokens remain",
+        "merge 2/2: (256, 256) -> 257 (b'abab') had 1 occurrences, 4 tokens remain",
+        "7 bytes are 4 tokens: 1.75 bytes per token",
+    ]
+
+
+def test_progress_is_told_to_the_end():
+    told = []
+    learn("abcabcabd", 3, progress=lambda *numbers: told.append(numbers))
+    assert told[-1] == (3, 3)
+    assert all(a <= b for a, b in pairwise(told))
+
+
+@pytest.mark.parametrize(
+    ("options", "n_learned", "reason"),
+    [
+        ({}, 3, "no pair of neighbouring tokens is left"),
+        ({"min_count": 2}, 1, "no pair occurs min_count = 2 times"),
+        ({"max_token_length": 2}, 1, "every pair left would make a token of more than max_token_length = 2 bytes"),
+    ],
+)
+def test_training_that_stops_early_warns_and_records_why(options, n_learned, reason):
+    with pytest.warns(UserWarning, match=f"stopped after {n_learned} of 20 merges") as warned:
+        left, _, record = learn_merges("ababc", 20, WHOLE, **options)
+    assert (len(left), record.vocab_size, record.stopped) == (n_learned, 276, reason)
+    assert str(warned[0].message).endswith(reason)
+
+
+# ---- What cannot be trained on
+
+
+@pytest.mark.parametrize("value", [300.0, "300", None, True])
+def test_a_vocab_size_that_is_no_int_is_a_type_error(value):
+    with pytest.raises(TypeError, match="vocab_size must be an int"):
+        merges_asked(value)
+
+
+def test_a_vocab_size_below_256_is_a_value_error():
+    with pytest.raises(ValueError, match="vocab_size is 255; it must be at least 256"):
+        merges_asked(255)
+    assert (merges_asked(256), merges_asked(276)) == (0, 20)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"tie_break": "last"}, ValueError, "tie_break is 'last'"),
+        ({"min_count": 0}, ValueError, "min_count is 0"),
+        ({"min_count": 1.5}, TypeError, "min_count must be an int"),
+        ({"max_token_length": 1}, ValueError, "max_token_length is 1"),
+        ({"max_token_length": True}, TypeError, "max_token_length must be an int"),
+        ({"n_merges": -1}, ValueError, "n_merges is -1"),
+    ],
+)
+def test_options_out_of_range_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        learn("some text", options.pop("n_merges", 1), **options)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (b"bytes", "iterable of str, not bytes"),
+        (7, "iterable of str, not int"),
+        (["a", None], r"text number 1 .* must be a str, not NoneType"),
+    ],
+)
+def test_a_source_that_is_no_text_is_a_type_error(source, message):
+    with pytest.raises(TypeError, match=message):
+        learn(source, 1)
+
+
+@pytest.mark.parametrize("source", ["", [], ["", ""]])
+def test_no_text_is_a_value_error_unless_no_merges_are_asked_for(source):
+    with pytest.raises(ValueError, match="no text"):
+        learn(source, 1)
+    left, right, record = learn(source, 0)
+    assert (len(left), len(right), record.tokens_at_start, record.stopped) == (0, 0, 0, None)
+
+
+def test_text_without_a_piece_is_a_value_error():
+    with pytest.raises(ValueError, match="matches nothing"):
+        learn("1234", 1, make_splitter(r"\p{L}+"))
+
+
+def test_an_error_of_the_source_comes_through():
+    def texts():
+        yield "abc"
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        learn(texts(), 1)
+
+
+def test_a_pattern_that_is_not_native_gives_the_same_merges():
+    text = "aab aab aac aac aac"
+    by_regex, native = make_splitter(r"(\w)\1*|\W"), make_splitter(r"a+|\w|\W")
+    assert learn(text, 1, by_regex)[:2] == learn(text, 1, native)[:2]
+    assert learn(text, 1, by_regex)[2].unicode_version is None
+
+
+@pytest.mark.parametrize(
+    ("data", "lengths", "counts", "message"),
+    [
+        (b"ab", [1], [1], "add up to 1 bytes, but data holds 2"),
+        (b"ab", [3], [1], "does not lie inside"),
+        (b"ab", [-1, 3], [1, 1], "does not lie inside"),
+        (b"ab", [2], [0], "count 0"),
+        (b"ab", [2], [1, 1], "1 lengths and 2 counts"),
+    ],
+)
+def test_the_trainer_refuses_words_that_do_not_fit_their_bytes(data, lengths, counts, message):
+    with pytest.raises(ValueError, match=message):
+        Trainer(data, array("q", lengths), array("q", counts))
+
+
+@pytest.mark.parametrize("initial", [[(97, 256)], [(-1, 97)], [(97, 98), (257, 97)]])
+def test_initial_merges_of_ids_that_do_not_exist_are_refused(initial):
+    with pytest.raises(ValueError, match="both ids must be below"):
+        Trainer(b"ab", array("q", [2]), array("q", [1]), initial=initial)
+
+
+# ---- Interrupts and threads
+
+
+INTERRUPTED = """
+import signal, sys, time
+from cbpe.splitting import make_splitter
+from cbpe.training import learn_merges
+
+def interrupt(signum, frame):
+    global interrupted
+    interrupted = time.perf_counter()
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+x, letters = 1, []
+for _ in range(1_000_000):                  # no two stretches alike: training to the end would take many seconds
+    x = x * 48271 % 2147483647
+    letters.append(chr(97 + x % 26))
+text = "".join(letters) * 2
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+try:
+    learn_merges(text, 10**9, make_splitter(None))
+except KeyboardInterrupt:
+    print(time.perf_counter() - interrupted < 1.0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no setitimer here")
+def test_ctrl_c_stops_training_within_a_second(tmp_path):
+    command = [sys.executable, "-c", INTERRUPTED]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert run.stdout == "True\n", run.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no setitimer here")
+def test_an_interrupted_trainer_refuses_to_go_on():
+    class Stop(Exception):  # noqa: N818
+        pass
+
+    def stop(signum, frame):
+        raise Stop
+
+    text = os.urandom(4_000_000)
+    trainer = Trainer(text, array("q", [len(text)]), array("q", [1]))
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        with pytest.raises(Stop):  # noqa: PT012
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            trainer.run(10**9)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    with pytest.raises(RuntimeError, match="stopped by an exception"):
+        trainer.run(1)
+
+
+def test_a_trainer_runs_in_one_thread_at_a_time():
+    text = os.urandom(2_000_000)
+    trainer = Trainer(text, array("q", [len(text)]), array("q", [1]))
+    thread = threading.Thread(target=trainer.run, args=(10**9, 0.5))
+    thread.start()
+    deadline, refused = time.monotonic() + 5, False
+    while not refused and thread.is_alive() and time.monotonic() < deadline:
+        try:
+            trainer.results()
+        except RuntimeError as error:
+            refused = "another thread" in str(error)
+    thread.join()
+    assert refused
+    assert len(trainer) == len(trainer.results()[0])
+
+
+def test_a_tokenizer_is_unchanged_when_training_fails():
+    tokenizer = cbpe.BasicTokenizer()
+    tokenizer.train("aaabdaaabac", 259)
+    merges, record = dict(tokenizer.merges), tokenizer.training
+    with pytest.raises(TypeError):
+        tokenizer.train(["abc", 7], 300)
+    assert (tokenizer.merges, tokenizer.training) == (merges, record)
