@@ -11,8 +11,8 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 
 cdef enum:
-    SEAM_BEFORE = 1     # a merge whose left part is only the end of a character may have a right part that begins with this
-    SEAM_BEHIND = 2     # a merge whose right part is only the beginning of one may have a left part that ends with this
+    SEAM_BEFORE = 1     # a merge whose left part is only the end of a character may have a right part that begins so
+    SEAM_BEHIND = 2     # a merge whose right part is only the beginning of one may have a left part that ends so
     NO_CHARACTER = 0xFFFFFFFF
 
 
