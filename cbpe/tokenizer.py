@@ -179,9 +179,7 @@ class Tokenizer(Encoder):
 
     # ---- Private
 
-    def _use(
-        self, vocabulary: Vocabulary, splitter: Splitter | RegexSplitter, special_tokens: dict[str, int]
-    ) -> None:
+    def _use(self, vocabulary: Vocabulary, splitter: Splitter | RegexSplitter, special_tokens: dict[str, int]) -> None:
         self._install(vocabulary, splitter, special_tokens, self._cache_bytes)
         self._merges = None
         self._vocab = None

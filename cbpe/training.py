@@ -231,9 +231,10 @@ def train(
     verbose: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> BasicTokenizer:
-    """A new tokenizer with vocab_size - 256 merges learned from source: a BasicTokenizer for pattern=None, a RegexTokenizer otherwise.
+    """A new tokenizer with vocab_size - 256 merges learned from source; a BasicTokenizer for pattern=None.
 
-    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order, or they bring their
+    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order,
+    or they bring their
     ids. The other arguments, what stops the training early and what is raised are as for learn_merges.
 
     >>> tok = train("low lower lowest", 258)
@@ -244,11 +245,13 @@ def train(
 
     # Given ids are checked before the work begins, those to come stand at the end of the vocabulary that was asked for.
     largest = N_BYTES + merges_asked(vocab_size)
-    given = isinstance(special_tokens, Mapping)
-    ids = dict(special_tokens) if given else numbered(special_tokens, largest)
+    given = dict(special_tokens) if isinstance(special_tokens, Mapping) else None
+    ids = numbered(special_tokens, largest) if given is None else given
     for token, token_id in ids.items():
         if token_id in range(largest):
-            raise ValueError(f"the id {token_id} of the special token {token!r} is below the vocabulary size {largest}: it is for a merge")
+            raise ValueError(
+                f"the id {token_id} of the special token {token!r} is for a merge: choose one from {largest} on"
+            )
     tok = BasicTokenizer() if pattern is None else RegexTokenizer(pattern)
     tok.register_special_tokens(ids)
     tok.train(
@@ -260,13 +263,14 @@ def train(
         max_token_length=max_token_length,
         progress=progress,
     )
-    if not given:
+    if given is None:
         tok.register_special_tokens(numbered(ids, N_BYTES + len(tok.merges)))
     return tok
 
 
 def numbered(tokens: Iterable[str], first_id: int) -> dict[str, int]:
-    """Special tokens with the ids from first_id on. TypeError for a single str, ValueError for a token that is given twice."""
+    """Special tokens with the ids from first_id on. TypeError for a single str, ValueError for a token that is given
+    twice."""
     if isinstance(tokens, str):
         raise TypeError(f"special_tokens are several texts, not one: write [{tokens!r}]")
     ids: dict[str, int] = {}

@@ -4,11 +4,11 @@ import threading
 from collections import Counter
 
 import pytest
-from cbpe._core.split import Splitter
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cbpe._core.count import PieceCounter, utf8
+from cbpe._core.split import Splitter
 
 WORDS = Splitter(r"\p{L}+|\P{L}+")
 LETTERS_ONLY = Splitter(r"\p{L}+")

@@ -137,7 +137,8 @@ HARD = {
     "one NUL": "\0",
     "one emoji": "😉",
     "mixed scripts": "Hello Привет γειά שלום مرحبا नमस्ते 你好 こんにちは 안녕 สวัสดี hello你好жил",
-    "emoji with joiners": "👩\u200d👩\u200d👧\u200d👦 👨🏽\u200d💻 🏳\ufe0f\u200d🌈 🇩🇪🇫🇷 1\ufe0f\u20e3 \u2615\ufe0e \u2615\ufe0f a👍🏿b",
+    "emoji with joiners": "👩\u200d👩\u200d👧\u200d👦 👨🏽\u200d💻 🏳\ufe0f\u200d🌈 🇩🇪🇫🇷 1\ufe0f\u20e3 "
+    "\u2615\ufe0e \u2615\ufe0f a👍🏿b",
     "combining marks": "e\u0301 a\u0308\u0323 n\u0303o \u0301 x\u20dd क्षि ไก่ Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤a̸lgo",
     "CRLF": "a\r\nb\r\n\r\nc\r\rd\n\r\n e \r\n  f\t\r\n",
     "long white space": " " * 300 + "a" + "\t" * 100 + " \n" * 50 + "\n" * 200 + "b" + " " * 77,

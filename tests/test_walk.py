@@ -62,7 +62,8 @@ def test_borders_that_turn_out_wrong_are_taken_back():
 
 @pytest.fixture(scope="module")
 def both_ways():
-    """cl100k_base without splitting, walking and in the heap: two tokens that no text has make it not monotone."""
+    """cl100k_base without splitting, walking and in the heap: two tokens of bytes that no text has make it not
+    monotone."""
     vocabulary = load_vocabulary("cl100k_base")
     ranks = {token: rank for rank, token in vocabulary.tokens().items()}
     in_heap = vocabulary_from_ranks({**ranks, b"\xfe\xff\xfe": 200_000, b"\xfe\xff": 200_001})

@@ -19,20 +19,23 @@ cdef extern from "ascii.h" nogil:
     int cbpe_highest_bit(uint64_t x)
 
 
-# How a family of split patterns treats ASCII. All have runs of letters, of digits, of white space and of the other characters
+# How a family of split patterns treats ASCII. All have runs of letters, of digits, of white space and of the other
+# characters
 # ("punctuation"), and all but the last character of white space is left to what follows it.
 cpdef enum AsciiRules:
-    ANY_PREFIX = 1              # a word may begin with one character that is no letter, digit or line break; otherwise with a space
+    ANY_PREFIX = 1              # a word may begin with any character but a digit or line break; otherwise with a space
     DIGIT_PREFIX = 2            # a number may begin with a space
     DIGITS_BY_THREE = 4         # a number has at most three digits
     DIGITS_BY_ONE = 8           # a number has one digit
-    NEWLINES = 16               # white space is cut behind its last line break, and punctuation takes the line breaks that follow it
+    NEWLINES = 16               # white space is cut behind its last line break; punctuation takes those that follow
     SLASHES = 32                # ... and slashes among them
     ANY_CASE = 64               # contractions may be in capitals
     SUFFIXES = 128              # contractions end a word, instead of being pieces
-    CASES = 256                 # a word is capitals and then small letters: it ends where a capital follows a small letter
+    CASES = 256                 # a word is capitals, then small letters: it ends where a capital follows a small one
 
 
-# The places in text[0:64], all of which may be read, where pieces begin, given that one begins at 0: a bit for each. Only those that nothing
-# behind the 64 bytes, or from the first byte on that is not ASCII, could change; what follows the last of them is for the next call.
+# The places in text[0:64], all of which may be read, where pieces begin, given that one begins at 0: a bit for each.
+# Only those that nothing behind the 64 bytes, or from the first byte on that is not ASCII, could change; what follows
+# the
+# last of them is for the next call.
 cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil

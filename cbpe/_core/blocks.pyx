@@ -1,12 +1,15 @@
 """Splitting 64 bytes of ASCII at once, with shifts and masks instead of a step of the automaton for each byte.
 
-Whether a piece begins at a character depends on little: what it, its neighbours and the runs that they belong to are. Everything here is
-relative to a place where a piece is known to begin, so nothing is carried from one block of 64 bytes to the next: the next block begins with
+Whether a piece begins at a character depends on little: what it, its neighbours and the runs that they belong to are.
+Everything here is
+relative to a place where a piece is known to begin, so nothing is carried from one block of 64 bytes to the next: the
+next block begins with
 the last piece that this one could not finish.
 """
 
 cdef inline int contraction(const uint8_t *text, int left, uint32_t rules) noexcept nogil:
-    """The length of the contraction that begins with the apostrophe text[0]: 0 for none, -1 if the `left` bytes do not tell."""
+    """The length of the contraction that begins with the apostrophe text[0]: 0 for none, -1 if the `left` bytes do not
+    tell."""
     cdef uint8_t first, second, fold = 0x20 if rules & ANY_CASE else 0
     if left < 2:
         return -1
@@ -22,7 +25,8 @@ cdef inline int contraction(const uint8_t *text, int left, uint32_t rules) noexc
 
 
 cdef inline uint64_t begin_tails(uint64_t blanks, uint64_t newlines, uint64_t gaps) noexcept nogil:
-    """Where the rest of a run of white space begins behind its last line break. `gaps`: the white space that is no line break."""
+    """Where the rest of a run of white space begins behind its last line break. `gaps`: the white space that is no
+    line break."""
     cdef uint64_t begins = gaps & (blanks & newlines) << 1
     cdef uint64_t left = begins, bit
     if (gaps + begins) & ~gaps & blanks:
@@ -49,7 +53,8 @@ cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify cl
         if size == 0:
             return 1
         valid = (<uint64_t>1 << size) - 1
-    letters, digits, spaces, newlines, blanks = m.letter & valid, m.digit & valid, m.space & valid, m.newline & valid, m.blank & valid
+    letters, digits, spaces = m.letter & valid, m.digit & valid, m.space & valid
+    newlines, blanks = m.newline & valid, m.blank & valid
     punctuation = valid & ~(letters | digits | blanks)
 
     if rules & NEWLINES:
@@ -64,7 +69,8 @@ cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify cl
     else:
         gaps = blanks
         starts = 0
-    # White space begins a piece with each run, and with the last character of each: that goes with what follows, or stands alone.
+    # White space begins a piece with each run, and with the last character of each: that goes with what follows, or
+    # stands alone.
     starts |= blanks & ~(blanks << 1) | gaps & ~(blanks >> 1)
     if blanks >> (size - 1) & 1:
         # A run that may go on: nothing is certain but where it begins.
@@ -117,5 +123,6 @@ cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify cl
 
 
 def instruction_sets():
-    """The instruction sets that this machine can classify characters with, the fastest first. All give the same pieces."""
+    """The instruction sets that this machine can classify characters with, the fastest first. All give the same
+    pieces."""
     return tuple(name for name in ("avx512", "avx2", "portable") if cbpe_classify_by_name(name.encode()) != NULL)

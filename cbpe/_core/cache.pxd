@@ -1,8 +1,9 @@
 """The cache of pieces: a piece's bytes to its token ids, as plain C data of bounded size.
 
 An entry is 32 bytes. The bytes of a piece of up to 15 stand in the entry itself, with their number, so that comparing
-16 bytes decides. Those of a longer one stand in the arena, and the entry has their hash. Up to three ids stand in the
-entry, more in the arena.
+16 bytes decides.
+Those of a longer one stand in the arena, and the entry has their hash. Up to three ids stand in the entry, more in the
+arena.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t

@@ -7,7 +7,7 @@ from cbpe._core.vocab cimport VocabTables
 
 cdef struct CutTables:
     uint8_t flags[1 << 16]      # code point -> SEAM_BEFORE, SEAM_BEHIND
-    uint64_t *seams             # a Bloom filter, one bit a pair, of the characters between which a merge may happen
+    uint64_t *seams             # a Bloom filter, one bit a pair: the characters between which a merge may happen
     int shift
 
 

@@ -1,5 +1,5 @@
-"""Cutting long pieces where no merge can reach across, so that their parts, which are short and come up often, are
-merged and cached alone.
+"""Cutting long pieces where no merge can reach across, so that their parts, short and often met, are merged and cached
+alone.
 
 A merge happens across the border between two characters only if it joins a symbol that ends there to one that begins
 there. So the border is safe if no merge in the vocabulary has a left part that could end with the first character and a
@@ -11,8 +11,8 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 
 cdef enum:
-    SEAM_BEFORE = 1     # a merge whose left part is only the end of a character may have a right part that begins so
-    SEAM_BEHIND = 2     # a merge whose right part is only the beginning of one may have a left part that ends so
+    SEAM_BEFORE = 1             # some merge joins the mere end of a character to a symbol that begins with this one
+    SEAM_BEHIND = 2             # some merge joins a symbol that ends with this one to the mere beginning of a character
     NO_CHARACTER = 0xFFFFFFFF
 
 
@@ -55,8 +55,8 @@ cdef Py_ssize_t next_cut(const CutTables *c, const uint8_t *text, Py_ssize_t sta
 
 
 cdef bint ends_with_character(const uint8_t *token, uint32_t size, uint32_t *character) noexcept nogil:
-    """Whether a token can end where a character does; `character` becomes the one that it ends with, NO_CHARACTER if it
-    lacks its beginning."""
+    """Whether a token can end where a character does; `character` becomes that one, or NO_CHARACTER if its beginning
+    is not in the token."""
     cdef uint32_t begin = size
     while begin and token[begin - 1] & 0xC0 == 0x80:
         begin -= 1
@@ -71,8 +71,8 @@ cdef bint ends_with_character(const uint8_t *token, uint32_t size, uint32_t *cha
 
 
 cdef bint begins_with_character(const uint8_t *token, uint32_t size, uint32_t *character) noexcept nogil:
-    """Whether a token can begin where a character does; `character` becomes the one that it begins with, NO_CHARACTER
-    if it lacks its end."""
+    """Whether a token can begin where a character does; `character` becomes that one, or NO_CHARACTER if its end is
+    not in the token."""
     cdef int wanted = char_size(token[0]), i
     character[0] = NO_CHARACTER
     if wanted == 0:
@@ -87,8 +87,7 @@ cdef bint begins_with_character(const uint8_t *token, uint32_t size, uint32_t *c
 
 
 cdef void flag_characters(CutTables *c, const uint8_t *begin, uint32_t size) noexcept nogil:
-    """Flag all characters of up to three bytes that begin with these bytes, which are not all of one: merges may happen
-    before them."""
+    """Flag all characters of up to three bytes that begin with these bytes, which are fewer than a character has."""
     cdef uint32_t code_point, low, high
     cdef int wanted = char_size(begin[0])
     if wanted == 2:

@@ -94,8 +94,7 @@ cdef EncodeStatus merge_new(
 
 
 cdef EncodeStatus encode_queued(const VocabTables *v, Workspace *work, const uint8_t *text) noexcept nogil:
-    """Append the ids of the queued pieces, in order; there is room for as many ids as they have bytes, and INLINE_IDS
-    more."""
+    """Append the ids of the queued pieces, in order; there is room for as many as they have bytes, and INLINE_IDS."""
     cdef Py_ssize_t i, before
     cdef const uint8_t *piece
     cdef const CacheEntry *entry

@@ -312,6 +312,26 @@ cdef class Encoder:
         finally:
             engine.release(work)
 
+    def _encode_single_piece(self, text_or_bytes):
+        """Encode a str or bytes as one piece, whatever the split pattern says, and without special tokens: list[int]."""
+        cdef Engine engine = self.installed()
+        cdef bytes piece
+        cdef Workspace *work
+        cdef EncodeStatus status
+        cdef Py_ssize_t size
+        cdef const uint8_t *start
+        piece = text_or_bytes if isinstance(text_or_bytes, bytes) else encodable(text_or_bytes).encode()
+        start, size = <const uint8_t *>PyBytes_AS_STRING(piece), PyBytes_GET_SIZE(piece)
+        work = engine.acquire()
+        try:
+            with nogil:
+                status = encode_piece(&engine.vocabulary.tables, work, start, size)
+            if status != DONE:
+                engine.check(status, work)
+            return engine.to_list(work.ids, work.n_ids)
+        finally:
+            engine.release(work)
+
     def _count(self, text, SpecialTokens allowed, SpecialTokens forbidden):
         cdef Engine engine = self.installed()
         cdef Workspace *work
