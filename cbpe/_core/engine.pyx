@@ -313,7 +313,7 @@ cdef class Encoder:
             engine.release(work)
 
     def _encode_single_piece(self, text_or_bytes):
-        """Encode a str or bytes as one piece, whatever the split pattern says, and without special tokens: list[int]."""
+        """Encode a str or bytes as one piece, whatever the split pattern, and without special tokens: list[int]."""
         cdef Engine engine = self.installed()
         cdef bytes piece
         cdef Workspace *work
