@@ -3,7 +3,8 @@ alone.
 
 A merge happens across the border between two characters only if it joins a symbol that ends there to one that begins
 there. So the border is safe if no merge in the vocabulary has a left part that could end with the first character and a
-right part that could begin with the second. In scripts with many characters, such as Chinese, nearly every border is.
+right part that could begin with the second. In scripts with many characters, such as Chinese, nearly every border is
+safe.
 """
 
 from libc.stdlib cimport calloc, free

@@ -191,7 +191,7 @@ cdef EncodeStatus encode_queued(
 
 
 cdef inline bint worth_cutting(const uint8_t *piece, Py_ssize_t size) noexcept nogil:
-    # A token that no merge makes is found by its whole piece only: a vocabulary with such tokens does not cut.
+    """Whether a piece may come apart: it is long, or ends with a character from U+3000 on (Chinese, Japanese)."""
     return size > INLINE_BYTES or size > 6 and piece[size - 3] >= 0xE3
 
 

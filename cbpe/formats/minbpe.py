@@ -26,6 +26,8 @@ def loads(text: str) -> Model:
     lines = text.split("\n")
     if lines[0].strip() != VERSION:
         raise ValueError(f"line 1 of the model is {lines[0][:80]!r}, not {VERSION!r}: no model, or of another version")
+    if lines.pop() != "":
+        raise ValueError("the model is cut short: its last line has no end")
     if len(lines) < 3:
         raise ValueError(f"the model is cut short: it has {len(lines)} lines of at least 3")
     pattern = lines[1].strip()
@@ -48,11 +50,9 @@ def loads(text: str) -> Model:
 
 
 def load_merges(lines: list[str], start: int) -> list[tuple[int, int]]:
-    """The merges in the lines of a model from lines[start] on, the last of which is empty if the file is whole."""
-    if lines[-1] != "":
-        raise ValueError(f"the model is cut short: its last line {lines[-1][:80]!r} has no end")
+    """The merges in the lines of a model from lines[start] on."""
     merges: dict[tuple[int, int], int] = {}
-    for number, line in enumerate(lines[start:-1], start + 1):
+    for number, line in enumerate(lines[start:], start + 1):
         fields = line.split()
         if len(fields) != 2 or not all(map(is_number, fields)):
             raise ValueError(f"line {number} of the model is no pair of token ids: {line[:80]!r}")

@@ -1,0 +1,290 @@
+"""The named encodings are tiktoken's: the same vocabularies, by SHA-256, and the same ids for every text.
+
+The oracle is tiktoken's own code over our vocabularies, which the digests prove to be tiktoken's: no network is needed.
+"""
+
+import lzma
+import random
+from functools import cache
+
+import pytest
+import tiktoken
+from conftest import SHARED
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cbpe
+from cbpe.encodings import SPECS, load_vocabulary
+from cbpe.encodings.generate import gpt2_digests, ranks_of, source_digest
+
+NAMES = ["gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"]
+DIFFERENT = ["r50k_base", "p50k_edit", "cl100k_base", "o200k_harmony"]  # one for each vocabulary
+
+# As tiktoken publishes them.
+DIGESTS = {
+    "r50k_base": "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+    "p50k_base": "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+}
+ENCODER_JSON = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
+VOCAB_BPE = "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"
+
+
+@cache
+def oracle(name):
+    spec = SPECS[name]
+    return tiktoken.Encoding(
+        name,
+        pat_str=spec.pattern,
+        mergeable_ranks=ranks_of(load_vocabulary(spec.vocabulary)),
+        special_tokens=spec.special_tokens,
+        explicit_n_vocab=spec.explicit_n_vocab,
+    )
+
+
+def check(name, text):
+    """Equal, with the first place named where not; and decoded to what it was."""
+    enc = cbpe.get_encoding(name)
+    ids, expected = enc.encode_ordinary(text), oracle(name).encode_ordinary(text)
+    if ids != expected:
+        at = next((i for i, pair in enumerate(zip(ids, expected, strict=False)) if pair[0] != pair[1]), -1)
+        start = len(enc.decode(expected[:at]))
+        raise AssertionError(f"{name} differs at token {at}, character {start}: {text[start : start + 80]!r}")
+    assert enc.decode_bytes(ids) == text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+# ---- What they are made of
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_the_vocabularies_are_those_of_tiktokens_files(name):
+    assert source_digest(load_vocabulary(name)) == DIGESTS[name]
+
+
+def test_the_vocabulary_of_gpt2_is_that_of_its_own_files():
+    assert gpt2_digests(load_vocabulary("r50k_base")) == (ENCODER_JSON, VOCAB_BPE)
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_the_merges_are_all_there_is_but_for_bytes(name):
+    vocabulary = load_vocabulary(name)
+    unmerged = vocabulary.unmerged()
+    assert vocabulary.n_merges + len(unmerged) + 256 == len(vocabulary)
+    tokens = vocabulary.tokens()
+    assert all(tokens[left] + tokens[right] == tokens[made] for (left, right), made in vocabulary.merges().items())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_patterns_and_special_tokens_are_tiktokens(name):
+    """Those in the code of the installed tiktoken, called with its loaders of files put out of action."""
+    from tiktoken_ext import openai_public
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(openai_public, "load_tiktoken_bpe", lambda *args, **kwargs: {})
+        patch.setattr(openai_public, "data_gym_to_mergeable_bpe_ranks", lambda *args, **kwargs: {})
+        expected = openai_public.ENCODING_CONSTRUCTORS[name]()
+    enc = cbpe.get_encoding(name)
+    assert enc.pattern == expected["pat_str"]
+    assert enc.special_tokens == expected["special_tokens"]
+    assert SPECS[name].explicit_n_vocab == expected.get("explicit_n_vocab")
+    assert enc.splits_natively
+    assert enc.semantics == "ranks"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numbers_and_sets_are_tiktokens(name):
+    enc, expected = cbpe.get_encoding(name), oracle(name)
+    assert enc.name == name
+    assert enc.n_vocab == expected.n_vocab
+    assert enc.max_token_value == expected.max_token_value
+    assert enc.eot_token == expected.eot_token
+    assert enc.special_tokens_set == expected.special_tokens_set
+    assert enc.token_byte_values() == expected.token_byte_values()
+
+
+def test_names():
+    assert cbpe.list_encoding_names() == NAMES
+    assert all(cbpe.get_encoding(name) is cbpe.get_encoding(name) for name in NAMES)
+    with pytest.raises(ValueError, match="unknown encoding 'gpt5': the known ones are gpt2, "):
+        cbpe.get_encoding("gpt5")
+    for wrong in (None, 5, b"gpt2", ["gpt2"]):
+        with pytest.raises(ValueError, match=f"is a str, not {type(wrong).__name__}"):
+            cbpe.get_encoding(wrong)
+
+
+# ---- Known values
+
+
+def test_known_ids_of_cl100k():
+    enc = cbpe.get_encoding("cl100k_base")
+    text = "hello world!!!? (안녕하세요!) lol123 😉"
+    ids = [15339, 1917, 12340, 30, 320, 31495, 230, 75265, 243, 92245, 16715, 28509, 4513, 57037]
+    assert enc.encode(text) == ids
+    assert enc.decode(ids) == text
+    assert enc.encode("<|endoftext|>hello world", allowed_special="all") == [100257, 15339, 1917]
+
+
+# ---- Any text
+
+ARABIC, DEVANAGARI, FULL_WIDTH = "٠١٢٣٤٥٦٧٨٩", "०१२३४५६७८९", "\uff10\uff11\uff12\uff13"
+
+HARD = {
+    "empty": "",
+    "one letter": "a",
+    "one space": " ",
+    "one line break": "\n",
+    "one NUL": "\0",
+    "one emoji": "😉",
+    "mixed scripts": "Hello Привет γειά שלום مرحبا नमस्ते 你好 こんにちは 안녕 สวัสดี hello你好жил",
+    "emoji with joiners": "👩\u200d👩\u200d👧\u200d👦 👨🏽\u200d💻 🏳\ufe0f\u200d🌈 🇩🇪🇫🇷 1\ufe0f\u20e3 "
+    "\u2615\ufe0e \u2615\ufe0f a👍🏿b",
+    "combining marks": "e\u0301 a\u0308\u0323 n\u0303o \u0301 x\u20dd क्षि ไก่ Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤a̸lgo",
+    "CRLF": "a\r\nb\r\n\r\nc\r\rd\n\r\n e \r\n  f\t\r\n",
+    "long white space": " " * 300 + "a" + "\t" * 100 + " \n" * 50 + "\n" * 200 + "b" + " " * 77,
+    "white space of all kinds": "a\u00a0b\u2003\u2003c\u3000d\u2028e\u2029f\x85g\x0bh\x0ci\x1cj\u200bk\u180el"
+    "\u202fm \u00a0 ",
+    "lone surrogates": "a\ud800b \udfff\udfff \ud83d\ude09 \ude09\ud83d",
+    "byte order marks": "\ufeffa\ufeff\ufeff b",
+    "contractions": "I'm you're he's it'd we'll they've don't 'tis I'M YOU'RE HE'S IT'D WE'LL THEY'VE DON'T I'lL 'vE",
+    "contractions with the long s": "it'\u017f '\u017f He'\u017f SHE'\u017f \u017f's '\u017f\u017f",
+    "no contractions": "'x 'st ''s '' ' 's's's 're're ll' \u2019s",
+    "digits of other scripts": f"{ARABIC} {DEVANAGARI}{FULL_WIDTH} Ⅷ ½ ² ① 1{ARABIC}2 12345678901",
+    "numbers": "1 12 123 1234 12345 1,234.56 -7 1e10 0x1F v2.0.1 a1b22c333d4444",
+    "punctuation": "...!!!???---***((([[[{{{}}}]]])))\n//\n/ / /// ;;\r\n  !\n ?",
+    "cases": "camelCase PascalCase UPPER lower ÄÖÜ äöü ǅ ǆ Ǆ ʰ ª ß ẞ İı HTTPServer iPhone McDonald",
+    "code": "def f(x):\n    return {\n\t'a': [1, 2.5e-3],\n    }\n\n\n#include <a.h>\nfor(;;){}//x\n",
+    "specials as text": "<|endoftext|> <|fim_prefix|><|im_start|>a <|endofprompt|>",
+    "not assigned and private": "\u0378 \ue000\U000f0000 \U0010ffff \ufffe \ufdd0 \U0001fae9 \U000105c0",
+    "one long word": "a" * 3000 + "é" * 700 + "中" * 500,
+    "one long emoji": "😉" * 500,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", HARD)
+def test_hard_texts(name, kind):
+    check(name, HARD[kind])
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_all_code_points(name):
+    """In order, in another order, and each beside letters, a space, a digit."""
+    characters = [chr(i) for i in range(0x110000)]
+    check(name, "".join(characters))
+    if name != "p50k_edit":  # splits as r50k_base does
+        random.Random(1).shuffle(characters)
+        check(name, "".join(f"{c}a" if i % 3 else f" {c}1'" for i, c in enumerate(characters)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_token_alone_and_beside_another(name):
+    enc = cbpe.get_encoding(name)
+    tokens = [token.decode("utf-8", "ignore") for token in enc.token_byte_values()]
+    random.Random(2).shuffle(tokens)
+    check(name, "".join(tokens))
+    for token in tokens[:1000]:
+        check(name, token)
+
+
+PARTS = st.sampled_from(
+    [
+        *"aeztS'1 \n\r\t.,!_/ \u00a0\u017fé中٣😉\u0301\u200d\ufe0f\ud800",
+        "'s",
+        "'LL",
+        "  ",
+        "\r\n",
+        "the",
+        " The",
+        "123",
+        "<|",
+    ]
+)
+TEXTS = st.one_of(st.text(), st.text(st.characters(exclude_categories=())), st.lists(PARTS, max_size=60).map("".join))
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+@settings(max_examples=300)
+@given(text=TEXTS)
+def test_random_texts(name, text):
+    check(name, text)
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+@settings(max_examples=100)
+@given(parts=st.lists(TEXTS | st.sampled_from([*cbpe.get_encoding("p50k_edit").special_tokens, "<|endofprompt|>"])))
+def test_random_texts_with_special_tokens(name, parts):
+    text = "".join(parts)
+    enc, expected = cbpe.get_encoding(name), oracle(name)
+    assert enc.encode(text, allowed_special="all") == expected.encode(text, allowed_special="all")
+    one = {"<|endoftext|>"}
+    assert enc.encode(text, allowed_special=one, disallowed_special=()) == expected.encode(
+        text, allowed_special=one, disallowed_special=()
+    )
+
+
+CHOICES = [
+    set(),
+    {"<|endoftext|>"},
+    frozenset({"<|fim_prefix|>"}),
+    {"<|fim_prefix|>", "<|endoftext|>"},
+    {"no such"},
+    "all",
+]
+
+
+@pytest.mark.parametrize("allowed", CHOICES)
+@pytest.mark.parametrize("disallowed", [*CHOICES, (), ["<|endoftext|>"], {"ordinary"}])
+def test_choices_of_special_tokens_are_tiktokens(allowed, disallowed):
+    """The ids, or the exception: of what is disallowed though allowed or no special token at all, too."""
+    enc, expected = cbpe.get_encoding("cl100k_base"), oracle("cl100k_base")
+    for text in ("ordinary text", "a<|endoftext|>b", "<|fim_prefix|>", "<|fim_prefix|>a<|endoftext|>", "no such"):
+        try:
+            ids = expected.encode(text, allowed_special=allowed, disallowed_special=disallowed)
+        except ValueError:
+            for method in (enc.encode, enc.count, enc.encode_to_numpy):
+                with pytest.raises(ValueError, match="the text holds the special token"):
+                    method(text, allowed_special=allowed, disallowed_special=disallowed)
+        else:
+            assert enc.encode(text, allowed_special=allowed, disallowed_special=disallowed) == ids
+            assert enc.count(text, allowed_special=allowed, disallowed_special=disallowed) == len(ids)
+            assert enc.encode_to_numpy(text, allowed_special=allowed, disallowed_special=disallowed).tolist() == ids
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_single_tokens_are_tiktokens(name):
+    enc, expected = cbpe.get_encoding(name), oracle(name)
+    for token in ["a", " the", "<|endoftext|>", b"<|endoftext|>", b"\xff", b"\xe4", "\n\n", *enc.special_tokens]:
+        assert enc.encode_single_token(token) == expected.encode_single_token(token)
+    for token in ["", "no token at all", b"\xff\xfe\xfd", "\ud800"]:
+        with pytest.raises(KeyError):
+            enc.encode_single_token(token)
+    for token_id in [0, 255, 1000, expected.eot_token, expected.max_token_value]:
+        assert enc.decode_single_token_bytes(token_id) == expected.decode_single_token_bytes(token_id)
+    with pytest.raises(KeyError, match=str(expected.max_token_value + 1)):
+        enc.decode_single_token_bytes(expected.max_token_value + 1)
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_random_ids_decode_as_tiktokens(name):
+    enc, expected = cbpe.get_encoding(name), oracle(name)
+    rng = random.Random(3)
+    known = list(enc.vocab)
+    for size in (1, 2, 10, 1000, 100_000):
+        ids = rng.choices(known, k=size)
+        assert enc.decode_bytes(ids) == expected.decode_bytes(ids)
+        assert enc.decode(ids) == expected.decode(ids)
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+@pytest.mark.parametrize("corpus", ["english", "code", "chinese", "multilingual", "japanese"])
+def test_corpora(name, corpus):
+    """A megabyte of each, from the middle."""
+    path = SHARED / "corpora" / f"{corpus}.txt.xz"
+    if not path.exists():
+        pytest.skip(f"{path} is not on this machine")
+    with lzma.open(path) as file:
+        file.seek(500_000)
+        text = file.read(1_000_000).decode("utf-8", "ignore")
+    assert len(text) > 200_000
+    check(name, text)
