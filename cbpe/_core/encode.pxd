@@ -32,6 +32,8 @@ cdef struct Workspace:
     uint32_t *ids               # the token ids of the text so far
     Py_ssize_t n_ids
     Py_ssize_t capacity
+    bint counting               # the ids are counted and forgotten, batch by batch
+    Py_ssize_t n_counted
     uint8_t byte
 
 

@@ -43,7 +43,8 @@ cdef void free_workspace(Workspace *work) noexcept nogil:
 
 
 cdef void tidy_workspace(Workspace *work) noexcept nogil:
-    work.n_ids = 0
+    work.n_ids = work.n_counted = 0
+    work.counting = False
     if work.capacity > KEPT:
         free(work.ids)
         work.ids = NULL
@@ -229,6 +230,9 @@ cdef EncodeStatus encode_slice(
         status = encode_queued(v, work, text, n, text + size)
         if status != DONE:
             return status
+        if work.counting:
+            work.n_counted += work.n_ids
+            work.n_ids = 0
         if n < BATCH:
             return DONE
         if position[0] >= stop:

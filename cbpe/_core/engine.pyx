@@ -49,7 +49,7 @@ cdef extern from "Python.h":
 cdef enum:
     IDLE = 16                   # workspaces kept for the next call
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
-    BYTES_PER_TOKEN = 3         # so few that a buffer for a long text rarely has to grow
+    RESERVED_IDS = 1 << 26      # room taken at once for a long text: what is not written to takes no memory
 
 DEFAULT_CACHE_BYTES = 64 << 20
 
@@ -204,7 +204,7 @@ cdef class Engine:
         cdef const uint8_t *utf8 = <const uint8_t *>PyUnicode_AsUTF8AndSize(text, &size)
         cdef uint32_t which
         cdef EncodeStatus status
-        if size > WITH_GIL and not reserve(work, size // BYTES_PER_TOKEN):
+        if size > WITH_GIL and not work.counting and not reserve(work, min(size, RESERVED_IDS)):
             self.check(NO_MEMORY, work)
         while allowed is not None:
             at = find_special(&allowed.tables, utf8, size, start, &which)
@@ -340,8 +340,9 @@ cdef class Encoder:
             refuse_special(text, forbidden)
         work = engine.acquire()
         try:
+            work.counting = True
             engine.encode_text(work, text, allowed)
-            return work.n_ids
+            return work.n_counted + work.n_ids
         finally:
             engine.release(work)
 

@@ -10,6 +10,7 @@ from cbpe._core.walk cimport WalkTables
 # after that.
 cdef struct MergeRoom:
     WalkTables **walk           # where the tables for walking are, from the first long piece on; NULL: merge without
+    Py_ssize_t long_bytes       # of the long pieces so far
     uint64_t *alive
     Py_ssize_t alive_capacity   # in words of 8 bytes
     Py_ssize_t capacity

@@ -18,6 +18,7 @@ cdef extern from "bits.h" nogil:
 
 cdef enum:
     SHORT = 32
+    WORTH_WALKING = 1 << 15     # bytes of long pieces that pay for making the tables for walking
     WALKED_BYTES = 1 << 24      # of all symbols together: with more, the tables for walking would take too much memory
 
 
@@ -30,7 +31,7 @@ cdef Py_ssize_t merge_short(
     for i in range(size):
         symbols[i] = piece[i]
     for i in range(size - 1):
-        merged[i] = find_pair(v, symbols[i], symbols[i + 1])
+        merged[i] = v.byte_pairs[piece[i] << 8 | piece[i + 1]]
     while True:
         best = NONE
         for i in range(size - 1):
@@ -117,7 +118,7 @@ cdef Py_ssize_t merge_long(
         following[i] = <uint32_t>(i + 1)
         preceding[i] = <uint32_t>(i - 1) if i else NONE
     for i in range(size - 1):
-        merge = find_pair(v, symbols[i], symbols[i + 1])
+        merge = v.byte_pairs[piece[i] << 8 | piece[i + 1]]
         if merge != NONE:
             heap[n] = <uint64_t>merge << 32 | <uint64_t>i
             n += 1
@@ -192,7 +193,8 @@ cdef Py_ssize_t merge_piece(
 ) noexcept nogil:
     if size <= SHORT:
         return merge_short(v, piece, size, out)
-    if v.monotone and room.walk != NULL and v.offsets[v.n_symbols] <= WALKED_BYTES:
+    room.long_bytes += size
+    if room.walk != NULL and room.long_bytes > WORTH_WALKING and v.monotone and v.offsets[v.n_symbols] <= WALKED_BYTES:
         return merge_walking(v, piece, size, room, out)
     return merge_long(v, piece, size, room, out)
 

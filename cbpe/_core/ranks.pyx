@@ -118,6 +118,7 @@ def vocabulary_from_ranks(ranks):
                 unmerged_ids.append(rank)
     finally:
         free(v.pairs)
+        free(v.byte_pairs)
         free(rest)
         free_merge_room(&room)
     for rank, token, _ in splits:

@@ -5,12 +5,13 @@ It also has a packed form, bytes that hold exactly what a vocabulary is; pack() 
 """
 
 import array
+import os
 import struct
 import zlib
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcmp, memcpy, memmove
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
 PACKED_VERSION = 1
@@ -21,8 +22,12 @@ WHOLE_PIECES = 1
 
 
 cdef enum:
-    SEED = 0
+    BYTE_PAIRS = 1 << 16
     MAX_BYTES = 1 << 28     # of all tokens together: more is refused before memory is taken
+
+
+cdef uint64_t random_bits() except? 0:
+    return int.from_bytes(os.urandom(8), "little")
 
 
 cdef int allocate_pairs(VocabTables *v, uint32_t n) except -1:
@@ -30,15 +35,18 @@ cdef int allocate_pairs(VocabTables *v, uint32_t n) except -1:
     while <uint64_t>1 << bits < <uint64_t>n * 2:
         bits += 1
     v.pairs = <uint64_t *>calloc(<size_t>1 << bits, sizeof(uint64_t))
-    if v.pairs == NULL:
+    v.byte_pairs = <uint32_t *>malloc(BYTE_PAIRS * sizeof(uint32_t))
+    if v.pairs == NULL or v.byte_pairs == NULL:
         raise MemoryError
+    memset(v.byte_pairs, 0xFF, BYTE_PAIRS * sizeof(uint32_t))
+    v.pairs_factor = random_bits() | 1
     v.pairs_mask = (<uint64_t>1 << bits) - 1
     v.pairs_shift = 64 - bits
     return 0
 
 
 cdef uint32_t find_word(const VocabTables *v, const uint8_t *bytes, Py_ssize_t size) noexcept nogil:
-    cdef uint64_t hashed = cbpe_hash(bytes, <size_t>size, SEED)
+    cdef uint64_t hashed = cbpe_hash(bytes, <size_t>size, v.words_seed)
     cdef uint64_t slot = hashed & v.words_mask
     cdef uint64_t entry
     cdef uint32_t index
@@ -69,13 +77,14 @@ cdef int fill_words(VocabTables *v) except -1:
     if v.words == NULL:
         raise MemoryError
     v.words_mask = (<uint64_t>1 << bits) - 1
+    v.words_seed = random_bits()
     with nogil:
         for index in range(v.n_tokens):
             if v.ids[index] == NONE:
                 continue
             token = v.bytes + v.offsets[index]
             size = v.offsets[index + 1] - v.offsets[index]
-            hashed = cbpe_hash(token, size, SEED)
+            hashed = cbpe_hash(token, size, v.words_seed)
             slot = hashed & v.words_mask
             while v.words[slot] != 0:
                 slot = (slot + 1) & v.words_mask
@@ -282,6 +291,7 @@ cdef class Vocabulary:
         free(self.tables.offsets)
         free(self.tables.bytes)
         free(self.tables.pairs)
+        free(self.tables.byte_pairs)
         free(self.tables.words)
 
     @property
