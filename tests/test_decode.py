@@ -115,7 +115,7 @@ def test_an_id_that_is_not_in_the_vocabulary_is_a_key_error_that_names_it(tok, w
 
 
 NUMPY_BOOL = pytest.param(
-    np.bool_(True), marks=pytest.mark.skipif(hasattr(np.bool_, "__index__"), reason="this numpy's bool is an index still")
+    np.bool_(True), marks=pytest.mark.skipif(hasattr(np.bool_, "__index__"), reason="numpy's bool is an index")
 )
 
 
