@@ -175,7 +175,7 @@ def for_oniguruma(pattern):
     In the split patterns that are used here, what follows a possessive quantifier never matches what it took, so that
     the plain one finds the same pieces. (The comparison of outputs would show if not.)
     """
-    return re.sub(r"([?*+}])\+", r"\1", pattern).replace("$", r"\z")
+    return re.sub(r"([?*+]|\{\d+(?:,\d*)?\})\+", r"\1", pattern).replace("$", r"\z")
 
 
 def byte_level_alphabet():
