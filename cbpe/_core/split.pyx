@@ -17,6 +17,7 @@ from .pattern import PatternNotSupported
 
 cdef extern from "bits.h" nogil:
     uint64_t cbpe_load64(const uint8_t *p)
+    void cbpe_prefetch(const void *p)
 
 __all__ = ["UNICODE_VERSION", "PatternNotSupported", "Splitter", "category"]
 
@@ -67,6 +68,7 @@ cdef Py_ssize_t take_blocks(
         Py_ssize_t base = position[0], start = base, end, count = 0
         uint64_t starts
     while size - base >= 64 and count < capacity:
+        cbpe_prefetch(text + base + 1024)
         starts = piece_starts(text + base, tables.rules, tables.classify)
         starts &= starts - 1
         if starts == 0:
