@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import encode_with_merges, encode_with_ranks
-from vocabularies import SHORT, by_merges, by_merges_in_heap, encode, merge_lists, rank_dicts, texts
+from vocabularies import SHORT, by_merges, by_merges_in_heap, encode, encode_walking, merge_lists, rank_dicts, texts
 
 from cbpe._core.ranks import vocabulary_from_ranks
 
@@ -44,12 +44,14 @@ def test_merges_of_parts_of_characters(merges, text):
     assert encode(by_merges(merges), text) == expected
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, SHORT - 1, SHORT, SHORT + 1, SHORT + 2, 2 * SHORT, 1000])
+@pytest.mark.parametrize("size", [*range(2 * SHORT + 4), 1000])
 @pytest.mark.parametrize("vocabulary_of", [by_merges, by_merges_in_heap])
 def test_runs_of_one_character_at_every_threshold(size, vocabulary_of):
     doubling = [(A, A), (256, 256), (257, 257), (257, 256), (257, A)]
     expected = encode_with_merges(b"a" * size, {pair: 256 + i for i, pair in enumerate(doubling)})
     assert encode(vocabulary_of(doubling), "a" * size) == expected
+    if vocabulary_of is by_merges:
+        assert encode_walking(by_merges(doubling), "a" * size) == expected
 
 
 @given(st.data())

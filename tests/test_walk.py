@@ -5,7 +5,7 @@ import random
 import pytest
 from hypothesis import given
 from reference import encode_with_merges
-from vocabularies import SHORT, by_merges, encode, merge_lists, texts
+from vocabularies import SHORT, by_merges, encode, encode_walking, merge_lists, texts
 
 import cbpe
 from cbpe._core.ranks import vocabulary_from_ranks
@@ -20,19 +20,17 @@ def in_order(merges):
 
 @given(merge_lists(max_size=16), texts(min_size=SHORT + 1))
 def test_walking_is_merging(merges, text):
-    vocabulary = by_merges(merges)
-    assert vocabulary.monotone
-    assert encode(vocabulary, text) == encode_with_merges(text.encode(), in_order(merges))
+    assert encode_walking(by_merges(merges), text) == encode_with_merges(text.encode(), in_order(merges))
 
 
 @given(merge_lists(alphabet=b"abc", max_size=30), texts("abc", min_size=SHORT + 1, max_size=300))
 def test_walking_is_merging_with_three_letters(merges, text):
-    assert encode(by_merges(merges), text) == encode_with_merges(text.encode(), in_order(merges))
+    assert encode_walking(by_merges(merges), text) == encode_with_merges(text.encode(), in_order(merges))
 
 
 @given(merge_lists(alphabet=b"a", max_size=20), texts("a", min_size=SHORT + 1, max_size=300))
 def test_walking_is_merging_on_runs(merges, text):
-    assert encode(by_merges(merges), text) == encode_with_merges(text.encode(), in_order(merges))
+    assert encode_walking(by_merges(merges), text) == encode_with_merges(text.encode(), in_order(merges))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +47,7 @@ def test_tokens_that_never_come_up_are_not_walked(merges):
     rng = random.Random(1)
     for _ in range(50):
         text = "".join(rng.choices("abc", [5, 3, 2], k=rng.randint(SHORT + 1, 150)))
-        assert encode(by_merges(merges), text) == encode_with_merges(text.encode(), in_order(merges))
+        assert encode_walking(by_merges(merges), text) == encode_with_merges(text.encode(), in_order(merges))
 
 
 def test_borders_that_turn_out_wrong_are_taken_back():
@@ -57,7 +55,7 @@ def test_borders_that_turn_out_wrong_are_taken_back():
     merges = [(A, B), (A, A), (257, 257), (258, 258), (259, 259)]
     for size in range(SHORT, SHORT + 40):
         text = "a" * size + "b"
-        assert encode(by_merges(merges), text) == encode_with_merges(text.encode(), in_order(merges))
+        assert encode_walking(by_merges(merges), text) == encode_with_merges(text.encode(), in_order(merges))
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +85,9 @@ def unbroken(kind, size):
 def test_a_million_bytes_in_one_piece_walk_as_they_merge(both_ways, kind):
     walking, in_heap = both_ways
     text = unbroken(kind, 1_000_000)
-    ids = walking.encode_ordinary(text)
+    ids = walking._encode_single_piece(text)
     assert walking.decode_bytes(ids) == text.encode()
-    assert ids == in_heap.encode_ordinary(text)
+    assert ids == in_heap._encode_single_piece(text)
 
 
 def test_vocabularies_with_huge_tokens_are_merged_all_the_same():

@@ -8,7 +8,9 @@ from cbpe._core.engine import Encoder
 from cbpe._core.split import Splitter
 from cbpe._core.vocab import Vocabulary
 
-SHORT = 64  # bytes of the longest piece that merging keeps in an array (merge.pyx)
+# Of merge.pyx.
+SHORT = 32  # bytes of the longest piece that merging keeps in an array
+WORTH_WALKING = 1 << 15  # bytes of longer pieces from which on they are walked, if the vocabulary is monotone
 
 
 def by_merges(merges):
@@ -36,6 +38,14 @@ def encoder(vocabulary, special_tokens=None, pattern=None, **options):
 def encode(vocabulary, text):
     """Text as one piece, without a cache."""
     return encoder(vocabulary, cache_bytes=0).encode_ordinary(text)
+
+
+def encode_walking(vocabulary, text):
+    """Text as one piece, which is walked if it is longer than SHORT: enough was encoded before."""
+    assert vocabulary.monotone
+    made = encoder(vocabulary, cache_bytes=0)
+    made.encode_ordinary("z" * (WORTH_WALKING + 1))
+    return made.encode_ordinary(text)
 
 
 @st.composite
