@@ -14,7 +14,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from cbpe._core.merge cimport MergeRoom, free_merge_room, merge_piece
-from cbpe._core.vocab cimport NONE, VocabTables, Vocabulary, add_pair, allocate_pairs, uint8_t, uint32_t
+from cbpe._core.vocab cimport NONE, VocabTables, Vocabulary, add_pair, allocate_pairs, cbpe_give_back, uint8_t, uint32_t
 
 
 def join_by_rank(bytes token not None, dict ranks not None):
@@ -117,7 +117,7 @@ def vocabulary_from_ranks(ranks):
                 unmerged.append(token)
                 unmerged_ids.append(rank)
     finally:
-        free(v.pairs)
+        cbpe_give_back(v.pairs)
         free(v.byte_pairs)
         free(rest)
         free_merge_room(&room)

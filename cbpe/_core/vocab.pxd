@@ -8,6 +8,8 @@ cdef extern from "bits.h" nogil:
     uint64_t cbpe_load64(const uint8_t *p)
     uint64_t cbpe_mix(uint64_t a, uint64_t b)
     void cbpe_prefetch(const void *p)
+    void *cbpe_take_zeroed(size_t n)
+    void cbpe_give_back(void *p)
     uint64_t cbpe_hash(const uint8_t *p, size_t n, uint64_t seed)
 
 

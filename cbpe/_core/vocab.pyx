@@ -10,7 +10,7 @@ import struct
 import zlib
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
@@ -34,7 +34,7 @@ cdef int allocate_pairs(VocabTables *v, uint32_t n) except -1:
     cdef int bits = 4
     while <uint64_t>1 << bits < <uint64_t>n * 2:
         bits += 1
-    v.pairs = <uint64_t *>calloc(<size_t>1 << bits, sizeof(uint64_t))
+    v.pairs = <uint64_t *>cbpe_take_zeroed(sizeof(uint64_t) << bits)
     v.byte_pairs = <uint32_t *>malloc(BYTE_PAIRS * sizeof(uint32_t))
     if v.pairs == NULL or v.byte_pairs == NULL:
         raise MemoryError
@@ -73,7 +73,7 @@ cdef int fill_words(VocabTables *v) except -1:
     cdef const uint8_t *token
     while <uint64_t>1 << bits < <uint64_t>v.n_tokens * 2:
         bits += 1
-    v.words = <uint64_t *>calloc(<size_t>1 << bits, sizeof(uint64_t))
+    v.words = <uint64_t *>cbpe_take_zeroed(sizeof(uint64_t) << bits)
     if v.words == NULL:
         raise MemoryError
     v.words_mask = (<uint64_t>1 << bits) - 1
@@ -290,9 +290,9 @@ cdef class Vocabulary:
         free(self.tables.indices)
         free(self.tables.offsets)
         free(self.tables.bytes)
-        free(self.tables.pairs)
+        cbpe_give_back(self.tables.pairs)
         free(self.tables.byte_pairs)
-        free(self.tables.words)
+        cbpe_give_back(self.tables.words)
 
     @property
     def whole_pieces(self):
