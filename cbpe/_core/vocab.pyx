@@ -39,9 +39,8 @@ cdef int allocate_pairs(VocabTables *v, uint32_t n) except -1:
     if v.pairs == NULL or v.byte_pairs == NULL:
         raise MemoryError
     memset(v.byte_pairs, 0xFF, BYTE_PAIRS * sizeof(uint32_t))
-    v.pairs_factor = random_bits() | 1
+    v.pairs_seed = random_bits() | 1
     v.pairs_mask = (<uint64_t>1 << bits) - 1
-    v.pairs_shift = 64 - bits
     return 0
 
 
