@@ -233,9 +233,8 @@ def train(
 ) -> BasicTokenizer:
     """A new tokenizer with vocab_size - 256 merges learned from source; a BasicTokenizer for pattern=None.
 
-    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order,
-    or they bring their
-    ids. The other arguments, what stops the training early and what is raised are as for learn_merges.
+    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order, or
+    they bring their ids. The other arguments, what stops the training early and what is raised are as for learn_merges.
 
     >>> tok = train("low lower lowest", 258)
     >>> tok.vocab[257]

@@ -412,3 +412,11 @@ def test_a_tokenizer_is_unchanged_when_training_fails():
     with pytest.raises(TypeError):
         tokenizer.train(["abc", 7], 300)
     assert (tokenizer.merges, tokenizer.training) == (merges, record)
+
+
+def test_training_stops_where_a_vocabulary_could_not_hold_the_next_token():
+    letters = random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=40_000)  # all but unique: one token swallows all
+    tok = cbpe.BasicTokenizer()
+    with pytest.warns(UserWarning, match="a vocabulary holds at most 2097151 tokens, of 268435456 bytes together"):
+        tok.train("".join(letters), 100_000)
+    assert sum(map(len, tok.vocab.values())) <= 2**28

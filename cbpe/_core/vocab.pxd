@@ -15,6 +15,7 @@ cdef extern from "bits.h" nogil:
 
 cdef enum:
     MAX_TOKENS = 1 << 21        # two symbols and a merge fit in the 64 bits of a pair's entry
+    MAX_BYTES = 1 << 28         # of all tokens together: more is refused before memory is taken
 
 
 # Tokens are numbered three ways. A token's *index* is its place here: first the 256 bytes by value, then the merges,

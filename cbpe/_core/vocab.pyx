@@ -23,7 +23,6 @@ WHOLE_PIECES = 1
 
 cdef enum:
     BYTE_PAIRS = 1 << 16
-    MAX_BYTES = 1 << 28     # of all tokens together: more is refused before memory is taken
 
 
 cdef uint64_t random_bits() except? 0:
