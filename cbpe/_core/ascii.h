@@ -1,5 +1,5 @@
-/* 64 bytes of text to bit masks of what they are: bit i of a mask tells of byte i. The widest instructions that the machine has are chosen
- * when the module is loaded; the portable way works on 8 bytes at a time and gives the same masks. */
+/* 64 bytes of text to bit masks of what they are: bit i of a mask tells of byte i. A splitter takes the widest
+ * instructions that the machine has; the portable way works on 8 bytes at a time and gives the same masks. */
 #ifndef CBPE_ASCII_H
 #define CBPE_ASCII_H
 

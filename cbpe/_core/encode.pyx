@@ -222,7 +222,7 @@ cdef EncodeStatus encode_slice(
     while True:
         n = find_pieces(split, text, size, position, work.spans, BATCH)
         if n == 0:
-            return DONE
+            return DONE if position[0] >= size else MORE
         if not reserve(work, work.spans[n - 1].end - work.spans[0].start + INLINE_IDS):
             return NO_MEMORY
         for i in range(n):
@@ -242,9 +242,9 @@ cdef EncodeStatus encode_slice(
         if work.counting:
             work.n_counted += work.n_ids
             work.n_ids = 0
-        if n < BATCH:
+        if position[0] >= size:
             return DONE
-        if position[0] >= stop:
+        if n < BATCH or position[0] >= stop:
             return MORE
 
 

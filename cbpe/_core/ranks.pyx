@@ -39,6 +39,8 @@ def join_by_rank(bytes token not None, dict ranks not None):
 def checked_ranks(ranks):
     """The ranks as a list of (rank, token) by rising rank, after checking them. Raises TypeError or ValueError."""
     cdef list ordered = []
+    if not isinstance(ranks, dict):
+        raise TypeError(f"mergeable ranks are a dict of tokens and their ranks, not {type(ranks).__name__}")
     for token, rank in ranks.items():
         if not isinstance(token, bytes):
             raise TypeError(f"a token is bytes, not {type(token).__name__}: {token!r}")
