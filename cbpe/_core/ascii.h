@@ -66,9 +66,10 @@ CBPE_AVX2 static inline uint64_t cbpe_equal2(__m256i a, __m256i b, char byte) {
            (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, wanted)) << 32;
 }
 
-/* From low to low + count - 1, where the bytes are unsigned: what is left of the range after a saturating subtraction is nothing. */
+/* From low to low + count - 1, unsigned: a saturating subtraction of the last leaves nothing. */
 CBPE_AVX2 static inline uint64_t cbpe_range2(__m256i a, __m256i b, char low, char count) {
-    const __m256i start = _mm256_set1_epi8(low), last = _mm256_set1_epi8((char)(count - 1)), zero = _mm256_setzero_si256();
+    const __m256i start = _mm256_set1_epi8(low), last = _mm256_set1_epi8((char)(count - 1));
+    const __m256i zero = _mm256_setzero_si256();
     a = _mm256_cmpeq_epi8(_mm256_subs_epu8(_mm256_sub_epi8(a, start), last), zero);
     b = _mm256_cmpeq_epi8(_mm256_subs_epu8(_mm256_sub_epi8(b, start), last), zero);
     return (uint32_t)_mm256_movemask_epi8(a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(b) << 32;
