@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -176,6 +176,9 @@ class Tokenizer(Encoder):
         refuse_shared_ids(checked)
         self._use(self._vocabulary, self._splitter, checked)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self._vocabulary)} tokens, {len(self._special.ids)} special>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         state = {name: value for name, value in vars(self).items() if name not in _DERIVED}
         return restore, (type(self), self._vocabulary.pack(), self.pattern, self.special_tokens, state)
@@ -229,14 +232,24 @@ class Tokenizer(Encoder):
 
 
 class BasicTokenizer(Tokenizer):
-    """minbpe's BasicTokenizer: no splitting, no special tokens, merges over the whole text."""
+    """minbpe's BasicTokenizer: no splitting, merges over the whole text."""
 
     def __init__(self, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         super().__init__(untrained_vocabulary(), None, cache_bytes=cache_bytes)
 
-    def train(self, text: str | Iterable[str], vocab_size: int, verbose: bool = False, **options: Any) -> None:
-        """Learn vocab_size - 256 merges from text, a str or an iterable of str. Options as for cbpe.train, except
-        pattern and special_tokens.
+    def train(
+        self,
+        text: str | Iterable[str],
+        vocab_size: int,
+        verbose: bool = False,
+        *,
+        tie_break: str = "first",
+        min_count: int = 1,
+        max_token_length: int | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
+        """Learn vocab_size - 256 merges from text, a str or an iterable of str; verbose prints each. The options are
+        those of cbpe.train.
 
         The merges are minbpe's, ties included. The tokenizer is unchanged if anything is raised, Ctrl-C included.
         Training that runs out of pairs stops there, with a warning; `self.training` is the record of it.
@@ -246,8 +259,18 @@ class BasicTokenizer(Tokenizer):
         n_merges = merges_asked(vocab_size)
         for token, token_id in self.special_tokens.items():
             if token_id < 256 + n_merges:
-                raise ValueError(f"the special token {token!r} has the id {token_id}, which training would give away")
-        left, right, record = learn_merges(text, n_merges, self._splitter, verbose=verbose, **options)
+                problem = f"the special token {token!r} has the id {token_id}, which training would give away"
+                raise ValueError(f"{problem}: register it after training, or with an id from {256 + n_merges} on")
+        left, right, record = learn_merges(
+            text,
+            n_merges,
+            self._splitter,
+            tie_break=tie_break,
+            min_count=min_count,
+            max_token_length=max_token_length,
+            verbose=verbose,
+            progress=progress,
+        )
         self._use(trained_vocabulary(left, right), self._splitter, self.special_tokens)
         self.training = record
 
@@ -297,15 +320,16 @@ class RegexTokenizer(BasicTokenizer):
         return pattern
 
 
-class _GPTTokenizer(Tokenizer):
-    """A tokenizer of OpenAI's behind minbpe's interface. Its ids of single bytes are not the bytes' values: the
-    shuffles say which are."""
+class _GPTTokenizer(RegexTokenizer):
+    """A tokenizer of OpenAI's behind minbpe's interface, ready to use. Its ids of single bytes are not the bytes'
+    values: the shuffles say which are."""
 
     _encoding: str
 
     def __init__(self, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         spec = SPECS[self._encoding]
-        super().__init__(load_vocabulary(spec.vocabulary), spec.pattern, spec.special_tokens, cache_bytes=cache_bytes)
+        vocabulary = load_vocabulary(spec.vocabulary)
+        Tokenizer.__init__(self, vocabulary, spec.pattern, spec.special_tokens, cache_bytes=cache_bytes)
 
     @property
     def byte_shuffle(self) -> dict[int, int]:
@@ -317,9 +341,19 @@ class _GPTTokenizer(Tokenizer):
         """The byte of every id that is one."""
         return {token_id: byte for byte, token_id in self.byte_shuffle.items()}
 
-    def train(self, text: str, vocab_size: int, verbose: bool = False) -> NoReturn:
+    def train(self, *arguments: Any, **options: Any) -> NoReturn:
         """Not to be trained: NotImplementedError."""
-        raise NotImplementedError(f"{type(self).__name__} is trained already; train a RegexTokenizer")
+        raise NotImplementedError(f"{type(self).__name__} is trained already: train a RegexTokenizer")
+
+    def save(self, file_prefix: str | Path) -> NoReturn:
+        """minbpe's format cannot hold it: NotImplementedError."""
+        raise NotImplementedError(
+            f"minbpe's format cannot hold a {type(self).__name__}, whose ids of bytes are shuffled"
+        )
+
+    def load(self, model_file: str | Path) -> NoReturn:
+        """It is what it is: NotImplementedError."""
+        raise NotImplementedError(f"{type(self).__name__} is loaded already: load the model with RegexTokenizer")
 
 
 class GPT2Tokenizer(_GPTTokenizer):
@@ -397,6 +431,12 @@ class Encoding(Tokenizer):
     ) -> npt.NDArray[np.uint32]:
         """Encode text to an array of uint32[n], where n is the number of tokens."""
         return super().encode_to_numpy(text, allowed_special, disallowed_special)
+
+    def register_special_tokens(self, special_tokens: Mapping[str, int]) -> NoReturn:
+        """An Encoding is shared by all who ask for it by name, and does not change: NotImplementedError."""
+        raise NotImplementedError(
+            "an Encoding does not change: make another one, with Encoding(..., special_tokens=...)"
+        )
 
     @property
     def max_token_value(self) -> int:

@@ -233,10 +233,21 @@ def train(
     verbose: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> BasicTokenizer:
-    """A new tokenizer with vocab_size - 256 merges learned from source; a BasicTokenizer for pattern=None.
+    """A new tokenizer with vocab_size - 256 merges learned from source, a text or an iterable of texts.
 
-    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order, or
-    they bring their ids. The other arguments, what stops the training early and what is raised are as for learn_merges.
+    pattern splits each text into pieces, which merges stay within: a regular expression (a RegexTokenizer comes back),
+    or None for no splitting (a BasicTokenizer). special_tokens come on top of vocab_size: given as texts they get the
+    ids that follow the merges, in their order, or they bring their ids.
+
+    tie_break: which of several pairs with the highest count is merged, "first" the one that occurs first, as in minbpe,
+    "largest" or "smallest" the one with the largest or smallest (left id, right id). Pairs that occur less than
+    min_count times are not merged, nor those whose token would have more than max_token_length bytes. verbose prints
+    every merge; progress is called with (merges done, merges asked for) some ten times a second. Lone surrogates in a
+    text count as U+FFFD.
+
+    Where nothing is left to merge, training ends early with a UserWarning, and tok.training.stopped says why. Raises
+    TypeError for a source, a text or a number of the wrong type, ValueError for an option out of range, a pattern that
+    is no valid expression, special tokens that are duplicates or take the id of a merge, or a source without a piece.
 
     >>> tok = train("low lower lowest", 258)
     >>> tok.vocab[257]

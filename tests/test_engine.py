@@ -56,7 +56,7 @@ def test_the_three_ways_of_encoding_agree_on_special_tokens(tok):
     assert tok._count("ab<e>abc", special, None) == 3
     assert list(memoryview(tok._encode_buffer("ab<e>abc", special, None))) == [256, 1000, 257]
     for method in (tok._encode, tok._count, tok._encode_buffer):
-        with pytest.raises(ValueError, match=r"special token '<e>' \(at byte 4\)"):
+        with pytest.raises(ValueError, match=r"special token '<e>' \(at character 3\)"):
             method("éab<e>", None, special)
         method("éab<e", None, special)  # no error
 
@@ -235,7 +235,7 @@ def test_special_tokens_of_the_wrong_kind_are_refused(tok):
 
 def test_a_refused_text_changes_nothing(tok):
     forbidden = SpecialTokens({"ab": 0})
-    with pytest.raises(ValueError, match=r"the special token 'ab' \(at byte 0\)"):
+    with pytest.raises(ValueError, match=r"the special token 'ab' \(at character 0\)"):
         tok._encode("ab", None, forbidden)
     assert tok.encode_ordinary("ab") == [256]
 

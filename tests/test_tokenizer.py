@@ -207,7 +207,7 @@ def test_tiktokens_defaults_raise_on_any_special_token():
     for method in (enc.encode, enc.count, enc.encode_to_numpy):
         with pytest.raises(ValueError, match=r"allowed_special=\{'<\|endoftext\|>'\}"):
             method(END)
-        with pytest.raises(ValueError, match="at byte 6"):
+        with pytest.raises(ValueError, match="at character 5"):
             method(f"héllo{END}")
     assert enc.encode(END, allowed_special="none") == enc.encode_ordinary(END)
     with pytest.raises(ValueError, match="the text holds"):
@@ -602,3 +602,29 @@ def test_special_tokens_that_are_no_mapping_are_a_type_error(special_tokens):
 def test_ranks_that_are_no_dict_are_a_type_error(ranks):
     with pytest.raises(TypeError, match="mergeable ranks are a dict"):
         cbpe.recover_merges(ranks)
+
+
+def test_named_encodings_are_shared_and_do_not_change():
+    encoding = cbpe.get_encoding("cl100k_base")
+    assert cbpe.get_encoding("cl100k_base") is encoding
+    with pytest.raises(NotImplementedError, match="an Encoding does not change"):
+        encoding.register_special_tokens({"<|im_start|>": 100264})
+    assert encoding.eot_token == 100257
+
+
+@pytest.mark.parametrize("kind", [cbpe.GPT2Tokenizer, cbpe.GPT4Tokenizer])
+def test_the_gpt_tokenizers_are_regex_tokenizers_that_are_not_trained_saved_or_loaded(kind, tmp_path):
+    tok = kind()
+    assert isinstance(tok, cbpe.RegexTokenizer)
+    for attempt in (lambda: tok.train("text", 300), lambda: tok.save(tmp_path / "m"), lambda: tok.load("m.model")):
+        with pytest.raises(NotImplementedError, match=kind.__name__):
+            attempt()
+    assert list(tmp_path.iterdir()) == []
+    assert tok.decode(tok.encode("still whole")) == "still whole"
+
+
+def test_the_repr_tells_the_size():
+    tok = cbpe.RegexTokenizer()
+    tok.train("low lower lowest", 258)
+    tok.register_special_tokens({"<s>": 300})
+    assert repr(tok) == "<RegexTokenizer: 258 tokens, 1 special>"

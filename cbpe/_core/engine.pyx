@@ -267,9 +267,9 @@ cdef int refuse_special(str text, SpecialTokens forbidden) except -1:
         return 0
     token = (<const char *>s.bytes)[s.offsets[which] : s.offsets[which + 1]].decode()
     raise ValueError(
-        f"the text holds the special token {token!r} (at byte {at}), which is not allowed there. To encode it as the "
-        f"special token, pass allowed_special={{{token!r}}} or allowed_special='all'; to encode it as ordinary text, "
-        "pass disallowed_special=() (for minbpe's classes: allowed_special='none')."
+        f"the text holds the special token {token!r} (at character {len(utf8[:at].decode())}), which is not allowed "
+        f"there. To encode it as the special token, pass allowed_special={{{token!r}}}, or 'all' for all of them; to "
+        "encode it as ordinary text, pass allowed_special='none'."
     )
 
 

@@ -1,0 +1,5 @@
+"""python -m cbpe: the command line."""
+
+from cbpe.cli import main
+
+main()
