@@ -1,5 +1,6 @@
 """Byte-pair-encoding tokenizers: train, encode and decode on a compiled core."""
 
+from cbpe.formats.minbpe import render_token
 from cbpe.patterns import GPT2_SPLIT_PATTERN, GPT4_SPLIT_PATTERN
 from cbpe.tokenizer import (
     BasicTokenizer,
@@ -27,6 +28,7 @@ __all__ = [
     "get_encoding",
     "list_encoding_names",
     "recover_merges",
+    "render_token",
     "train",
 ]
 

@@ -26,8 +26,7 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
     """A splitter for a pattern; its `native` says which kind. ValueError if the pattern is not a valid expression.
 
     The environment's CBPE_INSTRUCTIONS may name the instruction set that classifies characters ("portable" for none
-    but the machine's basic
-    ones), in place of the best that the machine has. It changes no piece.
+    but the machine's basic ones), in place of the best that the machine has. It changes no piece.
 
     >>> make_splitter(r"\\p{L}+|\\P{L}+").native
     True

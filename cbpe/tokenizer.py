@@ -7,9 +7,11 @@ merged, the merge that was learned first first.
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Set
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from cbpe._core.engine import DEFAULT_CACHE_BYTES, Encoder
@@ -20,6 +22,7 @@ from cbpe._core.vocab import Vocabulary
 from cbpe.encodings import END_OF_TEXT, SPECS, load_vocabulary
 from cbpe.formats import gpt2, minbpe
 from cbpe.patterns import GPT4_SPLIT_PATTERN
+from cbpe.special_tokens import checked_special_tokens, refuse_shared_ids
 from cbpe.splitting import RegexSplitter, make_splitter
 
 if TYPE_CHECKING:
@@ -58,7 +61,7 @@ class Tokenizer(Encoder):
         self,
         vocabulary: Vocabulary,
         pattern: str | None,
-        special_tokens: Mapping[str, int] | None = None,
+        special_tokens: Mapping[str, int] = MappingProxyType({}),
         *,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
@@ -68,7 +71,7 @@ class Tokenizer(Encoder):
         self._merges: dict[tuple[int, int], int] | None = None
         self._vocab: dict[int, bytes] | None = None
         self._subsets: dict[frozenset[str], SpecialTokens] = {}
-        self._use(vocabulary, make_splitter(pattern), checked_special_tokens(special_tokens or {}, vocabulary))
+        self._use(vocabulary, make_splitter(pattern), checked_special_tokens(special_tokens, vocabulary))
 
     # ---- Encoding
 
@@ -251,18 +254,19 @@ class BasicTokenizer(Tokenizer):
     def save(self, file_prefix: str | Path) -> None:
         """Write file_prefix.model, to load, and file_prefix.vocab, to read: minbpe's files.
 
-        Raises ValueError, and writes nothing, where minbpe's format cannot hold the tokenizer.
+        Raises ValueError, and writes nothing, where minbpe's format cannot hold the tokenizer. Each file is written
+        aside and then put in place, so that none is ever half there.
         """
-        model = minbpe.dumps(minbpe.Model(self.pattern, self.special_tokens, list(self.merges)))
-        vocab = minbpe.dumps_vocab(self._vocabulary.tokens(), self.merges)
-        Path(f"{file_prefix}.model").write_bytes(model.encode("utf-8"))
-        Path(f"{file_prefix}.vocab").write_bytes(vocab.encode("utf-8"))
+        merges = self._vocabulary.merges()
+        model = minbpe.dumps(minbpe.Model(self.pattern, self.special_tokens, list(merges)))
+        vocab = minbpe.dumps_vocab(self._vocabulary.tokens(), merges)
+        write_files({f"{file_prefix}.model": model.encode("utf-8"), f"{file_prefix}.vocab": vocab.encode("utf-8")})
 
     def load(self, model_file: str | Path) -> None:
         """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid
-        model."""
-        if not str(model_file).endswith(".model"):
-            raise ValueError(f"a model file ends in .model: {str(model_file)!r}")
+        model. (A file that was cut exactly behind one of its merges is a valid model of fewer.)"""
+        if not os.fspath(model_file).endswith(".model"):
+            raise ValueError(f"a model file ends in .model: {os.fspath(model_file)!r}")
         try:
             model = minbpe.loads(Path(model_file).read_bytes().decode("utf-8"))
             splitter = make_splitter(self._loaded_pattern(model.pattern))
@@ -484,27 +488,16 @@ def trained_vocabulary(left: array[int], right: array[int]) -> Vocabulary:
     return Vocabulary(left, right, array("I", range(256 + len(left))))
 
 
-def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabulary) -> dict[str, int]:
-    """A copy of special tokens that fit a vocabulary. TypeError or ValueError, with the token named, for those that do
-    not."""
-    for token, token_id in special_tokens.items():
-        if not isinstance(token, str):
-            raise TypeError(f"a special token is a str, not {type(token).__name__}: {token!r}")
-        if not isinstance(token_id, int) or isinstance(token_id, bool):
-            kind = type(token_id).__name__
-            raise TypeError(f"the id of the special token {token!r} is an int, not {kind}: {token_id!r}")
-        if not token:
-            raise ValueError(f"the special token with id {token_id} is empty")
-        if not 0 <= token_id < 2**32 - 1:
-            raise ValueError(f"the id {token_id} of the special token {token!r} is not from 0 to {2**32 - 2}")
-        if token_id in vocabulary:
-            raise ValueError(f"the id {token_id} of the special token {token!r} is in use for another token")
-    return dict(special_tokens)
-
-
-def refuse_shared_ids(special_tokens: dict[str, int]) -> None:
-    """ValueError if two special tokens have one id."""
-    tokens = {token_id: token for token, token_id in special_tokens.items()}
-    for token, token_id in special_tokens.items():
-        if tokens[token_id] != token:
-            raise ValueError(f"the special tokens {token!r} and {tokens[token_id]!r} have the same id {token_id}")
+def write_files(contents: Mapping[str, bytes]) -> None:
+    """Write several files, path to content: first all of them aside, then each to its place."""
+    aside = {path: f"{path}.{os.getpid()}.part" for path in contents}
+    try:
+        for path, content in contents.items():
+            if os.path.isdir(path):
+                raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
+            Path(aside[path]).write_bytes(content)
+        for path in contents:
+            os.replace(aside[path], path)
+    finally:
+        for path in aside.values():
+            Path(path).unlink(missing_ok=True)

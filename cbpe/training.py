@@ -141,13 +141,15 @@ def merges_asked(vocab_size: int) -> int:
     return checked_int("vocab_size", vocab_size, N_BYTES, " (the single bytes)") - N_BYTES
 
 
-def checked_int(name: str, value: int, least: int, why: str = "") -> int:
-    """The value as an int; any integer type will do, but not bool."""
+def checked_int(name: str, value: int, least: int, why: str = "", most: int = 2**62) -> int:
+    """The value as an int from least to most; any integer type will do, but not bool."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be an int, not {type(value).__name__}: {value!r}")
     value = operator.index(value)
     if value < least:
         raise ValueError(f"{name} is {value}; it must be at least {least}{why}")
+    if value > most:
+        raise ValueError(f"{name} is {value}; it must be at most {most}")
     return value
 
 
@@ -233,9 +235,8 @@ def train(
 ) -> BasicTokenizer:
     """A new tokenizer with vocab_size - 256 merges learned from source; a BasicTokenizer for pattern=None.
 
-    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order,
-    or they bring their
-    ids. The other arguments, what stops the training early and what is raised are as for learn_merges.
+    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order, or
+    they bring their ids. The other arguments, what stops the training early and what is raised are as for learn_merges.
 
     >>> tok = train("low lower lowest", 258)
     >>> tok.vocab[257]

@@ -169,12 +169,12 @@ def test_hard_texts(name, kind):
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_all_code_points(name):
-    """In order, in another order, and each beside letters, a space, a digit."""
+    """In order; and many in another order, beside letters, a space, a digit."""
     characters = [chr(i) for i in range(0x110000)]
     check(name, "".join(characters))
     if name != "p50k_edit":  # splits as r50k_base does
         random.Random(1).shuffle(characters)
-        check(name, "".join(f"{c}a" if i % 3 else f" {c}1'" for i, c in enumerate(characters)))
+        check(name, "".join(f"{c}a" if i % 3 else f" {c}1'" for i, c in enumerate(characters[:300_000])))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -579,3 +579,26 @@ def test_text_that_is_no_str_is_a_type_error(toy, wrong):
         if not isinstance(wrong, bytes):
             with pytest.raises((TypeError, AttributeError)):
                 tok.encode_single_token(wrong)
+
+
+@pytest.mark.parametrize("blocked", ["m.model", "m.vocab"])
+def test_a_save_that_cannot_write_one_file_leaves_neither(tmp_path, blocked):
+    tok = cbpe.RegexTokenizer()
+    tok.train("low lower lowest", 258)
+    (tmp_path / blocked).mkdir()
+    with pytest.raises(IsADirectoryError, match=blocked):
+        tok.save(tmp_path / "m")
+    assert [path.name for path in tmp_path.iterdir()] == [blocked]
+
+
+@pytest.mark.parametrize("special_tokens", [[("a", 300)], None, "a"])
+def test_special_tokens_that_are_no_mapping_are_a_type_error(special_tokens):
+    tok = cbpe.RegexTokenizer()
+    with pytest.raises(TypeError, match="special tokens are a dict"):
+        tok.register_special_tokens(special_tokens)
+
+
+@pytest.mark.parametrize("ranks", [None, [], {"a": 0}.keys()])
+def test_ranks_that_are_no_dict_are_a_type_error(ranks):
+    with pytest.raises(TypeError, match="mergeable ranks are a dict"):
+        cbpe.recover_merges(ranks)

@@ -348,11 +348,11 @@ def interrupt(signum, frame):
 
 signal.signal(signal.SIGALRM, interrupt)
 x, letters = 1, []
-for _ in range(1_000_000):                  # no two stretches alike: training to the end would take many seconds
+for _ in range(2_000_000):                  # no two long stretches alike: training to the end takes seconds
     x = x * 48271 % 2147483647
     letters.append(chr(97 + x % 26))
-text = "".join(letters) * 2
-signal.setitimer(signal.ITIMER_REAL, 0.3)
+text = "".join(letters)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
 try:
     learn_merges(text, 10**9, make_splitter(None))
 except KeyboardInterrupt:
@@ -412,3 +412,43 @@ def test_a_tokenizer_is_unchanged_when_training_fails():
     with pytest.raises(TypeError):
         tokenizer.train(["abc", 7], 300)
     assert (tokenizer.merges, tokenizer.training) == (merges, record)
+
+
+def test_training_stops_where_a_vocabulary_could_not_hold_the_next_token():
+    letters = random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=40_000)  # all but unique: one token swallows all
+    tok = cbpe.BasicTokenizer()
+    with pytest.warns(UserWarning, match="a vocabulary holds at most 2097151 tokens, of 268435456 bytes together"):
+        tok.train("".join(letters), 100_000)
+    assert sum(map(len, tok.vocab.values())) <= 2**28
+
+
+@pytest.mark.parametrize("option", ["vocab_size", "min_count", "max_token_length"])
+def test_numbers_beyond_every_limit_are_refused_by_name(option):
+    options = {"vocab_size": 300, option: 10**30}
+    with pytest.raises(ValueError, match=f"{option} is 1000000000000000000000000000000; it must be at most"):
+        cbpe.train("low lower lowest", **options)
+
+
+QUADRATIC = """
+import signal, time, cbpe
+
+def interrupt(signum, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+started = time.monotonic()
+try:
+    cbpe.train("a" * 300_000, 300, pattern="a+b|a")     # each place is tried to the end of the text
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - started < 10)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no setitimer here")
+def test_ctrl_c_stops_a_pattern_that_goes_over_the_text_again_and_again(tmp_path):
+    """Some 200 s of work, of which a tenth of a second lies between two looks at the signals."""
+    output = subprocess.run(
+        [sys.executable, "-c", QUADRATIC], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert output.stdout.split() == ["interrupted", "True"], output.stderr

@@ -1,5 +1,5 @@
-/* 64 bytes of text to bit masks of what they are: bit i of a mask tells of byte i. The widest instructions that the machine has are chosen
- * when the module is loaded; the portable way works on 8 bytes at a time and gives the same masks. */
+/* 64 bytes of text to bit masks of what they are: bit i of a mask tells of byte i. A splitter takes the widest
+ * instructions that the machine has; the portable way works on 8 bytes at a time and gives the same masks. */
 #ifndef CBPE_ASCII_H
 #define CBPE_ASCII_H
 
@@ -66,9 +66,10 @@ CBPE_AVX2 static inline uint64_t cbpe_equal2(__m256i a, __m256i b, char byte) {
            (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, wanted)) << 32;
 }
 
-/* From low to low + count - 1, where the bytes are unsigned: what is left of the range after a saturating subtraction is nothing. */
+/* From low to low + count - 1, unsigned: a saturating subtraction of the last leaves nothing. */
 CBPE_AVX2 static inline uint64_t cbpe_range2(__m256i a, __m256i b, char low, char count) {
-    const __m256i start = _mm256_set1_epi8(low), last = _mm256_set1_epi8((char)(count - 1)), zero = _mm256_setzero_si256();
+    const __m256i start = _mm256_set1_epi8(low), last = _mm256_set1_epi8((char)(count - 1));
+    const __m256i zero = _mm256_setzero_si256();
     a = _mm256_cmpeq_epi8(_mm256_subs_epu8(_mm256_sub_epi8(a, start), last), zero);
     b = _mm256_cmpeq_epi8(_mm256_subs_epu8(_mm256_sub_epi8(b, start), last), zero);
     return (uint32_t)_mm256_movemask_epi8(a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(b) << 32;

@@ -48,7 +48,8 @@ static inline void cbpe_prefetch(const void *p) {
 #endif
 }
 
-/* Atomics, sequentially consistent: add n and return the sum; put a pointer in a place for another; read it; put it there if the place is empty. */
+/* Atomics, sequentially consistent: add n and return the sum; put a pointer in a place for another; read it; put it
+ * there if the place is empty. */
 static inline int64_t cbpe_atomic_add(int64_t *p, int64_t n) {
 #if defined(__GNUC__) || defined(__clang__)
     return __atomic_add_fetch(p, n, __ATOMIC_SEQ_CST);

@@ -76,6 +76,7 @@ cdef struct State:
     Block *blocks           # of each id: the lists made with it; block 0 is build_pairs'
     Merge *merges           # of each id - 256
     size_t n_ids
+    uint64_t n_bytes        # of all tokens together, each once
     size_t ids_capacity
     int64_t tokens
     int64_t min_count

@@ -118,9 +118,9 @@ cdef int count_text(PieceTable *table, const SplitTables *tables, const uint8_t 
     cdef:
         Span spans[BATCH]
         PieceKey keys[BATCH]
-        Py_ssize_t i, n = BATCH, position = 0, checked = 0
+        Py_ssize_t i, n, position = 0, checked = 0
         size_t n_bytes
-    while n == BATCH:
+    while position < size:
         n = find_pieces(tables, text, size, &position, spans, BATCH)
         n_bytes = 0
         for i in range(n):
@@ -132,7 +132,7 @@ cdef int count_text(PieceTable *table, const SplitTables *tables, const uint8_t 
                 raise MemoryError("not enough memory for the distinct pieces of the text")
         for i in range(n):
             add_piece(table, &keys[i], text + spans[i].start, spans[i].end - spans[i].start)
-        if position - checked > BYTES_BETWEEN_CHECKS:
+        if n < BATCH or position - checked > BYTES_BETWEEN_CHECKS:
             checked = position
             with gil:
                 PyErr_CheckSignals()

@@ -106,27 +106,35 @@ cdef const CutTables *shared_cut_tables(const VocabTables *v, CutTables **place)
     return tables
 
 
-cdef EncodeStatus encode_known(
+cdef EncodeStatus encode_new(
     const VocabTables *v, Workspace *work, const PieceKey *key, const uint8_t *piece, Py_ssize_t size
 ) noexcept nogil:
-    """Append the ids of a piece: from the cache, or merged and then remembered."""
-    cdef const CacheEntry *entry
-    cdef EncodeStatus status
+    """Append the ids of a piece that is not in the cache, and remember them there."""
     cdef Py_ssize_t before = work.n_ids
+    cdef EncodeStatus status = merge_new(v, work, piece, size)
+    if status == DONE and work.cache.entries != NULL:
+        add_entry(&work.cache, key, piece, work.ids + before, work.n_ids - before)
+    return status
+
+
+cdef inline bint copy_known(Workspace *work, const PieceKey *key, const uint8_t *piece) noexcept nogil:
+    """Append the ids of a piece if it is in the cache."""
+    cdef const CacheEntry *entry
+    cdef const uint32_t *ids
+    cdef uint32_t i
     if work.cache.entries == NULL:
-        return merge_new(v, work, piece, size)
+        return False
     entry = find_entry(&work.cache, key, piece)
     if entry == NULL:
-        status = merge_new(v, work, piece, size)
-        if status == DONE:
-            add_entry(&work.cache, key, piece, work.ids + before, work.n_ids - before)
-        return status
+        return False
     if entry.n_ids <= INLINE_IDS and key.high >> 56 != LONG:
         memcpy(work.ids + work.n_ids, entry.ids, INLINE_IDS * sizeof(uint32_t))
     else:
-        memcpy(work.ids + work.n_ids, entry_ids(&work.cache, entry), entry.n_ids * sizeof(uint32_t))
+        ids = entry_ids(&work.cache, entry)
+        for i in range(entry.n_ids):
+            work.ids[work.n_ids + i] = ids[i]
     work.n_ids += entry.n_ids
-    return DONE
+    return True
 
 
 cdef EncodeStatus encode_character(
@@ -166,7 +174,8 @@ cdef EncodeStatus encode_cut(
                 status = encode_character(v, work, known, piece + start, end - start)
         else:
             make_key(&key, piece + start, end - start, text_end, work.cache.seed)
-            status = encode_known(v, work, &key, piece + start, end - start)
+            if not copy_known(work, &key, piece + start):
+                status = encode_new(v, work, &key, piece + start, end - start)
         start = end
     return status
 
@@ -178,17 +187,17 @@ cdef EncodeStatus encode_queued(
     cdef Py_ssize_t i
     cdef const uint8_t *piece
     cdef PieceKey *key
-    cdef EncodeStatus status
+    cdef EncodeStatus status = DONE
     for i in range(n):
         piece = text + work.spans[i].start
         key = &work.keys[i]
         if key.high == TO_CUT:
             status = encode_cut(v, work, piece, work.spans[i].end - work.spans[i].start, text_end)
-        else:
-            status = encode_known(v, work, key, piece, work.spans[i].end - work.spans[i].start)
+        elif not copy_known(work, key, piece):
+            status = encode_new(v, work, key, piece, work.spans[i].end - work.spans[i].start)
         if status != DONE:
-            return status
-    return DONE
+            break
+    return status
 
 
 cdef inline bint worth_cutting(const uint8_t *piece, Py_ssize_t size) noexcept nogil:
@@ -213,7 +222,7 @@ cdef EncodeStatus encode_slice(
     while True:
         n = find_pieces(split, text, size, position, work.spans, BATCH)
         if n == 0:
-            return DONE
+            return DONE if position[0] >= size else MORE
         if not reserve(work, work.spans[n - 1].end - work.spans[0].start + INLINE_IDS):
             return NO_MEMORY
         for i in range(n):
@@ -233,9 +242,9 @@ cdef EncodeStatus encode_slice(
         if work.counting:
             work.n_counted += work.n_ids
             work.n_ids = 0
-        if n < BATCH:
+        if position[0] >= size:
             return DONE
-        if position[0] >= stop:
+        if n < BATCH or position[0] >= stop:
             return MORE
 
 

@@ -185,18 +185,17 @@ cdef class Engine:
                 if status != DONE:
                     self.check(status, work)
             return 0
-        if size <= WITH_GIL:
-            status = encode_slice(&self.vocabulary.tables, self.split, work, text, size, &position)
-        else:
-            with nogil:
+        while True:
+            if size <= WITH_GIL:
                 status = encode_slice(&self.vocabulary.tables, self.split, work, text, size, &position)
-            while status == MORE:
-                PyErr_CheckSignals()
+            else:
                 with nogil:
                     status = encode_slice(&self.vocabulary.tables, self.split, work, text, size, &position)
-        if status != DONE:
-            self.check(status, work)
-        return 0
+            if status == DONE:
+                return 0
+            if status != MORE:
+                self.check(status, work)
+            PyErr_CheckSignals()
 
     cdef int encode_text(self, Workspace *work, str text, SpecialTokens allowed) except -1:
         """Append the ids of text; `allowed` (or None) are the special tokens that count as such."""
@@ -216,6 +215,21 @@ cdef class Engine:
                 self.check(status, work)
             start = at + allowed.tables.offsets[which + 1] - allowed.tables.offsets[which]
         return self.encode_plain(work, utf8 + start, size - start)
+
+    cdef Workspace *encoded(self, text, SpecialTokens allowed, SpecialTokens forbidden, bint counting) except NULL:
+        """A workspace that holds the ids of text, or their number. The caller releases it."""
+        cdef Workspace *work
+        text = encodable(text)
+        if forbidden is not None:
+            refuse_special(text, forbidden)
+        work = self.acquire()
+        try:
+            work.counting = counting
+            self.encode_text(work, text, allowed)
+        except BaseException:
+            self.release(work)
+            raise
+        return work
 
     cdef PyObject *new_int(self, uint32_t token_id) except NULL:
         """A new reference to the int object of an id that has none yet."""
@@ -301,13 +315,8 @@ cdef class Encoder:
 
     def _encode(self, text, SpecialTokens allowed, SpecialTokens forbidden):
         cdef Engine engine = self.installed()
-        cdef Workspace *work
-        text = encodable(text)
-        if forbidden is not None:
-            refuse_special(text, forbidden)
-        work = engine.acquire()
+        cdef Workspace *work = engine.encoded(text, allowed, forbidden, False)
         try:
-            engine.encode_text(work, text, allowed)
             return engine.to_list(work.ids, work.n_ids)
         finally:
             engine.release(work)
@@ -334,29 +343,17 @@ cdef class Encoder:
 
     def _count(self, text, SpecialTokens allowed, SpecialTokens forbidden):
         cdef Engine engine = self.installed()
-        cdef Workspace *work
-        text = encodable(text)
-        if forbidden is not None:
-            refuse_special(text, forbidden)
-        work = engine.acquire()
-        try:
-            work.counting = True
-            engine.encode_text(work, text, allowed)
-            return work.n_counted + work.n_ids
-        finally:
-            engine.release(work)
+        cdef Workspace *work = engine.encoded(text, allowed, forbidden, True)
+        cdef Py_ssize_t n = work.n_counted + work.n_ids
+        engine.release(work)
+        return n
 
     def _encode_buffer(self, text, SpecialTokens allowed, SpecialTokens forbidden):
         """The ids as an object that owns them and shows them as a buffer of uint32[n]."""
         cdef Engine engine = self.installed()
-        cdef Workspace *work
         cdef TokenBuffer buffer = TokenBuffer()
-        text = encodable(text)
-        if forbidden is not None:
-            refuse_special(text, forbidden)
-        work = engine.acquire()
+        cdef Workspace *work = engine.encoded(text, allowed, forbidden, False)
         try:
-            engine.encode_text(work, text, allowed)
             buffer.ids = <uint32_t *>realloc(work.ids, (work.n_ids + 1) * sizeof(uint32_t))
             if buffer.ids == NULL:
                 raise MemoryError

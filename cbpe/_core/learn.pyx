@@ -21,6 +21,7 @@ from .candidates cimport (
     best_pair, build_pairs, check, clear_pairs, kill, out_of_memory, place_lists, push_pairs
 )
 from .pairs cimport Pair, pair_key, prefetch, table_add, table_find, table_prefetch, table_reserve
+from .vocab cimport MAX_BYTES, MAX_TOKENS
 
 cdef enum:
     LOOK_AHEAD = 24                 # positions between the one being merged and the one being fetched
@@ -229,6 +230,7 @@ cdef int apply_merge(State *state, uint32_t left, uint32_t right) except -1 nogi
     reserve_ids(state, state.n_ids + 1)
     state.lengths[new_id] = state.lengths[left] + state.lengths[right]
     state.n_ids += 1
+    state.n_bytes += state.lengths[new_id]
     merge = &state.merges[new_id - 256]
     merge.left = left
     merge.right = right
@@ -260,7 +262,8 @@ cdef int apply_merge(State *state, uint32_t left, uint32_t right) except -1 nogi
 
 
 cdef int learn(State *state, size_t n_merges) except -1 nogil:
-    """Learn up to n_merges merges, or until the deadline; 1 when there is nothing left to merge."""
+    """Learn up to n_merges merges, or until the deadline; 1 when there is nothing left to merge, 2 when a vocabulary
+    could not hold the next token."""
     cdef Pair *pair
     while n_merges > 0:
         pair = best_pair(state)
@@ -269,6 +272,11 @@ cdef int learn(State *state, size_t n_merges) except -1 nogil:
                 return 1
             build_pairs(state, CUTOFF_FACTOR)
             continue
+        if (
+            state.n_ids + 1 >= MAX_TOKENS
+            or state.n_bytes + state.lengths[pair.left] + state.lengths[pair.right] > MAX_BYTES
+        ):
+            return 2
         apply_merge(state, pair.left, pair.right)
         n_merges -= 1
         state.work += 16

@@ -14,7 +14,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from cbpe._core.merge cimport MergeRoom, free_merge_room, merge_piece
-from cbpe._core.vocab cimport NONE, VocabTables, Vocabulary, add_pair, allocate_pairs, uint8_t, uint32_t
+from cbpe._core.vocab cimport NONE, VocabTables, Vocabulary, add_pair, allocate_pairs, cbpe_give_back, uint8_t, uint32_t
 
 
 def join_by_rank(bytes token not None, dict ranks not None):
@@ -39,6 +39,8 @@ def join_by_rank(bytes token not None, dict ranks not None):
 def checked_ranks(ranks):
     """The ranks as a list of (rank, token) by rising rank, after checking them. Raises TypeError or ValueError."""
     cdef list ordered = []
+    if not isinstance(ranks, dict):
+        raise TypeError(f"mergeable ranks are a dict of tokens and their ranks, not {type(ranks).__name__}")
     for token, rank in ranks.items():
         if not isinstance(token, bytes):
             raise TypeError(f"a token is bytes, not {type(token).__name__}: {token!r}")
@@ -117,7 +119,7 @@ def vocabulary_from_ranks(ranks):
                 unmerged.append(token)
                 unmerged_ids.append(rank)
     finally:
-        free(v.pairs)
+        cbpe_give_back(v.pairs)
         free(v.byte_pairs)
         free(rest)
         free_merge_room(&room)

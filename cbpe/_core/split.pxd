@@ -23,7 +23,8 @@ cdef struct SplitTables:
 
 
 # Find the next pieces of text[position[0]:size] (valid UTF-8), at most `capacity` of them, and move position[0] behind
-# the last. Fewer than `capacity` spans mean that the text has ended.
+# the last. The text has ended when position[0] is size: fewer
+# than `capacity` spans may also mean that the pattern takes long, and that it is time to look at the signals.
 cdef Py_ssize_t find_pieces(
     const SplitTables *tables,
     const uint8_t *text,

@@ -4,6 +4,7 @@ A pattern is parsed (pattern.pyx), its sets of characters become a few classes (
 automaton (automaton.pyx). Here is the loop that runs the automaton over UTF-8, and the class that owns its tables.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from .automaton cimport BOUNDARY, FLAGS, MARK, START, STATE_SHIFT, STOP, Automaton, compile_pattern
@@ -27,6 +28,9 @@ cdef enum:
     STATE = 0xFFFF & ~FLAGS
     START_ENTRY = START << STATE_SHIFT
     SPANS = 512
+    # Bytes that may be looked at in vain, or again, before the caller has its turn: patterns such as a*b try each place
+    # of a run to its end.
+    MAX_STEPS = 1 << 24
     # Stands for a byte that is not part of valid UTF-8, so that the walk stays inside of the text and the tables
     # whatever it is given.
     REPLACEMENT_CHARACTER = 0xFFFD
@@ -92,6 +96,7 @@ cdef Py_ssize_t walk(
     Py_ssize_t *position,
     Span *spans,
     Py_ssize_t capacity,
+    bint *in_time,
 ) noexcept nogil:
     """Run the automaton from position[0] on: to the end, or over at least one piece to where blocks may do it faster.
 
@@ -105,7 +110,7 @@ cdef Py_ssize_t walk(
         const uint16_t *block_of = tables.block_of
         const uint8_t *blocks = tables.blocks
         uint32_t rules = tables.rules
-        Py_ssize_t start = position[0], at = start, mark = start, count = 0
+        Py_ssize_t start = position[0], at = start, mark = start, count = 0, steps = 0
         uint32_t entry = START_ENTRY, code_point, of_class
         uint8_t byte
         int length
@@ -134,6 +139,7 @@ cdef Py_ssize_t walk(
             if entry & MARK:
                 mark = at
             if entry & STOP:
+                steps += at - start
                 if mark > start:
                     spans[count].end = mark
                     count += 1
@@ -145,11 +151,12 @@ cdef Py_ssize_t walk(
                     start += length
                 at = mark = start
                 entry = START_ENTRY
-                if rules and block_ahead(text + start, size - start):
+                if steps > MAX_STEPS or rules and block_ahead(text + start, size - start):
                     break
                 continue
         at += length
     position[0] = start
+    in_time[0] = steps <= MAX_STEPS
     return count
 
 
@@ -162,17 +169,18 @@ cdef Py_ssize_t find_pieces(
     Py_ssize_t capacity,
 ) noexcept nogil:
     cdef Py_ssize_t count = 0
+    cdef bint in_time = True
     if tables.ascii_rows == NULL:
         if position[0] >= size or capacity == 0:
             return 0
         spans[0] = Span(position[0], size)
         position[0] = size
         return 1
-    while count < capacity and position[0] < size:
+    while in_time and count < capacity and position[0] < size:
         if tables.rules:
             count += take_blocks(tables, text, size, position, spans + count, capacity - count)
         if count < capacity:
-            count += walk(tables, text, size, position, spans + count, capacity - count)
+            count += walk(tables, text, size, position, spans + count, capacity - count, &in_time)
     return count
 
 
@@ -239,13 +247,13 @@ cdef class Splitter:
         cdef list pieces = []
         if not 0 < capacity <= SPANS:
             raise ValueError(f"capacity must be from 1 to {SPANS}, not {capacity}")
-        while True:
+        while position < size:
             with nogil:
                 count = find_pieces(&self.tables, data, size, &position, found, capacity)
             for i in range(count):
                 pieces.append((found[i].start, found[i].end))
-            if count < capacity:
-                return pieces
+            PyErr_CheckSignals()
+        return pieces
 
 
 cdef bytes ascii_rows(Automaton automaton, Classes classes):

@@ -12,6 +12,10 @@ from .candidates cimport (
     out_of_memory
 )
 from .learn cimport apply_merge, find_reason, free_state, learn, reserve_ids
+from .vocab cimport MAX_BYTES, MAX_TOKENS
+
+cdef enum:
+    VOCABULARY_FULL = 3     # a reason to stop besides those of find_reason
 
 TIE_BREAKS = ("first", "largest", "smallest")   # in the order of the enum in candidates.pxd
 
@@ -118,7 +122,7 @@ cdef class Trainer:
         state.max_length = <uint32_t>min(max_token_length, LONGEST) if max_token_length else LONGEST
         state.tie_break = <TieBreak><int>TIE_BREAKS.index(tie_break)
         reserve_ids(state, 1024)
-        state.n_ids = 256
+        state.n_ids = state.n_bytes = 256
         for i in range(256):
             state.lengths[i] = 1
         state.symbols = <uint32_t *>malloc(n_slots * sizeof(uint32_t))
@@ -183,7 +187,7 @@ cdef class Trainer:
         cdef:
             State *state = &self.state
             size_t before = state.n_ids
-            int done = 0
+            int done = 0, reason = VOCABULARY_FULL
         self.enter()
         self.broken = True
         if n_merges > LONGEST - state.n_ids:
@@ -194,13 +198,13 @@ cdef class Trainer:
             if self.stopped is None:
                 with nogil:
                     done = learn(state, n_merges)
-                    if done:
-                        done = 1 + find_reason(state)
+                    if done == 1:
+                        reason = find_reason(state)
             self.broken = False
         finally:
             self.running = False
         if done:
-            self.stopped = self.describe(done - 1)
+            self.stopped = self.describe(reason)
         return state.n_ids - before
 
     cdef int enter(self) except -1:
@@ -213,6 +217,8 @@ cdef class Trainer:
         return 0
 
     cdef str describe(self, int reason):
+        if reason == VOCABULARY_FULL:
+            return f"a vocabulary holds at most {MAX_TOKENS - 1} tokens, of {MAX_BYTES} bytes together"
         if reason == 0:
             return "no pair of neighbouring tokens is left"
         rare = f"no pair occurs min_count = {self.state.min_count} times"

@@ -8,11 +8,14 @@ cdef extern from "bits.h" nogil:
     uint64_t cbpe_load64(const uint8_t *p)
     uint64_t cbpe_mix(uint64_t a, uint64_t b)
     void cbpe_prefetch(const void *p)
+    void *cbpe_take_zeroed(size_t n)
+    void cbpe_give_back(void *p)
     uint64_t cbpe_hash(const uint8_t *p, size_t n, uint64_t seed)
 
 
 cdef enum:
     MAX_TOKENS = 1 << 21        # two symbols and a merge fit in the 64 bits of a pair's entry
+    MAX_BYTES = 1 << 28         # of all tokens together: more is refused before memory is taken
 
 
 # Tokens are numbered three ways. A token's *index* is its place here: first the 256 bytes by value, then the merges,
@@ -31,8 +34,7 @@ cdef struct VocabTables:
     uint32_t *offsets           # index -> where its bytes start; n_tokens + 1 of them
     uint8_t *bytes
     uint64_t *pairs             # hash table: left << 43 | right << 22 | (symbol - 255), 0 where free
-    uint64_t pairs_factor       # odd and random: no vocabulary can be made to collide
-    int pairs_shift
+    uint64_t pairs_seed         # odd and random: no vocabulary can be made to collide
     uint32_t *byte_pairs        # first << 8 | second -> the symbol that two bytes merge to, or NONE
     uint64_t pairs_mask
     uint64_t *words             # hash table: upper half of the hash << 32 | (index + 1), 0 where free
@@ -47,7 +49,7 @@ cdef inline uint64_t pair_key(uint32_t left, uint32_t right) noexcept nogil:
 # The symbol that the two symbols merge to, or NONE.
 cdef inline uint32_t find_pair(const VocabTables *v, uint32_t left, uint32_t right) noexcept nogil:
     cdef uint64_t key = pair_key(left, right)
-    cdef uint64_t slot = (key * v.pairs_factor) >> v.pairs_shift
+    cdef uint64_t slot = cbpe_mix(key, v.pairs_seed) & v.pairs_mask
     cdef uint64_t entry
     while True:
         entry = v.pairs[slot]
@@ -62,7 +64,7 @@ cdef inline uint32_t find_pair(const VocabTables *v, uint32_t left, uint32_t rig
 # Enter a pair that is not in the table yet; the caller has seen to it that there is room.
 cdef inline void add_pair(VocabTables *v, uint32_t left, uint32_t right, uint32_t symbol) noexcept nogil:
     cdef uint64_t key = pair_key(left, right)
-    cdef uint64_t slot = (key * v.pairs_factor) >> v.pairs_shift
+    cdef uint64_t slot = cbpe_mix(key, v.pairs_seed) & v.pairs_mask
     while v.pairs[slot] != 0:
         slot = (slot + 1) & v.pairs_mask
     v.pairs[slot] = key | (symbol - 255)

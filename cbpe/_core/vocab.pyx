@@ -10,7 +10,7 @@ import struct
 import zlib
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
@@ -23,7 +23,6 @@ WHOLE_PIECES = 1
 
 cdef enum:
     BYTE_PAIRS = 1 << 16
-    MAX_BYTES = 1 << 28     # of all tokens together: more is refused before memory is taken
 
 
 cdef uint64_t random_bits() except? 0:
@@ -34,14 +33,13 @@ cdef int allocate_pairs(VocabTables *v, uint32_t n) except -1:
     cdef int bits = 4
     while <uint64_t>1 << bits < <uint64_t>n * 2:
         bits += 1
-    v.pairs = <uint64_t *>calloc(<size_t>1 << bits, sizeof(uint64_t))
+    v.pairs = <uint64_t *>cbpe_take_zeroed(sizeof(uint64_t) << bits)
     v.byte_pairs = <uint32_t *>malloc(BYTE_PAIRS * sizeof(uint32_t))
     if v.pairs == NULL or v.byte_pairs == NULL:
         raise MemoryError
     memset(v.byte_pairs, 0xFF, BYTE_PAIRS * sizeof(uint32_t))
-    v.pairs_factor = random_bits() | 1
+    v.pairs_seed = random_bits() | 1
     v.pairs_mask = (<uint64_t>1 << bits) - 1
-    v.pairs_shift = 64 - bits
     return 0
 
 
@@ -73,7 +71,7 @@ cdef int fill_words(VocabTables *v) except -1:
     cdef const uint8_t *token
     while <uint64_t>1 << bits < <uint64_t>v.n_tokens * 2:
         bits += 1
-    v.words = <uint64_t *>calloc(<size_t>1 << bits, sizeof(uint64_t))
+    v.words = <uint64_t *>cbpe_take_zeroed(sizeof(uint64_t) << bits)
     if v.words == NULL:
         raise MemoryError
     v.words_mask = (<uint64_t>1 << bits) - 1
@@ -290,9 +288,9 @@ cdef class Vocabulary:
         free(self.tables.indices)
         free(self.tables.offsets)
         free(self.tables.bytes)
-        free(self.tables.pairs)
+        cbpe_give_back(self.tables.pairs)
         free(self.tables.byte_pairs)
-        free(self.tables.words)
+        cbpe_give_back(self.tables.words)
 
     @property
     def whole_pieces(self):
