@@ -1,4 +1,4 @@
-"""Tokenizer, the one class that users meet, and its small subclasses: minbpe's classes by name and tiktoken's Encoding.
+"""Tokenizer, the one class that users meet, and tiktoken's Encoding; minbpe's classes are in minbpe_tokenizers.py.
 
 They differ by data: which vocabulary, which split pattern, which special tokens. How text becomes tokens is the same
 for all, and is done by the compiled core: a text is split into pieces, and within each piece neighbouring tokens are
@@ -7,10 +7,7 @@ merged, the merge that was learned first first.
 
 from __future__ import annotations
 
-import os
-from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
-from pathlib import Path
+from collections.abc import Collection, Mapping, Set
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -20,28 +17,20 @@ from cbpe._core.special import SpecialTokens
 from cbpe._core.split import Splitter
 from cbpe._core.vocab import Vocabulary
 from cbpe.encodings import END_OF_TEXT, SPECS, load_vocabulary
-from cbpe.formats import gpt2, minbpe
-from cbpe.patterns import GPT4_SPLIT_PATTERN
 from cbpe.special_tokens import checked_special_tokens, refuse_shared_ids
 from cbpe.splitting import RegexSplitter, make_splitter
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from typing_extensions import Self
 
     from cbpe.training import TrainingRecord
 
 __all__ = [
-    "BasicTokenizer",
     "Encoding",
-    "GPT2Tokenizer",
-    "GPT4Tokenizer",
-    "RegexTokenizer",
     "Tokenizer",
     "get_encoding",
     "list_encoding_names",
-    "recover_merges",
 ]
 
 SpecialChoice = Collection[str] | Literal["all", "none", "none_raise"]
@@ -231,153 +220,6 @@ class Tokenizer(Encoder):
         return subset
 
 
-class BasicTokenizer(Tokenizer):
-    """minbpe's BasicTokenizer: no splitting, merges over the whole text."""
-
-    def __init__(self, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
-        super().__init__(untrained_vocabulary(), None, cache_bytes=cache_bytes)
-
-    def train(
-        self,
-        text: str | Iterable[str],
-        vocab_size: int,
-        verbose: bool = False,
-        *,
-        tie_break: str = "first",
-        min_count: int = 1,
-        max_token_length: int | None = None,
-        progress: Callable[[int, int], object] | None = None,
-    ) -> None:
-        """Learn vocab_size - 256 merges from text, a str or an iterable of str; verbose prints each. The options are
-        those of cbpe.train.
-
-        The merges are minbpe's, ties included. The tokenizer is unchanged if anything is raised, Ctrl-C included.
-        Training that runs out of pairs stops there, with a warning; `self.training` is the record of it.
-        """
-        from cbpe.training import learn_merges, merges_asked
-
-        n_merges = merges_asked(vocab_size)
-        for token, token_id in self.special_tokens.items():
-            if token_id < 256 + n_merges:
-                problem = f"the special token {token!r} has the id {token_id}, which training would give away"
-                raise ValueError(f"{problem}: register it after training, or with an id from {256 + n_merges} on")
-        left, right, record = learn_merges(
-            text,
-            n_merges,
-            self._splitter,
-            tie_break=tie_break,
-            min_count=min_count,
-            max_token_length=max_token_length,
-            verbose=verbose,
-            progress=progress,
-        )
-        self._use(trained_vocabulary(left, right), self._splitter, self.special_tokens)
-        self.training = record
-
-    def save(self, file_prefix: str | Path) -> None:
-        """Write file_prefix.model, to load, and file_prefix.vocab, to read: minbpe's files.
-
-        Raises ValueError, and writes nothing, where minbpe's format cannot hold the tokenizer. Each file is written
-        aside and then put in place, so that none is ever half there.
-        """
-        merges = self._vocabulary.merges()
-        model = minbpe.dumps(minbpe.Model(self.pattern, self.special_tokens, list(merges)))
-        vocab = minbpe.dumps_vocab(self._vocabulary.tokens(), merges)
-        write_files({f"{file_prefix}.model": model.encode("utf-8"), f"{file_prefix}.vocab": vocab.encode("utf-8")})
-
-    def load(self, model_file: str | Path) -> None:
-        """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid
-        model. (A file that was cut exactly behind one of its merges is a valid model of fewer.)"""
-        if not os.fspath(model_file).endswith(".model"):
-            raise ValueError(f"a model file ends in .model: {os.fspath(model_file)!r}")
-        try:
-            model = minbpe.loads(Path(model_file).read_bytes().decode("utf-8"))
-            splitter = make_splitter(self._loaded_pattern(model.pattern))
-            left, right = (array("I", [pair[side] for pair in model.merges]) for side in (0, 1))
-            vocabulary = trained_vocabulary(left, right)
-            special_tokens = checked_special_tokens(model.special_tokens, vocabulary)
-            refuse_shared_ids(special_tokens)
-        except ValueError as error:
-            raise ValueError(f"{model_file}: {error}") from error
-        self._use(vocabulary, splitter, special_tokens)
-        self.training = None
-
-    def _loaded_pattern(self, pattern: str | None) -> str | None:
-        if pattern is not None:
-            raise ValueError(f"the model splits text by {pattern!r}: load it with RegexTokenizer")
-        return None
-
-
-class RegexTokenizer(BasicTokenizer):
-    """minbpe's RegexTokenizer: text is split by a pattern (GPT-4's by default), merges stay within a piece, special
-    tokens are known."""
-
-    def __init__(self, pattern: str | None = None, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
-        pattern = GPT4_SPLIT_PATTERN if pattern is None else pattern
-        Tokenizer.__init__(self, untrained_vocabulary(), pattern, cache_bytes=cache_bytes)
-
-    def _loaded_pattern(self, pattern: str | None) -> str | None:
-        return pattern
-
-
-class _GPTTokenizer(RegexTokenizer):
-    """A tokenizer of OpenAI's behind minbpe's interface, ready to use. Its ids of single bytes are not the bytes'
-    values: the shuffles say which are."""
-
-    _encoding: str
-
-    def __init__(self, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
-        spec = SPECS[self._encoding]
-        vocabulary = load_vocabulary(spec.vocabulary)
-        Tokenizer.__init__(self, vocabulary, spec.pattern, spec.special_tokens, cache_bytes=cache_bytes)
-
-    @property
-    def byte_shuffle(self) -> dict[int, int]:
-        """The id of every byte."""
-        return {byte: self.encode_single_token(bytes([byte])) for byte in range(256)}
-
-    @property
-    def inverse_byte_shuffle(self) -> dict[int, int]:
-        """The byte of every id that is one."""
-        return {token_id: byte for byte, token_id in self.byte_shuffle.items()}
-
-    def train(self, *arguments: Any, **options: Any) -> NoReturn:
-        """Not to be trained: NotImplementedError."""
-        raise NotImplementedError(f"{type(self).__name__} is trained already: train a RegexTokenizer")
-
-    def save(self, file_prefix: str | Path) -> NoReturn:
-        """minbpe's format cannot hold it: NotImplementedError."""
-        raise NotImplementedError(
-            f"minbpe's format cannot hold a {type(self).__name__}, whose ids of bytes are shuffled"
-        )
-
-    def load(self, model_file: str | Path) -> NoReturn:
-        """It is what it is: NotImplementedError."""
-        raise NotImplementedError(f"{type(self).__name__} is loaded already: load the model with RegexTokenizer")
-
-
-class GPT2Tokenizer(_GPTTokenizer):
-    """GPT-2's tokenizer: the ids of its encoder.py and of tiktoken's "gpt2"."""
-
-    _encoding = "gpt2"
-
-    @classmethod
-    def from_files(cls, encoder_json: str | Path, vocab_bpe: str | Path) -> Self:
-        """The tokenizer in GPT-2's own two files, or in two of the same form. ValueError where they are not what they
-        should be."""
-        ranks, special_tokens = gpt2.loads(Path(encoder_json).read_bytes(), Path(vocab_bpe).read_bytes())
-        tok = cls.__new__(cls)
-        Tokenizer.__init__(tok, vocabulary_from_ranks(ranks), SPECS[cls._encoding].pattern, special_tokens)
-        return tok
-
-
-class GPT4Tokenizer(_GPTTokenizer):
-    """minbpe's GPT4Tokenizer: the ids of tiktoken's "cl100k_base". Unlike minbpe's, its `vocab` holds the true bytes of
-    every id."""
-
-    _encoding = "cl100k_base"
-
-
 class Encoding(Tokenizer):
     """tiktoken's Encoding: a vocabulary by ranks, with tiktoken's names and defaults.
 
@@ -494,20 +336,6 @@ def list_encoding_names() -> list[str]:
     return list(SPECS)
 
 
-def recover_merges(mergeable_ranks: dict[bytes, int]) -> dict[tuple[int, int], int]:
-    """The merges that a vocabulary by ranks stands for: (left id, right id) -> id, by rising rank, all ids being ranks.
-
-    Raises ValueError where some tokens cannot be merged from two others.
-    """
-    vocabulary = vocabulary_from_ranks(mergeable_ranks)
-    unmerged = vocabulary.unmerged()
-    if unmerged:
-        shown = ", ".join(f"{token!r} ({rank})" for rank, token in list(unmerged.items())[:5])
-        more = ", ..." if len(unmerged) > 5 else ""
-        raise ValueError(f"{len(unmerged)} tokens are never merged from two others: {shown}{more}")
-    return vocabulary.merges()
-
-
 def restore(
     cls: type[Tokenizer], packed: bytes, pattern: str | None, special_tokens: dict[str, int], state: dict[str, Any]
 ) -> Tokenizer:
@@ -516,28 +344,3 @@ def restore(
     Tokenizer.__init__(tok, Vocabulary.unpack(packed), pattern, special_tokens, cache_bytes=state["_cache_bytes"])
     vars(tok).update(state)
     return tok
-
-
-def untrained_vocabulary() -> Vocabulary:
-    """The 256 bytes, each its own id, and no merge."""
-    return trained_vocabulary(array("I"), array("I"))
-
-
-def trained_vocabulary(left: array[int], right: array[int]) -> Vocabulary:
-    """The 256 bytes and merges of pairs of ids, uint32[n] each, the first of which makes token 256."""
-    return Vocabulary(left, right, array("I", range(256 + len(left))))
-
-
-def write_files(contents: Mapping[str, bytes]) -> None:
-    """Write several files, path to content: first all of them aside, then each to its place."""
-    aside = {path: f"{path}.{os.getpid()}.part" for path in contents}
-    try:
-        for path, content in contents.items():
-            if os.path.isdir(path):
-                raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
-            Path(aside[path]).write_bytes(content)
-        for path in contents:
-            os.replace(aside[path], path)
-    finally:
-        for path in aside.values():
-            Path(path).unlink(missing_ok=True)

@@ -21,8 +21,8 @@ from cbpe._core.train import TIE_BREAKS, Trainer
 from cbpe.patterns import GPT4_SPLIT_PATTERN
 
 if TYPE_CHECKING:
+    from cbpe.minbpe_tokenizers import BasicTokenizer
     from cbpe.splitting import RegexSplitter
-    from cbpe.tokenizer import BasicTokenizer
 
 __all__ = ["TrainingRecord", "learn_merges", "merges_asked", "train"]
 
@@ -253,7 +253,7 @@ def train(
     >>> tok.vocab[257]
     b'low'
     """
-    from cbpe.tokenizer import BasicTokenizer, RegexTokenizer
+    from cbpe.minbpe_tokenizers import BasicTokenizer, RegexTokenizer
 
     # Given ids are checked before the work begins, those to come stand at the end of the vocabulary that was asked for.
     largest = N_BYTES + merges_asked(vocab_size)
