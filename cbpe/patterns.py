@@ -1,6 +1,6 @@
 """Split patterns in common use, named after the tokenizers they belong to. All of them run natively."""
 
-from cbpe._core.blocks import AsciiRules
+from cbpe._core.blocks import ascii_rules
 
 __all__ = [
     "CL100K_SPLIT_PATTERN",
@@ -48,17 +48,18 @@ QWEN2_SPLIT_PATTERN = (
     r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
 )
 
-_WORDS_WITH_PREFIX = AsciiRules.ANY_PREFIX | AsciiRules.NEWLINES | AsciiRules.ANY_CASE
+# What they are called for short: "gpt2", "llama3", ...
+BY_NAME: dict[str, str] = {name.removesuffix("_SPLIT_PATTERN").lower(): globals()[name] for name in __all__}
+
+_WORDS_WITH_PREFIX = ("ANY_PREFIX", "NEWLINES", "ANY_CASE")
 
 # What these patterns say of ASCII, in a form that is split 64 bytes at a time.
 ASCII_RULES = {
-    GPT2_SPLIT_PATTERN: AsciiRules.DIGIT_PREFIX,
-    R50K_SPLIT_PATTERN: AsciiRules.DIGIT_PREFIX,
-    GPT4_SPLIT_PATTERN: _WORDS_WITH_PREFIX | AsciiRules.DIGITS_BY_THREE,
-    CL100K_SPLIT_PATTERN: _WORDS_WITH_PREFIX | AsciiRules.DIGITS_BY_THREE,
-    LLAMA3_SPLIT_PATTERN: _WORDS_WITH_PREFIX | AsciiRules.DIGITS_BY_THREE,
-    QWEN2_SPLIT_PATTERN: _WORDS_WITH_PREFIX | AsciiRules.DIGITS_BY_ONE,
-    O200K_SPLIT_PATTERN: (
-        _WORDS_WITH_PREFIX | AsciiRules.DIGITS_BY_THREE | AsciiRules.SLASHES | AsciiRules.SUFFIXES | AsciiRules.CASES
-    ),
+    GPT2_SPLIT_PATTERN: ascii_rules("DIGIT_PREFIX"),
+    R50K_SPLIT_PATTERN: ascii_rules("DIGIT_PREFIX"),
+    GPT4_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE"),
+    CL100K_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE"),
+    LLAMA3_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE"),
+    QWEN2_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_ONE"),
+    O200K_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE", "SLASHES", "SUFFIXES", "CASES"),
 }

@@ -5,7 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 
-from cbpe._core.vocab import Vocabulary
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cbpe._core.vocab import Vocabulary
+
+
+class SpecialChoiceError(ValueError, TypeError):
+    """A choice of special tokens is a str that means nothing. A ValueError in minbpe, a TypeError in tiktoken."""
 
 
 def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabulary) -> dict[str, int]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-from typing import TYPE_CHECKING, Any
 
-from cbpe._core.split import PatternNotSupported, Splitter
-from cbpe.patterns import ASCII_RULES
+from cbpe._core.split import UNICODE_VERSION, PatternNotSupported, Splitter
+from cbpe.patterns import ASCII_RULES, BY_NAME
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from typing import Any
 
-__all__ = ["RegexSplitter", "make_splitter"]
+__all__ = ["RegexSplitter", "make_splitter", "quoted", "unicode_version"]
 
 # How long the `regex` module may work on one text before its pattern is taken to backtrack without end.
 SECONDS_PER_TEXT = 10.0
@@ -23,7 +22,8 @@ MAX_QUOTED = 500
 
 
 def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
-    """A splitter for a pattern; its `native` says which kind. ValueError if the pattern is not a valid expression.
+    """A splitter for a pattern; its `native` says which kind. ValueError if the pattern is not a valid expression,
+    or if it is what one of cbpe.patterns is called, which as an expression would find next to nothing.
 
     The environment's CBPE_INSTRUCTIONS may name the instruction set that classifies characters ("portable" for none
     but the machine's basic ones), in place of the best that the machine has. It changes no piece.
@@ -33,6 +33,10 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
     >>> make_splitter(r"(\\w)\\1*|.").native  # remembers what it has seen
     False
     """
+    if isinstance(pattern, str) and pattern in BY_NAME:
+        raise ValueError(
+            f"the split pattern {pattern!r} is the name of one: pass cbpe.patterns.{pattern.upper()}_SPLIT_PATTERN"
+        )
     try:
         rules = ASCII_RULES.get(pattern, 0) if isinstance(pattern, str) else 0
         return Splitter(pattern, rules, os.environ.get("CBPE_INSTRUCTIONS"))
@@ -63,21 +67,26 @@ class RegexSplitter:
 
     def split(self, text: str) -> list[str]:
         """The pieces of a text. ValueError if the pattern backtracks beyond all measure on it."""
-        return [piece for piece in self._matches(text) if piece]
+        return [text[start:end] for start, end in self.spans(text)]
 
-    def _matches(self, text: str) -> Iterator[str]:
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where the pieces of a text are: (start, end) in characters. Raises as split does."""
         timeout = SECONDS_PER_TEXT + SECONDS_PER_CHARACTER * len(text)
         try:
-            for match in self._compiled.finditer(text, timeout=timeout):
-                yield match.group()
+            return [match.span() for match in self._compiled.finditer(text, timeout=timeout) if match.group()]
         except TimeoutError:
             quoted = shortened(self.pattern)
             raise ValueError(f"the split pattern {quoted} took more than {timeout:.0f} s on one text") from None
 
 
+def unicode_version(splitter: Splitter | RegexSplitter) -> str | None:
+    """The version of Unicode that a splitter knows characters by; None for the `regex` module's own."""
+    return UNICODE_VERSION if isinstance(splitter, Splitter) else None
+
+
 def compile_regex(pattern: str) -> Any:
     """The pattern compiled by the `regex` module; its errors become ValueErrors that quote the pattern."""
-    import regex  # type: ignore[import-untyped]  # slow to import, and rarely needed
+    import regex  # slow to import, and rarely needed
 
     quoted = shortened(pattern)
     if unrolled_copies(pattern) > MAX_COPIES:
@@ -95,6 +104,8 @@ def unrolled_copies(pattern: str) -> int:
 
     A rough reading, right for any syntax that has groups, classes and escapes, is all that this guard needs.
     """
+    import re
+
     least_count = re.compile(r"\{(\d+)")
     copies = [1]  # in the groups that are open
     most = 1
@@ -119,3 +130,8 @@ def unrolled_copies(pattern: str) -> int:
 def shortened(pattern: str) -> str:
     """The pattern as it is quoted in a message."""
     return repr(pattern) if len(pattern) <= MAX_QUOTED else repr(pattern[:MAX_QUOTED]) + ".."
+
+
+def quoted(pattern: str | None) -> str:
+    """A pattern, or that there is none, as it is quoted in a message."""
+    return "no pattern" if pattern is None else shortened(pattern)

@@ -3,9 +3,28 @@
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+pytest_plugins = ["store_backends"]
 
 settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=200)
 settings.load_profile("cbpe")
 
 SHARED = Path(os.environ.get("CBPE_SHARED", Path(__file__).resolve().parent.parent.parent / "shared"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def somewhere_else(tmp_path_factory):
+    """Run in another folder than the checkout, where `python -c` would find the sources in place of what is
+    installed."""
+    before = Path.cwd()
+    os.chdir(tmp_path_factory.mktemp("somewhere_else"))
+    yield
+    os.chdir(before)
+
+
+@pytest.fixture(autouse=True)
+def no_store_of_the_user(tmp_path, monkeypatch):
+    """What a test keeps is in no store of the user's."""
+    monkeypatch.setenv("CBPE_STORE", str(tmp_path / "models.db"))

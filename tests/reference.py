@@ -40,17 +40,23 @@ def choose_pair(counts, tie_break):
     return {"first": lambda: tied[0], "largest": lambda: max(tied), "smallest": lambda: min(tied)}[tie_break]()
 
 
-def train(pieces, n_merges, tie_break="first", min_count=1, max_token_length=None):
+def train(pieces, n_merges, tie_break="first", min_count=1, max_token_length=None, initial=()):
     """Learn up to n_merges merges from pieces (a list of bytes) -> {(left id, right id): new id}, the counts, the
     tokens remaining after each.
 
     Training ends early when no pair is left whose count is at least min_count and whose token is no longer than
-    max_token_length bytes.
+    max_token_length bytes. With initial merges it goes on from these: they are the first merges of the result, whatever
+    the options say, and the counts and tokens are of the new ones.
     """
     pieces = [list(piece) for piece in pieces]
     vocab = {i: bytes([i]) for i in range(256)}
     merges, counts_of_merges, remaining = {}, [], []
-    for new_id in range(256, 256 + n_merges):
+    for new_id, pair in enumerate(initial, 256):
+        pieces = [merge(piece, pair, new_id) for piece in pieces]
+        merges[pair] = new_id
+        vocab[new_id] = vocab[pair[0]] + vocab[pair[1]]
+    first_new_id = 256 + len(merges)
+    for new_id in range(first_new_id, first_new_id + n_merges):
         counts = count_pairs(pieces)
         if max_token_length is not None:
             counts = {(a, b): n for (a, b), n in counts.items() if len(vocab[a] + vocab[b]) <= max_token_length}
@@ -77,6 +83,28 @@ def encode_with_merges(piece, merges):
             return ids
         pair = min(known, key=merges.get)
         ids = merge(ids, pair, merges[pair])
+
+
+def encode_with_dropout(ids, merges, p, random):
+    """BPE-dropout (arXiv 1910.13267): at each step each possible merge is dropped with the probability p, and the best
+    of the others is applied, the leftmost of several; until there is none.
+
+    random() is asked once a step for a number from 0 to 1, which serves for one possible merge after the other, the
+    best first: below p, that merge is dropped, and what is below p is as random as before when it is stretched to 1.
+    """
+    ids = list(ids)
+    while True:
+        possible = sorted((merges[pair], i) for i, pair in enumerate(pairwise(ids)) if pair in merges)
+        if not possible:
+            return ids
+        number = random()
+        while possible and number < p:
+            possible.pop(0)
+            number /= p
+        if not possible:
+            return ids
+        new_id, i = possible[0]
+        ids[i : i + 2] = [new_id]
 
 
 def encode_with_ranks(piece, ranks):

@@ -18,6 +18,10 @@ FRAGMENTS = [
     "'s", "'T", "'ll", "'vE", "'l", "'x", "1", "22", "333", "4444", "1234567", ".", ",", "!", "/", "//", "\n/", ".\n/",
     "(", "\x00", "\x7f",
     "é", "\u017f", "K", "你", "\u3000", "\u2028", "\u0085", "\xa0", "Ü", "ǅ", "\u0301", "😀", "\u0661",
+    # Characters of three bytes: letters, marks, punctuation, numbers, spaces, and marks where they matter most.
+    *"ẽẼỹ“”\u2019\u2013…\u200b\u2009\u202f\u20d0\u1dc4₂ⁿ₤क\u094dก\u0e31", "e\u0301", "E\u0301", "'s\u0301", "'ll\u0300",
+    # Letters of two bytes that blocks know, and what is close to them.
+    *"àßÿÀÞĀſƀǅȿɀʯʰаяАЯѐѠѡѿ҂\u00d7÷»¿", "слово", "Слово", "čeština", "ÉCOLE", "'\u017f", "Ǆǅǆ",
 ]  # fmt: skip
 texts = st.lists(st.sampled_from(FRAGMENTS), max_size=150).map("".join)
 ascii_texts = st.text(st.characters(max_codepoint=127), max_size=300)
@@ -44,6 +48,24 @@ def test_every_pair_of_ascii_characters_at_every_place_of_a_block(instructions):
     """Each pair stands once at each distance from the beginning of a block, between words."""
     pairs = [chr(a) + chr(b) for a in range(128) for b in range(128)]
     data = "".join(pair + "word "[: i % 6] for i, pair in enumerate(pairs)).encode()
+    for pattern, rules in ASCII_RULES.items():
+        expected = Splitter(pattern).spans(data)
+        assert Splitter(pattern, rules, instructions).spans(data) == expected, pattern
+
+
+@pytest.mark.parametrize("instructions", instruction_sets())
+def test_every_character_of_two_bytes_between_letters_and_others(instructions):
+    characters = [chr(i) for i in range(128, 0x800)]
+    data = "".join(f" {c}a{c}B{c}.{c}1{c}'{c}{c} {c}\n{c}s"[: 8 + i % 9] for i, c in enumerate(characters)).encode()
+    for pattern, rules in ASCII_RULES.items():
+        expected = Splitter(pattern).spans(data)
+        assert Splitter(pattern, rules, instructions).spans(data) == expected, pattern
+
+
+@pytest.mark.parametrize("instructions", instruction_sets())
+def test_every_character_of_three_bytes_between_letters_and_others(instructions):
+    characters = [chr(i) for i in range(0x800, 0x10000) if not 0xD800 <= i < 0xE000]
+    data = "".join(f"{c}a{c}B{c}.{c}{c}'{c}s "[i % 5 : 7 + i % 7] for i, c in enumerate(characters)).encode()
     for pattern, rules in ASCII_RULES.items():
         expected = Splitter(pattern).spans(data)
         assert Splitter(pattern, rules, instructions).spans(data) == expected, pattern

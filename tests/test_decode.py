@@ -1,5 +1,6 @@
 """Decoding: ids of any kind of int in any kind of sequence to bytes and text, and what is no id refused."""
 
+import tracemalloc
 from array import array
 
 import numpy as np
@@ -80,6 +81,60 @@ def test_nothing_is_empty(tok):
 )
 def test_any_iterable_of_ints(tok, kind):
     assert tok.decode(kind([0, 10, 30])) == "A" + "BB" + "D" * 8
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", ">i4", ">u8"]
+)
+@pytest.mark.parametrize("stride", [1, 3, -1])
+def test_arrays_are_lists(tok, dtype, stride):
+    ids = np.array([0, 10, 20, 30, 100, 0] * 7, dtype)[::stride]
+    assert tok.decode_bytes(ids) == tok.decode_bytes(ids.tolist())
+    if not dtype.startswith(">"):  # which memoryview does not read
+        assert tok.decode_bytes(memoryview(ids)) == tok.decode_bytes(ids.tolist())
+    assert tok.decode_bytes(np.array([], dtype)) == b""
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        np.array([0, 3_000_000_000], "uint32"),
+        np.array([3_000_000_000, 1000], "int64"),
+        np.array([0, 3_000_000_000, 0], "uint64"),
+        np.array([3_000_000_000, 0], object),
+    ],
+)
+def test_arrays_with_ids_far_above_the_vocabulary(tok, ids):
+    assert tok.decode(ids) == tok.decode(ids.tolist())
+
+
+@pytest.mark.parametrize("wrong", [-1, -(2**31), 5, 2**31 - 1, 2**32, 2**32 + 10, 2**63 - 1, 2**64 - 1])
+def test_an_id_in_an_array_that_is_not_in_the_vocabulary_is_named(tok, wrong):
+    for dtype in ("int32", "uint32", "int64", "uint64"):
+        if np.iinfo(dtype).min <= wrong <= np.iinfo(dtype).max:
+            with pytest.raises(KeyError, match=f"token id {wrong} is not in the vocabulary"):
+                tok.decode(np.array([0, wrong, 0], dtype))
+
+
+@pytest.mark.parametrize("wrong", [np.array([True]), np.array([1.5], "f4"), np.array(["a"]), np.array([0], "M8[s]")])
+def test_arrays_of_something_else_are_a_type_error(tok, wrong):
+    with pytest.raises(TypeError):
+        tok.decode(wrong)
+
+
+def test_bytes_are_small_ids(tok):
+    assert tok.decode(b"\x00\x0a") == tok.decode(bytearray(b"\x00\x0a")) == "ABB"
+
+
+def test_much_of_an_array_is_decoded_in_its_place(tok):
+    ids = np.tile(np.array([0, 10], np.uint32), 5_000_000)
+    tracemalloc.start()
+    try:
+        assert tok.decode_bytes(ids) == b"ABB" * 5_000_000
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * 15_000_000 + 100_000  # the result and what it is compared with; ints would take 32 bytes each
 
 
 class Id(int):

@@ -4,6 +4,7 @@ import gc
 import random
 import sys
 import threading
+import time
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from vocabularies import by_merges, encoder
 
 import cbpe
-from cbpe._core.engine import Encoder
+from cbpe._core.encoder import Encoder
 from cbpe._core.special import SpecialTokens
 from cbpe._core.vocab import Vocabulary
 from cbpe.encodings import load_vocabulary
@@ -158,11 +159,11 @@ class FailingSplitter:
     def __init__(self):
         self.fail = False
 
-    def split(self, text):
-        yield text[:1]
+    def spans(self, text):
+        yield 0, 1
         if self.fail:
             raise OSError("failed")
-        yield text[1:]
+        yield 1, len(text)
 
 
 def test_an_exception_while_splitting_leaves_it_usable():
@@ -183,8 +184,8 @@ class RecursiveSplitter:
     pattern = None
     native = False
 
-    def split(self, text):
-        return [text[: len(self.encoder.encode_ordinary(text[1:])) + 1]] if text else []
+    def spans(self, text):
+        return [(0, len(self.encoder.encode_ordinary(text[1:])) + 1)] if text else []
 
 
 def test_encoding_within_encoding():
@@ -321,3 +322,64 @@ def test_encoders_give_their_memory_back():
     assert ids.count(large) >= 100
     del ids
     assert sys.getrefcount(large) <= 3
+
+
+@pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="there is no GIL to be released")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda enc, text: enc.encode_to_numpy(text, "all"),
+        lambda enc, text: enc.encode(text, "all"),
+        lambda enc, text: enc.count(text, "all"),
+        lambda enc, text: enc.count("<|" * 2_000_000),
+        lambda enc, text: enc.encode_batch_flat([text] * 2, allowed_special="all", num_threads=1),
+        lambda enc, text: enc.encode_batch([text[:8000]] * 500, allowed_special="all", num_threads=2),
+        lambda enc, text: enc.count("a" * 5_000_000),
+        lambda enc, text: enc.truncate(text[:100_000].replace("<", "(") * 100, 2_000_000),
+        lambda enc, text: enc.decode(np.zeros(20_000_000, np.uint32)),
+        lambda enc, text: enc.decode_bytes_batch([[0] * 20_000] * 200, num_threads=1),
+    ],
+    ids=[
+        *["numpy", "list", "count", "false special tokens", "flat batch", "batch", "one piece", "truncate"],
+        *["decode an array", "decode a batch"],
+    ],
+)
+def test_other_threads_run_meanwhile(call):
+    """With documents between special tokens, none of which is long. The GIL is not taken away from who has it for an
+    hour, so another thread gets on only if it is given up, and it gives it back itself."""
+    enc = cbpe.get_encoding("cl100k_base")
+    text = ("hello world " * 300 + "<|endoftext|>") * 3000
+    turns, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            turns[0] += 1
+            time.sleep(0)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(3600)
+    thread = threading.Thread(target=count)
+    try:
+        thread.start()
+        for _ in range(30):
+            before = turns[0]
+            call(enc, text)
+            if turns[0] - before >= 20:
+                break
+        else:
+            raise AssertionError(f"{turns[0] - before} turns of the other thread")
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+        thread.join()
+
+
+def test_a_text_between_special_tokens_of_every_length():
+    """Slices of text end within, at and behind special tokens."""
+    tok = encoder(by_merges([(97, 98)]), {"<e>": 1000, "<e>>": 1001}, pattern=r"[a-z]+|.")
+    for stretch in (0, 1, 2, 3, 100, 4094, 4095, 4096, 4097):
+        n = 9_000_000 // (stretch + 3) if stretch > 100 else 1000
+        text = ("ab" * stretch + "<e>") * n
+        ids = tok._encode(text, tok._special, None)
+        assert len(ids) == tok._count(text, tok._special, None) == (stretch + 1) * n
+        assert ids[stretch :: stretch + 1] == [1000] * n

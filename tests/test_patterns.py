@@ -9,6 +9,7 @@ import pytest
 import cbpe.splitting
 from cbpe import patterns
 from cbpe._core.split import PatternNotSupported, Splitter
+from cbpe.patterns import BY_NAME
 from cbpe.splitting import RegexSplitter, make_splitter
 
 NATIVE = [
@@ -132,3 +133,9 @@ def test_splitting_is_imported_without_heavy_modules(tmp_path):
     code = "import sys, cbpe.splitting, cbpe.patterns; print({'regex', 'numpy', 'sqlalchemy'} & set(sys.modules))"
     output = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert output.stdout.strip() == "set()"
+
+
+def test_the_name_of_a_pattern_is_not_taken_for_an_expression():
+    for name in BY_NAME:
+        with pytest.raises(ValueError, match=rf"name of one: pass cbpe\.patterns\.{name.upper()}_SPLIT_PATTERN"):
+            make_splitter(name)

@@ -105,3 +105,27 @@ def test_their_ids_are_a_copy():
 def test_what_are_no_special_tokens_is_refused(ids, error):
     with pytest.raises(error):
         SpecialTokens(ids)
+
+
+@pytest.mark.parametrize("false_beginnings", [10, 5_000, 40_000])
+def test_among_very_many_false_beginnings(false_beginnings):
+    """The search stops now and then, to look at the signals, and goes on."""
+    tokens = numbered(["<|e|>", "<|e|>>", "<|other|>"])
+    text = "<|" * false_beginnings + "<|e|>>" + "x" * 70_000 + "<|" * false_beginnings + "<|e|>"
+    ids = encode(text, tokens)
+    assert [i for i in ids if i >= 1000] == [1001, 1000]
+    assert ids.index(1001) == 2 * false_beginnings
+    assert len(ids) == 4 * false_beginnings + 70_002
+
+
+def test_far_apart_in_a_long_text():
+    tokens = numbered(["<e>", "[x]", "(y)", "{z}", "#w#"])
+    text = "a" * 3_000_000 + "[x]" + "b" * 1_500_000 + "<e>"
+    for some in (tokens, {"<e>": 1000, "[x]": 1001}):
+        assert [i for i in encode(text, some) if i >= 1000] == [1001, 1000]
+
+
+def test_a_very_long_one_is_found_and_its_parts_are_not():
+    long_one = "<" + "a" * 100_000 + ">"
+    tokens = {long_one: 1000, "<a": 1001}
+    assert encode(long_one + "<" + "a" * 99_999 + ">", tokens)[:2] == [1000, 1001]

@@ -355,3 +355,95 @@ def test_the_judge_keeps_what_folds_to_ascii():
     # Otherwise (?i:s) and (?i:k) would not be tested.
     assert {0x17F, 0x212A} < KEPT
     assert pieces_by_regex("(?i:[sk])", "\u017f\u212a") == ["\u017f", "\u212a"]
+
+
+# ---- Text that goes on
+
+
+def check_what_is_sure(splitter, text):
+    """Whatever the text is cut at: what is said to be sure of the first part is true of the whole."""
+    whole = splitter.spans(text)
+    for cut in range(len(text) + 1):
+        if cut < len(text) and text[cut] & 0xC0 == 0x80:
+            continue
+        pieces, position = splitter.sure_spans(text[:cut])
+        assert pieces == whole[: len(pieces)]
+        assert pieces + [(position + a, position + b) for a, b in splitter.spans(text[position:])] == whole
+
+
+def check_borders(splitter, text):
+    """What is before a border and what is behind it have the pieces of the whole, each without the other."""
+    whole = splitter.spans(text)
+    found = set()
+    for cut in range(len(text) + 1):
+        border, behind = splitter.last_border(text[:cut])
+        if border:
+            assert 0 < border < behind <= cut
+            before, position = splitter.sure_spans(text[:behind])
+            assert position >= border
+            after = [(border + a, border + b) for a, b in splitter.spans(text[border:])]
+            assert before + after == whole
+            found.add(border)
+    return found
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_pieces_that_are_sure_stay_the_same_however_the_text_goes_on(name, in_blocks):
+    splitter = Splitter(NAMED[name], patterns.ASCII_RULES[NAMED[name]] if in_blocks else 0)
+
+    @settings(max_examples=50)
+    @given(telling_texts)
+    def check(text):
+        check_what_is_sure(splitter, text.encode())
+        check_borders(splitter, text.encode())
+
+    check()
+    ascii_text = b"It's what the 12345 Words say,\r\n\n  don't they? (x)/\n/ " * 4
+    check_what_is_sure(splitter, ascii_text)
+    assert len(check_borders(splitter, ascii_text)) > 40
+
+
+def test_random_patterns_keep_their_pieces_at_borders():
+    n_borders = []
+
+    @settings(max_examples=500)
+    @given(random_patterns, st.lists(short_texts, min_size=1, max_size=4))
+    def check(pattern, texts):
+        try:
+            splitter = Splitter(pattern)
+        except PatternNotSupported:
+            return
+        for text in texts:
+            check_what_is_sure(splitter, text.encode())
+            n_borders.append(len(check_borders(splitter, text.encode())))
+
+    check()
+    assert sum(n > 0 for n in n_borders) > 100
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "borders"),
+    [
+        (r"\p{L}+|\P{L}+", "ab 12 c", {2, 6}),
+        (r"\p{L}+|\P{L}+", "a\u4e2d 12 \u4e2d", {4, 8}),
+        (r" ?\p{L}+|\s+(?!\S)|\s+|.", "ab cd\n ef", {2, 5}),  # the last space may be a piece with the line break
+        (r"a+b|a", "aaaaab", set()),  # each a may yet turn out to be of one piece with a last b
+        (r"(?s).+", "a b", set()),
+        (r"a", "xxax", {1, 2, 3}),
+        (None, "a b", set()),
+    ],
+)
+def test_borders_of_simple_patterns(pattern, text, borders):
+    assert check_borders(Splitter(pattern), text.encode()) == borders
+
+
+def test_without_a_pattern_nothing_is_sure():
+    assert Splitter(None).sure_spans(b"a b") == ([], 0)
+    assert Splitter("a").sure_spans(b"") == ([], 0)
+
+
+def test_a_border_is_found_before_a_character_that_is_cut_off():
+    splitter = Splitter(r"\p{L}+|\P{L}+")
+    text = "ab  \u4e2d".encode()
+    assert [splitter.last_border(text[:cut]) for cut in (3, 4, 5, 6, 7)] == [(2, 3), (2, 3), (2, 3), (2, 3), (4, 7)]

@@ -113,6 +113,13 @@ def test_a_merge_of_a_byte_without_a_token_has_no_pair_of_ids():
         vocabulary.merges()
 
 
+def test_the_parts_of_merges_are_ids_or_say_which_byte_has_none():
+    ids = [ABSENT if byte == B else byte + 1 for byte in range(256)]
+    vocabulary = make([A, 256], [B, A], [*ids, 500, 300])
+    assert vocabulary.merge_parts() == [(A + 1, -1 - B, 500), (500, A + 1, 300)]
+    assert by_merges([(97, 98), (256, 256)]).merge_parts() == [(97, 98, 256), (256, 256, 257)]
+
+
 def test_find_gives_the_earlier_of_two_tokens_with_the_same_bytes():
     vocabulary = make([A, B, A, 256], [B, C, 257, C])
     assert vocabulary.tokens()[258] == vocabulary.tokens()[259] == b"abc"
@@ -183,6 +190,14 @@ def test_more_bytes_than_the_limit_are_refused():
 
 
 # ---- Packed
+
+
+def test_a_limit_on_the_bytes_of_all_tokens_is_kept():
+    doubling = by_merges([(97, 97), *((255 + i, 255 + i) for i in range(1, 10))])
+    total = sum(map(len, doubling.tokens().values()))
+    assert Vocabulary.unpack(doubling.pack(), max_bytes=total).tokens() == doubling.tokens()
+    with pytest.raises(ValueError, match=f"more than {total - 1} bytes"):
+        Vocabulary.unpack(doubling.pack(), max_bytes=total - 1)
 
 
 @given(merge_lists())

@@ -4,7 +4,7 @@ from array import array
 
 from hypothesis import strategies as st
 
-from cbpe._core.engine import Encoder
+from cbpe._core.encoder import Encoder
 from cbpe._core.split import Splitter
 from cbpe._core.vocab import Vocabulary
 
@@ -71,6 +71,20 @@ def rank_dicts(draw, alphabet=b"ab", max_size=14, max_length=6, all_bytes=True):
     tokens = draw(st.permutations(singles + tokens))
     gap = draw(st.integers(1, 3))
     return {token: gap * i for i, token in enumerate(tokens)}
+
+
+@st.composite
+def lists_of_merges(draw):
+    """Ids and merges in any order: several to one token, of tokens that nothing makes or that come later."""
+    token = st.lists(st.sampled_from([b"a", b"b"]), min_size=2, max_size=6).map(b"".join)
+    tokens = draw(st.lists(token, max_size=14, unique=True))
+    numbers = draw(st.permutations(range(256, 256 + len(tokens))))
+    ids = {bytes([byte]): byte for byte in range(256)} | dict(zip(tokens, numbers, strict=True))
+    ways = [(t[:i], t[i:]) for t in tokens for i in range(1, len(t)) if t[:i] in ids and t[i:] in ids]
+    merges = draw(st.lists(st.sampled_from(ways), unique=True)) if ways else []
+    if draw(st.booleans()):
+        merges.sort(key=lambda pair: (len(pair[0] + pair[1]), ids[pair[0] + pair[1]], ids[pair[0]]))
+    return ids, merges
 
 
 def texts(alphabet="ab", min_size=0, max_size=200):

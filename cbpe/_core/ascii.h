@@ -43,14 +43,14 @@ static void cbpe_classify_portable(const uint8_t *text, cbpe_masks *masks) {
             x = x << 8 | bytes[k];
         y = x & CBPE_EVERY(0x7f);
         masks->beyond |= cbpe_top_bits(x & CBPE_EVERY(0x80)) << i;
-        masks->upper |= cbpe_top_bits(cbpe_between(y, 'A', 'Z')) << i;
-        masks->letter |= cbpe_top_bits(cbpe_between(y | CBPE_EVERY(0x20), 'a', 'z')) << i;
-        masks->digit |= cbpe_top_bits(cbpe_between(y, '0', '9')) << i;
-        masks->space |= cbpe_top_bits(cbpe_between(y, ' ', ' ')) << i;
-        masks->blank |= cbpe_top_bits(cbpe_between(y, '\t', '\r') | cbpe_between(y, ' ', ' ')) << i;
-        masks->newline |= cbpe_top_bits(cbpe_between(y, '\n', '\n') | cbpe_between(y, '\r', '\r')) << i;
-        masks->apostrophe |= cbpe_top_bits(cbpe_between(y, '\'', '\'')) << i;
-        masks->slash |= cbpe_top_bits(cbpe_between(y, '/', '/')) << i;
+        masks->upper |= cbpe_top_bits(cbpe_between(y, 'A', 'Z') & ~x) << i;
+        masks->letter |= cbpe_top_bits(cbpe_between(y | CBPE_EVERY(0x20), 'a', 'z') & ~x) << i;
+        masks->digit |= cbpe_top_bits(cbpe_between(y, '0', '9') & ~x) << i;
+        masks->space |= cbpe_top_bits(cbpe_between(y, ' ', ' ') & ~x) << i;
+        masks->blank |= cbpe_top_bits((cbpe_between(y, '\t', '\r') | cbpe_between(y, ' ', ' ')) & ~x) << i;
+        masks->newline |= cbpe_top_bits((cbpe_between(y, '\n', '\n') | cbpe_between(y, '\r', '\r')) & ~x) << i;
+        masks->apostrophe |= cbpe_top_bits(cbpe_between(y, '\'', '\'') & ~x) << i;
+        masks->slash |= cbpe_top_bits(cbpe_between(y, '/', '/') & ~x) << i;
     }
 }
 
@@ -138,6 +138,12 @@ static inline int cbpe_lowest_bit(uint64_t x) {
     }
     return n;
 #endif
+}
+
+static inline int cbpe_count_bits(uint64_t x) {
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    return (int)(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
 }
 
 static inline int cbpe_highest_bit(uint64_t x) {

@@ -10,7 +10,7 @@
 #if defined(_WIN32)
 #include <malloc.h>
 #endif
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
 #include <sys/mman.h>
 #endif
 #if defined(_MSC_VER) && !defined(__clang__)
@@ -24,6 +24,17 @@ static inline uint64_t cbpe_load64(const uint8_t *p) {
     memcpy(&v, p, 8);
     return v;
 }
+
+/* The bytes of a short piece that the two words of its key hold: by its size, from 0 to 15. */
+#define CBPE_LOW_BYTES(n) ((n) >= 8 ? ~(uint64_t)0 : ((uint64_t)1 << 8 * ((n) & 7)) - 1)
+#define CBPE_HIGH_BYTES(n) ((n) > 8 ? ((uint64_t)1 << 8 * ((n) & 7)) - 1 : 0)
+#define CBPE_KEY_MASK(n) {CBPE_LOW_BYTES(n), CBPE_HIGH_BYTES(n)}
+
+static const uint64_t cbpe_key_masks[16][2] = {
+    CBPE_KEY_MASK(0), CBPE_KEY_MASK(1), CBPE_KEY_MASK(2), CBPE_KEY_MASK(3), CBPE_KEY_MASK(4), CBPE_KEY_MASK(5),
+    CBPE_KEY_MASK(6), CBPE_KEY_MASK(7), CBPE_KEY_MASK(8), CBPE_KEY_MASK(9), CBPE_KEY_MASK(10), CBPE_KEY_MASK(11),
+    CBPE_KEY_MASK(12), CBPE_KEY_MASK(13), CBPE_KEY_MASK(14), CBPE_KEY_MASK(15),
+};
 
 /* Both halves of the 128-bit product, folded: the mixing step of the wyhash family. */
 static inline uint64_t cbpe_mix(uint64_t a, uint64_t b) {
@@ -98,21 +109,72 @@ static inline void cbpe_want_large_pages(void *p, size_t n) {
 #endif
 }
 
+/* Blocks from this size on come from the system and go back to it at once. (What other threads give back to malloc, it
+ * keeps for them.) A sanitizer watches only what malloc gives. */
+#define CBPE_MAPPED ((size_t)256 << 10)
+#if (defined(__linux__) || defined(__APPLE__)) && !defined(__SANITIZE_ADDRESS__)
+#define CBPE_MAPS_BLOCKS 1
+#else
+#define CBPE_MAPS_BLOCKS 0
+#endif
+
+/* What stands before a block, a cache line in all: how much was mapped for both, 0 if malloc gave them. */
+#define CBPE_BLOCK_HEAD ((size_t)64)
+
+static inline void *cbpe_map_zeroed(size_t n) {
+#if CBPE_MAPS_BLOCKS
+    size_t slack = n >= CBPE_LARGE_PAGE ? CBPE_LARGE_PAGE : 0, before, behind;
+    uint8_t *p;
+    n = (n + 0xFFFF) & ~(size_t)0xFFFF; /* whole pages, however large they are */
+    p = mmap(NULL, n + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    if (slack) { /* keep n bytes that begin a large page */
+        before = (size_t)(-(uintptr_t)p & (CBPE_LARGE_PAGE - 1));
+        behind = slack - before;
+        if (before)
+            munmap(p, before);
+        p += before;
+        if (behind)
+            munmap(p + n, behind);
+        cbpe_want_large_pages(p, n);
+    }
+    *(size_t *)p = n;
+    return p;
+#else
+    (void)n;
+    return NULL;
+#endif
+}
+
 static inline void *cbpe_take_zeroed(size_t n) {
     void *p = NULL;
+    if (n > SIZE_MAX / 2)
+        return NULL;
+    n += CBPE_BLOCK_HEAD;
+    if (CBPE_MAPS_BLOCKS && n >= CBPE_MAPPED) {
+        p = cbpe_map_zeroed(n);
+        return p == NULL ? NULL : (uint8_t *)p + CBPE_BLOCK_HEAD;
+    }
 #if defined(_WIN32)
     p = _aligned_malloc(n, 64);
 #else
-    if (posix_memalign(&p, n >= CBPE_LARGE_PAGE ? CBPE_LARGE_PAGE : 64, n) != 0)
-        return NULL;
+    if (posix_memalign(&p, 64, n) != 0)
+        p = NULL;
 #endif
-    if (p == NULL)
-        return NULL;
-    cbpe_want_large_pages(p, n);
-    return memset(p, 0, n);
+    return p == NULL ? NULL : (uint8_t *)memset(p, 0, n) + CBPE_BLOCK_HEAD;
 }
 
 static inline void cbpe_give_back(void *p) {
+    if (p == NULL)
+        return;
+    p = (uint8_t *)p - CBPE_BLOCK_HEAD;
+#if CBPE_MAPS_BLOCKS
+    if (*(size_t *)p) {
+        munmap(p, *(size_t *)p);
+        return;
+    }
+#endif
 #if defined(_WIN32)
     _aligned_free(p);
 #else

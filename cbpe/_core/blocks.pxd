@@ -16,13 +16,13 @@ cdef extern from "ascii.h" nogil:
     ctypedef void (*cbpe_classify)(const uint8_t *text, cbpe_masks *masks) noexcept nogil
     cbpe_classify cbpe_classify_by_name(const char *name)
     int cbpe_lowest_bit(uint64_t x)
+    int cbpe_count_bits(uint64_t x)
     int cbpe_highest_bit(uint64_t x)
 
 
 # How a family of split patterns treats ASCII. All have runs of letters, of digits, of white space and of the other
-# characters
-# ("punctuation"), and all but the last character of white space is left to what follows it.
-cpdef enum AsciiRules:
+# characters ("punctuation"), and all but the last character of white space is left to what follows it.
+cdef enum AsciiRules:
     ANY_PREFIX = 1              # a word may begin with any character but a digit or line break; otherwise with a space
     DIGIT_PREFIX = 2            # a number may begin with a space
     DIGITS_BY_THREE = 4         # a number has at most three digits
@@ -35,7 +35,6 @@ cpdef enum AsciiRules:
 
 
 # The places in text[0:64], all of which may be read, where pieces begin, given that one begins at 0: a bit for each.
-# Only those that nothing behind the 64 bytes, or from the first byte on that is not ASCII, could change; what follows
-# the
-# last of them is for the next call.
+# Only those that nothing behind the 64 bytes could change, or a character that these rules do not reach; what follows
+# the last of them is for the next call.
 cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil

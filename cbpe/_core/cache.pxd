@@ -1,15 +1,17 @@
 """The cache of pieces: a piece's bytes to its token ids, as plain C data of bounded size.
 
 An entry is 32 bytes. The bytes of a piece of up to 15 stand in the entry itself, with their number, so that comparing
-16 bytes decides.
-Those of a longer one stand in the arena, and the entry has their hash. Up to three ids stand in the entry, more in the
-arena.
+16 bytes decides. Those of a longer one stand in the arena, and the entry has their hash. Up to three ids stand in the
+entry, more in the arena.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
 from cbpe._core.vocab cimport cbpe_hash, cbpe_load64, cbpe_mix
+
+cdef extern from "bits.h" nogil:
+    const uint64_t cbpe_key_masks[16][2]
 
 
 cdef enum:
@@ -18,6 +20,8 @@ cdef enum:
     LONG = 0xFF                 # stands for the size of a longer piece on top of its key
     TO_CUT = 1                  # instead of the upper half of a key: none is made, the piece is looked up in parts
     LONGEST_CACHED = 255        # longer pieces are rarely met twice
+    FAR_IDS = 1 << 31           # flag of an entry's n_ids: the ids stand in the arena
+    FAR_BYTES = 1 << 30         # ... and so do the piece's bytes, which are to be compared
     PROBES = 8                  # an entry stands within so many slots of its hash, or not at all
 
 
@@ -31,7 +35,7 @@ cdef struct CacheEntry:
     uint64_t low
     uint64_t high
     uint32_t ids[3]             # of a long piece or more than three ids: ids[0] is where its record starts in the arena
-    uint32_t n_ids
+    uint32_t n_ids              # with FAR_IDS and FAR_BYTES on top
 
 
 # The ids of one character; n_ids is 0 as long as they are not known.
@@ -44,6 +48,7 @@ cdef struct PieceCache:
     CacheEntry *entries
     uint64_t mask               # number of slots - 1
     uint64_t used
+    uint64_t cleared            # how many times it has started again from nothing
     uint32_t *arena             # records: a long piece's bytes, padded to whole words, and its ids
     uint64_t arena_used         # in words of 4 bytes
     uint64_t arena_size
@@ -51,9 +56,13 @@ cdef struct PieceCache:
     uint64_t seed
 
 
+cdef inline uint64_t short_hash(uint64_t low, uint64_t high, uint64_t seed) noexcept nogil:
+    return cbpe_mix(low ^ seed, high ^ <uint64_t>0x9E3779B97F4A7C15)
+
+
 # Where an entry is looked for: a long piece's `low` is a hash already.
 cdef inline uint64_t entry_hash(uint64_t low, uint64_t high, uint64_t seed) noexcept nogil:
-    return low if high >> 56 == LONG else cbpe_mix(low ^ seed, high ^ <uint64_t>0x9E3779B97F4A7C15)
+    return low if high >> 56 == LONG else short_hash(low, high, seed)
 
 
 cdef inline void make_key(
@@ -61,12 +70,11 @@ cdef inline void make_key(
 ) noexcept nogil:
     """The key of a piece of text, which is not empty; bytes up to `end` may be read."""
     cdef uint64_t low = 0, high = 0
-    cdef Py_ssize_t in_low = size if size < 8 else 8
     cdef Py_ssize_t i
     if size <= INLINE_BYTES:
         if end - piece >= 16:
-            low = cbpe_load64(piece) & ~<uint64_t>0 >> (64 - 8 * in_low)
-            high = cbpe_load64(piece + 8) & ((<uint64_t>1 << 8 * (size - in_low)) - 1)
+            low = cbpe_load64(piece) & cbpe_key_masks[size][0]
+            high = cbpe_load64(piece + 8) & cbpe_key_masks[size][1]
         else:
             for i in range(size):
                 if i < 8:
@@ -82,6 +90,11 @@ cdef inline void make_key(
     key.hashed = entry_hash(low, high, seed)
 
 
+# Where a hash begins to be looked for: the first of the two slots of a cache line.
+cdef inline uint64_t home_slot(uint64_t hashed, uint64_t mask) noexcept nogil:
+    return hashed & mask & ~<uint64_t>1
+
+
 # The entry of a piece, or NULL.
 cdef inline const CacheEntry *find_entry(
     const PieceCache *cache, const PieceKey *key, const uint8_t *piece
@@ -89,7 +102,7 @@ cdef inline const CacheEntry *find_entry(
     cdef const CacheEntry *entry
     cdef int probe
     for probe in range(PROBES):
-        entry = cache.entries + ((key.hashed + probe) & cache.mask)
+        entry = cache.entries + ((home_slot(key.hashed, cache.mask) + probe) & cache.mask)
         if entry.low == key.low and entry.high == key.high:
             if entry.high >> 56 != LONG or memcmp(cache.arena + entry.ids[0], piece, <uint32_t>entry.high) == 0:
                 return entry
@@ -98,16 +111,17 @@ cdef inline const CacheEntry *find_entry(
     return NULL
 
 
-# Where an entry's ids stand.
-cdef inline const uint32_t *entry_ids(const PieceCache *cache, const CacheEntry *entry) noexcept nogil:
-    if entry.high >> 56 == LONG:
+# Where an entry's ids stand; n_ids[0] becomes how many they are.
+cdef inline const uint32_t *entry_ids(const PieceCache *cache, const CacheEntry *entry, uint32_t *n_ids) noexcept nogil:
+    n_ids[0] = entry.n_ids & ~<uint32_t>(FAR_IDS | FAR_BYTES)
+    if n_ids[0] == entry.n_ids:
+        return entry.ids
+    if entry.n_ids & FAR_BYTES:
         return cache.arena + entry.ids[0] + (<uint32_t>entry.high + 3) // 4
-    if entry.n_ids > INLINE_IDS:
-        return cache.arena + entry.ids[0]
-    return entry.ids
+    return cache.arena + entry.ids[0]
 
 
-# Set up an empty cache; one that finds no budget or memory stays without entries and remembers nothing.
+# Set up an empty cache; one that finds no budget or memory remembers nothing.
 cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed) noexcept nogil
 
 cdef void close_cache(PieceCache *cache) noexcept nogil

@@ -14,6 +14,9 @@ cdef enum:
     CHARACTERS_SIZE = sizeof(CharacterIds) << 16
     LARGEST_ARENA = 1 << 30     # in words: an entry has 32 bits for where its record starts
 
+cdef CacheEntry NOTHING[2]      # the slots of a cache that remembers nothing; always free
+memset(NOTHING, 0, sizeof(NOTHING))
+
 
 cdef bint take(int64_t *budget, uint64_t n) noexcept nogil:
     if cbpe_atomic_add(budget, -<int64_t>n) >= 0:
@@ -23,27 +26,31 @@ cdef bint take(int64_t *budget, uint64_t n) noexcept nogil:
 
 
 cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed) noexcept nogil:
+    cdef CacheEntry *entries
     memset(cache, 0, sizeof(PieceCache))
     cache.budget = budget
     cache.seed = seed
+    cache.entries = NOTHING
     if not take(budget, FIRST_SLOTS * sizeof(CacheEntry)):
         return
-    cache.entries = <CacheEntry *>cbpe_take_zeroed(FIRST_SLOTS * sizeof(CacheEntry))
-    cache.mask = FIRST_SLOTS - 1
-    if cache.entries == NULL:
+    entries = <CacheEntry *>cbpe_take_zeroed(FIRST_SLOTS * sizeof(CacheEntry))
+    if entries == NULL:
         cbpe_atomic_add(budget, FIRST_SLOTS * sizeof(CacheEntry))
+        return
+    cache.entries = entries
+    cache.mask = FIRST_SLOTS - 1
 
 
 cdef void close_cache(PieceCache *cache) noexcept nogil:
-    if cache.entries != NULL:
+    if cache.entries != NOTHING:
         cbpe_atomic_add(cache.budget, (cache.mask + 1) * sizeof(CacheEntry) + cache.arena_size * 4)
-    cbpe_give_back(cache.entries)
+        cbpe_give_back(cache.entries)
     free(cache.arena)
-    memset(cache, 0, sizeof(PieceCache))
 
 
 cdef CacheEntry *free_slot(PieceCache *cache, uint64_t hashed) noexcept nogil:
     cdef int probe
+    hashed = home_slot(hashed, cache.mask)
     for probe in range(PROBES):
         if cache.entries[(hashed + probe) & cache.mask].high == 0:
             return cache.entries + ((hashed + probe) & cache.mask)
@@ -100,7 +107,7 @@ cdef void add_entry(
     cdef bint is_long = key.high >> 56 == LONG
     cdef uint64_t size = key.high & <uint64_t>0xFFFFFFFF
     cdef uint64_t words = 0
-    if cache.entries == NULL or is_long and size > LONGEST_CACHED:
+    if cache.entries == NOTHING or is_long and size > LONGEST_CACHED:
         return
     if is_long:
         words = (size + 3) // 4
@@ -109,6 +116,7 @@ cdef void add_entry(
     if 2 * (cache.used + 1) > cache.mask + 1 and not double_slots(cache) or not arena_room(cache, words):
         memset(cache.entries, 0, (cache.mask + 1) * sizeof(CacheEntry))
         cache.used = 0
+        cache.cleared += 1
         cache.arena_used = 0
         if not arena_room(cache, words):
             return
@@ -119,6 +127,7 @@ cdef void add_entry(
     entry.high = key.high
     entry.n_ids = <uint32_t>n_ids
     if words:
+        entry.n_ids |= <uint32_t>(FAR_IDS | FAR_BYTES if is_long else FAR_IDS)
         entry.ids[0] = <uint32_t>cache.arena_used
         if is_long:
             memcpy(cache.arena + cache.arena_used, piece, size)

@@ -2,9 +2,11 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from cbpe._core.cache cimport CharacterIds, PieceCache, PieceKey
+from cbpe._core.cache cimport CacheEntry, CharacterIds, PieceCache, PieceKey
 from cbpe._core.cut cimport CutTables
+from cbpe._core.dropout cimport Dropout
 from cbpe._core.merge cimport MergeRoom
+from cbpe._core.offsets cimport Jumps
 from cbpe._core.split cimport Span, SplitTables
 from cbpe._core.vocab cimport VocabTables
 from cbpe._core.walk cimport WalkTables
@@ -12,6 +14,7 @@ from cbpe._core.walk cimport WalkTables
 
 cdef enum:
     BATCH = 256                 # pieces that are looked up together
+    RESERVED_IDS = 1 << 26      # room taken at once for a long text: what is not written to takes no memory
     SLICE = 1 << 22             # bytes of text between two looks at the signals
 
 cdef enum EncodeStatus:
@@ -19,12 +22,15 @@ cdef enum EncodeStatus:
     MORE                        # the slice is done, the text is not
     NO_MEMORY
     NO_TOKEN                    # the vocabulary lacks the byte Workspace.byte
+    INTERRUPTED                 # by a signal, whose exception is set, or because the work is not wanted any more
 
 
 # All that one call of encode writes to: used by one call at a time, kept for the next.
 cdef struct Workspace:
     Span spans[BATCH]
     PieceKey keys[BATCH]
+    const CacheEntry *places[BATCH]     # where each piece's entry is looked for first
+    int missed[BATCH + 1]       # the numbers of the pieces that need a closer look
     CutTables **cuts
     CharacterIds *characters    # by code point below 1 << 16; NULL until a piece is cut
     PieceCache cache
@@ -35,6 +41,8 @@ cdef struct Workspace:
     bint counting               # the ids are counted and forgotten, batch by batch
     Py_ssize_t n_counted
     uint8_t byte
+    Dropout *dropout            # the caller's, NULL: no merge is dropped
+    Jumps *jumps                # the caller's, NULL: where tokens are is not asked
 
 
 # What all workspaces of one owner share stays the owner's: the budget of the caches, and where the tables for walking
@@ -48,19 +56,28 @@ cdef void free_workspace(Workspace *work) noexcept nogil
 # Forget the text that was encoded, and give back the memory that only a long one needs.
 cdef void tidy_workspace(Workspace *work) noexcept nogil
 
-# Encode text[position[0]:size], about a slice of it, and move position[0] on.
+# Encode the pieces of text[:size] that begin in text[position[0]:stop], about a slice of them, and move position[0]
+# behind the last. A piece has to begin at position[0]. Where `undecided` is not NULL the text goes on behind
+# text[:size]: only the pieces that are sure whatever follows are encoded (see find_sure_pieces).
 cdef EncodeStatus encode_slice(
     const VocabTables *v,
     const SplitTables *split,
     Workspace *work,
     const uint8_t *text,
     Py_ssize_t size,
+    Py_ssize_t stop,
     Py_ssize_t *position,
+    bint *undecided,
 ) noexcept nogil
 
 # Encode one piece of text, without splitting it.
 cdef EncodeStatus encode_piece(
     const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
+) noexcept nogil
+
+# Encode one piece, text[span.start:span.end], as the workspace says: with merges dropped, or its place noted.
+cdef EncodeStatus encode_span(
+    const VocabTables *v, Workspace *work, const uint8_t *text, const Span *span
 ) noexcept nogil
 
 # Room for n more ids; False where there is no memory.

@@ -5,13 +5,17 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
 
 from cbpe._core.cache cimport (
-    CacheEntry, CharacterIds, INLINE_BYTES, INLINE_IDS, LONG, TO_CUT, add_entry, close_cache, entry_ids, find_entry,
-    give_characters, make_key, open_cache, take_characters
+    FAR_BYTES, FAR_IDS, INLINE_BYTES, INLINE_IDS, LONGEST_CACHED, TO_CUT, CacheEntry, CharacterIds, add_entry,
+    cbpe_key_masks, close_cache, entry_hash, entry_ids, find_entry, give_characters, home_slot, make_key, open_cache,
+    short_hash, take_characters
 )
 from cbpe._core.cut cimport free_cut_tables, new_cut_tables, next_cut
-from cbpe._core.merge cimport free_merge_room, merge_piece
-from cbpe._core.split cimport find_pieces
-from cbpe._core.vocab cimport NONE, cbpe_prefetch, find_word
+from cbpe._core.dropout cimport merge_dropping
+from cbpe._core.merge cimport NO_ROOM, free_merge_room, merge_piece, pause
+from cbpe._core.offsets cimport note_pieces
+from cbpe._core.split cimport find_pieces, find_sure_pieces
+from cbpe._core.vocab cimport NONE, cbpe_load64, cbpe_prefetch
+from cbpe._core.words cimport SHORT_WORD, find_short_word, find_word, word_hash
 
 cdef extern from "bits.h" nogil:
     void cbpe_want_large_pages(void *p, size_t n)
@@ -19,6 +23,7 @@ cdef extern from "bits.h" nogil:
     bint cbpe_atomic_put(void **place, void *p)
 
 cdef enum:
+    BETWEEN_PAUSES = 1 << 20    # bytes of one piece
     KEPT = 1 << 16              # a workspace gives back larger buffers
 
 
@@ -45,6 +50,9 @@ cdef void free_workspace(Workspace *work) noexcept nogil:
 cdef void tidy_workspace(Workspace *work) noexcept nogil:
     work.n_ids = work.n_counted = 0
     work.counting = False
+    work.room.stopped = NULL
+    work.dropout = NULL
+    work.jumps = NULL
     if work.capacity > KEPT:
         free(work.ids)
         work.ids = NULL
@@ -70,22 +78,12 @@ cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
     return True
 
 
-cdef EncodeStatus merge_new(
-    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
-) noexcept nogil:
-    """Append the ids of a piece that is not in the cache; there is room for `size` of them."""
+cdef EncodeStatus append_symbols(const VocabTables *v, Workspace *work, Py_ssize_t n) noexcept nogil:
+    """Append the ids of n symbols that merging has written behind the others; or n is what merging failed with."""
     cdef uint32_t *ids = work.ids + work.n_ids
-    cdef uint32_t index
-    cdef Py_ssize_t i, n
-    if v.whole_pieces:
-        index = find_word(v, piece, size)
-        if index != NONE:
-            ids[0] = v.ids[index]
-            work.n_ids += 1
-            return DONE
-    n = merge_piece(v, piece, size, &work.room, ids)
+    cdef Py_ssize_t i
     if n < 0:
-        return NO_MEMORY
+        return NO_MEMORY if n == NO_ROOM else INTERRUPTED
     for i in range(n):
         if v.ids[ids[i]] == NONE:
             work.byte = <uint8_t>ids[i]
@@ -93,6 +91,47 @@ cdef EncodeStatus merge_new(
         ids[i] = v.ids[ids[i]]
     work.n_ids += n
     return DONE
+
+
+cdef EncodeStatus append_merged(
+    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
+) noexcept nogil:
+    """Merge a piece and append its ids; there is room for `size` of them."""
+    return append_symbols(v, work, merge_piece(v, piece, size, &work.room, work.ids + work.n_ids))
+
+
+cdef EncodeStatus append_dropping(
+    const VocabTables *v, Workspace *work, const uint8_t *text, const Span *spans, Py_ssize_t n
+) noexcept nogil:
+    """Merge n pieces by BPE-dropout and append their ids; there is room for as many as they have bytes."""
+    cdef Py_ssize_t i, start, size
+    cdef EncodeStatus status = DONE
+    for i in range(n):
+        start, size = spans[i].start, spans[i].end - spans[i].start
+        status = append_symbols(v, work, merge_dropping(
+            v, text + start, size, <uint64_t>start, work.dropout, &work.room, work.ids + work.n_ids
+        ))
+        if status != DONE:
+            break
+    return status
+
+
+cdef inline void append_word(const VocabTables *v, Workspace *work, uint32_t index) noexcept nogil:
+    work.ids[work.n_ids] = v.ids[index]
+    work.n_ids += 1
+
+
+cdef EncodeStatus merge_new(
+    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
+) noexcept nogil:
+    """Append the ids of a piece that is not in the cache; there is room for `size` of them."""
+    cdef uint32_t index
+    if v.whole_pieces:
+        index = find_word(v, piece, size)
+        if index != NONE:
+            append_word(v, work, index)
+            return DONE
+    return append_merged(v, work, piece, size)
 
 
 cdef const CutTables *shared_cut_tables(const VocabTables *v, CutTables **place) noexcept nogil:
@@ -111,8 +150,18 @@ cdef EncodeStatus encode_new(
 ) noexcept nogil:
     """Append the ids of a piece that is not in the cache, and remember them there."""
     cdef Py_ssize_t before = work.n_ids
-    cdef EncodeStatus status = merge_new(v, work, piece, size)
-    if status == DONE and work.cache.entries != NULL:
+    cdef EncodeStatus status = DONE
+    cdef uint32_t index = NONE
+    if size > INLINE_BYTES:
+        status = merge_new(v, work, piece, size)
+    else:
+        if v.whole_pieces:
+            index = find_short_word(v, key.low, key.high, word_hash(v, key.low, key.high))
+        if index != NONE:
+            append_word(v, work, index)
+        else:
+            status = append_merged(v, work, piece, size)
+    if status == DONE:
         add_entry(&work.cache, key, piece, work.ids + before, work.n_ids - before)
     return status
 
@@ -121,19 +170,14 @@ cdef inline bint copy_known(Workspace *work, const PieceKey *key, const uint8_t 
     """Append the ids of a piece if it is in the cache."""
     cdef const CacheEntry *entry
     cdef const uint32_t *ids
-    cdef uint32_t i
-    if work.cache.entries == NULL:
-        return False
+    cdef uint32_t i, n
     entry = find_entry(&work.cache, key, piece)
     if entry == NULL:
         return False
-    if entry.n_ids <= INLINE_IDS and key.high >> 56 != LONG:
-        memcpy(work.ids + work.n_ids, entry.ids, INLINE_IDS * sizeof(uint32_t))
-    else:
-        ids = entry_ids(&work.cache, entry)
-        for i in range(entry.n_ids):
-            work.ids[work.n_ids + i] = ids[i]
-    work.n_ids += entry.n_ids
+    ids = entry_ids(&work.cache, entry, &n)
+    for i in range(n):
+        work.ids[work.n_ids + i] = ids[i]
+    work.n_ids += n
     return True
 
 
@@ -154,7 +198,7 @@ cdef EncodeStatus encode_cut(
 ) noexcept nogil:
     """Append the ids of a piece in parts, cut where no merge reaches across. Most parts are single characters."""
     cdef const CutTables *cuts = shared_cut_tables(v, work.cuts)
-    cdef Py_ssize_t start = 0, end
+    cdef Py_ssize_t start = 0, end, paused = 0
     cdef CharacterIds *known
     cdef PieceKey key
     cdef EncodeStatus status = DONE
@@ -164,6 +208,10 @@ cdef EncodeStatus encode_cut(
     if work.characters == NULL:
         work.characters = take_characters(&work.cache)
     while start < size and status == DONE:
+        if start - paused > BETWEEN_PAUSES:
+            paused = start
+            if pause(&work.room) < 0:
+                return INTERRUPTED
         end = next_cut(cuts, piece, start, size, &character)
         if character < 1 << 16 and work.characters != NULL:
             known = work.characters + character
@@ -180,29 +228,136 @@ cdef EncodeStatus encode_cut(
     return status
 
 
+cdef inline bint worth_cutting(const uint8_t *piece, Py_ssize_t size) noexcept nogil:
+    """Whether a piece should come apart: it is longer than the cache takes, or of several characters the last of which
+    is from U+3000 on (Chinese, Japanese)."""
+    return size > LONGEST_CACHED or size > 6 and piece[size - 3] >= 0xE3
+
+
+cdef void make_keys(
+    Workspace *work, const uint8_t *text, Py_ssize_t n, const uint8_t *text_end, bint may_cut
+) noexcept nogil:
+    """The keys of n pieces, and their entries on the way to the processor."""
+    cdef const CacheEntry *entries = work.cache.entries
+    cdef uint64_t mask = work.cache.mask, seed = work.cache.seed, low, high
+    cdef Py_ssize_t i, size
+    cdef const uint8_t *piece
+    cdef PieceKey *key
+    for i in range(n):
+        piece = text + work.spans[i].start
+        size = work.spans[i].end - work.spans[i].start
+        key = &work.keys[i]
+        if size <= INLINE_BYTES and text_end - piece >= 16:
+            low = cbpe_load64(piece) & cbpe_key_masks[size][0]
+            high = cbpe_load64(piece + 8) & cbpe_key_masks[size][1]
+            if not (low | high) & <uint64_t>0x8080808080808080 or not (may_cut and worth_cutting(piece, size)):
+                high |= <uint64_t>size << 56
+                key.low = low
+                key.high = high
+                work.places[i] = entries + home_slot(short_hash(low, high, seed), mask)
+                cbpe_prefetch(work.places[i])
+                continue
+        if may_cut and worth_cutting(piece, size):
+            key.high = TO_CUT
+            work.places[i] = entries
+        else:
+            make_key(key, piece, size, text_end, seed)
+            work.places[i] = entries + home_slot(key.hashed, mask)
+            cbpe_prefetch(work.places[i])
+
+
+cdef void find_places(Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
+    """Look again where the entries of the pieces from number `start` on stand."""
+    cdef const PieceKey *key
+    cdef Py_ssize_t i
+    for i in range(start, n):
+        key = &work.keys[i]
+        work.places[i] = work.cache.entries + home_slot(
+            entry_hash(key.low, key.high, work.cache.seed), work.cache.mask
+        )
+
+
+cdef inline bint is_entry_of(const CacheEntry *entry, const PieceKey *key) noexcept nogil:
+    """Whether the entry is a piece's, whose bytes are near."""
+    return (entry.low ^ key.low) | (entry.high ^ key.high) | (entry.n_ids & <uint32_t>FAR_BYTES) == 0
+
+
+cdef Py_ssize_t find_missed(const VocabTables *v, Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
+    """List the pieces from number `start` on that are not in the two slots where they are looked for first, or too long
+    to be compared there, and have the words that these may be on the way. Returns how many they are."""
+    cdef Py_ssize_t i, n_missed = 0
+    cdef const CacheEntry *entry
+    cdef const PieceKey *key
+    for i in range(start, n):
+        key = &work.keys[i]
+        entry = work.places[i]
+        if is_entry_of(entry, key):
+            continue
+        if is_entry_of(entry + 1, key):
+            work.places[i] = entry + 1
+            continue
+        work.missed[n_missed] = <int>i
+        n_missed += 1
+    for i in range(n_missed):
+        key = &work.keys[work.missed[i]]
+        if v.whole_pieces and key.high != TO_CUT and key.high >> 56 <= SHORT_WORD:
+            cbpe_prefetch(v.words + (word_hash(v, key.low, key.high) & v.words_mask))
+    return n_missed
+
+
+cdef EncodeStatus encode_missed(
+    const VocabTables *v, Workspace *work, const uint8_t *text, Py_ssize_t i, const uint8_t *text_end
+) noexcept nogil:
+    """Append the ids of piece number i, wherever they are to be found."""
+    cdef const uint8_t *piece = text + work.spans[i].start
+    cdef Py_ssize_t size = work.spans[i].end - work.spans[i].start
+    if work.keys[i].high == TO_CUT:
+        return encode_cut(v, work, piece, size, text_end)
+    work.keys[i].hashed = entry_hash(work.keys[i].low, work.keys[i].high, work.cache.seed)
+    if copy_known(work, &work.keys[i], piece):
+        return DONE
+    return encode_new(v, work, &work.keys[i], piece, size)
+
+
+cdef inline uint32_t copy_ids(const Workspace *work, const CacheEntry *entry, uint32_t *out) noexcept nogil:
+    """Copy the ids of an entry whose bytes are near, and maybe a few items more. Returns how many they are."""
+    cdef uint32_t i, n = entry.n_ids
+    if n <= INLINE_IDS:
+        memcpy(out, entry.ids, INLINE_IDS * sizeof(uint32_t))
+        return n
+    n &= ~<uint32_t>FAR_IDS
+    for i in range(n):
+        out[i] = work.cache.arena[entry.ids[0] + i]
+    return n
+
+
 cdef EncodeStatus encode_queued(
     const VocabTables *v, Workspace *work, const uint8_t *text, Py_ssize_t n, const uint8_t *text_end
 ) noexcept nogil:
     """Append the ids of n pieces whose keys are made; there is room for as many as they have bytes, and INLINE_IDS."""
-    cdef Py_ssize_t i
-    cdef const uint8_t *piece
-    cdef PieceKey *key
-    cdef EncodeStatus status = DONE
-    for i in range(n):
-        piece = text + work.spans[i].start
-        key = &work.keys[i]
-        if key.high == TO_CUT:
-            status = encode_cut(v, work, piece, work.spans[i].end - work.spans[i].start, text_end)
-        elif not copy_known(work, key, piece):
-            status = encode_new(v, work, key, piece, work.spans[i].end - work.spans[i].start)
-        if status != DONE:
-            break
-    return status
-
-
-cdef inline bint worth_cutting(const uint8_t *piece, Py_ssize_t size) noexcept nogil:
-    """Whether a piece may come apart: it is long, or ends with a character from U+3000 on (Chinese, Japanese)."""
-    return size > INLINE_BYTES or size > 6 and piece[size - 3] >= 0xE3
+    cdef Py_ssize_t i = 0, k, n_missed, stop
+    cdef uint64_t mask, cleared
+    cdef uint32_t *out
+    cdef EncodeStatus status
+    while True:
+        n_missed = find_missed(v, work, i, n)
+        mask, cleared = work.cache.mask, work.cache.cleared
+        for k in range(n_missed + 1):
+            stop = work.missed[k] if k < n_missed else n
+            out = work.ids + work.n_ids
+            while i < stop:
+                out += copy_ids(work, work.places[i], out)
+                i += 1
+            work.n_ids = out - work.ids
+            if i == n:
+                return DONE
+            status = encode_missed(v, work, text, i, text_end)
+            if status != DONE:
+                return status
+            i += 1
+            if work.cache.mask != mask or work.cache.cleared != cleared:
+                find_places(work, i, n)     # the entries stand elsewhere now
+                break
 
 
 cdef EncodeStatus encode_slice(
@@ -211,41 +366,44 @@ cdef EncodeStatus encode_slice(
     Workspace *work,
     const uint8_t *text,
     Py_ssize_t size,
+    Py_ssize_t stop,
     Py_ssize_t *position,
+    bint *undecided,
 ) noexcept nogil:
-    cdef Py_ssize_t n, i, length, stop = position[0] + SLICE
+    cdef Py_ssize_t n, slice_end = position[0] + SLICE
     # A token that no merge makes is found by its whole piece only, so that a vocabulary with such tokens does not cut.
     cdef bint may_cut = v.n_tokens == v.n_symbols
-    cdef const uint8_t *piece
-    cdef PieceKey *key
+    cdef bint in_time
     cdef EncodeStatus status
-    while True:
-        n = find_pieces(split, text, size, position, work.spans, BATCH)
-        if n == 0:
-            return DONE if position[0] >= size else MORE
-        if not reserve(work, work.spans[n - 1].end - work.spans[0].start + INLINE_IDS):
-            return NO_MEMORY
-        for i in range(n):
-            piece = text + work.spans[i].start
-            length = work.spans[i].end - work.spans[i].start
-            key = &work.keys[i]
-            if may_cut and worth_cutting(piece, length):
-                key.high = TO_CUT
-            elif work.cache.entries != NULL:
-                make_key(key, piece, length, text + size, work.cache.seed)
-                cbpe_prefetch(work.cache.entries + (key.hashed & work.cache.mask))
+    while position[0] < stop:
+        if undecided == NULL:
+            n = find_pieces(split, text, size, position, work.spans, BATCH)
+        else:
+            n = find_sure_pieces(split, text, size, position, work.spans, BATCH, undecided)
+        in_time = n == BATCH
+        while n and work.spans[n - 1].start >= stop:
+            n -= 1
+            position[0] = work.spans[n].start
+        if n:
+            if not reserve(work, work.spans[n - 1].end - work.spans[0].start + INLINE_IDS):
+                return NO_MEMORY
+            if work.jumps != NULL and not note_pieces(work.jumps, work.spans, n):
+                return NO_MEMORY
+            if work.dropout != NULL:
+                status = append_dropping(v, work, text, work.spans, n)
             else:
-                key.high = 0
-        status = encode_queued(v, work, text, n, text + size)
-        if status != DONE:
-            return status
+                make_keys(work, text, n, text + size, may_cut)
+                status = encode_queued(v, work, text, n, text + size)
+            if status != DONE:
+                return status
         if work.counting:
             work.n_counted += work.n_ids
             work.n_ids = 0
-        if position[0] >= size:
-            return DONE
-        if n < BATCH or position[0] >= stop:
+        if undecided != NULL and undecided[0]:
+            break
+        if position[0] < stop and (not in_time or position[0] >= slice_end):
             return MORE
+    return DONE
 
 
 cdef EncodeStatus encode_piece(
@@ -256,6 +414,17 @@ cdef EncodeStatus encode_piece(
     if not reserve(work, size + INLINE_IDS):
         return NO_MEMORY
     return merge_new(v, work, piece, size)
+
+
+cdef EncodeStatus encode_span(
+    const VocabTables *v, Workspace *work, const uint8_t *text, const Span *span
+) noexcept nogil:
+    cdef Py_ssize_t size = span.end - span.start
+    if work.jumps != NULL and not note_pieces(work.jumps, span, 1):
+        return NO_MEMORY
+    if work.dropout == NULL:
+        return encode_piece(v, work, text + span.start, size)
+    return append_dropping(v, work, text, span, 1) if reserve(work, size) else NO_MEMORY
 
 
 cdef EncodeStatus append_id(Workspace *work, uint32_t token_id) noexcept nogil:

@@ -12,14 +12,25 @@ from libc.string cimport memmove
 from cbpe._core.vocab cimport NONE, find_pair
 from cbpe._core.walk cimport free_walk_tables, new_walk_tables, walk_piece
 
+cdef extern from "objects.h" nogil:
+    int cbpe_check_signals()
+
 cdef extern from "bits.h" nogil:
+    int64_t cbpe_atomic_add(int64_t *p, int64_t n)
     void *cbpe_atomic_load(void **place)
     bint cbpe_atomic_put(void **place, void *p)
 
 cdef enum:
     SHORT = 32
     WORTH_WALKING = 1 << 15     # bytes of long pieces that pay for making the tables for walking
+    BETWEEN_PAUSES = 1 << 20    # merges in one piece
     WALKED_BYTES = 1 << 24      # of all symbols together: with more, the tables for walking would take too much memory
+
+
+cdef int pause(const MergeRoom *room) noexcept nogil:
+    if room.stopped != NULL and cbpe_atomic_add(room.stopped, 0) or cbpe_check_signals() < 0:
+        return PAUSED
+    return 0
 
 
 cdef Py_ssize_t merge_short(
@@ -107,11 +118,11 @@ cdef Py_ssize_t merge_long(
     cdef uint32_t *following
     cdef uint32_t *preceding
     cdef uint64_t *heap
-    cdef Py_ssize_t n = 0, i, written = 0
+    cdef Py_ssize_t n = 0, i, written = 0, merges = 0
     cdef uint32_t at, right, merge, left
     cdef uint32_t end = <uint32_t>size
     if size >= <Py_ssize_t>NONE or not make_room(room, size):
-        return -1
+        return NO_ROOM
     symbols, following, preceding, heap = room.symbols, room.following, room.preceding, room.heap
     for i in range(size):
         symbols[i] = piece[i]
@@ -133,6 +144,9 @@ cdef Py_ssize_t merge_long(
         # An entry is stale when its left symbol was merged away, or is not what it was, or its right one is not.
         if symbols[at] == NONE or following[at] == end or find_pair(v, symbols[at], symbols[following[at]]) != merge:
             continue
+        merges += 1
+        if merges % BETWEEN_PAUSES == 0 and pause(room) < 0:
+            return PAUSED
         right = following[at]
         symbols[at] = merge
         symbols[right] = NONE
@@ -160,8 +174,11 @@ cdef Py_ssize_t merge_long(
     return written
 
 
+cdef bint may_walk(const VocabTables *v) noexcept nogil:
+    return v.monotone and v.offsets[v.n_symbols] <= WALKED_BYTES
+
+
 cdef WalkTables *shared_walk_tables(const VocabTables *v, WalkTables **place) noexcept nogil:
-    """The tables at a place that threads share, made now if they are not there yet; NULL where there is no memory."""
     cdef WalkTables *tables = <WalkTables *>cbpe_atomic_load(<void **>place)
     if tables == NULL:
         tables = new_walk_tables(v)
@@ -177,15 +194,19 @@ cdef Py_ssize_t merge_walking(
     cdef WalkTables *tables = shared_walk_tables(v, room.walk)
     cdef Py_ssize_t words = (size >> 6) + 1
     cdef void *grown
+    cdef Py_ssize_t position = 0, n = 0
     if tables == NULL:
-        return -1
+        return NO_ROOM
     if words > room.alive_capacity:
         grown = realloc(room.alive, words * sizeof(uint64_t))
         if grown == NULL:
-            return -1
+            return NO_ROOM
         room.alive = <uint64_t *>grown
         room.alive_capacity = words
-    return walk_piece(v, tables, piece, size, room.alive, out)
+    while not walk_piece(v, tables, piece, size, room.alive, out, &position, &n, BETWEEN_PAUSES):
+        if pause(room) < 0:
+            return PAUSED
+    return n
 
 
 cdef Py_ssize_t merge_piece(
@@ -194,7 +215,7 @@ cdef Py_ssize_t merge_piece(
     if size <= SHORT:
         return merge_short(v, piece, size, out)
     room.long_bytes += size
-    if room.walk != NULL and room.long_bytes > WORTH_WALKING and v.monotone and v.offsets[v.n_symbols] <= WALKED_BYTES:
+    if room.walk != NULL and room.long_bytes > WORTH_WALKING and may_walk(v):
         return merge_walking(v, piece, size, room, out)
     return merge_long(v, piece, size, room, out)
 

@@ -23,4 +23,18 @@ static inline Py_ssize_t cbpe_small_int(PyObject *o) {
 #endif
 }
 
+/* From code that may or may not hold the GIL: let Python handle the signals; -1 if the handler raised, as Ctrl-C does.
+ * The exception stays set, for whoever returns to Python to find. */
+static inline int cbpe_check_signals(void) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    int result = PyErr_CheckSignals();
+    PyGILState_Release(state);
+    return result;
+}
+
+/* -1 if an exception is set. */
+static inline int cbpe_raised(void) {
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 #endif

@@ -14,7 +14,10 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from cbpe._core.merge cimport MergeRoom, free_merge_room, merge_piece
-from cbpe._core.vocab cimport NONE, VocabTables, Vocabulary, add_pair, allocate_pairs, cbpe_give_back, uint8_t, uint32_t
+from cbpe._core.vocab cimport NONE, VocabTables, Vocabulary, add_pair, allocate_pairs, free_pairs, uint8_t, uint32_t
+
+cdef extern from "objects.h":
+    int cbpe_raised() except -1
 
 
 def join_by_rank(bytes token not None, dict ranks not None):
@@ -102,6 +105,7 @@ def vocabulary_from_ranks(ranks):
             if monotone:
                 n = merge_piece(&v, <const uint8_t *>PyBytes_AS_STRING(token), size, &room, rest)
                 if n < 0:
+                    cbpe_raised()
                     raise MemoryError
                 if n == 2:
                     add_pair(&v, rest[0], rest[1], symbol)
@@ -119,8 +123,7 @@ def vocabulary_from_ranks(ranks):
                 unmerged.append(token)
                 unmerged_ids.append(rank)
     finally:
-        cbpe_give_back(v.pairs)
-        free(v.byte_pairs)
+        free_pairs(&v)
         free(rest)
         free_merge_room(&room)
     for rank, token, _ in splits:

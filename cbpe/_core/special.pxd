@@ -3,11 +3,18 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 
+cdef enum:
+    FEW = 4                     # so many bytes are looked for one by one
+    LARGEST_WINDOW = 1 << 12
+    SEARCHED = 1 << 26          # bytes of text, or as much work, between two looks at the signals
+
+
 cdef struct SpecialTables:
     uint32_t n
-    uint32_t n_first            # how many bytes a special token starts with
-    uint8_t first               # one of them
+    uint32_t n_first            # how many bytes there are that a special token starts with
+    uint8_t first[FEW]          # the first of them
     bint starts[256]            # whether a special token starts with this byte
+    uint64_t beginnings[1024]   # a bit for each pair of bytes that one starts with: first << 8 | second
     uint32_t *offsets           # n + 1 of them: where each one's bytes start
     uint8_t *bytes
     uint32_t *ids
@@ -17,11 +24,22 @@ cdef struct SpecialTables:
     uint32_t n_lengths
 
 
-# Where the first special token at or behind text[start] begins, or -1. which[0] becomes its number: the longest of
-# those that begin there.
+# Where the first special token at or behind text[start[0]] begins, or -1. which[0] becomes its number: the longest of
+# those that begin there. start[0] becomes where the search has come to: `size` if there is none; a place before that if
+# it stopped after about as much work as looking at `effort` bytes takes, to be called again.
 cdef Py_ssize_t find_special(
-    const SpecialTables *s, const uint8_t *text, Py_ssize_t size, Py_ssize_t start, uint32_t *which
+    const SpecialTables *s,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *start,
+    Py_ssize_t effort,
+    uint32_t *which,
 ) noexcept nogil
+
+# The same for a whole text, however long it is: the signals are looked at, and the GIL is given up where it takes long.
+cdef Py_ssize_t next_special(
+    const SpecialTables *s, const uint8_t *text, Py_ssize_t size, Py_ssize_t start, uint32_t *which
+) except -2
 
 
 cdef class SpecialTokens:

@@ -1,6 +1,6 @@
 """What other compiled modules may use of the splitter."""
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from .blocks cimport cbpe_classify
 
@@ -18,13 +18,14 @@ cdef struct SplitTables:
     const uint16_t *class_rows  # [state][class], MAX_CLASSES to a state
     const uint16_t *block_of  # [code point >> 8]
     const uint8_t *blocks  # [block][code point & 255]: a class
+    const uint64_t *borders  # [class]: the classes, as bits, that are never in one piece with this one before them
     uint32_t rules  # AsciiRules that say the same of ASCII as the pattern does; 0: none, the automaton does it all
     cbpe_classify classify
 
 
 # Find the next pieces of text[position[0]:size] (valid UTF-8), at most `capacity` of them, and move position[0] behind
-# the last. The text has ended when position[0] is size: fewer
-# than `capacity` spans may also mean that the pattern takes long, and that it is time to look at the signals.
+# the last. The text has ended when position[0] is size: fewer than `capacity` spans may also mean that the pattern
+# takes long, and that it is time to look at the signals.
 cdef Py_ssize_t find_pieces(
     const SplitTables *tables,
     const uint8_t *text,
@@ -32,6 +33,28 @@ cdef Py_ssize_t find_pieces(
     Py_ssize_t *position,
     Span *spans,
     Py_ssize_t capacity,
+) noexcept nogil
+
+
+# As find_pieces, where the text goes on behind text[:size] in a way that is not known yet (`size` lies between two
+# characters): only the pieces that are the same however it goes on. undecided[0] says that it takes more text to find
+# another one; position[0] is then where the undecided one begins.
+cdef Py_ssize_t find_sure_pieces(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
+    Span *spans,
+    Py_ssize_t capacity,
+    bint *undecided,
+) noexcept nogil
+
+
+# The last place in text[:size], which may end within a character, where one piece ends and another begins for certain,
+# whatever is before and behind: 0 if none is found. behind[0] is the end of the one character behind that place, which
+# find_sure_pieces has to see to get there.
+cdef Py_ssize_t find_border(
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *behind
 ) noexcept nogil
 
 
@@ -43,3 +66,4 @@ cdef class Splitter:
     cdef bytes class_rows
     cdef bytes block_of
     cdef bytes blocks
+    cdef bytes borders

@@ -8,7 +8,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from .automaton cimport BOUNDARY, FLAGS, MARK, START, STATE_SHIFT, STOP, Automaton, compile_pattern
-from .blocks cimport cbpe_classify_by_name, cbpe_lowest_bit, piece_starts
+from .blocks cimport cbpe_classify_by_name, cbpe_count_bits, cbpe_highest_bit, cbpe_lowest_bit, piece_starts
 from .categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
 from .classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
 from .pattern cimport parse
@@ -35,6 +35,11 @@ cdef enum:
     # whatever it is given.
     REPLACEMENT_CHARACTER = 0xFFFD
 
+cdef enum Pause:
+    NONE
+    TOOK_LONG  # it is time to look at the signals
+    UNDECIDED  # whether or where the piece ends depends on text that is not there yet
+
 
 cdef inline uint32_t decode(const uint8_t *text, Py_ssize_t left, int *length) noexcept nogil:
     """The character that begins at text[0] >= 128, and its length: from one to `left` bytes, whatever they are."""
@@ -54,9 +59,20 @@ cdef inline uint32_t decode(const uint8_t *text, Py_ssize_t left, int *length) n
     return REPLACEMENT_CHARACTER
 
 
-cdef inline bint block_ahead(const uint8_t *text, Py_ssize_t left) noexcept nogil:
-    """Whether it looks as if a block of ASCII began here."""
-    return left >= 64 and (cbpe_load64(text) | cbpe_load64(text + 8)) & <uint64_t> 0x8080808080808080 == 0
+cdef inline bint block_ahead(const uint8_t *text, Py_ssize_t left, bint failed) noexcept nogil:
+    """Whether it looks as if a block began here: of letters of two bytes at most, or of mere ASCII where the last block
+    has failed."""
+    cdef uint64_t beyond, other
+    if left < 64:
+        return False
+    beyond = cbpe_load64(text)
+    other = cbpe_load64(text + 8)
+    if failed:
+        beyond |= other
+    else:
+        # The top bit of bytes from E0 on.
+        beyond = beyond & beyond << 1 & beyond << 2 | other & other << 1 & other << 2
+    return beyond & <uint64_t> 0x8080808080808080 == 0
 
 
 cdef Py_ssize_t take_blocks(
@@ -67,24 +83,43 @@ cdef Py_ssize_t take_blocks(
     Span *spans,
     Py_ssize_t capacity,
 ) noexcept nogil:
-    """Split blocks of 64 bytes of ASCII (blocks.pyx) as long as each finishes a piece."""
+    """Split blocks of 64 bytes (blocks.pyx) as long as each finishes a piece."""
     cdef:
-        Py_ssize_t base = position[0], start = base, end, count = 0
+        Py_ssize_t base = position[0], start = base, end, count = 0, n, written, next_base
         uint64_t starts
+        int k
     while size - base >= 64 and count < capacity:
         cbpe_prefetch(text + base + 1024)
         starts = piece_starts(text + base, tables.rules, tables.classify)
         starts &= starts - 1
         if starts == 0:
             break
-        while starts and count < capacity:
-            end = base + cbpe_lowest_bit(starts)
-            starts &= starts - 1
-            spans[count].start = start
-            spans[count].end = end
-            count += 1
-            start = end
-        base = start
+        # Known before the pieces are written, so that the processor goes on there meanwhile.
+        next_base = base + cbpe_highest_bit(starts)
+        if capacity - count >= 64 + 8:
+            # Eight at a time, whether there are as many or not: how many there are is hard to foretell.
+            n = cbpe_count_bits(starts)
+            written = count
+            count += n
+            while written < count:
+                for k in range(8):
+                    end = base + cbpe_lowest_bit(starts | <uint64_t>1 << 63)
+                    starts &= starts - 1
+                    spans[written + k].start = start
+                    spans[written + k].end = end
+                    start = end
+                written += 8
+        else:
+            while starts and count < capacity:
+                end = base + cbpe_lowest_bit(starts)
+                starts &= starts - 1
+                spans[count].start = start
+                spans[count].end = end
+                count += 1
+                start = end
+            if starts:
+                next_base = start
+        base = start = next_base
     position[0] = base
     return count
 
@@ -96,9 +131,13 @@ cdef Py_ssize_t walk(
     Py_ssize_t *position,
     Span *spans,
     Py_ssize_t capacity,
-    bint *in_time,
+    bint goes_on,
+    bint block_failed,
+    Pause *pause,
 ) noexcept nogil:
     """Run the automaton from position[0] on: to the end, or over at least one piece to where blocks may do it faster.
+
+    If the text goes on behind text[:size], the piece that the automaton is in at the end is not known yet.
 
     The common case has no branch that depends on the text: a boundary moves the end of the array of spans by one. Only
     a piece whose end is known later than one character behind it, or a character that nothing matches, takes a turn
@@ -126,6 +165,9 @@ cdef Py_ssize_t walk(
                 entry = class_rows[((entry & <uint32_t> STATE) >> 1) + of_class]
         elif start >= size:
             break
+        elif goes_on:
+            pause[0] = UNDECIDED
+            break
         else:
             length = 0
             entry = class_rows[((entry & <uint32_t> STATE) >> 1) + END_OF_TEXT]
@@ -133,7 +175,7 @@ cdef Py_ssize_t walk(
         spans[count].end = at
         count += entry & BOUNDARY
         start = at if entry & BOUNDARY else start
-        if entry & BOUNDARY and rules and block_ahead(text + at, size - at):
+        if entry & BOUNDARY and rules and block_ahead(text + at, size - at, block_failed):
             break
         if entry & (MARK | STOP):
             if entry & MARK:
@@ -151,12 +193,38 @@ cdef Py_ssize_t walk(
                     start += length
                 at = mark = start
                 entry = START_ENTRY
-                if steps > MAX_STEPS or rules and block_ahead(text + start, size - start):
+                if steps > MAX_STEPS:
+                    pause[0] = TOOK_LONG
+                    break
+                if rules and block_ahead(text + start, size - start, block_failed):
                     break
                 continue
         at += length
     position[0] = start
-    in_time[0] = steps <= MAX_STEPS
+    return count
+
+
+cdef inline Py_ssize_t run(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
+    Span *spans,
+    Py_ssize_t capacity,
+    bint goes_on,
+    Pause *pause,
+) noexcept nogil:
+    """Blocks where they do it, the automaton elsewhere."""
+    cdef Py_ssize_t count = 0, taken = 0
+    pause[0] = NONE
+    while pause[0] == NONE and count < capacity and position[0] < size:
+        if tables.rules:
+            taken = take_blocks(tables, text, size, position, spans + count, capacity - count)
+            count += taken
+        if count < capacity:
+            count += walk(
+                tables, text, size, position, spans + count, capacity - count, goes_on, taken == 0, pause
+            )
     return count
 
 
@@ -168,20 +236,61 @@ cdef Py_ssize_t find_pieces(
     Span *spans,
     Py_ssize_t capacity,
 ) noexcept nogil:
-    cdef Py_ssize_t count = 0
-    cdef bint in_time = True
+    cdef Pause pause
     if tables.ascii_rows == NULL:
         if position[0] >= size or capacity == 0:
             return 0
         spans[0] = Span(position[0], size)
         position[0] = size
         return 1
-    while in_time and count < capacity and position[0] < size:
-        if tables.rules:
-            count += take_blocks(tables, text, size, position, spans + count, capacity - count)
-        if count < capacity:
-            count += walk(tables, text, size, position, spans + count, capacity - count, &in_time)
+    return run(tables, text, size, position, spans, capacity, False, &pause)
+
+
+cdef Py_ssize_t find_sure_pieces(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
+    Span *spans,
+    Py_ssize_t capacity,
+    bint *undecided,
+) noexcept nogil:
+    cdef Py_ssize_t count
+    cdef Pause pause
+    if tables.ascii_rows == NULL:
+        undecided[0] = True
+        return 0
+    count = run(tables, text, size, position, spans, capacity, True, &pause)
+    undecided[0] = pause == UNDECIDED or (count < capacity and position[0] >= size)
     return count
+
+
+cdef inline int length_by_lead(uint8_t lead) noexcept nogil:
+    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
+cdef Py_ssize_t find_border(
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *behind
+) noexcept nogil:
+    cdef:
+        Py_ssize_t at = size, border = size, end = size
+        uint64_t next_class = 0  # as a bit; none for a character that is not whole
+        uint32_t code_point, of_class
+        int length
+    while at > 0 and tables.borders != NULL:
+        at -= 1
+        while at > 0 and text[at] & 0xC0 == 0x80:
+            at -= 1
+        if border - at >= length_by_lead(text[at]):
+            code_point = text[at] if text[at] < 128 else decode(text + at, border - at, &length)
+            of_class = tables.blocks[(<uint32_t> tables.block_of[code_point >> 8] << 8) + (code_point & 255)]
+            if tables.borders[of_class] & next_class:
+                behind[0] = end
+                return border
+            next_class = <uint64_t> 1 << of_class
+        end = border
+        border = at
+    return 0
 
 
 cdef class Splitter:
@@ -221,6 +330,8 @@ cdef class Splitter:
         self.tables.class_rows = <const uint16_t *> <const char *> self.class_rows
         self.tables.block_of = <const uint16_t *> <const char *> self.block_of
         self.tables.blocks = <const uint8_t *> <const char *> self.blocks
+        self.borders = sure_borders(automaton, classes)
+        self.tables.borders = <const uint64_t *> <const char *> self.borders
 
     @property
     def native(self):
@@ -255,6 +366,35 @@ cdef class Splitter:
             PyErr_CheckSignals()
         return pieces
 
+    def sure_spans(self, bytes text not None):
+        """-> (pieces, position): the pieces of UTF-8 that are the same however the text goes on, and the place from
+        which on that is not known."""
+        cdef Span found[SPANS]
+        cdef const uint8_t *data = <const uint8_t *> <const char *> text
+        cdef Py_ssize_t size = len(text), position = 0, count, i
+        cdef bint undecided = False
+        cdef list pieces = []
+        while not undecided:
+            with nogil:
+                count = find_sure_pieces(&self.tables, data, size, &position, found, SPANS, &undecided)
+            for i in range(count):
+                pieces.append((found[i].start, found[i].end))
+            PyErr_CheckSignals()
+        return pieces, position
+
+    def last_border(self, const uint8_t[::1] text not None):
+        """-> (place, end of the character behind it), both in bytes: the last place in UTF-8 where one piece ends and
+        another begins whatever is before and behind. (0, 0) if there is none; the text may end within a character.
+
+        What is before the place, split by sure_spans together with that character, and what is behind it, split on its
+        own, are the pieces of the whole.
+        """
+        cdef Py_ssize_t behind = 0, size = text.shape[0], border = 0
+        if size:
+            with nogil:
+                border = find_border(&self.tables, &text[0], size, &behind)
+        return border, behind
+
 
 cdef bytes ascii_rows(Automaton automaton, Classes classes):
     """The transitions by byte instead of by class, which saves the lookup of the class."""
@@ -268,6 +408,34 @@ cdef bytes ascii_rows(Automaton automaton, Classes classes):
         for byte in range(128):
             target[128 * state + byte] = by_class[MAX_CLASSES * state + class_of[byte]]
     return rows
+
+
+cdef bytes sure_borders(Automaton automaton, Classes classes):
+    """For each class of characters the classes, as bits, before which a piece ends for certain: uint64_t[MAX_CLASSES].
+
+    Whatever the automaton has read before, a character of the first class takes it to one of a few states. If none of
+    them can read a character of the second class, no match goes over the place between the two, and however often the
+    automaton begins anew, it comes to begin there.
+    """
+    cdef bytes borders = bytes(MAX_CLASSES * sizeof(uint64_t))
+    cdef uint64_t *target = <uint64_t *> <char *> borders
+    cdef const uint16_t *entries = <const uint16_t *> <const char *> automaton.transitions
+    cdef uint64_t sure
+    cdef uint16_t entry
+    cdef int state, first, second
+    cdef set reached
+    for first in range(classes.count):
+        reached = set()
+        for state in range(START, automaton.n_states):
+            reached.add(entries[MAX_CLASSES * state + first] >> STATE_SHIFT)
+        sure = (<uint64_t> 1 << classes.count) - 1
+        for state in reached:
+            for second in range(classes.count):
+                entry = entries[MAX_CLASSES * state + second]
+                if not entry & (BOUNDARY | STOP):
+                    sure &= ~(<uint64_t> 1 << second)
+        target[first] = sure
+    return borders
 
 
 def category(int code_point):

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t
 
 from .candidates cimport State
+from .vocab cimport Vocabulary
 
 
 cdef class Trainer:
@@ -12,6 +13,7 @@ cdef class Trainer:
     cdef readonly int64_t tokens_at_start
     cdef readonly str stopped
 
-    cdef int replay(self, list merges) except -1
+    cdef int number_ids(self, Vocabulary initial) except -1
     cdef int enter(self) except -1
+    cdef int refuse_broken(self) except -1
     cdef str describe(self, int reason)

@@ -1,8 +1,9 @@
 from array import array
-from collections.abc import Iterable
 from typing import final
 
 from typing_extensions import Buffer
+
+from cbpe._core.vocab import Vocabulary
 
 TIE_BREAKS: tuple[str, str, str]
 
@@ -22,8 +23,9 @@ class Trainer:
         tie_break: str = "first",
         min_count: int = 1,
         max_token_length: int = 0,
-        initial: Iterable[tuple[int, int]] = (),
+        initial: Vocabulary | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
     def run(self, n_merges: int, seconds: float = 0.0) -> int: ...
     def results(self, start: int = 0) -> tuple[array[int], array[int], array[int], array[int]]: ...
+    def merges(self) -> tuple[array[int], array[int]]: ...

@@ -4,57 +4,18 @@ import time
 from array import array
 
 cimport cython
-from libc.stdint cimport INT64_MAX, UINT32_MAX, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, UINT32_MAX, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, malloc
 
-from .candidates cimport (
-    LONGEST, SEPARATOR, WORK_BETWEEN_CHECKS, Merge, State, TieBreak, WordStarts, build_pairs, check, clear_pairs,
-    out_of_memory
-)
-from .learn cimport apply_merge, find_reason, free_state, learn, reserve_ids
-from .vocab cimport MAX_BYTES, MAX_TOKENS
+from .candidates cimport LONGEST, Merge, State, TieBreak, WordStarts, out_of_memory
+from .layout cimport lay_out, lay_out_tokens, trace_merges
+from .learn cimport find_reason, free_state, learn, reserve_ids
+from .vocab cimport MAX_BYTES, MAX_TOKENS, Vocabulary
 
 cdef enum:
     VOCABULARY_FULL = 3     # a reason to stop besides those of find_reason
 
 TIE_BREAKS = ("first", "largest", "smallest")   # in the order of the enum in candidates.pxd
-
-
-cdef int lay_out(
-    State *state, const uint8_t *data, const int64_t *lengths, const int64_t *counts, size_t n
-) except -1 nogil:
-    """Write n words into the symbols, and their counts where a position finds them. Words of one byte hold no pair."""
-    cdef:
-        size_t i, word = 0, at = 1, offset = 0, block = 0
-        int64_t j, k, step
-    state.symbols[0] = SEPARATOR
-    for i in range(n):
-        if lengths[i] > 1:
-            if state.starts != NULL:
-                while block <= at >> 6:
-                    state.starts[block].n_before = word
-                    block += 1
-                state.starts[at >> 6].bits |= <uint64_t>1 << (at & 63)
-                state.weights[word] = counts[i]
-            word += 1
-            k = 0
-            while k < lengths[i]:
-                step = min(lengths[i] - k, 1 << 16)
-                for j in range(step):
-                    state.symbols[at + j] = data[offset + k + j]
-                k += step
-                at += step
-                state.work += step
-                if state.work > WORK_BETWEEN_CHECKS:
-                    check(state)
-            state.symbols[at] = SEPARATOR
-            at += 1
-        offset += lengths[i]
-    if state.starts != NULL:
-        while block <= at >> 6:
-            state.starts[block].n_before = word
-            block += 1
-    return 0
 
 
 @cython.final
@@ -65,8 +26,9 @@ cdef class Trainer:
     and how often it occurs (at least once). The order of the words is that of the text, for tie_break "first".
     tie_break: of several pairs with the highest count, "first" takes the one that occurs first, "largest" and
     "smallest" the one with the largest or smallest (left id, right id). Pairs with counts below min_count are never
-    merged, nor are those that would make a token of more than max_token_length bytes (0: any length). initial: merges
-    to apply first, whatever min_count and max_token_length say.
+    merged, nor are those that would make a token of more than max_token_length bytes (0: any length). initial: a
+    monotone vocabulary whose merges come first, whatever min_count and max_token_length say; only its merges count, not
+    its ids.
 
     Raises OverflowError when the words have more than 2^32 - 2 bytes (one more counted for each word), or more than
     2^63 - 1 with repetitions.
@@ -81,7 +43,7 @@ cdef class Trainer:
         str tie_break = "first",
         int64_t min_count = 1,
         int64_t max_token_length = 0,
-        initial = (),
+        Vocabulary initial = None,
     ):
         cdef:
             State *state = &self.state
@@ -121,10 +83,7 @@ cdef class Trainer:
         state.cutoff = INT64_MAX
         state.max_length = <uint32_t>min(max_token_length, LONGEST) if max_token_length else LONGEST
         state.tie_break = <TieBreak><int>TIE_BREAKS.index(tie_break)
-        reserve_ids(state, 1024)
-        state.n_ids = state.n_bytes = 256
-        for i in range(256):
-            state.lengths[i] = 1
+        self.number_ids(initial)
         state.symbols = <uint32_t *>malloc(n_slots * sizeof(uint32_t))
         if state.symbols == NULL:
             out_of_memory()
@@ -133,10 +92,13 @@ cdef class Trainer:
             state.weights = <int64_t *>malloc(n_kept * sizeof(int64_t))
             if state.starts == NULL or state.weights == NULL:
                 out_of_memory()
-        if n_words:
-            with nogil:
-                lay_out(state, &data[0] if n_bytes else NULL, &lengths[0], &counts[0], n_words)
-        self.replay(list(initial))
+        if n_words == 0 or n_bytes == 0:
+            return
+        with nogil:
+            lay_out(state, &data[0], &lengths[0], &counts[0], n_words)
+            if initial is not None:
+                lay_out_tokens(state, &initial.tables)
+                trace_merges(state)
 
     def __dealloc__(self):
         free_state(&self.state)
@@ -150,45 +112,42 @@ cdef class Trainer:
         """How many tokens the text has now, repeated words included."""
         return self.state.tokens
 
-    cdef int replay(self, list merges) except -1:
-        """Apply merges that were learned before, whatever min_count and max_token_length say."""
+    cdef int number_ids(self, Vocabulary initial) except -1:
+        """Make the ids of the bytes and of the initial merges known."""
         cdef:
             State *state = &self.state
-            int64_t min_count = state.min_count
-            uint32_t max_length = state.max_length
-            uint32_t left, right
-        if not merges:
+            uint32_t i
+        state.n_ids = state.n_bytes = 256
+        reserve_ids(state, 1024)
+        for i in range(256):
+            state.lengths[i] = 1
+        if initial is None:
             return 0
-        state.min_count = 1
-        state.max_length = LONGEST
-        with nogil:
-            build_pairs(state, INT64_MAX)
-        for pair in merges:
-            if not 0 <= min(pair) <= max(pair) < state.n_ids:
-                number = state.n_ids - 256
-                raise ValueError(f"initial merge {number} is {tuple(pair)}; both ids must be below {state.n_ids}")
-            left, right = pair
-            if state.lengths[left] > LONGEST - state.lengths[right]:
-                raise ValueError(f"initial merge {state.n_ids - 256} makes a token of 2^31 bytes or more")
-            with nogil:
-                apply_merge(state, left, right)
-        clear_pairs(state)
-        state.min_count = min_count
-        state.max_length = max_length
-        state.cutoff = INT64_MAX
+        if not initial.tables.monotone:
+            raise ValueError("training cannot go on from a vocabulary with a merge that is made of a later one")
+        state.n_ids = initial.tables.n_symbols
+        reserve_ids(state, state.n_ids)
+        for i in range(256, initial.tables.n_symbols):
+            state.lengths[i] = initial.tables.offsets[i + 1] - initial.tables.offsets[i]
+            state.n_bytes += state.lengths[i]
+            state.merges[i - 256].left = initial.tables.left[i - 256]
+            state.merges[i - 256].right = initial.tables.right[i - 256]
+            state.merges[i - 256].tokens = self.tokens_at_start
         return 0
 
     def run(self, size_t n_merges, double seconds = 0.0):
         """Learn up to n_merges more merges, or for about that many seconds (0: as long as it takes) -> how many.
 
         Fewer than n_merges before the time is over mean that nothing is left to merge: `stopped` then says why. The
-        GIL is released; signals are handled all the while. After an exception the trainer can only be thrown away.
+        GIL is released; signals are handled all the while. After an exception the trainer can do nothing but tell its
+        merges().
         """
         cdef:
             State *state = &self.state
             size_t before = state.n_ids
             int done = 0, reason = VOCABULARY_FULL
         self.enter()
+        self.refuse_broken()
         self.broken = True
         if n_merges > LONGEST - state.n_ids:
             n_merges = LONGEST - state.n_ids
@@ -211,9 +170,13 @@ cdef class Trainer:
         with cython.critical_section(self):
             if self.running:
                 raise RuntimeError("this trainer is running in another thread")
-            if self.broken:
-                raise RuntimeError("this trainer was stopped by an exception; make a new one")
             self.running = True
+        return 0
+
+    cdef int refuse_broken(self) except -1:
+        if self.broken:
+            self.running = False
+            raise RuntimeError("this trainer was stopped by an exception; make a new one")
         return 0
 
     cdef str describe(self, int reason):
@@ -228,10 +191,11 @@ cdef class Trainer:
             f", or is too rare for min_count = {self.state.min_count}" if self.state.min_count > 1 else "")
 
     def results(self, size_t start = 0):
-        """What has been learned from merge number `start` on: four arrays of one length, (left, right, counts, tokens).
+        """The merges from number `start` on: four arrays of one length, (left, right, counts, tokens).
 
         left and right are the ids merged, array("I"); counts says how often each pair occurred, tokens how many tokens
-        remained after each merge, array("q").
+        remained after each merge, array("q"). The count of an initial merge is how often it was applied, which is less
+        for a token that follows itself: merging "aaa" once takes one of two occurrences.
         """
         cdef:
             size_t i, n
@@ -239,6 +203,7 @@ cdef class Trainer:
             int64_t[::1] counts, tokens
             const Merge *merge
         self.enter()
+        self.refuse_broken()
         try:
             n = self.state.n_ids - 256
             if start > n:
@@ -253,6 +218,26 @@ cdef class Trainer:
                 right[i] = merge.right
                 counts[i] = merge.count
                 tokens[i] = merge.tokens
+            return arrays
+        finally:
+            self.running = False
+
+    def merges(self):
+        """The ids that each merge joins, the initial ones included: (left, right), array("I") each.
+
+        Works after an exception too: what was learned until then is a part of what would have been learned.
+        """
+        cdef:
+            size_t i, n
+            uint32_t[::1] left, right
+        self.enter()
+        try:
+            n = self.state.n_ids - 256
+            arrays = array("I", bytes(4 * n)), array("I", bytes(4 * n))
+            left, right = arrays
+            for i in range(n):
+                left[i] = self.state.merges[i].left
+                right[i] = self.state.merges[i].right
             return arrays
         finally:
             self.running = False

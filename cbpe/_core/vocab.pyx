@@ -11,7 +11,9 @@ import zlib
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcmp, memcpy, memmove, memset
+from libc.string cimport memcpy, memmove, memset
+
+from cbpe._core.words cimport fill_words, find_word, free_words
 
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
 PACKED_VERSION = 1
@@ -19,6 +21,7 @@ PACKED_VERSION = 1
 HEADER = struct.Struct("<8sIIIIIIII")
 CHECKED = HEADER.size - 4               # bytes of the header before the checksum
 WHOLE_PIECES = 1
+PACKED_HEADER_BYTES = HEADER.size
 
 
 cdef enum:
@@ -30,64 +33,26 @@ cdef uint64_t random_bits() except? 0:
 
 
 cdef int allocate_pairs(VocabTables *v, uint32_t n) except -1:
-    cdef int bits = 4
+    cdef int bits = 4, filter_bits
     while <uint64_t>1 << bits < <uint64_t>n * 2:
         bits += 1
+    filter_bits = bits + 2 if bits > 4 else 6
     v.pairs = <uint64_t *>cbpe_take_zeroed(sizeof(uint64_t) << bits)
+    v.pair_filter = <uint64_t *>cbpe_take_zeroed((<size_t>1 << filter_bits) >> 3)
     v.byte_pairs = <uint32_t *>malloc(BYTE_PAIRS * sizeof(uint32_t))
-    if v.pairs == NULL or v.byte_pairs == NULL:
+    if v.pairs == NULL or v.pair_filter == NULL or v.byte_pairs == NULL:
         raise MemoryError
     memset(v.byte_pairs, 0xFF, BYTE_PAIRS * sizeof(uint32_t))
     v.pairs_seed = random_bits() | 1
     v.pairs_mask = (<uint64_t>1 << bits) - 1
+    v.filter_shift = 64 - filter_bits
     return 0
 
 
-cdef uint32_t find_word(const VocabTables *v, const uint8_t *bytes, Py_ssize_t size) noexcept nogil:
-    cdef uint64_t hashed = cbpe_hash(bytes, <size_t>size, v.words_seed)
-    cdef uint64_t slot = hashed & v.words_mask
-    cdef uint64_t entry
-    cdef uint32_t index
-    while True:
-        entry = v.words[slot]
-        if entry == 0:
-            return NONE
-        if entry >> 32 == hashed >> 32:
-            index = <uint32_t>entry - 1
-            if (
-                v.offsets[index + 1] - v.offsets[index] == <size_t>size
-                and memcmp(v.bytes + v.offsets[index], bytes, <size_t>size) == 0
-            ):
-                return index
-        slot = (slot + 1) & v.words_mask
-
-
-cdef int fill_words(VocabTables *v) except -1:
-    """Build the table from bytes to tokens. Of tokens with the same bytes the first is found: it stands first in its
-    run of slots."""
-    cdef int bits = 4
-    cdef uint32_t index, size
-    cdef uint64_t hashed, slot
-    cdef const uint8_t *token
-    while <uint64_t>1 << bits < <uint64_t>v.n_tokens * 2:
-        bits += 1
-    v.words = <uint64_t *>cbpe_take_zeroed(sizeof(uint64_t) << bits)
-    if v.words == NULL:
-        raise MemoryError
-    v.words_mask = (<uint64_t>1 << bits) - 1
-    v.words_seed = random_bits()
-    with nogil:
-        for index in range(v.n_tokens):
-            if v.ids[index] == NONE:
-                continue
-            token = v.bytes + v.offsets[index]
-            size = v.offsets[index + 1] - v.offsets[index]
-            hashed = cbpe_hash(token, size, v.words_seed)
-            slot = hashed & v.words_mask
-            while v.words[slot] != 0:
-                slot = (slot + 1) & v.words_mask
-            v.words[slot] = (hashed >> 32) << 32 | (index + 1)
-    return 0
+cdef void free_pairs(VocabTables *v) noexcept nogil:
+    cbpe_give_back(v.pairs)
+    cbpe_give_back(v.pair_filter)
+    free(v.byte_pairs)
 
 
 cdef int fill_pairs(VocabTables *v) except -1:
@@ -159,7 +124,7 @@ cdef int order_merges(VocabTables *v, uint32_t *order) except -1:
     return 0
 
 
-cdef int fill_bytes(VocabTables *v, list extras) except -1:
+cdef int fill_bytes(VocabTables *v, list extras, uint64_t most) except -1:
     """Spell out every token: the bytes, then each merge from its two parts, then the tokens that no merge makes."""
     cdef uint32_t n_merges = v.n_symbols - 256
     cdef uint32_t index, i, k, first, second
@@ -179,17 +144,18 @@ cdef int fill_bytes(VocabTables *v, list extras) except -1:
             i = order[k]
             sizes[256 + i] = sizes[v.left[i]] + sizes[v.right[i]]
             total += sizes[256 + i]
-            if total > MAX_BYTES:
+            if total > most:
                 break
         for i, extra in enumerate(extras):
             sizes[v.n_symbols + i] = PyBytes_GET_SIZE(extra)
             total += sizes[v.n_symbols + i]
-        if total > MAX_BYTES:
-            raise ValueError(f"the vocabulary's tokens have more than {MAX_BYTES} bytes together")
+        if total > most:
+            raise ValueError(f"the vocabulary's tokens have more than {most} bytes together")
         total = 0
         for index in range(v.n_tokens):
             v.offsets[index] = <uint32_t>total
             total += sizes[index]
+            v.longest = max(v.longest, <uint32_t>sizes[index])
         v.offsets[v.n_tokens] = <uint32_t>total
         # The short copies below take 16 bytes whatever they need, which may overlap: what is too much, a later token
         # writes over.
@@ -239,13 +205,13 @@ cdef class Vocabulary:
     symbol is a byte's value or 256 + the number of a merge. ids: buffer of uint32, the ids of the 256 bytes (0xFFFFFFFF
     for a byte without a token), of the merges and of the unmerged tokens. unmerged: list of bytes, tokens that no merge
     makes. whole_pieces: whether a piece that is a token is that token before any merge applies (tiktoken's semantics),
-    which is the only way in which an unmerged token can come up.
+    which is the only way in which an unmerged token can come up. max_bytes: the most that all tokens together may have.
 
     Raises ValueError for a merge of an unknown symbol, made of itself, or given twice, for an id given twice, and for
     sizes beyond the limits (2**21 - 1 tokens, 2**28 bytes of tokens).
     """
 
-    def __cinit__(self, left, right, ids, unmerged=(), bint whole_pieces=False):
+    def __cinit__(self, left, right, ids, unmerged=(), bint whole_pieces=False, uint64_t max_bytes=MAX_BYTES):
         cdef VocabTables *v = &self.tables
         cdef uint32_t i
         cdef list extras = list(unmerged)
@@ -277,9 +243,9 @@ cdef class Vocabulary:
             if v.ids[i] == NONE:
                 raise ValueError(f"token id {v.ids[i]} is too large")
         fill_indices(v)
-        fill_bytes(v, extras)
+        fill_bytes(v, extras, min(max_bytes, <uint64_t>MAX_BYTES))
         fill_pairs(v)
-        fill_words(v)
+        fill_words(v, random_bits())
 
     def __dealloc__(self):
         free(self.tables.left)
@@ -288,9 +254,8 @@ cdef class Vocabulary:
         free(self.tables.indices)
         free(self.tables.offsets)
         free(self.tables.bytes)
-        cbpe_give_back(self.tables.pairs)
-        free(self.tables.byte_pairs)
-        cbpe_give_back(self.tables.words)
+        free_pairs(&self.tables)
+        free_words(&self.tables)
 
     @property
     def whole_pieces(self):
@@ -355,6 +320,14 @@ cdef class Vocabulary:
                 raise ValueError(f"token {v.ids[256 + i]} is merged from the byte 0x{part:02x}, which has no token")
         return {(v.ids[v.left[i]], v.ids[v.right[i]]): v.ids[256 + i] for i in range(v.n_symbols - 256)}
 
+    def merge_parts(self):
+        """All merges in the order in which they apply: list of (left, right, id), where a part is a token's id, or
+        -1 - b for the byte b if that has no token."""
+        cdef VocabTables *v = &self.tables
+        cdef uint32_t i
+        parts = [<int64_t>v.ids[i] if v.ids[i] != NONE else -1 - <int64_t>i for i in range(v.n_symbols)]
+        return [(parts[v.left[i]], parts[v.right[i]], parts[256 + i]) for i in range(v.n_symbols - 256)]
+
     def unmerged(self):
         """The tokens that no merge makes, by rising id: dict[int, bytes]. No text but themselves as a whole piece can
         produce them."""
@@ -397,9 +370,9 @@ cdef class Vocabulary:
         return header[:CHECKED] + struct.pack("<I", checksum(header, body)) + body
 
     @staticmethod
-    def unpack(data):
-        """The vocabulary that pack() made these bytes of. Raises ValueError for anything else, before memory is taken
-        for it."""
+    def unpack(data, max_bytes=MAX_BYTES):
+        """The vocabulary that pack() made these bytes of. Raises ValueError for anything else, and for tokens of more
+        than max_bytes together, before memory is taken for it."""
         data = memoryview(data).cast("B")
         if len(data) < HEADER.size:
             raise ValueError(f"a packed vocabulary of {len(data)} bytes is cut short: it has at least {HEADER.size}")
@@ -434,13 +407,18 @@ cdef class Vocabulary:
         left, right, firsts, counts, lengths = arrays
         if sum(counts) != 256 + n_merges + n_unmerged or sum(lengths) != n_bytes:
             raise ValueError("the sizes in this packed vocabulary contradict each other")
-        ids = array.array("I")
+        cdef uint32_t[::1] ids = array.array("I", bytes(4 * (256 + n_merges + n_unmerged)))
+        cdef uint32_t start, stop, k = 0
         for first, count in zip(firsts, counts):
             if first + count > <uint64_t>NONE + 1:
                 raise ValueError(f"token id {first + count - 1} is too large")
-            ids.extend(range(first, first + count))
+            start, stop = first, k + count
+            while k < stop:
+                ids[k] = start
+                start += 1
+                k += 1
         unmerged = []
         for length in lengths:
             unmerged.append(bytes(data[position : position + length]))
             position += length
-        return Vocabulary(left, right, ids, unmerged, whole_pieces=bool(flags & WHOLE_PIECES))
+        return Vocabulary(left, right, ids, unmerged, whole_pieces=bool(flags & WHOLE_PIECES), max_bytes=max_bytes)

@@ -16,12 +16,31 @@ cdef struct WalkTables:
 
 
 # Merge a piece of at least one byte with a monotone vocabulary: what merge_piece does, in linear time. `alive` has room
-# for size + 1 bits.
-cdef Py_ssize_t walk_piece(
-    const VocabTables *v, const WalkTables *w, const uint8_t *piece, Py_ssize_t size, uint64_t *alive, uint32_t *out
+# for size + 1 bits. reached[0] and n_symbols[0] are 0 at first; after `steps` steps it stops, and goes on when called
+# again. Returns whether it has reached the end of the piece.
+cdef bint walk_piece(
+    const VocabTables *v,
+    const WalkTables *w,
+    const uint8_t *piece,
+    Py_ssize_t size,
+    uint64_t *alive,
+    uint32_t *out,
+    Py_ssize_t *reached,
+    Py_ssize_t *n_symbols,
+    Py_ssize_t steps,
+) noexcept nogil
+
+# The end of the longest prefix of a piece that merges to at most `budget` symbols and ends where a character does; -1
+# where there is no memory.
+cdef Py_ssize_t longest_prefix(
+    const VocabTables *v, const WalkTables *w, const uint8_t *piece, Py_ssize_t size, Py_ssize_t budget
 ) noexcept nogil
 
 # The tables for a monotone vocabulary, or NULL where there is no memory. The caller frees them with free_walk_tables.
 cdef WalkTables *new_walk_tables(const VocabTables *v) noexcept nogil
 
 cdef void free_walk_tables(WalkTables *w) noexcept nogil
+
+# Whether two symbols that merging makes of their own bytes stay neighbours when their bytes are merged, counting only
+# merges before `limit` (NONE: all). Needs a monotone vocabulary.
+cdef bint stay_apart(const VocabTables *v, uint32_t a, uint32_t b, uint32_t limit) noexcept nogil

@@ -10,7 +10,7 @@ Needs a monotone vocabulary: only then the order in which a symbol's merges happ
 """
 
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 
 from cbpe._core.vocab cimport NONE, find_pair
 
@@ -131,33 +131,67 @@ cdef void free_walk_tables(WalkTables *w) noexcept nogil:
         free(w)
 
 
-cdef inline uint32_t longest_symbol(const WalkTables *w, const uint8_t *text, Py_ssize_t size) noexcept nogil:
+cdef inline uint32_t longest_symbol(
+    const WalkTables *w, const uint8_t *text, Py_ssize_t size, Py_ssize_t *n_read
+) noexcept nogil:
+    """The longest symbol that text begins with; n_read[0] becomes how many bytes it took to tell, 0 if the text ended
+    first."""
     cdef uint32_t node = 0, found = NONE
     cdef Py_ssize_t i
+    n_read[0] = 0
     for i in range(size):
         node = find_child(w, node, text[i])
         if node == 0:
+            n_read[0] = i + 1
             break
         if w.symbols[node] != NONE:
             found = w.symbols[node]
     return found
 
 
-cdef Py_ssize_t walk_piece(
-    const VocabTables *v, const WalkTables *w, const uint8_t *piece, Py_ssize_t size, uint64_t *alive, uint32_t *out
+cdef inline bint is_repeated(
+    const uint8_t *piece, Py_ssize_t size, Py_ssize_t before, Py_ssize_t at, Py_ssize_t n
 ) noexcept nogil:
-    cdef Py_ssize_t position = 0, end, n = 0
-    cdef uint32_t symbol = longest_symbol(w, piece, size)
-    memset(alive, 0xFF, ((size >> 6) + 1) * sizeof(uint64_t))   # a bit for each place that may still be a border
+    """Whether the n bytes (0: nothing is known) from `before` on come again from `at` on."""
+    return n != 0 and piece[before] == piece[at] and size - at >= n and memcmp(piece + before, piece + at, n) == 0
+
+
+cdef bint walk_piece(
+    const VocabTables *v,
+    const WalkTables *w,
+    const uint8_t *piece,
+    Py_ssize_t size,
+    uint64_t *alive,
+    uint32_t *out,
+    Py_ssize_t *reached,
+    Py_ssize_t *n_symbols,
+    Py_ssize_t steps,
+) noexcept nogil:
+    cdef Py_ssize_t position = reached[0], end, n = n_symbols[0], before = position, n_read = 0
+    cdef uint32_t symbol, longest
+    cdef bint apart
+    if position == 0 and n == 0:
+        memset(alive, 0xFF, ((size >> 6) + 1) * sizeof(uint64_t))   # a bit for each place that may still be a border
+    symbol = longest = longest_symbol(w, piece + position, size - position, &n_read)
     while True:
         end = position + v.offsets[symbol + 1] - v.offsets[symbol]
-        if alive[end >> 6] >> (end & 63) & 1 and (n == 0 or stay_apart(v, out[n - 1], symbol, NONE)):
+        apart = False
+        if alive[end >> 6] >> (end & 63) & 1:
+            # In a run of the same symbol, the last two have been looked at.
+            apart = n == 0 or n > 1 and out[n - 1] == symbol and out[n - 2] == symbol
+            apart = apart or stay_apart(v, out[n - 1], symbol, NONE)
+        if apart:
             out[n] = symbol
             n += 1
             position = end
-            if position == size:
-                return n
-            symbol = longest_symbol(w, piece + position, size - position)
+            steps -= 1
+            if position == size or steps < 0:
+                reached[0], n_symbols[0] = position, n
+                return position == size
+            if not is_repeated(piece, size, before, position, n_read):
+                longest = longest_symbol(w, piece + position, size - position, &n_read)
+            symbol = longest
+            before = position
         elif w.shorter[symbol] != NONE:
             symbol = w.shorter[symbol]
         else:
@@ -165,3 +199,38 @@ cdef Py_ssize_t walk_piece(
             n -= 1
             symbol = out[n]
             position -= v.offsets[symbol + 1] - v.offsets[symbol]
+
+
+cdef Py_ssize_t longest_prefix(
+    const VocabTables *v, const WalkTables *w, const uint8_t *piece, Py_ssize_t size, Py_ssize_t budget
+) noexcept nogil:
+    # A prefix merges to the symbols of a shorter one and a last symbol that goes with them: there is one such pair.
+    cdef uint32_t *last = <uint32_t *>malloc((size + 1) * sizeof(uint32_t))
+    cdef uint32_t *counts = <uint32_t *>malloc((size + 1) * sizeof(uint32_t))
+    cdef Py_ssize_t i = 0, k, found = 0, within = 0
+    cdef uint32_t node, symbol
+    if last == NULL or counts == NULL:
+        found = -1
+    else:
+        memset(last, 0xFF, (size + 1) * sizeof(uint32_t))
+        counts[0] = 0
+        # Once no prefix as long as any symbol is within the budget, no longer one is.
+        while i < size and i - within <= <Py_ssize_t>v.longest:
+            node = 0
+            if i == 0 or last[i] != NONE:
+                for k in range(i, size):
+                    node = find_child(w, node, piece[k])
+                    if node == 0:
+                        break
+                    symbol = w.symbols[node]
+                    if symbol != NONE and last[k + 1] == NONE and (i == 0 or stay_apart(v, last[i], symbol, NONE)):
+                        last[k + 1] = symbol
+                        counts[k + 1] = counts[i] + 1
+            i += 1
+            if last[i] != NONE and counts[i] <= budget:
+                within = i
+                if i == size or piece[i] & 0xC0 != 0x80:
+                    found = i
+    free(last)
+    free(counts)
+    return found

@@ -1,0 +1,71 @@
+"""Doing one thing in several threads: the threads are Python's, what they do releases the GIL."""
+
+import operator
+import os
+
+MAX_WORKERS = 256       # more threads than this share nothing that fewer would not
+
+
+def usable_cores():
+    """How many cores this process may use."""
+    if hasattr(os, "process_cpu_count"):
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def checked_workers(workers, str name="workers"):
+    """The number of threads asked for, at most MAX_WORKERS, or all usable cores for None.
+
+    TypeError unless it is an int, ValueError below 1.
+    """
+    if workers is None:
+        return usable_cores()
+    if isinstance(workers, bool) or not hasattr(workers, "__index__"):
+        raise TypeError(f"{name} must be an int, or None for all cores, not {type(workers).__name__}: {workers!r}")
+    workers = operator.index(workers)
+    if workers < 1:
+        raise ValueError(f"{name} is {workers}; it must be at least 1, or None for all cores")
+    return min(workers, MAX_WORKERS)
+
+
+def run_in_threads(work, Py_ssize_t n, stop):
+    """Call work() in n threads, the caller's among them, and wait until all have returned.
+
+    Where one raises, or Ctrl-C interrupts, stop() is called, which has the others return soon, and the first exception
+    is raised in the end.
+    """
+    from threading import Thread    # not before it is needed
+
+    errors = []
+    threads = []
+
+    def guarded():
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+            stop()
+
+    try:
+        for _ in range(n - 1):
+            thread = Thread(target=guarded)
+            try:
+                thread.start()
+            except RuntimeError:
+                break           # the system has no more threads: those that there are do it
+            threads.append(thread)
+        guarded()
+    except BaseException as error:
+        errors.append(error)
+        stop()
+    for thread in threads:
+        while thread.is_alive():
+            try:
+                thread.join()
+            except BaseException as error:
+                errors.append(error)
+                stop()
+    if errors:
+        raise errors[0]

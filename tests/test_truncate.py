@@ -1,0 +1,170 @@
+"""Truncating: the longest prefix within a number of tokens, found as by trying all, and without reading all."""
+
+import random
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from vocabularies import by_merges, by_merges_in_heap, encoder
+
+import cbpe
+from cbpe.patterns import CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN
+
+SPECIAL = {"<e>": 1000, "<e>>": 1001, "[x]": 1002}
+MERGES = [(97, 97), (256, 256), (97, 98), (258, 99), (32, 97), (32, 32), (261, 261), (60, 101)]
+BITS = [
+    "ab",
+    "abc",
+    " a",
+    "aaaa",
+    "a",
+    "  ",
+    "   ",
+    "\n",
+    "1",
+    "23",
+    "'s",
+    "é",
+    "中",
+    "😉",
+    "<e>",
+    "<e>>",
+    "[x]",
+    "<e",
+    "<",
+]
+
+texts = st.lists(st.sampled_from(BITS), max_size=20).map("".join)
+patterns = st.sampled_from([CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN, r"\s+(?!\S)|\s|\S+", r"[^\n]*;|\p{L}+|\s", None])
+vocabularies = {"monotone": by_merges(MERGES), "not": by_merges_in_heap(MERGES)}
+encoders = {}
+
+
+def made(kind, pattern):
+    if (kind, pattern) not in encoders:
+        encoders[kind, pattern] = encoder(vocabularies[kind], SPECIAL, pattern=pattern)
+    return encoders[kind, pattern]
+
+
+def by_trying_all(tok, text, n, allowed):
+    prefixes = (text[:end] for end in range(len(text), -1, -1))
+    return next(prefix for prefix in prefixes if tok._count(prefix, allowed, None) <= n)
+
+
+@settings(max_examples=300)
+@given(texts, st.integers(0, 12), patterns, st.booleans(), st.sampled_from(["monotone", "not"]))
+def test_truncated_as_by_trying_all_prefixes(text, n, pattern, special, kind):
+    tok = made(kind, pattern)
+    allowed = tok._special if special else None
+    assert tok._truncate(text, n, allowed, None) == by_trying_all(tok, text, n, allowed)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
+def test_named_encodings_truncated_as_by_trying_all_prefixes(name):
+    enc = cbpe.get_encoding(name)
+    rng = random.Random(name)
+    bits = [
+        *BITS[:14],
+        " the",
+        " hello",
+        "hell",
+        "o wor",
+        "ld",
+        "\r\n\n",
+        " " * 40,
+        "x" * 30,
+        "12345678",
+        "中文字",
+        "don't",
+    ]
+    for n in [0, 1, 2, 3, 7, 20, 50] * 10:
+        text = "".join(rng.choices(bits, k=rng.randint(0, 40)))
+        assert enc.truncate(text, n, disallowed_special=()) == by_trying_all(enc, text, n, None)
+
+
+def test_long_texts_are_truncated_to_exactly_as_many_tokens_as_fit():
+    enc = cbpe.get_encoding("cl100k_base")
+    rng = random.Random(5)
+    text = "".join(rng.choices([" the", " quick", " brown", "fox", ".\n", "  ", " 1234", "é"], k=50_000))
+    for n in (10, 1000, 4096, 60_000):
+        prefix = enc.truncate(text, n)
+        assert text.startswith(prefix)
+        assert enc.count(prefix) <= n
+        assert all(enc.count(text[: len(prefix) + k]) > n for k in range(1, 20))
+    assert enc.truncate(text, 10**9) == text
+
+
+@pytest.mark.parametrize("letter", ["a", " ", "ab", "中"])
+@pytest.mark.parametrize("n", [1, 10, 5000])
+def test_one_long_piece(letter, n):
+    enc = cbpe.get_encoding("cl100k_base")
+    text = letter * 60_000
+    prefix = enc.truncate(text, n)
+    assert enc.count(prefix) <= n
+    assert len(prefix) == len(text) or all(enc.count(text[: len(prefix) + k]) > n for k in range(1, 150))
+
+
+def test_a_long_piece_without_a_pattern():
+    tok = cbpe.BasicTokenizer()
+    tok.train("abababab aaaa bbbb abab" * 5, 270)
+    text = "abaab aab" * 20_000
+    prefix = tok.truncate(text, 30_000)
+    assert 0 < tok.count(prefix) <= 30_000
+    assert all(tok.count(text[: len(prefix) + k]) > 30_000 for k in range(1, 20))
+
+
+def test_what_lies_behind_the_prefix_is_not_read():
+    enc = cbpe.get_encoding("o200k_base")
+    text = " wörd" * 1_000_000
+    enc.truncate("warm", 1)
+    tracemalloc.start()
+    try:
+        prefix = enc.truncate(text, 100)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert text.startswith(prefix)
+    assert enc.count(prefix) == 100
+    assert peak < 100_000  # a copy of the text in UTF-8 would be 6 MB
+
+
+def test_special_tokens_that_are_not_allowed_matter_only_in_the_prefix():
+    enc = cbpe.get_encoding("cl100k_base")
+    text = "hello world<|endoftext|> and more"
+    assert enc.truncate(text, 2) == "hello world"
+    with pytest.raises(ValueError, match=r"<\|endoftext\|>"):
+        enc.truncate(text, 20)
+    assert enc.truncate(text, 3, allowed_special="all") == "hello world<|endoftext|>"
+    tok = cbpe.GPT4Tokenizer()
+    assert tok.truncate(text, 3, "all") == "hello world<|endoftext|>"
+
+
+def test_patterns_that_run_on_the_regex_module():
+    tok = cbpe.RegexTokenizer(r"(\w)\1*|\W")
+    tok.train("aaaabbbb aabb aaabbb", 260)
+    for n in range(12):
+        assert tok.truncate("aaabbb ab aaaa", n) == by_trying_all(tok, "aaabbb ab aaaa", n, None)
+
+
+def test_lone_surrogates():
+    enc = cbpe.get_encoding("cl100k_base")
+    assert enc.truncate("a\ud800b", 100) == "a�b"
+    assert enc.truncate("\ud83d\ude09" * 100, 2) == "😉"
+
+
+def test_halves_of_characters_at_every_place_where_a_text_might_be_cut():
+    enc = cbpe.get_encoding("cl100k_base")
+    for before in range(50, 150):  # 72 characters are looked at first for one token
+        text = "a" * before + "\ud83d" * 3 + "\ud801\udc00" + "b" * 200
+        whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        for n in (1, 2, before // 8 + 3):
+            assert enc.truncate(text, n) == enc.truncate(whole, n) == by_trying_all(enc, whole[:400], n, None)
+
+
+@pytest.mark.parametrize(("wrong", "error"), [(-1, ValueError), ("3", TypeError), (1.0, TypeError)])
+def test_a_wrong_number_of_tokens_is_refused(wrong, error):
+    with pytest.raises(error, match=r"max_tokens .*(-1|'3'|1\.0)"):
+        cbpe.get_encoding("cl100k_base").truncate("hello", wrong)
+    with pytest.raises(TypeError, match="text must be a str, not bytes"):
+        cbpe.get_encoding("cl100k_base").truncate(b"hello", 1)
