@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from cbpe._core.engine import DEFAULT_CACHE_BYTES
+from cbpe._core.encoder import DEFAULT_CACHE_BYTES, decode_ids
+from cbpe._core.merge_lists import vocabulary_from_merges
 from cbpe._core.ranks import vocabulary_from_ranks
 from cbpe._core.vocab import Vocabulary
 from cbpe.encodings import SPECS, load_vocabulary
 from cbpe.formats import gpt2, minbpe
+from cbpe.formats.reading import read_text, read_whole
+from cbpe.initial import untrained_vocabulary
+from cbpe.numbers import merges_asked
 from cbpe.patterns import GPT4_SPLIT_PATTERN
 from cbpe.special_tokens import checked_special_tokens, refuse_shared_ids
 from cbpe.splitting import make_splitter
 from cbpe.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
+
+    from cbpe.counting import Reading
+    from cbpe.progress import ProgressCallback
+    from cbpe.sources import Source
+    from cbpe.word_counts import WordCounts
 
 __all__ = ["BasicTokenizer", "GPT2Tokenizer", "GPT4Tokenizer", "RegexTokenizer", "recover_merges"]
 
@@ -30,24 +38,28 @@ class BasicTokenizer(Tokenizer):
     def __init__(self, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         super().__init__(untrained_vocabulary(), None, cache_bytes=cache_bytes)
 
+    # A method written in Python would take longer than the decoding of a few tokens.
+    decode = decode_ids  # type: ignore[assignment]  # the argument has another name
+
     def train(
         self,
-        text: str | Iterable[str],
+        text: Source | WordCounts,
         vocab_size: int,
         verbose: bool = False,
         *,
         tie_break: str = "first",
         min_count: int = 1,
         max_token_length: int | None = None,
-        progress: Callable[[int, int], object] | None = None,
+        progress: bool | ProgressCallback | None = None,
+        **reading: Unpack[Reading],
     ) -> None:
-        """Learn vocab_size - 256 merges from text, a str or an iterable of str; verbose prints each. The options are
-        those of cbpe.train.
+        """Learn vocab_size - 256 merges from text, a str or any source of cbpe.train; verbose prints each. The options
+        are those of cbpe.train (reading: workers, max_words, field, errors).
 
         The merges are minbpe's, ties included. The tokenizer is unchanged if anything is raised, Ctrl-C included.
         Training that runs out of pairs stops there, with a warning; `self.training` is the record of it.
         """
-        from cbpe.training import learn_merges, merges_asked
+        from cbpe.training import learn_merges
 
         n_merges = merges_asked(vocab_size)
         for token, token_id in self.special_tokens.items():
@@ -63,20 +75,22 @@ class BasicTokenizer(Tokenizer):
             max_token_length=max_token_length,
             verbose=verbose,
             progress=progress,
+            **reading,
         )
         self._use(trained_vocabulary(left, right), self._splitter, self.special_tokens)
         self.training = record
 
-    def save(self, file_prefix: str | Path) -> None:
-        """Write file_prefix.model, to load, and file_prefix.vocab, to read: minbpe's files.
+    def save(self, file_prefix: str | os.PathLike[str]) -> None:
+        """Write file_prefix.model, to load, and file_prefix.vocab, to read: minbpe's files. Where the name ends as
+        Tokenizer.save knows it, the format is that.
 
-        Raises ValueError, and writes nothing, where minbpe's format cannot hold the tokenizer. Each file is written
-        aside and then put in place, so that none is ever half there.
+        Raises ValueError, and writes nothing, where minbpe's format cannot hold the tokenizer: it has no ids, token
+        256 + i being made by merge i. Each file is written aside and then put in place, so that none is ever half
+        there.
         """
-        merges = self._vocabulary.merges()
-        model = minbpe.dumps(minbpe.Model(self.pattern, self.special_tokens, list(merges)))
-        vocab = minbpe.dumps_vocab(self._vocabulary.tokens(), merges)
-        write_files({f"{file_prefix}.model": model.encode("utf-8"), f"{file_prefix}.vocab": vocab.encode("utf-8")})
+        from cbpe.saving import has_known_ending, save
+
+        save(self, file_prefix if has_known_ending(file_prefix) else f"{os.fspath(file_prefix)}.model")
 
     def load(self, model_file: str | Path) -> None:
         """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid
@@ -84,14 +98,16 @@ class BasicTokenizer(Tokenizer):
         if not os.fspath(model_file).endswith(".model"):
             raise ValueError(f"a model file ends in .model: {os.fspath(model_file)!r}")
         try:
-            model = minbpe.loads(Path(model_file).read_bytes().decode("utf-8"))
-            splitter = make_splitter(self._loaded_pattern(model.pattern))
-            left, right = (array("I", [pair[side] for pair in model.merges]) for side in (0, 1))
-            vocabulary = trained_vocabulary(left, right)
-            special_tokens = checked_special_tokens(model.special_tokens, vocabulary)
-            refuse_shared_ids(special_tokens)
+            self._become(minbpe.loads(read_text(model_file)))
         except ValueError as error:
             raise ValueError(f"{model_file}: {error}") from error
+
+    def _become(self, model: minbpe.Model) -> None:
+        splitter = make_splitter(self._loaded_pattern(model.pattern))
+        left, right = (array("I", [pair[side] for pair in model.merges]) for side in (0, 1))
+        vocabulary = trained_vocabulary(left, right)
+        special_tokens = checked_special_tokens(model.special_tokens, vocabulary)
+        refuse_shared_ids(special_tokens)
         self._use(vocabulary, splitter, special_tokens)
         self.training = None
 
@@ -138,8 +154,13 @@ class _GPTTokenizer(RegexTokenizer):
         """Not to be trained: NotImplementedError."""
         raise NotImplementedError(f"{type(self).__name__} is trained already: train a RegexTokenizer")
 
-    def save(self, file_prefix: str | Path) -> NoReturn:
-        """minbpe's format cannot hold it: NotImplementedError."""
+    def save(self, file_prefix: str | os.PathLike[str]) -> None:
+        """Write a file of the format that the end of its name says, as Tokenizer.save does. NotImplementedError for
+        minbpe's, which cannot hold it."""
+        from cbpe.saving import has_known_ending, save
+
+        if has_known_ending(file_prefix) and os.path.splitext(file_prefix)[1] not in (".model", ".vocab"):
+            return save(self, file_prefix)
         raise NotImplementedError(
             f"minbpe's format cannot hold a {type(self).__name__}, whose ids of bytes are shuffled"
         )
@@ -158,9 +179,10 @@ class GPT2Tokenizer(_GPTTokenizer):
     def from_files(cls, encoder_json: str | Path, vocab_bpe: str | Path) -> Self:
         """The tokenizer in GPT-2's own two files, or in two of the same form. ValueError where they are not what they
         should be."""
-        ranks, special_tokens = gpt2.loads(Path(encoder_json).read_bytes(), Path(vocab_bpe).read_bytes())
+        content = gpt2.loads(read_whole(encoder_json), read_whole(vocab_bpe))
+        vocabulary = vocabulary_from_merges(content.ids, content.merges)
         tok = cls.__new__(cls)
-        Tokenizer.__init__(tok, vocabulary_from_ranks(ranks), SPECS[cls._encoding].pattern, special_tokens)
+        Tokenizer.__init__(tok, vocabulary, SPECS[cls._encoding].pattern, content.special_tokens)
         return tok
 
 
@@ -185,26 +207,6 @@ def recover_merges(mergeable_ranks: dict[bytes, int]) -> dict[tuple[int, int], i
     return vocabulary.merges()
 
 
-def untrained_vocabulary() -> Vocabulary:
-    """The 256 bytes, each its own id, and no merge."""
-    return trained_vocabulary(array("I"), array("I"))
-
-
 def trained_vocabulary(left: array[int], right: array[int]) -> Vocabulary:
     """The 256 bytes and merges of pairs of ids, uint32[n] each, the first of which makes token 256."""
     return Vocabulary(left, right, array("I", range(256 + len(left))))
-
-
-def write_files(contents: Mapping[str, bytes]) -> None:
-    """Write several files, path to content: first all of them aside, then each to its place."""
-    aside = {path: f"{path}.{os.getpid()}.part" for path in contents}
-    try:
-        for path, content in contents.items():
-            if os.path.isdir(path):
-                raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
-            Path(aside[path]).write_bytes(content)
-        for path in contents:
-            os.replace(aside[path], path)
-    finally:
-        for path in aside.values():
-            Path(path).unlink(missing_ok=True)

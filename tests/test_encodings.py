@@ -3,9 +3,15 @@
 The oracle is tiktoken's own code over our vocabularies, which the digests prove to be tiktoken's: no network is needed.
 """
 
+import hashlib
 import lzma
+import os
 import random
-from functools import cache
+import subprocess
+import sys
+from array import array
+from functools import cache, lru_cache
+from itertools import pairwise
 
 import pytest
 import tiktoken
@@ -14,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cbpe
+from cbpe._core.blocks import instruction_sets
 from cbpe.encodings import SPECS, load_vocabulary
 from cbpe.encodings.generate import gpt2_digests, ranks_of, source_digest
 
@@ -288,3 +295,118 @@ def test_corpora(name, corpus):
         text = file.read(1_000_000).decode("utf-8", "ignore")
     assert len(text) > 200_000
     check(name, text)
+
+
+# ---- Every way of encoding
+
+
+def some_texts(seed, n):
+    """Texts of all sizes, some with special tokens, runs, scripts without spaces, and halves of characters."""
+    rng = random.Random(seed)
+    bits = [
+        *"aeztS'1 \n\t.,é中文字٣😉\ud800",
+        " the",
+        " hello",
+        "12345",
+        "\r\n",
+        "    ",
+        "<|endoftext|>",
+        "<|fim_prefix|>",
+        "'ll",
+    ]
+    return ["".join(rng.choices(bits, k=rng.choice([0, 1, 5, 50, 500, 20_000]))) for _ in range(n)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("special", ["all", "none"])
+def test_every_way_of_encoding_gives_tiktokens_tokens(name, special):
+    """tiktoken's own batches aside, which are its encode in threads."""
+    enc, expected = cbpe.get_encoding(name), oracle(name)
+    texts = some_texts(name, 40)
+    choice = {"allowed_special": "all"} if special == "all" else {"disallowed_special": ()}
+    lists = [expected.encode(text, **choice) for text in texts]
+    for text, ids in zip(texts, lists, strict=True):
+        assert enc.encode(text, **choice) == ids
+        assert enc.encode(text, **choice, workers=3) == ids
+        assert enc.encode_to_numpy(text, **choice).tolist() == ids
+        assert enc.count(text, **choice) == enc.count(text, **choice, workers=2) == len(ids)
+        if len(text) <= 50:
+            prefix = enc.truncate(text, len(ids) // 2, **choice)
+            assert len(expected.encode(prefix, **choice)) <= len(ids) // 2
+            longer = [text[:n] for n in range(len(prefix) + 1, len(text) + 1)]
+            assert all(len(expected.encode(other, **choice)) > len(ids) // 2 for other in longer)
+    assert enc.encode_ordinary_batch(texts, num_threads=2) == [expected.encode_ordinary(text) for text in texts]
+    for num_threads in (1, 2, 5, None):
+        assert enc.encode_batch(texts, **choice, num_threads=num_threads) == lists
+        tokens, offsets = enc.encode_batch_flat(texts, **choice, num_threads=num_threads)
+        assert [tokens[i:j].tolist() for i, j in pairwise(offsets)] == lists
+    assert enc.decode_batch(lists, num_threads=2) == expected.decode_batch(lists)
+    assert enc.decode_bytes_batch(lists, num_threads=2) == expected.decode_bytes_batch(lists)
+
+
+CHILD = """
+import hashlib, sys, cbpe
+text = open(sys.argv[1], encoding="utf-8").read()
+for name in sys.argv[2:]:
+    enc = cbpe.get_encoding(name)
+    ids = enc.encode_to_numpy(text, disallowed_special=())
+    parts = enc.encode_to_numpy(text, disallowed_special=(), workers=2)
+    assert (ids == parts).all()
+    print(hashlib.sha256(ids.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.parametrize("instructions", instruction_sets())
+def test_every_instruction_set_gives_tiktokens_tokens(instructions, tmp_path):
+    """Chosen as a user chooses it, by the environment."""
+    words = "".join(text.replace("\ud800", "x") for text in some_texts(instructions, 40))
+    text = words + "The camelCase HTTPServer's 1234567 items;  \n\n  it'll 'LL//\n/ " * 2000
+    (tmp_path / "text").write_bytes(text.encode())
+    text = (tmp_path / "text").read_text(encoding="utf-8")
+    command = [sys.executable, "-c", CHILD, str(tmp_path / "text"), *DIFFERENT]
+    environment = {**os.environ, "CBPE_INSTRUCTIONS": instructions}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    assert found == [
+        hashlib.sha256(array("I", oracle(name).encode_ordinary(text)).tobytes()).hexdigest() for name in DIFFERENT
+    ]
+
+
+def test_an_instruction_set_that_is_not_there_is_named():
+    environment = {**os.environ, "CBPE_INSTRUCTIONS": "mmx"}
+    child = subprocess.run(
+        [sys.executable, "-c", "import cbpe; cbpe.get_encoding('gpt2')"],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert child.returncode == 1
+    assert "no instruction set 'mmx' here: there are " in child.stderr
+
+
+@lru_cache(maxsize=1)  # the tests of one corpus follow one another
+def unpacked(path):
+    with lzma.open(path) as file:
+        return file.read().decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DIFFERENT)
+@pytest.mark.parametrize("corpus", ["english", "code", "chinese", "multilingual", "japanese"])
+def test_whole_corpora(name, corpus):
+    path = SHARED / "corpora" / f"{corpus}.txt.xz"
+    if not path.exists():
+        pytest.skip(f"{path} is not on this machine")
+    text = unpacked(path)
+    enc = cbpe.get_encoding(name)
+    ids = oracle(name).encode_to_numpy(text, disallowed_special=())
+    assert (enc.encode_to_numpy(text, disallowed_special=()) == ids).all()
+    assert (enc.encode_to_numpy(text, disallowed_special=(), workers=2) == ids).all()
+    assert enc.count(text, disallowed_special=()) == len(ids)
+    assert enc.decode(ids) == text
+    lines = text.splitlines(keepends=True)
+    tokens, offsets = enc.encode_batch_flat(lines, disallowed_special=())
+    assert (len(offsets), offsets[-1]) == (len(lines) + 1, len(tokens))
+    for i in range(0, len(lines), 97):
+        assert (
+            tokens[offsets[i] : offsets[i + 1]] == oracle(name).encode_to_numpy(lines[i], disallowed_special=())
+        ).all()

@@ -5,9 +5,7 @@ The vocabularies are OpenAI's; generate.py makes the packed files from tiktoken'
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+import os
 
 from cbpe._core.vocab import Vocabulary
 from cbpe.patterns import CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN, R50K_SPLIT_PATTERN
@@ -16,13 +14,20 @@ END_OF_TEXT = "<|endoftext|>"
 FILL_IN_THE_MIDDLE = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 
 
-class Spec(NamedTuple):
-    """What makes a named encoding, besides the vocabulary in its file."""
+class Spec:
+    """What makes a named encoding, besides the vocabulary in its file.
 
-    vocabulary: str  # the name of the packed file
-    pattern: str
-    special_tokens: dict[str, int]
-    explicit_n_vocab: int | None = None  # tokens of all kinds, where there are no gaps among the ids
+    vocabulary is the name of the packed file; explicit_n_vocab the number of tokens of all kinds, where there are no
+    gaps among the ids.
+    """
+
+    def __init__(
+        self, vocabulary: str, pattern: str, special_tokens: dict[str, int], explicit_n_vocab: int | None = None
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.pattern = pattern
+        self.special_tokens = special_tokens
+        self.explicit_n_vocab = explicit_n_vocab
 
 
 def _harmony_special_tokens() -> dict[str, int]:
@@ -64,12 +69,17 @@ SPECS = {
 }
 
 
-def packed_file(name: str) -> Path:
-    """Where the packed vocabulary of this name is."""
-    return Path(__file__).with_name(f"{name}.cbpe")
+_loaded: dict[str, Vocabulary] = {}
 
 
-@cache
+def packed_file(name: str) -> str:
+    """The path of the packed vocabulary of this name."""
+    return os.path.join(os.path.dirname(__file__), f"{name}.cbpe")
+
+
 def load_vocabulary(name: str) -> Vocabulary:
     """The vocabulary of this name, loaded once: encodings that differ only in special tokens share it."""
-    return Vocabulary.unpack(packed_file(name).read_bytes())
+    if name not in _loaded:
+        with open(packed_file(name), "rb") as file:
+            _loaded.setdefault(name, Vocabulary.unpack(file.read()))
+    return _loaded[name]

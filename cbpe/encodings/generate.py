@@ -61,7 +61,7 @@ def main() -> None:
         if source_digest(Vocabulary.unpack(packed[name])) != digest:
             raise SystemExit(f"the packed form of {name} does not give its source back")
     for name, data in packed.items():
-        packed_file(name).write_bytes(data)
+        Path(packed_file(name)).write_bytes(data)
         print(f"{packed_file(name)}: {len(data):,} bytes")
 
 

@@ -1,0 +1,37 @@
+"""Which encoding OpenAI's models have: the names that tiktoken 0.14 knows."""
+
+from __future__ import annotations
+
+__all__ = ["MODEL_PREFIX_TO_ENCODING", "MODEL_TO_ENCODING"]
+
+
+def _by_name(names: dict[str, str]) -> dict[str, str]:
+    """The encoding of each name: {"gpt2": "gpt2 gpt-2"} -> {"gpt2": "gpt2", "gpt-2": "gpt2"}"""
+    return {name: encoding for encoding, listed in names.items() for name in listed.split()}
+
+
+MODEL_TO_ENCODING = _by_name(
+    {
+        "o200k_base": "gpt-5 gpt-4.1 gpt-4o o1 o3 o4-mini",
+        "cl100k_base": """gpt-4 gpt-3.5 gpt-3.5-turbo gpt-35-turbo davinci-002 babbage-002
+            text-embedding-3-large text-embedding-3-small text-embedding-ada-002""",
+        "p50k_base": """text-davinci-002 text-davinci-003 code-davinci-001 code-davinci-002 code-cushman-001
+            code-cushman-002 davinci-codex cushman-codex""",
+        "p50k_edit": "text-davinci-edit-001 code-davinci-edit-001",
+        "r50k_base": """ada babbage curie davinci text-ada-001 text-babbage-001 text-curie-001 text-davinci-001
+            text-similarity-ada-001 text-similarity-babbage-001 text-similarity-curie-001 text-similarity-davinci-001
+            text-search-ada-doc-001 text-search-babbage-doc-001 text-search-curie-doc-001 text-search-davinci-doc-001
+            code-search-ada-code-001 code-search-babbage-code-001""",
+        "gpt2": "gpt2 gpt-2",
+    }
+)
+
+# Of models whose names go on with a date, a size or whatever else: the longest that a name begins with counts.
+MODEL_PREFIX_TO_ENCODING = _by_name(
+    {
+        "o200k_harmony": "gpt-oss-",
+        "o200k_base": "gpt-5 gpt-4.5- gpt-4.1- gpt-4o- chatgpt-4o- o1- o3- o4-mini- ft:gpt-4o",
+        "cl100k_base": """gpt-4- gpt-3.5-turbo- gpt-35-turbo- ft:gpt-4 ft:gpt-3.5-turbo ft:davinci-002
+            ft:babbage-002""",
+    }
+)
