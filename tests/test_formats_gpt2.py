@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cbpe
+from cbpe._core.merge_lists import vocabulary_from_merges
 from cbpe.encodings import load_vocabulary
 from cbpe.encodings.generate import ranks_of
 from cbpe.formats import gpt2
@@ -23,6 +24,12 @@ def encoder_dict():
 
 def encoder_json(**changes):
     return json.dumps({**encoder_dict(), **changes}).encode()
+
+
+def built(encoder_json, vocab_bpe):
+    """The vocabulary in the contents of the two files."""
+    content = gpt2.loads(encoder_json, vocab_bpe)
+    return vocabulary_from_merges(content.ids, content.merges)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +60,8 @@ def test_spelling_is_undone(token):
 
 
 def test_a_small_model_is_read():
-    ranks, special_tokens = gpt2.loads(encoder_json(), VOCAB_BPE)
+    ranks, merges, special_tokens = gpt2.loads(encoder_json(), VOCAB_BPE)
+    assert merges == [(b"h", b"e"), (b"t", b"he"), (b" ", b"the")]
     assert ranks[b"!"] == 0
     assert {token: rank for token, rank in ranks.items() if len(token) > 1} == {b"he": 256, b"the": 257, b" the": 258}
     assert special_tokens == {"<|endoftext|>": 259}
@@ -64,7 +72,7 @@ def test_a_file_without_a_version_line_is_read():
 
 
 def test_a_small_model_is_written_to_the_letter():
-    ranks, special_tokens = gpt2.loads(encoder_json(), VOCAB_BPE)
+    ranks, _, special_tokens = gpt2.loads(encoder_json(), VOCAB_BPE)
     merges = {(ranks[gpt2.unspell(a)], ranks[gpt2.unspell(b)]): ranks[gpt2.unspell(a + b)] for a, b in MERGES}
     assert gpt2.dumps(ranks, merges, special_tokens) == (encoder_json(), VOCAB_BPE)
 
@@ -117,13 +125,14 @@ def test_the_ids_cut_short_anywhere_are_refused():
         (encoder_json(he=-1), "encoder.json is no object of tokens and their ids"),
         (encoder_json(he=True), "encoder.json is no object of tokens and their ids"),
         (encoder_json(he=1.5), "encoder.json is no object of tokens and their ids"),
-        (encoder_json(he=258, Ġthe=256), "not in the order of the merges"),
+        (encoder_json(he=258), "encoder.json gives the id 258 to 'he' and to '\u0120the'"),
+        (encoder_json(he=2**32), "out of range"),
         (b"{}", "encoder.json has no id for '!'"),
     ],
 )
 def test_a_wrong_encoder_json_is_refused(data, message):
     with pytest.raises(ValueError, match=message):
-        gpt2.loads(data, VOCAB_BPE)
+        built(data, VOCAB_BPE)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +143,8 @@ def test_a_wrong_encoder_json_is_refused(data, message):
         (VOCAB_BPE + b"t  h\n", "line 5 of vocab.bpe is no pair of tokens"),
         (VOCAB_BPE + b" th\n", "line 5 of vocab.bpe is no pair of tokens"),
         (b"h e\n" + VOCAB_BPE, "encoder.json has no id for '#version:0.2'"),
-        (VOCAB_BPE + b"h e\n", "vocab.bpe makes the token 'he' twice"),
-        (VOCAB_BPE + b"th e\n", "vocab.bpe makes the token 'the' twice"),
+        (VOCAB_BPE + b"h e\n", "the merge of b'h' and b'e' is given twice, as 0 and 3"),
+        (VOCAB_BPE + b"th e\n", "merge 3 is of b'th' and b'e', and there is no token b'th'"),
         (VOCAB_BPE + b"x y\n", "encoder.json has no id for 'xy'"),
         (VOCAB_BPE + "\u4e00 a\n".encode(), "the character '\u4e00' in '\u4e00a' stands for no byte"),
         (VOCAB_BPE + b"\xff \xfe\n", "vocab.bpe is not UTF-8"),
@@ -144,14 +153,25 @@ def test_a_wrong_encoder_json_is_refused(data, message):
 )
 def test_a_wrong_vocab_bpe_is_refused(data, message):
     with pytest.raises(ValueError, match=message):
-        gpt2.loads(encoder_json(), data)
+        built(encoder_json(), data)
+
+
+def test_the_merges_are_those_of_the_file_whatever_the_ids():
+    """Files of Hugging Face's have ids in any order, and may merge two pairs to one token."""
+    merges = b"h e\na b\nb c\nab c\na bc\n"
+    tokens = [*gpt2.BYTE_TO_CHARACTER.values(), "he", "ab", "bc", "abc"]
+    ids = {token: 1000 - i for i, token in enumerate(tokens)}
+    vocabulary = built(json.dumps(ids).encode(), merges)
+    assert {vocabulary.tokens()[new_id] for new_id in vocabulary.merges().values()} == {b"he", b"ab", b"bc", b"abc"}
+    assert vocabulary.find(b"abc") == ids["abc"]
+    assert list(vocabulary.merges().items())[-1] == ((ids["ab"], ids["c"]), ids["abc"])
 
 
 def test_ids_that_are_given_twice_are_refused(tmp_path):
     (tmp_path / "encoder.json").write_bytes(encoder_json(he=257))
     (tmp_path / "vocab.bpe").write_bytes(VOCAB_BPE)
-    with pytest.raises(ValueError, match="the same rank 257"):
+    with pytest.raises(ValueError, match="gives the id 257 to 'he' and to 'the'"):
         cbpe.GPT2Tokenizer.from_files(tmp_path / "encoder.json", tmp_path / "vocab.bpe")
     (tmp_path / "encoder.json").write_bytes(encoder_json(**{"<|endoftext|>": 258}))
-    with pytest.raises(ValueError, match=r"the id 258 of the special token '<\|endoftext\|>' is in use"):
+    with pytest.raises(ValueError, match=r"gives the id 258 to '\u0120the' and to '<\|endoftext\|>'"):
         cbpe.GPT2Tokenizer.from_files(tmp_path / "encoder.json", tmp_path / "vocab.bpe")

@@ -1,6 +1,9 @@
 """minbpe's files: what is written is minbpe's to the letter, and what is no whole and valid model is refused."""
 
+import unicodedata
+
 import pytest
+from conftest import SHARED
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -188,3 +191,50 @@ def test_a_wrong_line_is_named(line, with_what, message):
 def test_what_the_format_cannot_hold_is_not_written(model):
     with pytest.raises(ValueError, match=r"minbpe's format cannot hold the (split pattern|special token) "):
         minbpe.dumps(model)
+
+
+# ---- minbpe's own files for the trainings whose merges are known
+
+# Of taylorswift.txt to 276 tokens, as minbpe learns them: BasicTokenizer, and RegexTokenizer with GPT-4's pattern.
+BASIC = (
+    "101 32,44 32,100 32,46 32,114 32,50 48,115 32,105 110,111 110,114 105,116 32,116 104,101 258,257 261,97 110,"
+    "97 114,101 260,121 32,97 108,267 256"
+)
+REGEX = (
+    "101 114,50 48,111 114,105 110,101 100,32 116,111 110,104 101,32 83,97 114,97 110,32 65,261 263,97 108,114 105,"
+    "118 260,115 116,119 105,32 82,257 49"
+)
+
+
+def files_of_minbpe(pattern, merges):
+    """What minbpe's save writes, from the rules of its format: the .model and the .vocab."""
+
+    def rendered(token):
+        text = token.decode("utf-8", errors="replace")
+        return "".join(c if unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in text)
+
+    vocab = [bytes([byte]) for byte in range(256)]
+    lines = [f"[{rendered(token)}] {byte}" for byte, token in enumerate(vocab)]
+    for merge in merges:
+        left, right = map(int, merge.split())
+        vocab.append(vocab[left] + vocab[right])
+        parts = f"[{rendered(vocab[left])}][{rendered(vocab[right])}]"
+        lines.append(f"{parts} -> [{rendered(vocab[-1])}] {len(vocab) - 1}")
+    return "\n".join(["minbpe v1", pattern, "0", *merges, ""]), "\n".join([*lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("make", "pattern", "merges"),
+    [(cbpe.BasicTokenizer, "", BASIC), (cbpe.RegexTokenizer, cbpe.GPT4_SPLIT_PATTERN, REGEX)],
+    ids=["basic", "regex"],
+)
+def test_what_is_trained_on_minbpes_text_is_saved_as_by_minbpe(tmp_path, make, pattern, merges):
+    path = SHARED / "minbpe" / "taylorswift.txt"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    tok = make()
+    tok.train(path.read_text(encoding="utf-8"), 276)
+    tok.save(tmp_path / "taylorswift")
+    model, vocab = files_of_minbpe(pattern, merges.split(","))
+    assert (tmp_path / "taylorswift.model").read_bytes().decode() == model
+    assert (tmp_path / "taylorswift.vocab").read_bytes().decode() == vocab

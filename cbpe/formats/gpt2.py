@@ -8,6 +8,16 @@ is U+0120.
 from __future__ import annotations
 
 import json
+from typing import NamedTuple
+
+from cbpe._core.vocab import Vocabulary
+from cbpe.formats.checks import refuse_shared_bytes, refuse_unmerged
+from cbpe.formats.reading import parse_json
+from cbpe.patterns import GPT2_SPLIT_PATTERN, R50K_SPLIT_PATTERN
+
+# OpenAI's names for the two, and Hugging Face's.
+FILE_NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
+PATTERNS = (R50K_SPLIT_PATTERN, GPT2_SPLIT_PATTERN)  # two ways to write the same
 
 HEADER = "#version: 0.2"
 
@@ -33,40 +43,45 @@ def unspell(text: str) -> bytes:
         raise ValueError(f"the character {error.args[0]!r} in {text[:80]!r} stands for no byte") from None
 
 
-def loads(encoder_json: bytes, vocab_bpe: bytes) -> tuple[dict[bytes, int], dict[str, int]]:
-    """The ranks and the special tokens in the contents of the two files.
+class Content(NamedTuple):
+    """What the two files hold."""
+
+    ids: dict[bytes, int]
+    merges: list[tuple[bytes, bytes]]
+    special_tokens: dict[str, int]
+
+
+def loads(encoder_json: bytes, vocab_bpe: bytes) -> Content:
+    """What is in the contents of the two files.
 
     What encoder.json has beyond the bytes and the merges of vocab.bpe are special tokens. Raises ValueError where a
-    file is not what it should be, or where the ids of the merges are not in the order of vocab.bpe.
+    file is not what it should be, or the two do not fit each other.
     """
     ids = load_encoder(encoder_json)
     merges = load_merges(vocab_bpe)
-    ranks: dict[bytes, int] = {}
+    tokens: dict[bytes, int] = {}
     for spelling in [*BYTE_TO_CHARACTER.values(), *(left + right for left, right in merges)]:
         token = unspell(spelling)
-        if token in ranks:
-            raise ValueError(f"vocab.bpe makes the token {spelling!r} twice")
-        if spelling not in ids:
-            raise ValueError(f"encoder.json has no id for {spelling!r}, which vocab.bpe needs")
-        ranks[token] = ids.pop(spelling)
-    in_order = list(ranks.values())[256:]
-    if in_order != sorted(in_order):
-        raise ValueError("the ids in encoder.json are not in the order of the merges in vocab.bpe")
+        if token not in tokens:
+            if spelling not in ids:
+                raise ValueError(f"encoder.json has no id for {spelling!r}, which vocab.bpe needs")
+            tokens[token] = ids.pop(spelling)
     for spelling in ids:
         # The spelling of a hidden byte, most often the space, is in no special token.
         if any(character in CHARACTER_TO_BYTE for character in spelling if character > "\xff"):
             raise ValueError(f"vocab.bpe does not make the token {spelling!r} of encoder.json: is it cut short?")
-    return ranks, ids
+    return Content(tokens, [(unspell(left), unspell(right)) for left, right in merges], ids)
 
 
 def load_encoder(data: bytes) -> dict[str, int]:
     """The content of encoder.json: token, as the file spells it, to id."""
-    try:
-        ids = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"encoder.json is no JSON: {error}") from None
+    ids = parse_json(data, "encoder.json")
     if not isinstance(ids, dict) or not all(type(value) is int and value >= 0 for value in ids.values()):
         raise ValueError("encoder.json is no object of tokens and their ids")
+    texts: dict[int, str] = {}
+    for text, token_id in ids.items():
+        if texts.setdefault(token_id, text) != text:
+            raise ValueError(f"encoder.json gives the id {token_id} to {texts[token_id][:80]!r} and to {text[:80]!r}")
     return ids
 
 
@@ -95,3 +110,22 @@ def dumps(
     encoder = {text: rank for rank, text in spellings.items()} | special_tokens
     lines = [HEADER, *(f"{spellings[left]} {spellings[right]}" for left, right in merges), ""]
     return json.dumps(encoder).encode("ascii"), "\n".join(lines).encode("utf-8")
+
+
+def exported(vocabulary: Vocabulary, pattern: str | None, special_tokens: dict[str, int]) -> tuple[bytes, bytes]:
+    """The contents of the two files that give what the vocabulary gives on every text. ValueError where there are none,
+    because the format cannot hold what there is."""
+    if pattern not in PATTERNS:
+        raise ValueError("GPT-2's format holds no split pattern: only a tokenizer with GPT-2's own can be saved in it")
+    tokens = vocabulary.tokens()
+    refuse_unmerged("GPT-2's format", vocabulary)
+    refuse_shared_bytes("GPT-2's format", tokens)
+    ranks = {token: token_id for token_id, token in tokens.items()}
+    for token in (bytes([byte]) for byte in range(256)):
+        if token not in ranks:
+            raise ValueError(f"GPT-2's format has a token for every byte, and there is none for {token!r}")
+    spellings = {spell(token) for token in ranks}
+    for text in special_tokens:
+        if text in spellings or any(character in CHARACTER_TO_BYTE for character in text if character > "\xff"):
+            raise ValueError(f"the special token {text!r} would be taken for an ordinary one in GPT-2's format")
+    return dumps(ranks, vocabulary.merges(), special_tokens)

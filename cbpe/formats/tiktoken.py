@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+from itertools import pairwise
+
+from cbpe._core.ranks import vocabulary_from_ranks
+from cbpe._core.vocab import PACKED_HEADER_BYTES, Vocabulary
+from cbpe.formats.checks import refuse_shared_bytes, shown
 
 
 def loads(data: bytes) -> dict[bytes, int]:
@@ -40,3 +45,38 @@ def dumps(ranks: dict[bytes, int]) -> bytes:
     """The content of a .tiktoken file with these ranks, by rising rank."""
     by_rank = sorted(ranks.items(), key=lambda item: item[1])
     return b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in by_rank)
+
+
+def exported_ranks(vocabulary: Vocabulary) -> dict[bytes, int]:
+    """The ranks that give what the vocabulary gives on every text.
+
+    A vocabulary whose merges are of pairs, as trained, has such ranks only where joining by rank comes to the very same
+    merges in the same order, and where the look-up of whole pieces finds nothing that merging does not make. ValueError
+    names the tokens for which that is not so.
+    """
+    tokens = vocabulary.tokens()
+    refuse_shared_bytes("tiktoken's format", tokens)
+    ranks = {token: token_id for token_id, token in tokens.items()}
+    by_rank = vocabulary_from_ranks(ranks)
+    found_whole = [] if vocabulary.whole_pieces else sorted(by_rank.unmerged())
+    if found_whole:
+        raise ValueError(
+            f"tiktoken would find {shown(tokens, found_whole)} as a whole piece, and merging never makes it: ranks "
+            "cannot stand for this vocabulary"
+        )
+    if vocabulary.pack()[PACKED_HEADER_BYTES:] != by_rank.pack()[PACKED_HEADER_BYTES:]:
+        raise ValueError(
+            f"joining by rank would make {shown(tokens, differing(vocabulary, by_rank))} in another way or in another "
+            "order than the merges do: ranks cannot stand for this vocabulary"
+        )
+    return ranks
+
+
+def differing(vocabulary: Vocabulary, by_rank: Vocabulary) -> list[int]:
+    """The ids of the tokens that the two merge from other parts; where there are none, of those whose ids are not in
+    the order of the merges."""
+    found = {token_id: pair for pair, token_id in vocabulary.merges().items()}
+    expected = {token_id: pair for pair, token_id in by_rank.merges().items()}
+    ids = sorted(token_id for token_id in found.keys() | expected if found.get(token_id) != expected.get(token_id))
+    in_order = list(found)
+    return ids or [after for before, after in pairwise(in_order) if after < before]

@@ -1,0 +1,36 @@
+"""What several formats cannot hold, and how it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from cbpe._core.vocab import Vocabulary
+
+__all__ = ["refuse_shared_bytes", "refuse_unmerged", "shown"]
+
+MAX_SHOWN = 5
+
+
+def shown(tokens: Mapping[int, bytes], ids: Iterable[int]) -> str:
+    """Some tokens with their ids, for a message: b'the' (258), b'a' (97), ..."""
+    listed = list(ids)
+    more = f" and {len(listed) - MAX_SHOWN:,} more" if len(listed) > MAX_SHOWN else ""
+    return ", ".join(f"{tokens[i][:80]!r} ({i})" for i in listed[:MAX_SHOWN]) + more
+
+
+def refuse_shared_bytes(what: str, tokens: Mapping[int, bytes]) -> None:
+    """ValueError if two tokens have the same bytes, by which `what` tells tokens apart."""
+    first: dict[bytes, int] = {}
+    for token_id, token in tokens.items():
+        other = first.setdefault(token, token_id)
+        if other != token_id:
+            raise ValueError(
+                f"{what} cannot hold two tokens with the same bytes: {token[:80]!r} is {other} and {token_id}"
+            )
+
+
+def refuse_unmerged(what: str, vocabulary: Vocabulary) -> None:
+    """ValueError if there are tokens that no merge makes, which `what` has no place for."""
+    unmerged = vocabulary.unmerged()
+    if unmerged:
+        raise ValueError(f"{what} cannot hold tokens that no merge makes: {shown(unmerged, unmerged)}")

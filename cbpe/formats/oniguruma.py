@@ -1,0 +1,133 @@
+"""Split patterns in the syntax of Oniguruma, by which Hugging Face's tokenizers split, and in cbpe's.
+
+What the compiled splitter knows means the same in both, but for some things that are rewritten here, or refused: `$`
+and `\\z`, `{n,m}+` and `(?>..)`, `{n}?`, the flags s and m, \\pL, \\U, \\x from 80 on, and ignoring the case of letters
+that fold to one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cbpe._core.coverage import may_match_nothing
+from cbpe._core.split import PatternNotSupported, Splitter
+
+__all__ = ["from_oniguruma", "to_oniguruma"]
+
+CLASS = r"\[(?:\\.|[^\\\]])*\]"
+ESCAPE = r"\\(?:[pP](?:\{\^?\w*\}|\w)|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)"
+COUNT = r"\{\d+(?:,\d*)?\}"
+SINGLE = rf"{CLASS}|{ESCAPE}|[^\\\[\](){{}}|?*+^$]"
+TOKEN = re.compile(
+    rf"(?P<atomic>\(\?>(?P<item>{SINGLE}|\((?:\?[im]*:)?(?:{SINGLE})\))(?P<count>{COUNT})\))"
+    rf"|(?P<class>{CLASS})|(?P<escape>{ESCAPE})|(?P<repeat>{COUNT}[?+]?)|(?P<flags>\(\?[ims]+[:)])|(?P<other>.)",
+    re.DOTALL,
+)
+ESCAPE_IN_CLASS = re.compile(ESCAPE, re.DOTALL)
+# Where case is ignored, Oniguruma takes these letters for the one character that they fold with: a sharp s, a ligature.
+FOLDED_TOGETHER = re.compile(r"\(\?[ms]*i.*?(?:ss|ff|fi|fl|st)", re.IGNORECASE | re.DOTALL)
+
+
+def from_oniguruma(pattern: str) -> str:
+    """The pattern of cbpe that means what this one means to Oniguruma. ValueError names what has no such meaning.
+
+    >>> from_oniguruma(r"(?>\\p{N}{1,3})|\\s+\\z")
+    '\\\\p{N}{1,3}+|\\\\s+$'
+    """
+    refuse_folding(pattern)
+    parts: list[str] = []
+    for token in TOKEN.finditer(pattern):
+        text, kind = token[0], token.lastgroup
+        if kind == "atomic":
+            parts.append(from_oniguruma(token["item"]) + token["count"] + "+")
+        elif text == r"\z":
+            parts.append("$")
+        elif kind in ("class", "escape"):
+            parts.append(read_escapes(text))
+        elif kind == "repeat" and (text.endswith("}+") or (text.endswith("}?") and "," not in text)):
+            raise ValueError(
+                f"Oniguruma takes {text!r} for a repetition of a repetition: write (?:..{text[:-1]}){text[-1]}"
+            )
+        elif kind == "flags":
+            if "s" in text:
+                raise ValueError(f"Oniguruma does not know the flag s of {text!r}")
+            parts.append(text.replace("m", "s"))
+        elif text == "$" and parts[-3:] != [r"\s", "+", "+"]:
+            # Behind \s++, which leaves no line end to be found, it can only be the end of the text.
+            raise ValueError(r"'$' is the end of every line in Oniguruma: the end of the text is \z")
+        else:
+            parts.append(text)
+    found = "".join(parts)
+    Splitter(found)  # or it is refused
+    refuse_empty(found)
+    return found
+
+
+def to_oniguruma(pattern: str) -> str:
+    """The inverse of from_oniguruma. ValueError for a pattern that does not run natively."""
+    try:
+        Splitter(pattern)
+    except PatternNotSupported as error:
+        raise ValueError(f"the split pattern may mean something else to Oniguruma: {error}") from None
+    refuse_empty(pattern)
+    refuse_folding(pattern)
+    parts: list[str] = []
+    open_groups: list[int] = []
+    item = 0  # where in the parts the last item starts, which a quantifier repeats
+    for token in TOKEN.finditer(pattern):
+        text, kind = token[0], token.lastgroup
+        if kind == "repeat":
+            if text.endswith("}+"):
+                parts[item:] = ["(?>", *parts[item:], text[:-1], ")"]
+            else:
+                parts.append(text.rstrip("?") if "," not in text else text)
+            continue
+        item = open_groups.pop() if text == ")" else len(parts)
+        if text.startswith("(") and not text.endswith(")"):
+            open_groups.append(item)
+        if kind in ("class", "escape"):
+            text = write_escapes(text)
+        elif kind == "flags":
+            text = text.replace("s", "m")
+        elif text == "$":
+            text = r"\z"
+        parts.append(text)
+    return "".join(parts)
+
+
+def read_escapes(text: str) -> str:
+    """A class or an escape of Oniguruma's in cbpe's syntax."""
+
+    def read(escape: re.Match[str]) -> str:
+        name = escape[0]
+        if re.fullmatch(r"\\[pP]\w|\\U.*|\\x[89a-fA-F].", name):
+            raise ValueError(f"{name!r} is something else in Oniguruma than in other engines")
+        return name
+
+    return ESCAPE_IN_CLASS.sub(read, text)
+
+
+def write_escapes(text: str) -> str:
+    """The inverse of read_escapes."""
+
+    def write(escape: re.Match[str]) -> str:
+        name = escape[0]
+        if re.fullmatch(r"\\[pP]\w", name):
+            return f"{name[:2]}{{{name[2]}}}"
+        if name[1] in "xuU" and len(name) > 2:
+            code_point = int(name[2:], 16)
+            return f"\\x{code_point:02x}" if code_point < 128 else chr(code_point)
+        return name
+
+    return ESCAPE_IN_CLASS.sub(write, text)
+
+
+def refuse_empty(pattern: str) -> None:
+    if may_match_nothing(pattern):
+        raise ValueError("it may match the empty string, behind which engines go on in different ways")
+
+
+def refuse_folding(pattern: str) -> None:
+    folded = FOLDED_TOGETHER.search(pattern)
+    if folded:
+        raise ValueError(f"ignoring case, Oniguruma takes the last letters of {folded[0]!r} for one character as well")

@@ -1,0 +1,75 @@
+"""What the readers of all formats share: a file's bytes, of which there may not be too many, and strict JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NoReturn
+
+__all__ = ["MAX_FILE_BYTES", "parse_json", "read_start", "read_text", "read_whole"]
+
+MAX_FILE_BYTES = 1 << 28  # the largest tokenizers that are published have some 40 MB
+MAX_DIGITS = 20  # of a number; longer ones are no ids, and int() has no time for endless ones
+
+
+def read_start(path: str | os.PathLike[str], n_bytes: int) -> bytes:
+    """The first bytes of a file."""
+    with open(path, "rb") as file:
+        return file.read(n_bytes)
+
+
+def read_whole(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file. OSError where it cannot be read, ValueError where they are more than MAX_FILE_BYTES."""
+    data = read_start(path, MAX_FILE_BYTES + 1)  # no more, whatever the file system says of its size
+    if len(data) > MAX_FILE_BYTES:
+        raise ValueError(f"{Path(path).name} has more than {MAX_FILE_BYTES:,} bytes: that is no tokenizer")
+    return data
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file in UTF-8. Raises as read_whole does, and ValueError for what is not UTF-8."""
+    data = read_whole(path)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"it is not UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start:,}): it is damaged, or no model"
+        ) from None
+
+
+def parse_json(data: bytes, name: str) -> Any:
+    """The value in a JSON file called `name`. ValueError for anything that is not JSON in UTF-8, for an object that
+    has a key twice, and for nesting or numbers without end."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} is no JSON: it is not UTF-8 ({error})") from None
+    try:
+        return json.loads(text, object_pairs_hook=unique_keys, parse_int=short_int, parse_constant=refuse_constant)
+    except RecursionError:
+        raise ValueError(f"{name} is no JSON that can be read: it is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"{name} is no JSON: {error}") from None
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. ValueError if a key is there twice, of which json.loads would take the later one."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ValueError(f"the key {key[:80]!r} is there twice in one object")
+            seen.add(key)
+    return found
+
+
+def short_int(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"the number {digits[:MAX_DIGITS]}... of {len(digits):,} digits is too large")
+    return int(digits)
+
+
+def refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")

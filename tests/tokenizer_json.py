@@ -1,0 +1,69 @@
+"""What the tests of Hugging Face's format share: small files, and what `tokenizers` makes of them."""
+
+import json
+
+import pytest
+
+from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, spell
+
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+TEMPLATE = {
+    "type": "TemplateProcessing",
+    "single": [
+        {"SpecialToken": {"id": "<s>", "type_id": 0}},
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": "</s>", "type_id": 0}},
+    ],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+    "special_tokens": {
+        "<s>": {"id": "<s>", "ids": [300], "tokens": ["<s>"]},
+        "</s>": {"id": "</s>", "ids": [301], "tokens": ["</s>"]},
+    },
+}
+
+
+def tokenizers():
+    return pytest.importorskip("tokenizers", reason="compares with tokenizers")
+
+
+def added(content, token_id, **flags):
+    """An added token as the file has it."""
+    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    return {"id": token_id, "content": content, **plain, **flags}
+
+
+def a_file(merges=((b"t", b"h"), (b"th", b"e"), (b" ", b"the")), tokens=(), added_tokens=(), model=None, **parts):
+    """A tokenizer.json as a dict: the bytes are the ids below 256, then come the merges, then tokens that none makes;
+    added tokens are (text, flags), from id 300 on."""
+    listed = list(dict.fromkeys([left + right for left, right in merges] + list(tokens)))
+    vocab = {character: byte for byte, character in sorted(BYTE_TO_CHARACTER.items())}
+    vocab |= {spell(token): 256 + i for i, token in enumerate(listed)}
+    vocab |= {text: 300 + i for i, (text, _) in enumerate(added_tokens)}
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [added(text, 300 + i, **flags) for i, (text, flags) in enumerate(added_tokens)],
+        "normalizer": None,
+        "pre_tokenizer": BYTE_LEVEL,
+        "post_processor": None,
+        "decoder": BYTE_LEVEL,
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": vocab,
+            "merges": [f"{spell(left)} {spell(right)}" for left, right in merges],
+            **(model or {}),
+        },
+        **parts,
+    }
+
+
+def as_json(content):
+    return json.dumps(content).encode()
