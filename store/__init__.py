@@ -1,0 +1,39 @@
+"""The model store: tokenizers versioned in a database, queried, compared, and reloaded by name.
+
+>>> from store import ModelStore
+>>> with ModelStore() as models:
+...     models.save(tok, "shakespeare")
+...     tok = models.load("shakespeare@1")
+"""
+
+from store.asking import TokenPlace
+from store.audit import Change
+from store.changing import AliasMove
+from store.comparing import Comparison, Diff, MergeDifference, MovedToken, TextComparison
+from store.errors import Ambiguous, Busy, CannotOpen, Damaged, NotAStore, NotFound, ReadOnly, Refused, StoreError
+from store.model_store import ModelStore
+from store.verifying import Report
+from store.versions import Version
+
+__all__ = [
+    "AliasMove",
+    "Ambiguous",
+    "Busy",
+    "CannotOpen",
+    "Change",
+    "Comparison",
+    "Damaged",
+    "Diff",
+    "MergeDifference",
+    "ModelStore",
+    "MovedToken",
+    "NotAStore",
+    "NotFound",
+    "ReadOnly",
+    "Refused",
+    "Report",
+    "StoreError",
+    "TextComparison",
+    "TokenPlace",
+    "Version",
+]

@@ -1,0 +1,111 @@
+"""Asking: which names and versions there are, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, and_, exists, or_, select
+from sqlalchemy.sql import ColumnElement
+
+from store.references import checked_name
+from store.saving import readable
+from store.schema import merges, names, special_tokens, tags, tokens, versions, vocabularies
+from store.versions import Version, fetch, fetch_by_id
+
+__all__ = ["ORDERS", "TokenPlace", "find_token", "list_names", "list_versions"]
+
+# What versions can be ordered by; a "-" in front turns it around.
+ORDERS: dict[str, tuple[ColumnElement[Any], ...]] = {
+    "name": (names.c.name, versions.c.number),
+    "number": (versions.c.number, names.c.name),
+    "time": (versions.c.created_at, versions.c.id),
+    "vocab_size": (vocabularies.c.n_tokens, names.c.name, versions.c.number),
+    "digest": (versions.c.digest, versions.c.id),
+}
+
+
+def list_names(connection: Connection) -> list[str]:
+    """The names that have a version, in order."""
+    used = exists().where(versions.c.name_id == names.c.id)
+    return sorted(connection.scalars(select(names.c.name).where(used)))
+
+
+def list_versions(connection: Connection, order: str, **filters: Any) -> list[Version]:
+    """The versions that meet all filters that are not None."""
+    conditions = [CONDITIONS[what](value) for what, value in filters.items() if value is not None]
+    return fetch(connection, *conditions, order=ordering(order))
+
+
+class TokenPlace(NamedTuple):
+    """A version that has a token, the token's id there, and the rank of the merge that makes it: None for a special
+    token, a single byte, and a token that no merge makes."""
+
+    version: Version
+    id: int
+    rank: int | None
+
+
+def find_token(connection: Connection, token: str | bytes) -> list[TokenPlace]:
+    """Where a token is, by name, number and id."""
+    spelled = spelled_out(token)
+    made = and_(merges.c.vocabulary_id == tokens.c.vocabulary_id, merges.c.new_id == tokens.c.id)
+    ordinary = (
+        select(versions.c.id, tokens.c.id, merges.c.rank)
+        .join_from(tokens, versions, tokens.c.vocabulary_id == versions.c.vocabulary_id)
+        .outerjoin(merges, made)
+        .where(tokens.c.bytes == spelled)
+    )
+    special = select(special_tokens.c.version_id, special_tokens.c.id).where(special_tokens.c.bytes == spelled)
+    places = [*connection.execute(ordinary), *((*row, None) for row in connection.execute(special))]
+    having = fetch_by_id(connection, has_token(token))
+    found = [TokenPlace(having[version_id], token_id, rank) for version_id, token_id, rank in places]
+    return sorted(found, key=lambda place: (place.version.name, place.version.number, place.id))
+
+
+def ordering(order: str) -> list[ColumnElement[Any]]:
+    backwards = order.startswith("-")
+    columns = ORDERS.get(order.removeprefix("-"))
+    if columns is None:
+        raise ValueError(f"order is {order!r}; it may be {', '.join(ORDERS)}, with a '-' in front to turn it around")
+    return [column.desc() if backwards else column for column in columns]
+
+
+def has_tag(tag: str | tuple[str, str]) -> ColumnElement[bool]:
+    key, value = (tag, None) if isinstance(tag, str) else tag
+    found = exists().where(tags.c.version_id == versions.c.id, tags.c.key == key)
+    return found if value is None else found.where(tags.c.value == value)
+
+
+def has_size(size: int | tuple[int | None, int | None]) -> ColumnElement[bool]:
+    least, most = (size, size) if isinstance(size, int) else size
+    return vocabularies.c.n_tokens.between(0 if least is None else least, 2**31 - 1 if most is None else most)
+
+
+def is_since(since: datetime) -> ColumnElement[bool]:
+    return versions.c.created_at >= since
+
+
+def has_token(token: str | bytes) -> ColumnElement[bool]:
+    spelled = spelled_out(token)
+    return or_(
+        exists().where(tokens.c.vocabulary_id == versions.c.vocabulary_id, tokens.c.bytes == spelled),
+        exists().where(special_tokens.c.version_id == versions.c.id, special_tokens.c.bytes == spelled),
+    )
+
+
+def spelled_out(token: str | bytes) -> bytes:
+    """The bytes of a token that is given as text or bytes."""
+    return token.encode("utf-8", "surrogatepass") if isinstance(token, str) else bytes(token)
+
+
+CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
+    "name": lambda name: names.c.name == checked_name(name),
+    "tag": has_tag,
+    "vocab_size": has_size,
+    "semantics": lambda semantics: versions.c.semantics == semantics,
+    "since": is_since,
+    "has_token": has_token,
+    "pattern": lambda pattern: versions.c.pattern == readable(pattern),
+}

@@ -1,0 +1,60 @@
+"""The audit log: one row for each change, in the transaction of that change."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from datetime import datetime, timezone
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, insert, select
+
+from store.errors import Damaged
+from store.schema import audit_log
+
+__all__ = ["Change", "changes", "record", "utc_now"]
+
+
+def record(connection: Connection, action: str, name: str | None, number: int | None = None, **details: Any) -> None:
+    """Write down who did what, when."""
+    row = {"time": utc_now(), "who": user(), "action": action, "name": name, "number": number}
+    connection.execute(insert(audit_log).values(**row, details=json.dumps(details, sort_keys=True)))
+
+
+class Change(NamedTuple):
+    """One row of the log."""
+
+    time: datetime
+    who: str | None  # the user that the program ran as
+    action: str  # "save", "delete", "alias", ...
+    name: str | None  # as it was then
+    number: int | None
+    details: dict[str, Any]
+
+
+def changes(connection: Connection, name: str | None, limit: int | None) -> list[Change]:
+    """The newest changes, of one name or of all, the newest first."""
+    log = audit_log.c
+    query = select(log.time, log.who, log.action, log.name, log.number, log.details).order_by(log.id.desc())
+    if name is not None:
+        query = query.where(log.name == name)
+    rows = connection.execute(query.limit(limit)).all()
+    try:
+        return [Change(*row[:-1], json.loads(row[-1])) for row in rows]
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Damaged(f"the details of a change in the audit log cannot be read: {error}") from error
+
+
+def utc_now() -> datetime:
+    """The time, with its zone."""
+    return datetime.now(timezone.utc)
+
+
+@cache
+def user() -> str | None:
+    """The name of the user that this program runs as, if it has one."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return None

@@ -1,0 +1,255 @@
+"""Changing what is known about versions, and which there are. Each function is one change: one transaction, one row in
+the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, Select, delete, exists, select, update
+
+from cbpe.training_record import TrainingRecord
+from store import audit, labels
+from store.errors import NotFound, Refused
+from store.opening import Database
+from store.references import checked_alias, checked_name, shown
+from store.schema import alias_history, aliases, metrics, names, tags, versions, vocabularies
+from store.versions import DESCRIBED, Version, fetch_one, find_row
+
+__all__ = [
+    "AliasMove",
+    "delete_version",
+    "list_alias_moves",
+    "remove_alias",
+    "remove_unused",
+    "rename",
+    "set_alias",
+    "set_metrics",
+    "set_notes",
+    "set_parent",
+    "set_training",
+    "tag",
+    "untag",
+]
+
+
+class AliasMove(NamedTuple):
+    """Where an alias pointed from some moment on."""
+
+    name: str
+    alias: str
+    number: int | None  # of the version; None: the alias was removed
+    time: datetime
+
+
+# ---- Labels
+
+
+def tag(database: Database, reference: str | Version, given: Mapping[str, str]) -> Version:
+    def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
+        for key, value in given.items():
+            labels.put(connection, tags, version_id=version.id, key=key, value=value)
+        return {"tags": dict(given)}
+
+    return change(database, "tag", reference, work)
+
+
+def untag(database: Database, reference: str | Version, keys: Iterable[str]) -> Version:
+    wanted = labels.listed("tags", keys)
+
+    def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
+        for key in wanted:
+            gone = delete(tags).where(tags.c.version_id == version.id, tags.c.key == key).returning(tags.c.key)
+            if connection.execute(gone).first() is None:
+                raise NotFound(f"{version.name}@{version.number} has no tag {shown(key)}")
+        return {"tags": wanted}
+
+    return change(database, "untag", reference, work)
+
+
+def set_notes(database: Database, reference: str | Version, notes: str | None) -> Version:
+    def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
+        labels.set_notes(connection, version.id, notes)
+        return {"notes": notes}
+
+    return change(database, "notes", reference, work)
+
+
+def set_metrics(database: Database, reference: str | Version, given: Mapping[str, float | None]) -> Version:
+    kept = labels.checked_metrics({metric: value for metric, value in given.items() if value is not None})
+
+    def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
+        for metric in given:
+            row = (metrics.c.version_id == version.id, metrics.c.metric == metric)
+            connection.execute(delete(metrics).where(*row))
+        labels.put_metrics(connection, version.id, kept)
+        return {"metrics": {metric: kept.get(metric) for metric in given}}
+
+    return change(database, "metrics", reference, work)
+
+
+def set_parent(database: Database, reference: str | Version, parent: str | Version | None) -> Version:
+    def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
+        row = None if parent is None else find_row(connection, parent)
+        if row is not None and row.id == version.id:
+            raise Refused(f"{version.name}@{version.number} cannot be its own parent")
+        labels.set_parent(connection, version.id, row)
+        return {"parent": None if row is None else f"{row.name}@{row.number}"}
+
+    return change(database, "parent", reference, work)
+
+
+def set_training(database: Database, reference: str | Version, record: TrainingRecord | None) -> Version:
+    def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
+        labels.set_training(connection, version.id, record)
+        return {"training": None if record is None else record.source}
+
+    return change(database, "training", reference, work)
+
+
+def change(database: Database, action: str, reference: str | Version, work: Any) -> Version:
+    """Let work change what is known about a version, and say what it did."""
+
+    def whole(connection: Connection) -> Version:
+        version = locked_row(connection, reference)
+        audit.record(connection, action, version.name, version.number, **work(connection, version))
+        return fetch_one(connection, version.id)
+
+    return database.write(whole)
+
+
+def locked_row(connection: Connection, reference: str | Version) -> Row[Any]:
+    """The row of one version, which nobody else changes until the transaction ends."""
+    row = find_row(connection, reference, only_one=True)
+    lock_name(connection, row.name_id)
+    again = connection.execute(DESCRIBED.where(versions.c.id == row.id)).first()
+    if again is None:
+        raise NotFound(f"{row.name}@{row.number} was deleted just now")
+    return again
+
+
+def lock_name(connection: Connection, name_id: int) -> None:
+    connection.execute(select(names.c.id).where(names.c.id == name_id).with_for_update())
+
+
+# ---- Aliases
+
+
+def set_alias(database: Database, name: str, alias: str, reference: str | Version) -> Version:
+    checked_name(name)
+    checked_alias(alias)
+
+    def work(connection: Connection) -> Version:
+        version = locked_row(connection, reference)
+        if version.name != name:
+            raise Refused(f"the alias {name}@{alias} cannot point to a version of another name, {version.name}")
+        before = alias_row(connection, name, alias)
+        labels.point(connection, version, alias)
+        moved = {"alias": alias, "from": None if before is None else before.number}
+        audit.record(connection, "alias", name, version.number, **moved)
+        return fetch_one(connection, version.id)
+
+    return database.write(work)
+
+
+def remove_alias(database: Database, name: str, alias: str) -> None:
+    def work(connection: Connection) -> None:
+        row = alias_row(connection, checked_name(name), alias)
+        if row is None:
+            raise NotFound(f"there is no alias {shown(f'{name}@{alias}')}")
+        drop_aliases(connection, row.name_id, [alias])
+        audit.record(connection, "remove alias", name, row.number, alias=alias)
+
+    database.write(work)
+
+
+def alias_row(connection: Connection, name: str, alias: str) -> Row[Any] | None:
+    query: Select[Any] = (
+        select(aliases.c.name_id, versions.c.number)
+        .join_from(aliases, names, aliases.c.name_id == names.c.id)
+        .join(versions, aliases.c.version_id == versions.c.id)
+    )
+    return connection.execute(query.where(names.c.name == name, aliases.c.alias == alias)).first()
+
+
+def drop_aliases(connection: Connection, name_id: int, gone: Iterable[str]) -> None:
+    for alias in gone:
+        connection.execute(delete(aliases).where(aliases.c.name_id == name_id, aliases.c.alias == alias))
+        labels.note_alias(connection, name_id, alias, None)
+
+
+def list_alias_moves(connection: Connection, name: str, alias: str | None) -> list[AliasMove]:
+    query = (
+        select(names.c.name, alias_history.c.alias, alias_history.c.number, alias_history.c.set_at)
+        .join_from(alias_history, names, alias_history.c.name_id == names.c.id)
+        .where(names.c.name == checked_name(name))
+        .order_by(alias_history.c.id)
+    )
+    if alias is not None:
+        query = query.where(alias_history.c.alias == alias)
+    return [AliasMove(*row) for row in connection.execute(query)]
+
+
+# ---- Names and versions
+
+
+def rename(database: Database, old: str, new: str) -> None:
+    checked_name(new)
+
+    def work(connection: Connection) -> None:
+        row = connection.execute(select(names).where(names.c.name == checked_name(old)).with_for_update()).first()
+        if row is None or not has_versions(connection, row.id):
+            raise NotFound(f"no version is called {shown(old)}")
+        if new != old:
+            last_number = max(row.last_number, vacated(connection, new, row.id))
+            changed = update(names).where(names.c.id == row.id)
+            connection.execute(changed.values(name=new, last_number=last_number))
+        audit.record(connection, "rename", old, to=new)
+
+    database.write(work)
+
+
+def vacated(connection: Connection, name: str, heir: int) -> int:
+    """Make a name free whose versions were all deleted, and leave what is known of it to its heir: the last number that
+    was given under it, and where its aliases pointed. Refused for a name with versions."""
+    row = connection.execute(select(names).where(names.c.name == name).with_for_update()).first()
+    if row is None:
+        return 0
+    if has_versions(connection, row.id):
+        raise Refused(f"there are versions called {shown(name)} already: rename or delete these, or take another name")
+    connection.execute(update(alias_history).where(alias_history.c.name_id == row.id).values(name_id=heir))
+    connection.execute(delete(names).where(names.c.id == row.id))
+    return int(row.last_number)
+
+
+def has_versions(connection: Connection, name_id: int) -> bool:
+    return connection.execute(select(versions.c.id).where(versions.c.name_id == name_id).limit(1)).first() is not None
+
+
+def delete_version(database: Database, reference: str | Version, force: bool) -> Version:
+    def work(connection: Connection) -> Version:
+        row = locked_row(connection, reference)
+        version = fetch_one(connection, row.id)
+        if version.aliases and not force:
+            shown_aliases = ", ".join(f"{version.name}@{alias}" for alias in version.aliases)
+            raise Refused(f"{version} is what {shown_aliases} points to: move the alias, or delete with force=True")
+        drop_aliases(connection, row.name_id, version.aliases)
+        connection.execute(delete(versions).where(versions.c.id == row.id))
+        details = {"digest": version.digest, "aliases": list(version.aliases)}
+        audit.record(connection, "delete", version.name, version.number, **details)
+        return version
+
+    return database.write(work)
+
+
+def remove_unused(database: Database) -> int:
+    """Remove the vocabularies that no version has, and say how many there were."""
+
+    def work(connection: Connection) -> int:
+        used = exists().where(versions.c.vocabulary_id == vocabularies.c.id)
+        gone = connection.execute(delete(vocabularies).where(~used).returning(vocabularies.c.id)).all()
+        audit.record(connection, "vacuum", None, vocabularies=len(gone))
+        return len(gone)
+
+    return database.write(work)

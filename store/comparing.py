@@ -1,0 +1,162 @@
+"""Comparing: what two versions have in common, and how they do on texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cbpe._core.vocab import Vocabulary
+from cbpe.model import Model
+from cbpe.tokenizer import Tokenizer
+from store.versions import Version
+
+__all__ = ["Comparison", "Diff", "MergeDifference", "MovedToken", "TextComparison", "compare", "diff"]
+
+Pair = tuple[bytes, bytes]
+
+
+class MovedToken(NamedTuple):
+    """A token that both have, under other ids. (Most tokens have one; trained ones may have the same bytes twice.)"""
+
+    token: bytes
+    ids_a: tuple[int, ...]
+    ids_b: tuple[int, ...]
+
+
+class MergeDifference(NamedTuple):
+    """The first merge in which two differ: what each merges there, None where it has no more merges."""
+
+    rank: int
+    a: Pair | None
+    b: Pair | None
+
+
+@dataclass(frozen=True)
+class Diff:
+    """What differs between two versions. It is true if anything that changes results does."""
+
+    a: Version
+    b: Version
+    only_a: tuple[tuple[int, bytes], ...]  # ids and bytes of tokens
+    only_b: tuple[tuple[int, bytes], ...]
+    moved: tuple[MovedToken, ...]
+    first_merge: MergeDifference | None  # None where all merges are the same
+    special_only_a: dict[str, int]
+    special_only_b: dict[str, int]
+    special_moved: dict[str, tuple[int, int]]
+    settings: dict[str, tuple[object, object]]  # "pattern", "semantics", "unicode_version", "processing": what differs
+
+    @property
+    def same(self) -> bool:
+        """Whether both give the same results on every text."""
+        return self.a.digest == self.b.digest
+
+    def __bool__(self) -> bool:
+        return not self.same
+
+
+def diff(a: Version, b: Version, model_a: Model, model_b: Model) -> Diff:
+    """What differs between two versions and their models."""
+    vocabulary_a, vocabulary_b = Vocabulary.unpack(model_a.vocabulary), Vocabulary.unpack(model_b.vocabulary)
+    ids_a, ids_b = ids_of(vocabulary_a), ids_of(vocabulary_b)
+    special_a, special_b = model_a.special_tokens, model_b.special_tokens
+    return Diff(
+        a,
+        b,
+        tuple((token_id, token) for token, ids in ids_a.items() if token not in ids_b for token_id in ids),
+        tuple((token_id, token) for token, ids in ids_b.items() if token not in ids_a for token_id in ids),
+        tuple(
+            MovedToken(token, tuple(ids), tuple(ids_b[token]))
+            for token, ids in ids_a.items()
+            if token in ids_b and ids != ids_b[token]
+        ),
+        first_difference(vocabulary_a, vocabulary_b),
+        {token: token_id for token, token_id in special_a.items() if token not in special_b},
+        {token: token_id for token, token_id in special_b.items() if token not in special_a},
+        {
+            token: (token_id, special_b[token])
+            for token, token_id in special_a.items()
+            if token in special_b and token_id != special_b[token]
+        },
+        {
+            setting: (getattr(model_a, setting), getattr(model_b, setting))
+            for setting in ("pattern", "semantics", "unicode_version", "processing")
+            if getattr(model_a, setting) != getattr(model_b, setting)
+        },
+    )
+
+
+def ids_of(vocabulary: Vocabulary) -> dict[bytes, list[int]]:
+    """The ids of each token, by its bytes."""
+    ids: dict[bytes, list[int]] = {}
+    for token_id, token in vocabulary.tokens().items():
+        ids.setdefault(token, []).append(token_id)
+    return ids
+
+
+def first_difference(a: Vocabulary, b: Vocabulary) -> MergeDifference | None:
+    merges_a, merges_b = spelled_merges(a), spelled_merges(b)
+    for rank, (pair_a, pair_b) in enumerate(zip(merges_a, merges_b, strict=False)):
+        if pair_a != pair_b:
+            return MergeDifference(rank, pair_a, pair_b)
+    rank = min(len(merges_a), len(merges_b))
+    if len(merges_a) == len(merges_b):
+        return None
+    return MergeDifference(rank, *(merges[rank] if rank < len(merges) else None for merges in (merges_a, merges_b)))
+
+
+def spelled_merges(vocabulary: Vocabulary) -> list[Pair]:
+    """The bytes that each merge joins, in order."""
+    tokens = vocabulary.tokens()
+
+    def spelled(part: int) -> bytes:
+        return tokens[part] if part >= 0 else bytes([-1 - part])
+
+    return [(spelled(left), spelled(right)) for left, right, _ in vocabulary.merge_parts()]
+
+
+class TextComparison(NamedTuple):
+    """How many tokens each makes of a text."""
+
+    text_bytes: int  # in UTF-8
+    tokens_a: int
+    tokens_b: int
+
+    @property
+    def bytes_per_token_a(self) -> float:
+        """nan for a text without tokens."""
+        return ratio(self.text_bytes, self.tokens_a)
+
+    @property
+    def bytes_per_token_b(self) -> float:
+        """nan for a text without tokens."""
+        return ratio(self.text_bytes, self.tokens_b)
+
+
+def ratio(text_bytes: int, n_tokens: int) -> float:
+    return text_bytes / n_tokens if n_tokens else float("nan")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two versions do on texts; item i of `texts` is the i-th."""
+
+    a: Version
+    b: Version
+    texts: tuple[TextComparison, ...]
+
+    @property
+    def total(self) -> TextComparison:
+        """All texts together."""
+        sums = (sum(text[field] for text in self.texts) for field in range(3))
+        return TextComparison(*sums)
+
+
+def compare(a: Version, b: Version, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | Iterable[str]) -> Comparison:
+    """Count the tokens of texts, of which one at a time is held; special tokens in them are ordinary text."""
+    rows = []
+    for text in [texts] if isinstance(texts, str) else texts:
+        counts = (tok.count(text, allowed_special="none") for tok in (tok_a, tok_b))
+        rows.append(TextComparison(len(text.encode("utf-8", "surrogatepass")), *counts))
+    return Comparison(a, b, tuple(rows))

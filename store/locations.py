@@ -1,0 +1,54 @@
+"""Which store is meant: a path, an SQLAlchemy URL, the environment's CBPE_STORE, or a file in the user's data
+folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from store.errors import CannotOpen
+
+__all__ = ["ENVIRONMENT", "find_store", "sqlite_path"]
+
+ENVIRONMENT = "CBPE_STORE"
+BACKENDS = ("sqlite", "postgresql")
+
+
+def find_store(url_or_path: str | os.PathLike[str] | URL | None = None) -> URL:
+    """The URL of a store. CannotOpen for one of a database that no store can be in."""
+    if url_or_path is None:
+        url_or_path = os.environ.get(ENVIRONMENT) or platformdirs.user_data_path("cbpe", appauthor=False) / "models.db"
+    if isinstance(url_or_path, str) and "://" in url_or_path:
+        try:
+            url_or_path = make_url(url_or_path)
+        except ArgumentError as error:
+            raise CannotOpen(f"no URL of a database: {error}") from error
+    if not isinstance(url_or_path, URL):
+        path = os.fspath(url_or_path)
+        if not isinstance(path, str) or not path or "\0" in path:
+            raise CannotOpen(f"a store is named by a path or a URL, not {url_or_path!r}")
+        if path == ":memory:":
+            return URL.create("sqlite")
+        return URL.create("sqlite", database=os.path.abspath(Path(path).expanduser()))
+    return checked_url(url_or_path)
+
+
+def checked_url(url: URL) -> URL:
+    backend = url.get_backend_name()
+    if backend not in BACKENDS:
+        raise CannotOpen(f"a store is in SQLite or PostgreSQL, not in {backend}: {url.render_as_string()}")
+    if backend == "postgresql":
+        return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+    if url.query or url.drivername not in ("sqlite", "sqlite+pysqlite"):
+        raise CannotOpen(f"an SQLite store is named by its path alone, as in sqlite:///{url.database or 'models.db'}")
+    path = sqlite_path(url)
+    return URL.create("sqlite", database=None if path is None else os.path.abspath(path))
+
+
+def sqlite_path(url: URL) -> str | None:
+    """The file of an SQLite store; None for one in memory, which nobody else sees and which ends when it is closed."""
+    return url.database if url.database not in (None, "", ":memory:") else None

@@ -1,0 +1,1 @@
+"""The schema's migrations, which Alembic runs when a store is opened."""

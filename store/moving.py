@@ -1,0 +1,93 @@
+"""Moving: one version from store to store, directly or in a file. The digest is checked on the way in."""
+
+from __future__ import annotations
+
+import os
+
+from sqlalchemy import select
+
+from cbpe.model import KINDS, Model, build, canonical_form
+from cbpe.whole_files import write_whole
+from store import saving
+from store.errors import Damaged, Refused
+from store.file_format import Carried, parts_of_file, read_file
+from store.labels import checked_labels
+from store.loading import STORED, content_model, model_of, training_of
+from store.opening import Database
+from store.references import checked_name
+from store.schema import versions
+from store.versions import Version, fetch_one, find_row
+
+__all__ = ["carry", "export", "put_in", "read"]
+
+
+def carry(database: Database, reference: str | Version) -> tuple[Version, Carried]:
+    """A version, and all of it that travels: content, notes, tags, metrics, training record, the parent's digest."""
+    with database.reading() as connection:
+        row = find_row(connection, reference, STORED)
+        model_of(row)  # Damaged, if it is
+        version = fetch_one(connection, row.id)
+        parent = connection.scalar(select(versions.c.parent_digest).where(versions.c.id == row.id))
+    about = {
+        "name": version.name,
+        "kind": version.kind,
+        "encoding_name": version.encoding_name,
+        "tags": dict(version.tags),
+        "metrics": dict(version.metrics),
+        "parent_digest": parent,
+        "saved_at": version.time.isoformat(),
+        "digest": version.digest,
+    }
+    return version, Carried(about, row.content, row.packed, version.notes, training_of(row))
+
+
+def export(database: Database, reference: str | Version, path: str | os.PathLike[str]) -> Version:
+    version, carried = carry(database, reference)
+    try:
+        write_whole(path, parts_of_file(carried))
+    except ValueError as error:
+        raise Refused(f"{version} cannot be exported: {error}") from error
+    return version
+
+
+def read(path: str | os.PathLike[str]) -> Carried:
+    """What is in a file. OSError where it cannot be read, Damaged where it is no exported version."""
+    try:
+        return read_file(path)
+    except ValueError as error:
+        raise Damaged(f"{os.fspath(path)}: {error}") from error
+
+
+def put_in(database: Database, carried: Carried, name: str | None, action: str, source: str) -> Version:
+    """Make what was carried a version. Damaged where it is not what was exported, or cannot be loaded here."""
+    about = carried.about
+    try:
+        model = checked_model(carried)
+        if not isinstance(about["tags"], dict):
+            raise TypeError(f"its tags are no object but {about['tags']!r:.80}")
+        labels = checked_labels(about["tags"], (), carried.notes, about["metrics"])
+        name = checked_name(about["name"] if name is None else name)
+        parent = about["parent_digest"]
+        if parent is not None and not (isinstance(parent, str) and len(parent) == 64):
+            raise ValueError(f"the digest of its parent is {parent!r:.80}")
+        entry = saving.entry_of(model, carried.training, parent)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise Damaged(f"{source} cannot be put in: {error!s:.500}") from error
+    return saving.save(database, entry, name, labels, None, action, source=source, saved_at=str(about["saved_at"]))
+
+
+def checked_model(carried: Carried) -> Model:
+    """The model that was carried, which this version of cbpe can build. ValueError if it is not the one whose digest is
+    given."""
+    kind, encoding_name = carried.about["kind"], carried.about["encoding_name"]
+    if kind not in KINDS or (encoding_name is not None) != (kind == "Encoding"):
+        raise ValueError(f"a {kind!r:.80} named {encoding_name!r:.80} is no tokenizer")
+    if encoding_name is not None and not isinstance(encoding_name, str):
+        raise TypeError(f"the name of an Encoding is a str, not {encoding_name!r:.80}")
+    model = content_model(carried.about["digest"], carried.content, kind, encoding_name, carried.vocabulary)
+    saving.checked_vocabulary(model.vocabulary)
+    saving.check_pattern(model.pattern)
+    if canonical_form(model).decode("ascii") != carried.content:
+        raise ValueError("its canonical form is not as cbpe writes it")
+    build(model)
+    return model

@@ -1,0 +1,175 @@
+"""Opening a store, and its transactions."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, inspect, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoResultFound, OperationalError
+
+from store.errors import Busy, CannotOpen, Damaged, NotAStore, ReadOnly, StoreError
+from store.locations import sqlite_path
+from store.migrating import is_current, upgrade
+from store.schema import VERSION_TABLE
+from store.sqlite_files import WRITES, check_file, create_file, make_engine, memory_engine, reading_mode
+
+__all__ = ["UNREADABLE", "Database"]
+
+T = TypeVar("T")
+
+SECONDS_OF_RETRIES = 60.0  # for a transaction that others are in the way of
+# A row that is not there, and bytes that are no text, be they in SQLite's own message about it.
+UNREADABLE = (NoResultFound, UnicodeDecodeError)
+LOCK_OF_UPGRADES = int.from_bytes(b"cbpe", "big")  # PostgreSQL's advisory lock on making and migrating a store
+
+
+class Database:
+    """A database with a store in it, of the newest schema: what was not there is made, what is older is migrated."""
+
+    def __init__(self, url: URL, read_only: bool) -> None:
+        self.url = url
+        self.read_only = read_only
+        self.path = sqlite_path(url) if url.get_backend_name() == "sqlite" else None
+        self._engine = self._connected()
+        self._writer = self._engine.execution_options(**writing_options(url))
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give back all connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that reads: all it sees is of one moment."""
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except DBAPIError as error:
+            raise self._explained(error) from error
+        except UNREADABLE as error:
+            raise self._damaged(error) from error
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Do work in one transaction, again if others were in the way: it is done as a whole or not at all."""
+        if self.read_only:
+            raise ReadOnly(f"the store {self} was opened with read_only=True: nothing in it can be changed")
+        deadline = time.monotonic() + SECONDS_OF_RETRIES
+        while True:
+            try:
+                with self._writer.begin() as connection:
+                    return work(connection)
+            except DBAPIError as error:
+                if not is_transient(error) or time.monotonic() > deadline:
+                    raise self._explained(error) from error
+            except UNREADABLE as error:
+                raise self._damaged(error) from error
+            time.sleep(random.uniform(0.005, 0.05))
+
+    def compact(self) -> None:
+        """Give what is unused back to the disk."""
+        if self.url.get_backend_name() == "postgresql":
+            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                connection.exec_driver_sql("VACUUM")
+            return
+        driver = self._engine.raw_connection()  # VACUUM is done outside of transactions
+        try:
+            driver.cursor().execute("VACUUM")
+            driver.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            raise StoreError(f"the store {self} could not be compacted, and is as before: {error}") from error
+        finally:
+            driver.close()
+
+    def __str__(self) -> str:
+        return self.path or self.url.render_as_string(hide_password=True)
+
+    # ---- Opening
+
+    def _connected(self) -> Engine:
+        if self.url.get_backend_name() == "postgresql":
+            return postgresql_engine(self.url, self.read_only)
+        if self.path is None:
+            if self.read_only:
+                raise CannotOpen("a store in memory is new and empty: there is nothing to be read")
+            return memory_engine()
+        if not os.path.lexists(self.path):
+            if self.read_only:
+                raise CannotOpen(f"there is no store at {self.path}, and read_only=True makes none")
+            create_file(self.path)
+        check_file(self.path, writable=not self.read_only)
+        return make_engine(self.path, reading_mode(self.path) if self.read_only else "rw")
+
+    def _prepare(self) -> None:
+        try:
+            with self._engine.connect() as connection:
+                if inspect(connection).has_table(VERSION_TABLE) and is_current(connection):
+                    return
+        except DBAPIError as error:
+            raise self._not_opened(error) from error
+        except UNREADABLE as error:
+            raise NotAStore(f"{self} is no whole store: {error}") from error
+        if self.read_only:
+            raise CannotOpen(f"the store {self} is missing or of an older schema: open it once without read_only=True")
+        self.write(self._bring_up_to_date)
+
+    def _bring_up_to_date(self, connection: Connection) -> None:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_OF_UPGRADES})
+        # Another process may have done it by now.
+        if not inspect(connection).has_table(VERSION_TABLE) or not is_current(connection):
+            upgrade(connection)
+
+    # ---- Errors
+
+    def _not_opened(self, error: DBAPIError) -> StoreError:
+        reason = str(error.orig).strip()
+        if isinstance(error, OperationalError) and not is_transient(error):
+            return CannotOpen(f"the store {self} cannot be opened: {reason}")
+        if is_transient(error):
+            return Busy(f"the store {self} cannot be opened: {reason}")
+        return NotAStore(f"{self} is no whole store: {reason}")
+
+    def _explained(self, error: DBAPIError) -> StoreError:
+        reason = str(error.orig).strip()
+        if is_transient(error):
+            return Busy(f"the store {self} is kept busy by others: {reason}")
+        if any(problem in reason for problem in ("malformed", "not a database", "Could not decode")):
+            return self._damaged(reason)
+        return StoreError(f"the store {self} could not do it, and is as before: {reason}")
+
+    def _damaged(self, reason: object) -> Damaged:
+        return Damaged(f"the store {self} is damaged: {reason}")
+
+
+def postgresql_engine(url: URL, read_only: bool) -> Engine:
+    options = {"postgresql_readonly": True} if read_only else {}
+    try:
+        return create_engine(url, pool_pre_ping=True, isolation_level="REPEATABLE READ", execution_options=options)
+    except (ImportError, ArgumentError) as error:
+        raise CannotOpen(f"a store in PostgreSQL takes a driver, pip install 'cbpe[postgresql]': {error}") from error
+
+
+def writing_options(url: URL) -> dict[str, Any]:
+    """Of transactions that write. In PostgreSQL they lock the rows they go by, and see what is there once they have the
+    lock; those that read see one moment."""
+    return {"isolation_level": "READ COMMITTED"} if url.get_backend_name() == "postgresql" else {WRITES: True}
+
+
+def is_transient(error: DBAPIError) -> bool:
+    """Whether the same transaction may well succeed when it is tried again."""
+    state = getattr(error.orig, "sqlstate", None)
+    if state is not None:
+        # Serialization, deadlock, lock; both made the same; one removed what the other refers to.
+        return state in ("40001", "40P01", "55P03", "23505", "23503")
+    reason = str(error.orig)
+    return any(f"database {what}" in reason for what in ("is locked", "table is locked", "schema is locked"))

@@ -1,0 +1,182 @@
+"""Saving: a tokenizer becomes a version, its vocabulary packed and as rows, in one transaction."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from cbpe._core.vocab import Vocabulary
+from cbpe.model import Model, canonical_form
+from cbpe.training_record import TrainingRecord
+from store import audit, labels, rows
+from store.labels import Labels
+from store.limits import MAX_JSON_BYTES, MAX_PACKED_BYTES, MAX_PATTERN, MAX_TOKEN_BYTES
+from store.opening import Database
+from store.references import UNSTORABLE, shown
+from store.schema import names, training_records, versions, vocabularies
+from store.versions import Version, fetch_one, find_row
+
+__all__ = ["Entry", "entry_of", "save"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a version is made of."""
+
+    model: Model
+    content: str  # the canonical form
+    digest: str
+    vocabulary_digest: str
+    training: TrainingRecord | None
+    parent_digest: str | None = None  # where the parent itself is not at hand
+
+
+def entry_of(model: Model, training: TrainingRecord | None = None, parent_digest: str | None = None) -> Entry:
+    """The entry of a model. ValueError for one that is too large, or a name of an Encoding that a database cannot
+    hold."""
+    check_pattern(model.pattern)
+    if model.name is not None and UNSTORABLE.search(model.name):
+        raise ValueError(f"an Encoding's name that is stored has no NUL and no lone surrogate: {shown(model.name)}")
+    content = canonical_form(model)
+    if len(content) > MAX_JSON_BYTES:
+        problem = f"its pattern and special tokens take {len(content)} bytes"
+        raise ValueError(f"the tokenizer is too large for a store: {problem} of at most {MAX_JSON_BYTES}")
+    return Entry(
+        model,
+        content.decode("ascii"),
+        hashlib.sha256(content).hexdigest(),
+        model.vocabulary_digest,
+        training,
+        parent_digest,
+    )
+
+
+def check_pattern(pattern: str | None) -> None:
+    """ValueError for a split pattern that is too large for a store."""
+    if isinstance(pattern, str) and len(pattern) > MAX_PATTERN:
+        raise ValueError(f"the split pattern has {len(pattern)} characters: a store takes at most {MAX_PATTERN}")
+
+
+def save(
+    database: Database,
+    entry: Entry,
+    name: str,
+    given: Labels,
+    parent: str | Version | None,
+    action: str = "save",
+    **details: Any,
+) -> Version:
+    """Make a version of it, unless the newest of that name already is that; put labels on it in either case. The action
+    and its details are for the audit log."""
+
+    def work(connection: Connection) -> Version:
+        parent_row = None if parent is None else find_row(connection, parent)
+        name_row = locked_name(connection, name)
+        newest = newest_row(connection, name_row.id)
+        created = newest is None or not is_same(newest, entry)
+        if newest is None or created:
+            version = add_version(connection, name_row, entry, parent_row)
+        else:
+            version = newest
+            add_to_known(connection, version, entry, parent_row)
+        labels.apply(connection, version, given)
+        facts = {"digest": entry.digest, "created": created, **changes(given), **details}
+        audit.record(connection, action, name, version.number, **facts)
+        return dataclasses.replace(fetch_one(connection, version.id), created=created)
+
+    return database.write(work)
+
+
+def locked_name(connection: Connection, name: str) -> Row[Any]:
+    """The row of a name, made if it is new, and kept from others until the transaction ends."""
+    made = labels.upsert(connection, names).values(name=name, last_number=0)
+    connection.execute(made.on_conflict_do_nothing(index_elements=["name"]))
+    return connection.execute(select(names).where(names.c.name == name).with_for_update()).one()
+
+
+def newest_row(connection: Connection, name_id: int) -> Row[Any] | None:
+    query = select(versions).where(versions.c.name_id == name_id).order_by(versions.c.number.desc()).limit(1)
+    return connection.execute(query).first()
+
+
+def is_same(row: Row[Any], entry: Entry) -> bool:
+    return (row.digest, row.kind, row.encoding_name) == (entry.digest, entry.model.kind, entry.model.name)
+
+
+def add_version(connection: Connection, name_row: Row[Any], entry: Entry, parent: Row[Any] | None) -> Row[Any]:
+    model = entry.model
+    if parent is None and entry.parent_digest is not None:
+        known = select(versions).where(versions.c.digest == entry.parent_digest).order_by(versions.c.id).limit(1)
+        parent = connection.execute(known).first()
+    number = name_row.last_number + 1
+    connection.execute(update(names).where(names.c.id == name_row.id).values(last_number=number))
+    new = insert(versions).values(
+        name_id=name_row.id,
+        number=number,
+        created_at=audit.utc_now(),
+        digest=entry.digest,
+        content=entry.content,
+        vocabulary_id=vocabulary_id(connection, entry),
+        kind=model.kind,
+        encoding_name=model.name,
+        semantics=model.semantics,
+        pattern=readable(model.pattern),
+        unicode_version=model.unicode_version,
+        n_special_tokens=len(model.special_tokens),
+        parent_id=None if parent is None else parent.id,
+        parent_digest=entry.parent_digest if parent is None else parent.digest,
+    )
+    version = connection.execute(new.returning(versions.c.id, versions.c.name_id, versions.c.number)).one()
+    rows.insert_special_tokens(connection, version.id, model.special_tokens)
+    if entry.training is not None:
+        labels.set_training(connection, version.id, entry.training)
+    return version
+
+
+def vocabulary_id(connection: Connection, entry: Entry) -> int:
+    """The row of the vocabulary, which is stored once."""
+    known = connection.scalar(select(vocabularies.c.id).where(vocabularies.c.digest == entry.vocabulary_digest))
+    if known is not None:
+        return int(known)
+    vocabulary = checked_vocabulary(entry.model.vocabulary)
+    new = insert(vocabularies).values(
+        digest=entry.vocabulary_digest,
+        n_tokens=len(vocabulary),
+        n_merges=vocabulary.n_merges,
+        packed=entry.model.vocabulary,
+    )
+    made: int = connection.execute(new.returning(vocabularies.c.id)).scalar_one()
+    rows.insert_vocabulary_rows(connection, made, vocabulary)
+    return made
+
+
+def checked_vocabulary(packed: bytes) -> Vocabulary:
+    """The vocabulary in packed form. ValueError for what is none, or is too large for a store, before memory is taken
+    for it."""
+    if len(packed) > MAX_PACKED_BYTES:
+        raise ValueError(f"the packed vocabulary has {len(packed)} bytes: a store takes at most {MAX_PACKED_BYTES}")
+    return Vocabulary.unpack(packed, max_bytes=MAX_TOKEN_BYTES)
+
+
+def readable(pattern: str | None) -> str | None:
+    """A pattern as every database can hold it; exactly it is in the canonical form."""
+    return None if pattern is None else UNSTORABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", pattern)
+
+
+def add_to_known(connection: Connection, version: Row[Any], entry: Entry, parent: Row[Any] | None) -> None:
+    """What a save of the same content says anew: its parent, and its training if none is known."""
+    if parent is not None and parent.id != version.id:
+        labels.set_parent(connection, version.id, parent)
+    known = select(training_records.c.version_id).where(training_records.c.version_id == version.id)
+    if entry.training is not None and connection.scalar(known) is None:
+        labels.set_training(connection, version.id, entry.training)
+
+
+def changes(given: Labels) -> dict[str, Any]:
+    """The labels that were given, for the audit log."""
+    named = given._asdict()
+    return {what: value for what, value in named.items() if value}

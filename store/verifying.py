@@ -1,0 +1,186 @@
+"""Verifying: proves that packed form, rows and digest of what is stored agree."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql import ColumnElement
+
+from cbpe._core.vocab import Vocabulary
+from cbpe.model import KINDS, canonical_form
+from store.errors import Damaged
+from store.loading import STORED, model_of, training_of
+from store.opening import UNREADABLE, Database
+from store.rows import merge_rows, special_token_rows, token_rows
+from store.saving import readable
+from store.schema import alias_history, aliases, merges, names, special_tokens, tokens, versions, vocabularies
+from store.versions import Version, find_row
+
+__all__ = ["Report", "verify"]
+
+MOST_SHOWN = 5  # wrong rows that a problem quotes
+
+
+@dataclass(frozen=True)
+class Report:
+    """What verify() found. It is true if nothing is wrong."""
+
+    versions: int  # that were looked at
+    vocabularies: int
+    problems: tuple[str, ...]  # each in one sentence, with the version or vocabulary named
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+def verify(database: Database, reference: str | Version | None = None) -> Report:
+    """Look at one version, with its vocabulary and the aliases that point to it, or at all that is in the store."""
+    problems: list[str] = []
+    with database.reading() as connection:
+        if reference is None:
+            chosen = list(connection.scalars(select(versions.c.id).order_by(versions.c.id)))
+            used = list(connection.scalars(select(vocabularies.c.id).order_by(vocabularies.c.id)))
+            problems = [*found(database_problems, connection), *found(name_problems, connection)]
+        else:
+            row = find_row(connection, reference, STORED)
+            chosen, used = [row.id], [] if row.packed is None else [row.vocabulary_id]
+        for vocabulary_id in used:
+            problems += found(vocabulary_problems, connection, vocabulary_id)
+        for version_id in chosen:
+            problems += found(version_problems, connection, version_id)
+    return Report(len(chosen), len(used), tuple(problems))
+
+
+def found(check: Callable[..., Iterator[str]], connection: Connection, *which: int) -> list[str]:
+    """All problems that a check finds; that it cannot go on, for what it was given to read, is one more."""
+    problems: list[str] = []
+    try:
+        problems += check(connection, *which)
+    except (*UNREADABLE, AttributeError, DBAPIError, Damaged, TypeError, ValueError) as error:
+        what = check.__name__.removesuffix("_problems")
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        problems.append(f"{what} {', '.join(map(str, which))} cannot be read: {reason}")
+    return problems
+
+
+def database_problems(connection: Connection) -> Iterator[str]:
+    """What SQLite itself finds wrong with its pages, indices and references. (PostgreSQL looks after its own.)"""
+    if connection.dialect.name == "sqlite":
+        for (line,) in connection.exec_driver_sql("PRAGMA integrity_check"):
+            if line != "ok":
+                yield f"the database: {line}"
+        for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+            yield f"the database: a row of {table} refers to one that is not there"
+
+
+def vocabulary_problems(connection: Connection, vocabulary_id: int) -> Iterator[str]:
+    """Where a packed vocabulary, its digest and its rows do not agree."""
+    row = connection.execute(select(vocabularies).where(vocabularies.c.id == vocabulary_id)).one()
+    what = f"vocabulary {vocabulary_id}"
+    if hashlib.sha256(row.packed).hexdigest() != row.digest:
+        yield f"{what}: its packed form does not have its digest"
+        return
+    try:
+        vocabulary = Vocabulary.unpack(row.packed)
+    except ValueError as error:
+        yield f"{what}: {error}"
+        return
+    if (row.n_tokens, row.n_merges) != (len(vocabulary), vocabulary.n_merges):
+        yield f"{what}: it says {row.n_tokens} tokens and {row.n_merges} merges, which are not what it has"
+    token = tokens.c
+    written = select(token.id, token.bytes, token.text).where(token.vocabulary_id == vocabulary_id)
+    there = connection.execute(written.order_by(token.id))
+    yield from row_problems(f"{what}, tokens", token_rows(vocabulary), there)
+    merge = merges.c
+    joined = select(merge.new_id, merge.rank, merge.left_id, merge.right_id).where(merge.vocabulary_id == vocabulary_id)
+    there = connection.execute(joined.order_by(merge.rank))
+    yield from row_problems(f"{what}, merges", merge_rows(vocabulary), there)
+
+
+def row_problems(what: str, right: Iterable[tuple[Any, ...]], there: Iterable[Any]) -> Iterator[str]:
+    """Where rows are not those that the content has: missing, changed, or too many. The first item of each is its
+    key."""
+    wanted, written = {row[0]: row for row in right}, {row[0]: tuple(row) for row in there}
+    if wanted == written:
+        return
+    missing = [key for key in wanted if key not in written]
+    extra = [key for key in written if key not in wanted]
+    changed = [key for key, row in wanted.items() if key in written and written[key] != row]
+    for problem, keys in (("missing", missing), ("too many", extra), ("changed", changed)):
+        if keys:
+            shown = ", ".join(map(str, keys[:MOST_SHOWN])) + (", ..." if len(keys) > MOST_SHOWN else "")
+            yield f"{what}: {len(keys)} rows are {problem}: {shown}"
+
+
+def version_problems(connection: Connection, version_id: int) -> Iterator[str]:
+    """Where a version's canonical form, its digest, its columns and its special tokens do not agree."""
+    row = connection.execute(STORED.where(versions.c.id == version_id)).one()
+    what = f"{row.name}@{row.number}"
+    try:
+        model = model_of(row)
+        training_of(row)
+    except Damaged as error:
+        yield str(error)
+        return
+    columns = connection.execute(select(versions).where(versions.c.id == version_id)).one()
+    said = {
+        "semantics": model.semantics,
+        "pattern": readable(model.pattern),
+        "unicode_version": model.unicode_version,
+        "n_special_tokens": len(model.special_tokens),
+    }
+    for column, value in said.items():
+        if getattr(columns, column) != value:
+            yield f"{what}: its {column} is {getattr(columns, column)!r:.80}, and {value!r:.80} in its canonical form"
+    if canonical_form(model).decode("ascii") != row.content:
+        yield f"{what}: its canonical form is not as cbpe writes it"
+    if model.kind not in KINDS:
+        yield f"{what}: its class {model.kind!r:.80} is unknown"
+    special = special_tokens.c
+    written = select(special.position, special.id, special.bytes, special.text)
+    written = written.where(special.version_id == version_id).order_by(special.position)
+    yield from row_problems(
+        f"{what}, special tokens", special_token_rows(model.special_tokens), connection.execute(written)
+    )
+    yield from alias_problems(connection, aliases.c.version_id == version_id)
+
+
+def name_problems(connection: Connection) -> Iterator[str]:
+    """Names whose counter is behind their versions: a number would be given twice."""
+    highest = func.max(versions.c.number)
+    query = select(names.c.name, names.c.last_number, highest).join_from(
+        names, versions, names.c.id == versions.c.name_id
+    )
+    for name, last, number in connection.execute(query.group_by(names.c.id).having(highest > names.c.last_number)):
+        yield f"{name}: its last number is {last}, but it has a version {number}"
+
+
+def alias_problems(connection: Connection, condition: ColumnElement[bool]) -> Iterator[str]:
+    """Aliases that point to a version of another name, or elsewhere than their history says."""
+    newest = (
+        select(alias_history.c.number)
+        .where(alias_history.c.name_id == aliases.c.name_id, alias_history.c.alias == aliases.c.alias)
+        .order_by(alias_history.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    query = (
+        select(names.c.name, aliases.c.alias, versions.c.number, versions.c.name_id == names.c.id, newest)
+        .join_from(aliases, names, aliases.c.name_id == names.c.id)
+        .join(versions, aliases.c.version_id == versions.c.id)
+    )
+    for name, alias, number, own, noted in connection.execute(query.where(condition)):
+        if not own:
+            yield f"{name}@{alias}: it points to a version of another name"
+        elif noted != number:
+            yield f"{name}@{alias}: it points to version {number}, and its history says {noted}"

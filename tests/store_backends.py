@@ -1,0 +1,222 @@
+"""The databases that the store is tested on: `store_url` names a fresh, empty one, first of SQLite, then of PostgreSQL.
+
+The PostgreSQL server is the tests' own. It is started where its programs are found (initdb and postgres, as Debian's
+package postgresql brings them), listens on 127.0.0.1 alone with a password made for this run, and ends with the run.
+Where there is none, the tests that want it skip and say why, unless CBPE_TEST_POSTGRESQL=required is set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from store import ModelStore
+
+REQUIRED = os.environ.get("CBPE_TEST_POSTGRESQL") == "required"
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": 100,
+    "shared_buffers": "32MB",
+    # Nothing outlives the run, so that nothing needs to reach the disk.
+    "fsync": "off",
+    "full_page_writes": "off",
+}
+
+
+class NoServerError(Exception):
+    """Why there is no PostgreSQL server to test on."""
+
+
+class Server:
+    """A running PostgreSQL server of our own in a temporary folder."""
+
+    def __init__(self) -> None:
+        programs = find_programs()
+        self._folder = Path(tempfile.mkdtemp(prefix="cbpe_postgresql_"))
+        try:
+            self._password = secrets.token_hex(16)
+            self._owner = unprivileged_owner(self._folder)
+            self._initialize(programs)
+            self._start(programs)
+        except BaseException:
+            self._remove_folder()
+            raise
+        self._n_databases = 0
+        self._free: list[str] = []  # databases that are empty again
+
+    def _initialize(self, programs: Path) -> None:
+        password = self._folder / "password"
+        password.write_text(self._password)
+        password.chmod(0o644)  # in a folder that is closed to others
+        arguments = ["--username=tester", "--auth=scram-sha-256", f"--pwfile={password}", "--encoding=UTF8"]
+        subprocess.run(
+            [programs / "initdb", *arguments, "--locale=C.UTF-8", "--no-sync", "--pgdata", self._folder / "data"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            cwd=self._folder,
+            **self._owner,
+        )
+
+    def _start(self, programs: Path) -> None:
+        for _ in range(5):  # another program may take the port before the server does
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                self._port = free.getsockname()[1]
+            settings = [f"--{name}={value}" for name, value in {**SETTINGS, "port": self._port}.items()]
+            log = (self._folder / "log").open("ab")
+            with log:
+                self._process = subprocess.Popen(
+                    [programs / "postgres", "-D", self._folder / "data", *settings],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=self._folder,
+                    start_new_session=True,  # Ctrl-C is for the tests, which then stop the server
+                    **self._owner,
+                )
+            if self._answers():
+                return
+        raise NoServerError("PostgreSQL did not start: " + (self._folder / "log").read_text()[-2000:])
+
+    def _answers(self) -> bool:
+        """Wait until the server answers, or has ended."""
+        import psycopg
+
+        for _ in range(1200):
+            if self._process.poll() is not None:
+                return False
+            with contextlib.suppress(psycopg.OperationalError), self._connection():
+                return True
+            time.sleep(0.05)
+        self._end()
+        return False
+
+    def _connection(self, database: str = "postgres") -> psycopg.Connection:
+        import psycopg
+
+        where = {"host": "127.0.0.1", "port": self._port, "dbname": database}
+        return psycopg.connect(**where, user="tester", password=self._password, autocommit=True)
+
+    @contextlib.contextmanager
+    def database(self) -> Iterator[str]:
+        """The URL of an empty database, which is emptied at the end, whoever is still connected."""
+        name = self._free.pop() if self._free else self._new_database()
+        try:
+            yield f"postgresql+psycopg://tester:{self._password}@127.0.0.1:{self._port}/{name}"
+        finally:
+            with self._connection(name) as connection:
+                others = "datname = current_database() AND pid <> pg_backend_pid()"
+                connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+                # Much faster than to drop the database and to create one.
+                connection.execute("DROP SCHEMA public CASCADE")
+                connection.execute("CREATE SCHEMA public")
+            self._free.append(name)
+
+    def _new_database(self) -> str:
+        self._n_databases += 1
+        name = f"store_{self._n_databases}"
+        with self._connection() as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        return name
+
+    def stop(self) -> None:
+        """End the server and remove all that it kept."""
+        self._end()
+        self._remove_folder()
+
+    def _end(self) -> None:
+        self._process.send_signal(signal.SIGINT)  # a "fast" end, connections or not
+        try:
+            self._process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self._process.send_signal(signal.SIGQUIT)  # "immediate", to its children too
+            self._process.wait(timeout=30)
+
+    def _remove_folder(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def find_programs() -> Path:
+    """The folder of initdb and postgres."""
+    if importlib.util.find_spec("psycopg") is None:
+        raise NoServerError("psycopg, which talks to PostgreSQL, is not installed: pip install 'cbpe[postgresql]'")
+    folders = []
+    if pg_config := shutil.which("pg_config"):
+        folders.append(Path(subprocess.run([pg_config, "--bindir"], capture_output=True, text=True).stdout.strip()))
+    debian = Path("/usr/lib/postgresql").glob("*/bin")
+    folders += sorted(debian, key=lambda folder: [int(n) for n in re.findall(r"\d+", str(folder))], reverse=True)
+    if postgres := shutil.which("postgres"):
+        folders.append(Path(postgres).resolve().parent)
+    for folder in folders:
+        if (folder / "initdb").exists() and (folder / "postgres").exists():
+            return folder
+    raise NoServerError("there is no PostgreSQL server here (on Debian: apt-get install postgresql)")
+
+
+def unprivileged_owner(folder: Path) -> dict[str, Any]:
+    """The arguments that subprocess takes to run as the folder's owner: the server refuses to run as root."""
+    if os.geteuid() != 0:
+        return {}
+    import pwd
+
+    users = {user.pw_name: user for user in pwd.getpwall()}
+    user = users.get("postgres") or users.get("nobody")
+    if user is None:
+        raise NoServerError("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as")
+    os.chown(folder, user.pw_uid, user.pw_gid)
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[Server]:
+    try:
+        server = Server()
+    except NoServerError as why:
+        if REQUIRED:
+            pytest.fail(f"CBPE_TEST_POSTGRESQL is set to required: {why}")
+        pytest.skip(str(why))
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def postgresql_url(postgresql_server: Server) -> Iterator[str]:
+    """The URL of an empty database of PostgreSQL."""
+    with postgresql_server.database() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database that is empty, or not made yet: a test that takes it runs once for each backend."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'models.db'}"
+    return request.getfixturevalue("postgresql_url")
+
+
+@pytest.fixture
+def models(store_url: str) -> Iterator[ModelStore]:
+    """An empty store that is open, in each backend."""
+    from store import ModelStore
+
+    with ModelStore(store_url) as opened:
+        yield opened

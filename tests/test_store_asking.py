@@ -1,0 +1,116 @@
+"""Asking: lists with filters and orders, and where a token is."""
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+import cbpe
+from store import NotFound
+
+TEXT = "low lower lowest newer wider new low"
+PAIRS = [cbpe.train(TEXT * 3, size, special_tokens=["<|end|>"]) for size in (258, 264)]
+UNSPLIT = cbpe.train(TEXT, 260, pattern=None)
+BYTES = {bytes([255 - i]): i for i in range(256)}
+RANKS = cbpe.Encoding("own", pat_str=r"\S+|\s+", mergeable_ranks={**BYTES, b"lo": 300, b"low": 301}, special_tokens={})
+
+
+@pytest.fixture
+def filled(models):
+    models.save(PAIRS[0], "b", tags={"language": "en", "old": ""})
+    models.save(PAIRS[1], "b", tags={"language": "de"})
+    models.save(UNSPLIT, "a", tags=["old"])
+    models.save(RANKS, "c")
+    return models
+
+
+def references(versions):
+    return [version.reference for version in versions]
+
+
+def test_names_are_in_order_and_have_versions(filled):
+    assert filled.names() == ["a", "b", "c"]
+    filled.delete("a@1")
+    assert filled.names() == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, ["a@1", "b@1", "b@2", "c@1"]),
+        ({"name": "b"}, ["b@1", "b@2"]),
+        ({"name": "nobody"}, []),
+        ({"tag": "old"}, ["a@1", "b@1"]),
+        ({"tag": ("language", "de")}, ["b@2"]),
+        ({"tag": ("language", "fr")}, []),
+        ({"vocab_size": 258}, ["b@1", "c@1"]),
+        ({"vocab_size": (259, 263)}, ["a@1"]),
+        ({"vocab_size": (260, None)}, ["a@1", "b@2"]),
+        ({"vocab_size": (None, 258)}, ["b@1", "c@1"]),
+        ({"semantics": "ranks"}, ["c@1"]),
+        ({"semantics": "pairs", "tag": "old"}, ["a@1", "b@1"]),
+        ({"has_token": "<|end|>"}, ["b@1", "b@2"]),
+        ({"has_token": b" lower"}, ["b@2"]),
+        ({"has_token": b"\xff"}, ["a@1", "b@1", "b@2", "c@1"]),
+        ({"pattern": r"\S+|\s+"}, ["c@1"]),
+        ({"pattern": cbpe.GPT4_SPLIT_PATTERN, "vocab_size": 258}, ["b@1"]),
+        ({"order": "-name"}, ["c@1", "b@2", "b@1", "a@1"]),
+        ({"order": "time"}, ["b@1", "b@2", "a@1", "c@1"]),
+        ({"order": "-time"}, ["c@1", "a@1", "b@2", "b@1"]),
+        ({"order": "vocab_size"}, ["b@1", "c@1", "a@1", "b@2"]),
+        ({"order": "number"}, ["a@1", "b@1", "c@1", "b@2"]),
+    ],
+)
+def test_versions_are_filtered_and_ordered(filled, filters, expected):
+    assert references(filled.versions(**filters)) == expected
+
+
+def test_versions_since_a_moment_in_any_time_zone(filled):
+    middle = filled.version("a").time
+    there = middle.astimezone(timezone(timedelta(hours=9)))
+    assert references(filled.versions(since=there, order="time")) == ["a@1", "c@1"]
+    assert filled.versions(since=datetime.now(timezone.utc) + timedelta(hours=1)) == []
+
+
+def test_an_order_that_is_none_is_refused(filled):
+    with pytest.raises(ValueError, match="'size'; it may be name, "):
+        filled.versions(order="size")
+
+
+def test_where_a_token_is(filled):
+    expected = [
+        (f"{name}@{number}", tok.encode_single_token(b"low"), rank)
+        for name, number, tok in (("a", 1, UNSPLIT), ("b", 1, PAIRS[0]), ("b", 2, PAIRS[1]))
+        if b"low" in tok.vocab.values()
+        for rank in [tok.encode_single_token(b"low") - 256]
+    ]
+    expected.append(("c@1", 301, 1))
+    for token in (b"low", "low"):
+        found = filled.find_token(token)
+        assert [(version.reference, token_id, rank) for version, token_id, rank in found] == expected
+
+
+def test_special_tokens_and_single_bytes_have_no_rank(filled):
+    ends = [(str(version), token_id, rank) for version, token_id, rank in filled.find_token("<|end|>")]
+    assert ends == [("b@1", 258, None), ("b@2", 264, None)]
+    assert [(str(place.version), place.id, place.rank) for place in filled.find_token(b"\xff")] == [
+        *(("a@1", 255, None), ("b@1", 255, None), ("b@2", 255, None), ("c@1", 0, None)),
+    ]
+    assert filled.find_token("no such token") == []
+
+
+@pytest.mark.parametrize("token", [b"\0", b"'", b"\xf0\x9f", b"\xed\xa0\x80"])
+def test_odd_bytes_are_found(models, token):
+    ranks = BYTES if len(token) == 1 else {**BYTES, token: 256}
+    tok = cbpe.Encoding("odd", pat_str=".", mergeable_ranks=ranks, special_tokens={})
+    models.save(tok, "odd")
+    assert [place.id for place in models.find_token(token)] == [ranks[token]]
+
+
+def test_the_history_of_a_name_has_parents(models):
+    models.save(PAIRS[0], "base")
+    for tok in (PAIRS[1], UNSPLIT):
+        models.save(tok, "a", parent=None if tok is UNSPLIT else "base")
+    models.set_parent("a@2", "a@1")
+    assert [(version.number, version.parent) for version in models.history("a")] == [(1, "base@1"), (2, "a@1")]
+    with pytest.raises(NotFound, match="'nobody'"):
+        models.history("nobody")

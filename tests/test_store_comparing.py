@@ -1,0 +1,88 @@
+"""Comparing: what differs between two versions, and how they do on texts."""
+
+import math
+
+import pytest
+
+import cbpe
+from store import MergeDifference, MovedToken
+
+BYTES = {bytes([i]): i for i in range(256)}
+
+
+def encoding(ranks, special_tokens, pattern=r"\S+|\s+"):
+    return cbpe.Encoding("own", pat_str=pattern, mergeable_ranks={**BYTES, **ranks}, special_tokens=special_tokens)
+
+
+A = encoding({b"lo": 256, b"we": 257, b"low": 258}, {"<|end|>": 300, "<|a|>": 301})
+B = encoding({b"lo": 256, b"low": 257, b"er": 259}, {"<|end|>": 299, "<|b|>": 300}, pattern=".+")
+
+
+@pytest.fixture
+def filled(models):
+    models.save(A, "a")
+    models.save(B, "b")
+    return models
+
+
+def test_all_that_differs_is_named(filled):
+    diff = filled.diff("a", "b@1")
+    assert (diff.a, diff.b) == (filled.version("a"), filled.version("b"))
+    assert diff.only_a == ((257, b"we"),)
+    assert diff.only_b == ((259, b"er"),)
+    assert diff.moved == (MovedToken(b"low", (258,), (257,)),)
+    assert diff.first_merge == MergeDifference(1, (b"w", b"e"), (b"lo", b"w"))
+    assert (diff.special_only_a, diff.special_only_b) == ({"<|a|>": 301}, {"<|b|>": 300})
+    assert diff.special_moved == {"<|end|>": (300, 299)}
+    assert diff.settings == {"pattern": (r"\S+|\s+", ".+")}
+    assert not diff.same
+    assert diff
+
+
+def test_a_version_does_not_differ_from_its_like(filled):
+    filled.save(A, "c")
+    diff = filled.diff("a", "c")
+    assert diff.same
+    assert not diff
+    assert (diff.only_a, diff.only_b, diff.moved, diff.first_merge) == ((), (), (), None)
+    assert (diff.special_only_a, diff.special_only_b, diff.special_moved, diff.settings) == ({}, {}, {}, {})
+
+
+def test_merges_may_part_where_those_of_one_end(filled):
+    filled.save(encoding({b"lo": 256, b"we": 257}, {}), "shorter")
+    assert filled.diff("a", "shorter").first_merge == MergeDifference(2, (b"lo", b"w"), None)
+    assert filled.diff("shorter", "a").first_merge == MergeDifference(2, None, (b"lo", b"w"))
+
+
+def test_semantics_differ_and_bytes_may_have_two_ids(filled):
+    tok = cbpe.BasicTokenizer()
+    tok.train("abcabc bcabc ab", 262)
+    trained = cbpe.train("abc", 256, pattern=r"\S+|\s+")
+    filled.save(trained, "bytes")
+    assert filled.diff("a", "bytes").settings["semantics"] == ("ranks", "pairs")
+    filled.save(tok, "trained")
+    assert {token for _, token in filled.diff("trained", "bytes").only_a} == set(tok.vocab.values()) - set(BYTES)
+
+
+def test_merges_of_a_byte_without_a_token_are_compared(filled):
+    ranks = {token: rank for token, rank in BYTES.items() if token != b"l"}
+    tok = cbpe.Encoding("own", pat_str=".+", mergeable_ranks={**ranks, b"lo": 256}, special_tokens={})
+    filled.save(tok, "without")
+    diff = filled.diff("without", "a")
+    assert (0x6C, b"l") in diff.only_b
+    assert filled.verify("without").ok
+
+
+def test_texts_are_compared_with_their_special_tokens_as_ordinary_text(filled):
+    texts = ["lower", "<|end|> \u00e9", "", "\ud800"]
+    comparison = filled.compare("a", "b", iter(texts))
+    assert [row.text_bytes for row in comparison.texts] == [5, 10, 0, 3]
+    assert [row.tokens_a for row in comparison.texts] == [len(A.encode_ordinary(text)) for text in texts]
+    assert [row.tokens_b for row in comparison.texts] == [len(B.encode_ordinary(text)) for text in texts]
+    assert comparison.texts[0].bytes_per_token_a == 5 / len(A.encode_ordinary("lower"))
+    assert math.isnan(comparison.texts[2].bytes_per_token_b)
+    total = comparison.total
+    assert total.text_bytes == 18
+    assert total.tokens_b == sum(len(B.encode_ordinary(text)) for text in texts)
+    assert total.bytes_per_token_b == 18 / total.tokens_b
+    assert filled.compare("a", "b", "lower").texts == comparison.texts[:1]
