@@ -1,0 +1,161 @@
+"""The program `cbpe`: which commands there are, and how every error ends in one line and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+import cbpe
+from cbpe.cli.printing import describe, print_error
+from cbpe.cli.settings import StoreOption, settings
+
+__all__ = ["Lazy", "app", "main", "new_app"]
+
+INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
+DEBUG = "--debug"
+
+# Command -> the module of cbpe.cli that it is in, and the first sentence of its help.
+COMMANDS = {
+    "train": ("training", "Train a tokenizer on texts."),
+    "encode": ("encoding", "Print the token ids of texts, one line a text."),
+    "decode": ("encoding", "Write the exact bytes that token ids stand for."),
+    "count": ("encoding", "Count the tokens of files."),
+    "tokens": ("encoding", "Show texts cut into their tokens."),
+    "vocab": ("vocabulary", "List or search a vocabulary, or draw how one token is merged."),
+    "stats": ("vocabulary", "Measure how well tokenizers fit texts."),
+    "convert": ("converting", "Write a tokenizer to a file of another format."),
+    "encodings": ("vocabulary", "List the named encodings."),
+    "models": ("models", "Keep tokenizers as versions under names: the model store."),
+}
+
+
+class Lazy(TyperGroup):
+    """A group that imports a command when it is asked for, and lists all by name and first sentence without that."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name else command, rest
+
+
+class Commands(Lazy):
+    """Ends every error in one line on stderr: exit code 1, or 2 where the command line itself is wrong."""
+
+    def __init__(self, *, commands: Any = None, **attributes: Any) -> None:
+        listed: dict[str, Any] = {
+            name: TyperCommand(name, help=said, rich_markup_mode=None) for name, (_, said) in COMMANDS.items()
+        }
+        super().__init__(commands=listed, **attributes)
+
+    def main(self, args: Any = None, *others: Any, **options: Any) -> NoReturn:
+        args = list(sys.argv[1:] if args is None else args)
+        settings.debug = take_debug(args)
+        settings.store = None
+        try:
+            code = super().main(args, *others, **{**options, "standalone_mode": False})
+        except (typer.Abort, KeyboardInterrupt):
+            code = INTERRUPTED
+        except Exception as caught:
+            error: Any = caught
+            if not is_usage_error(error):
+                if settings.debug:
+                    raise
+                print_error(describe(error))
+                sys.exit(1)
+            context = getattr(error, "ctx", None)
+            hint = f" (see '{context.command_path} --help')" if context else ""
+            print_error(error.format_message() + refused_value(error) + hint)
+            code = error.exit_code
+        sys.exit(code)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (BrokenPipeError, typer.Exit, typer.Abort):
+            raise
+        except Exception as error:
+            if settings.debug or is_usage_error(error):
+                raise
+            print_error(describe(error))
+            raise typer.Exit(1) from error
+
+
+def new_app(**options: Any) -> typer.Typer:
+    """Where commands are registered, all with the same look."""
+    return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, **options)
+
+
+app = new_app(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+
+
+def main() -> None:
+    if sys.stdout is None:
+        print_error("standard output is closed: send it to a file, or to /dev/null")
+        sys.exit(1)
+    # A name or a token that the terminal's encoding does not have is no reason to fail.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app()
+
+
+def load_command(name: str) -> Any:
+    """The command of this name, with its options."""
+    module = importlib.import_module(f"cbpe.cli.{COMMANDS[name][0]}")
+    built = get_command(module.app)
+    return built.commands[name] if isinstance(built, TyperGroup) and built.name != name else built
+
+
+def take_debug(args: list[str]) -> bool:
+    """Whether --debug is among the arguments, wherever it stands; it is taken out."""
+    end = args.index("--") if "--" in args else len(args)
+    found = DEBUG in args[:end]
+    args[:end] = [argument for argument in args[:end] if argument != DEBUG]
+    return found
+
+
+def is_usage_error(error: Any) -> bool:
+    """Whether the command line was wrong. Typer raises Click's classes or, lately, its own; all of them have this."""
+    return hasattr(error, "format_message")
+
+
+def refused_value(error: Any) -> str:
+    """The value that was wrong, where Typer's message leaves it out: those of its checks by pydantic do."""
+    errors = getattr(error.__cause__, "errors", None)
+    return f": {errors()[0]['input']!r}" if errors else ""
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"cbpe {cbpe.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    store: StoreOption = None,
+    debug: Annotated[
+        bool, typer.Option(DEBUG, help="Show a traceback when something fails; before or after the command.")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Byte-pair-encoding tokenizers: train them, encode and decode with them, keep them.
+
+    FILE may be - for standard input, which is also what is read where no file is named.
+
+    A tokenizer (-t) is a file, a named encoding such as cl100k_base, or a version in the model store such as name,
+    name@3, name@alias or sha256:ab12.
+
+    Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 130 it was ended by Ctrl-C.
+
+    \b
+    Example:
+      cbpe count -t cl100k_base book.txt
+    """
+    settings.store = store

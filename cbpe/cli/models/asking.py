@@ -1,0 +1,333 @@
+"""Asking the store: which versions there are, what is in them, and how they differ."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cbpe.cli.inputs import ErrorsOption, FieldOption, JsonOption, readers
+from cbpe.cli.models.app import (
+    NameArgument,
+    VersionArgument,
+    app,
+    print_version,
+    print_versions,
+    row_of,
+    shown_time,
+)
+from cbpe.cli.printing import print_json, print_lines, print_pairs, print_rows, print_table
+from cbpe.cli.references import complete_version, open_store
+from cbpe.cli.settings import StoreOption
+from cbpe.cli.vocabulary import parsed_hex
+from cbpe.readable import readable, readable_bytes
+
+if TYPE_CHECKING:
+    from store.comparing import Diff
+
+MOST_SHOWN = 10  # tokens of each kind, in a diff for people
+
+OtherVersion = Annotated[
+    str, typer.Argument(metavar="REF", help="The other version.", autocompletion=complete_version, show_default=False)
+]
+
+
+@app.command("ls")
+def list_versions(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only versions of this name.")] = None,
+    tag: Annotated[str | None, typer.Option(metavar="KEY[=VALUE]", help="Only those with this tag.")] = None,
+    vocab_size: Annotated[
+        str | None, typer.Option(metavar="N|MIN-MAX", help="Only those with so many tokens; either may be left out.")
+    ] = None,
+    semantics: Annotated[str | None, typer.Option(metavar="pairs|ranks", help="Only those that merge so.")] = None,
+    since: Annotated[datetime | None, typer.Option(help="Only those that were saved then or later.")] = None,
+    has_token: Annotated[str | None, typer.Option(metavar="TEXT", help="Only those with this token.")] = None,
+    pattern: Annotated[str | None, typer.Option(metavar="REGEX", help="Only those with this split pattern.")] = None,
+    order: Annotated[
+        str, typer.Option(metavar="ORDER", help="name, number, time, vocab_size or digest; -time turns it around.")
+    ] = "name",
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """List versions.
+
+    \b
+    Example:
+      cbpe models ls
+      cbpe models ls --tag language=en --order -time
+      cbpe models ls --vocab-size 1000-50000 --has-token " the" --json
+    """
+    with open_store(read_only=True) as models:
+        found = models.versions(
+            name,
+            tag=tag if tag is None or "=" not in tag else (tag.partition("=")[0], tag.partition("=")[2]),
+            vocab_size=size_range(vocab_size),
+            semantics=semantics,
+            since=None if since is None else since.astimezone(),
+            has_token=has_token,
+            pattern=pattern,
+            order=order,
+        )
+    print_versions(found, as_json)
+
+
+def size_range(text: str | None) -> tuple[int | None, int | None] | None:
+    """ "1000" -> (1000, 1000), "1000-" -> (1000, None)"""
+    if text is None:
+        return None
+    least, dash, most = text.partition("-")
+    if not (least or most) or not all(part.isdecimal() for part in (least, most) if part):
+        raise typer.BadParameter(f"{text!r} is no number, and no MIN-MAX", param_hint="--vocab-size")
+    return int(least) if least else None, int(most) if most else (None if dash else int(least))
+
+
+@app.command()
+def show(reference: VersionArgument, as_json: JsonOption = False, store: StoreOption = None) -> None:
+    """Show all that is known about a version.
+
+    \b
+    Example:
+      cbpe models show shakespeare@prod
+    """
+    with open_store(read_only=True) as models:
+        version, record = models.version(reference), models.training(reference)
+    more: dict[str, object] = {}
+    if record is not None and as_json:
+        more["training"] = {"source": record.source, "text_bytes": record.text_bytes, "seconds": record.seconds}
+    elif record is not None:
+        more["trained on"] = f"{record.source}: {record.text_bytes:,} bytes in {record.seconds:.2f} s"
+    print_version(version, as_json, more)
+
+
+@app.command("load-check")
+def load_check(reference: VersionArgument, as_json: JsonOption = False, store: StoreOption = None) -> None:
+    """Load a version, see that it is what was saved, and tell how long that took.
+
+    \b
+    Example:
+      cbpe models load-check shakespeare
+    """
+    with open_store(read_only=True) as models:
+        version = models.version(reference)
+        started = time.perf_counter()
+        models.load(version)
+        seconds = time.perf_counter() - started
+    if as_json:
+        print_json({"version": version.reference, "digest": version.digest, "seconds": seconds})
+    else:
+        print_pairs([("loaded", version.reference), ("sha256", version.digest), ("time", f"{1000 * seconds:.1f} ms")])
+
+
+@app.command()
+def history(name: NameArgument, as_json: JsonOption = False, store: StoreOption = None) -> None:
+    """List the versions of a name, the first one first, with what each was trained on from.
+
+    \b
+    Example:
+      cbpe models history shakespeare
+    """
+    with open_store(read_only=True) as models:
+        print_versions(models.history(name), as_json)
+
+
+@app.command()
+def find(
+    token: Annotated[str, typer.Argument(metavar="TOKEN", help="The text of a token.", show_default=False)],
+    as_bytes: Annotated[bool, typer.Option("--bytes", help="TOKEN is bytes, in hexadecimal.")] = False,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Find in which versions a token is, with which id and rank.
+
+    \b
+    Example:
+      cbpe models find " the"
+      cbpe models find --bytes e28099
+    """
+    with open_store(read_only=True) as models:
+        places = models.find_token(parsed_hex(token) if as_bytes else token)
+    if as_json:
+        print_rows({"version": place.version.reference, "id": place.id, "rank": place.rank} for place in places)
+    else:
+        print_table(("version", "id", "rank"), ((place.version, str(place.id), place.rank) for place in places))
+
+
+@app.command()
+def diff(
+    reference: VersionArgument, other: OtherVersion, as_json: JsonOption = False, store: StoreOption = None
+) -> None:
+    """Show what differs between two versions: tokens, merges, special tokens, settings.
+
+    \b
+    Example:
+      cbpe models diff shakespeare@1 shakespeare@2
+    """
+    with open_store(read_only=True) as models:
+        found = models.diff(reference, other)
+    if as_json:
+        print_json({**row_of(found), "a": found.a.reference, "b": found.b.reference, "same": found.same})
+    elif found.same:
+        print_lines([f"{readable(found.a.reference)} and {readable(found.b.reference)} give the same results"])
+    else:
+        print_pairs(differences(found))
+
+
+def differences(found: Diff) -> Iterable[tuple[str, object]]:
+    """What differs, in some words each."""
+    for version, tokens in ((found.a, found.only_a), (found.b, found.only_b)):
+        if tokens:
+            yield f"only in {version}", some(tokens, lambda item: f"{item[0]} {quoted(item[1])}", "tokens")
+    if found.moved:
+        yield "other ids", some(found.moved, moved, "tokens")
+    if found.first_merge is not None:
+        rank, a, b = found.first_merge
+        yield "first other merge", f"number {rank:,}: {merge(a)} here, {merge(b)} there"
+    for version, special in ((found.a, found.special_only_a), (found.b, found.special_only_b)):
+        for token, token_id in special.items():
+            yield f"special, only in {version}", f"{readable(token)} with id {token_id}"
+    for token, (here, there) in found.special_moved.items():
+        yield "special, other ids", f"{readable(token)}: {here} here, {there} there"
+    for setting, (value, other) in found.settings.items():
+        yield setting, f"{value} here, {other} there"
+
+
+def some(items: Any, describe: Any, what: str) -> str:
+    """How many there are, and the first of them."""
+    more = ", ..." if len(items) > MOST_SHOWN else ""
+    return f"{len(items):,} {what}: {', '.join(map(describe, islice(items, MOST_SHOWN)))}{more}"
+
+
+def moved(token: Any) -> str:
+    here, there = (", ".join(map(str, ids)) for ids in (token.ids_a, token.ids_b))
+    return f"{quoted(token.token)} {here} -> {there}"
+
+
+def merge(pair: tuple[bytes, bytes] | None) -> str:
+    return "none" if pair is None else " + ".join(map(quoted, pair))
+
+
+def quoted(token: bytes) -> str:
+    return f'"{readable_bytes(token)}"'
+
+
+@app.command()
+def compare(
+    reference: VersionArgument,
+    other: OtherVersion,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE", help="Files with texts, or - for standard input.", show_default=False),
+    ] = None,
+    field: FieldOption = None,
+    errors: ErrorsOption = "strict",
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Compare how many tokens two versions make of texts.
+
+    \b
+    Example:
+      cbpe models compare shakespeare@1 shakespeare@2 book.txt
+    """
+    named = [
+        (file, text)
+        for file, reader in readers(files, field, errors)
+        for text in ("".join(chunks) for chunks in reader.strings())
+    ]
+    with open_store(read_only=True) as models:
+        found = models.compare(reference, other, [text for _, text in named])
+    rows = [*zip([file for file, _ in named], found.texts, strict=True), ("total", found.total)]
+    names = [found.a.reference, found.b.reference]
+    if as_json:
+        keys = ("text_bytes", "tokens_a", "tokens_b", "bytes_per_token_a", "bytes_per_token_b")
+        texts = [{"file": file, **{key: getattr(row, key) for key in keys}} for file, row in rows]
+        print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": {**texts[-1], "file": None}})
+        return
+    columns = ("file", "bytes", *(f"{what} {name}" for what in ("tokens", "bytes/token") for name in names))
+    shown = rows if len(named) > 1 else rows[:-1]
+    print_table(columns, ((file, *row, row.bytes_per_token_a, row.bytes_per_token_b) for file, row in shown))
+
+
+@app.command()
+def verify(
+    reference: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="REF", help="One version; left out, all that is stored.", autocompletion=complete_version
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Prove that what is stored is what was saved. The exit code is 1 where it is not.
+
+    \b
+    Example:
+      cbpe models verify
+      cbpe models verify shakespeare@2
+    """
+    with open_store(read_only=True) as models:
+        report = models.verify(reference)
+    if as_json:
+        print_json({"ok": report.ok, **row_of(report)})
+    elif report.ok:
+        print_lines([f"all is well (versions: {report.versions:,}, vocabularies: {report.vocabularies:,})"])
+    else:
+        print_lines(map(readable, report.problems))
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+@app.command("alias-history")
+def alias_history(
+    name: NameArgument,
+    alias: Annotated[str | None, typer.Argument(metavar="ALIAS", help="Only this one.")] = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """List where the aliases of a name pointed, and from when on.
+
+    \b
+    Example:
+      cbpe models alias-history shakespeare prod
+    """
+    with open_store(read_only=True) as models:
+        moves = models.alias_history(name, alias)
+    if as_json:
+        print_rows(map(row_of, moves))
+    else:
+        cells = ((f"{name}@{move.alias}", target(name, move.number), shown_time(move.time)) for move in moves)
+        print_table(("alias", "version", "since"), cells)
+
+
+def target(name: str, number: int | None) -> str:
+    return "removed" if number is None else f"{name}@{number}"
+
+
+@app.command()
+def log(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only changes under this name.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most so many.")] = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """List the changes to the store, the newest first.
+
+    \b
+    Example:
+      cbpe models log --limit 20
+    """
+    with open_store(read_only=True) as models:
+        changes = models.audit_log(name, limit)
+    if as_json:
+        print_rows(map(row_of, changes))
+        return
+    cells = (
+        (shown_time(one.time), one.who, one.action, one.name if one.number is None else f"{one.name}@{one.number}")
+        for one in changes
+    )
+    print_table(("time", "who", "action", "version"), cells)

@@ -1,0 +1,262 @@
+"""Changing the store: saving, labelling, moving and deleting versions."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cbpe.cli.inputs import JsonOption
+from cbpe.cli.labels import AliasOption, NotesOption, TagOption, metrics_of, pairs_of
+from cbpe.cli.models.app import NameArgument, VersionArgument, app, print_version
+from cbpe.cli.printing import print_json, print_lines
+from cbpe.cli.references import TokenizerOption, open_store, tokenizer_of
+from cbpe.cli.settings import StoreOption
+from cbpe.readable import printable
+
+AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
+RenameOption = Annotated[str | None, typer.Option(metavar="NAME", help="Save it under this name.")]
+
+
+@app.command()
+def save(
+    name: NameArgument,
+    tokenizer: TokenizerOption,
+    alias: AliasOption = None,
+    tag: TagOption = None,
+    notes: NotesOption = None,
+    parent: Annotated[str | None, typer.Option(metavar="REF", help="The version that it was trained on from.")] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", metavar="KEY=NUMBER", help="A measured value; repeatable.")
+    ] = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Save a tokenizer as the next version of a name.
+
+    If the newest version is that tokenizer already, no other is made.
+
+    \b
+    Example:
+      cbpe models save cl100k_base -t cl100k_base --tag source=openai
+      cbpe models save book -t book.model --alias prod --metric bytes_per_token=3.9
+    """
+    tok = tokenizer_of(tokenizer)
+    with open_store() as models:
+        version = models.save(
+            tok,
+            name,
+            tags=pairs_of(tag),
+            aliases=alias or (),
+            notes=notes,
+            parent=parent,
+            metrics=metrics_of(metric),
+        )
+    print_version(version, as_json)
+
+
+@app.command()
+def alias(
+    name: NameArgument,
+    alias: AliasArgument,
+    reference: VersionArgument,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Make NAME@ALIAS point to a version of that name, wherever it pointed before.
+
+    \b
+    Example:
+      cbpe models alias shakespeare prod shakespeare@2
+    """
+    with open_store() as models:
+        print_version(models.set_alias(name, alias, reference), as_json)
+
+
+@app.command("remove-alias")
+def remove_alias(name: NameArgument, alias: AliasArgument, store: StoreOption = None) -> None:
+    """Remove an alias; where it pointed stays in its history.
+
+    \b
+    Example:
+      cbpe models remove-alias shakespeare prod
+    """
+    with open_store() as models:
+        models.remove_alias(name, alias)
+
+
+@app.command()
+def tag(
+    reference: VersionArgument,
+    tags: Annotated[list[str], typer.Argument(metavar="KEY[=VALUE]...", help="Tags.", show_default=False)],
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Put tags on a version; one that it has gets the new value.
+
+    \b
+    Example:
+      cbpe models tag shakespeare@2 language=en final
+    """
+    with open_store() as models:
+        print_version(models.tag(reference, pairs_of(tags)), as_json)
+
+
+@app.command()
+def untag(
+    reference: VersionArgument,
+    tags: Annotated[list[str], typer.Argument(metavar="KEY...", help="Tags.", show_default=False)],
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Take tags off a version.
+
+    \b
+    Example:
+      cbpe models untag shakespeare language
+    """
+    with open_store() as models:
+        print_version(models.untag(reference, tags), as_json)
+
+
+@app.command()
+def notes(
+    reference: VersionArgument,
+    text: Annotated[
+        str | None, typer.Argument(metavar="TEXT", help='The notes; "" for none; left out, they are shown.')
+    ] = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Put other notes in place of those of a version, or show them.
+
+    \b
+    Example:
+      cbpe models notes shakespeare "trained on the first folio"
+    """
+    with open_store() as models:
+        print_version(models.version(reference) if text is None else models.set_notes(reference, text or None), as_json)
+
+
+@app.command()
+def metrics(
+    reference: VersionArgument,
+    values: Annotated[list[str], typer.Argument(metavar="KEY=NUMBER...", help="Measured values.", show_default=False)],
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Give a version these metrics, with others left as they are.
+
+    \b
+    Example:
+      cbpe models metrics shakespeare bytes_per_token=3.9
+    """
+    with open_store() as models:
+        print_version(models.set_metrics(reference, metrics_of(values)), as_json)
+
+
+@app.command()
+def rename(
+    old: NameArgument,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Another name.", show_default=False)],
+    store: StoreOption = None,
+) -> None:
+    """Call all versions of a name by another one, with their numbers and aliases.
+
+    \b
+    Example:
+      cbpe models rename shakespeare bard
+    """
+    with open_store() as models:
+        models.rename(old, new)
+
+
+@app.command("rm")
+def delete(
+    reference: VersionArgument,
+    force: Annotated[bool, typer.Option("--force", help="Also where aliases point to it, which then go too.")] = False,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Delete a version, whose number is not given again.
+
+    \b
+    Example:
+      cbpe models rm shakespeare@2
+    """
+    with open_store() as models:
+        version = models.delete(reference, force)
+    if as_json:
+        print_json({"deleted": version.reference, "digest": version.digest})
+    else:
+        print_lines([f"deleted {printable(version.reference)}"])
+
+
+@app.command()
+def vacuum(as_json: JsonOption = False, store: StoreOption = None) -> None:
+    """Remove the vocabularies that no version has any more, and make the store as small as it can be.
+
+    \b
+    Example:
+      cbpe models vacuum
+    """
+    with open_store() as models:
+        removed = models.vacuum()
+    if as_json:
+        print_json({"removed": removed})
+    else:
+        print_lines([f"vocabularies removed: {removed:,}"])
+
+
+@app.command()
+def export(
+    reference: VersionArgument,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)],
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Write a version to a self-contained file, with its tags, notes, metrics and training record.
+
+    \b
+    Example:
+      cbpe models export shakespeare@prod shakespeare.cbpe
+    """
+    with open_store(read_only=True) as models:
+        print_version(models.export(reference, file), as_json)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that export wrote.", show_default=False)],
+    name: RenameOption = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Put in the version in a file that export wrote; its digest is checked.
+
+    \b
+    Example:
+      cbpe models import shakespeare.cbpe --name theirs
+    """
+    with open_store() as models:
+        print_version(models.import_(file, name), as_json)
+
+
+@app.command()
+def copy(
+    reference: VersionArgument,
+    other: Annotated[str, typer.Argument(metavar="PATH|URL", help="The other store.", show_default=False)],
+    name: RenameOption = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Save a version in another store, with its tags, notes, metrics and training record.
+
+    \b
+    Example:
+      cbpe models copy shakespeare@prod backup.db
+    """
+    from store import ModelStore
+
+    with open_store(read_only=True) as models, ModelStore(other) as target:
+        print_version(models.copy(reference, target, name), as_json)

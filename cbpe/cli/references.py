@@ -1,0 +1,123 @@
+"""Which tokenizer is meant: a file, a named encoding, or a version in the model store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import cbpe
+from cbpe.cli.settings import settings
+from cbpe.encodings import SPECS
+
+if TYPE_CHECKING:
+    from cbpe import Tokenizer
+    from store import ModelStore
+
+__all__ = [
+    "TokenizerOption",
+    "complete_reference",
+    "complete_version",
+    "is_file",
+    "open_store",
+    "tokenizer_of",
+    "version_of",
+]
+
+DIGEST = "sha256:"
+
+
+def tokenizer_of(reference: str) -> Tokenizer:
+    """The tokenizer that is meant by a reference, as a user types it.
+
+    A file, if there is one and the reference has a separator or an ending; or else a named encoding; or else a version
+    in the store. ValueError says what was tried.
+    """
+    if is_file(reference):
+        return cbpe.load(reference)
+    if is_encoding(reference):
+        return cbpe.get_encoding(reference)
+    return load_version(reference)
+
+
+def is_file(reference: str) -> bool:
+    return looks_like_a_path(reference) and os.path.exists(reference)
+
+
+def is_encoding(reference: str) -> bool:
+    return reference in SPECS or reference in cbpe.list_encoding_names()  # which looks for plug-ins
+
+
+def version_of(reference: str) -> str | None:
+    """The reference itself if it is one to a version in the store."""
+    return None if is_file(reference) or is_encoding(reference) else reference
+
+
+def looks_like_a_path(reference: str) -> bool:
+    """ "book.model", "./book" and "~/models/x" do, "book", "book@3" and "sha256:ab" do not."""
+    separators = [os.sep, *([os.altsep] if os.altsep else [])]
+    return any(separator in reference for separator in separators) or Path(reference).suffix != ""
+
+
+def load_version(reference: str) -> Tokenizer:
+    try:
+        with open_store(read_only=True) as models:
+            return models.load(reference)
+    except (LookupError, OSError) as error:
+        raise ValueError(unknown(reference, str(error))) from error
+
+
+def unknown(reference: str, of_the_store: str) -> str:
+    """What is told of a reference that nothing answers to."""
+    tried = []
+    if looks_like_a_path(reference):
+        tried.append(f"there is no such file ({reference})")
+    elif os.path.exists(reference):
+        tried.append(f"a file without an ending is named as {os.path.join('.', reference)}")
+    if not reference.startswith(DIGEST):
+        tried.append(f"the named encodings are {', '.join(cbpe.list_encoding_names())}")
+    tried.append(of_the_store)
+    return f"no tokenizer {reference!r}: {'; '.join(tried)}"
+
+
+def open_store(*, read_only: bool = False) -> ModelStore:
+    """The store of --store, CBPE_STORE or the user's data folder. OSError for one that is not there, to be read."""
+    from store import ModelStore
+    from store.locations import find_store, sqlite_path
+
+    path = sqlite_path(find_store(settings.store))
+    if read_only and path is not None and not os.path.exists(path):
+        raise FileNotFoundError(f"there is no model store at {path}: train --save and models save make one")
+    return ModelStore(settings.store, read_only=read_only)
+
+
+def complete_reference(incomplete: str) -> Iterator[str]:
+    """Names of encodings and, if a store is there, of its models, that begin like this."""
+    yield from (name for name in cbpe.list_encoding_names() if name.startswith(incomplete))
+    yield from complete_version(incomplete)
+
+
+def complete_version(incomplete: str) -> Iterator[str]:
+    """Names in the store, if one is there, that begin like this."""
+    try:
+        with open_store(read_only=True) as models:
+            names = models.names()
+    except (LookupError, OSError, ValueError):  # a shell that completes a word is no place for errors
+        return
+    yield from (name for name in names if name.startswith(incomplete))
+
+
+TokenizerOption = Annotated[
+    str,
+    typer.Option(
+        "-t",
+        "--tokenizer",
+        metavar="REF",
+        help="A file, a named encoding, or a version in the model store.",
+        autocompletion=complete_reference,
+        show_default=False,
+    ),
+]

@@ -1,0 +1,194 @@
+"""vocab, stats and encodings: what is in a vocabulary, and how it fits texts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import cbpe
+from cbpe.cli.app import new_app
+from cbpe.cli.encoding import token_row
+from cbpe.cli.inputs import ErrorsOption, FieldOption, FilesArgument, JsonOption, readers, reporting
+from cbpe.cli.printing import print_lines, print_rows, print_table, print_tree
+from cbpe.cli.references import TokenizerOption, complete_reference, tokenizer_of
+from cbpe.cli.settings import StoreOption
+from cbpe.readable import readable_bytes
+
+if TYPE_CHECKING:
+    from cbpe.analysis import TextStatistics
+    from cbpe.lookup import MergeTree
+
+app = new_app(add_completion=False)
+
+NAMES_SHOWN = 4
+
+
+@app.command()
+def vocab(
+    tokenizer: TokenizerOption,
+    contains: Annotated[str | None, typer.Option(metavar="TEXT", help="Only tokens that hold this text.")] = None,
+    hex_bytes: Annotated[
+        str | None, typer.Option("--bytes", metavar="HEX", help="Only tokens that hold these bytes: e28099.")
+    ] = None,
+    pattern: Annotated[
+        str | None, typer.Option(metavar="REGEX", help="Only tokens that this expression is found in.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Print at most so many.")] = None,
+    tree: Annotated[
+        str | None,
+        typer.Option(metavar="TOKEN|ID", help="Draw how this token is merged, instead: its text, or its id."),
+    ] = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """List or search a vocabulary, or draw how one token is merged.
+
+    A line for each token, by rising id, special tokens included: the id, a tab, the token. Bytes that are no whole
+    character are \\xNN, what does not print is escaped.
+
+    \b
+    Example:
+      cbpe vocab -t cl100k_base --contains hello
+      cbpe vocab -t gpt2 --pattern "^ ?[0-9]{4}$" --limit 5
+      cbpe vocab -t cl100k_base --tree " tokenizer"
+    """
+    from cbpe.lookup import find_tokens, merge_tree
+
+    if contains is not None and hex_bytes is not None:
+        raise typer.BadParameter("not together with --contains", param_hint="--bytes")
+    tok = tokenizer_of(tokenizer)
+    if tree is not None:
+        root = merge_tree(tok, token_id_of(tok, tree))
+        if as_json:
+            print_rows(tree_rows(root))
+        else:
+            print_tree(root)
+        return
+    wanted = contains if hex_bytes is None else parsed_hex(hex_bytes)
+    found = islice(find_tokens(tok, contains=wanted, pattern=pattern), limit)
+    if as_json:
+        print_rows(token_row(*item) for item in found)
+        return
+    print_lines(f"{token_id}\t{readable_bytes(token)}" for token_id, token in found)
+
+
+def parsed_hex(digits: str) -> bytes:
+    try:
+        return bytes.fromhex(digits)
+    except ValueError as error:
+        raise typer.BadParameter(f"{digits!r} is no bytes in hexadecimal", param_hint="--bytes") from error
+
+
+def token_id_of(tok: cbpe.Tokenizer, text_or_id: str) -> int:
+    """The id of the token with this text; failing that, the id itself."""
+    try:
+        return tok.encode_single_token(text_or_id)
+    except KeyError:
+        if text_or_id.isdecimal():
+            return int(text_or_id)
+        raise
+
+
+def tree_rows(root: MergeTree) -> Iterator[dict[str, Any]]:
+    """Each token of a tree once, from the top, with the ids of its parts."""
+    seen = set()
+    nodes = [root]
+    for node in nodes:
+        if node.id not in seen:
+            seen.add(node.id)
+            nodes.extend(node.parts)
+            yield {**token_row(node.id, node.token), "parts": [part.id for part in node.parts]}
+
+
+@app.command()
+def stats(
+    tokenizers: Annotated[
+        list[str],
+        typer.Option(
+            "-t",
+            "--tokenizer",
+            metavar="REF",
+            help="A file, a named encoding, or a version in the model store; several are compared.",
+            autocompletion=complete_reference,
+            show_default=False,
+        ),
+    ],
+    files: FilesArgument = None,
+    field: FieldOption = None,
+    errors: ErrorsOption = "strict",
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Measure how well tokenizers fit texts.
+
+    A row for each file, such as one a language, and for all together: bytes per token, tokens per word (words are
+    separated by white space), and the share of the vocabulary that came up. Special tokens are ordinary text here.
+
+    \b
+    Example:
+      cbpe stats -t cl100k_base -t o200k_base book.txt
+      cbpe stats -t gpt2 english.txt german.txt
+    """
+    from cbpe.analysis import TextTally
+
+    if len(tokenizers) > 1 and (not files or "-" in files):
+        raise typer.BadParameter("standard input can be read only once: name files, or one tokenizer", param_hint="-t")
+    rows: list[tuple[str, str, TextStatistics]] = []
+    for reference in tokenizers:
+        tok = tokenizer_of(reference)
+        total = TextTally(tok)
+        for file, reader in readers(files, field, errors):
+            tally = TextTally(tok)
+            with reporting() as report:
+                tally.add(reader, report)
+            total += tally
+            rows.append((reference, file, tally.statistics()))
+        if len(files or ()) > 1:
+            rows.append((reference, "total", total.statistics()))
+    if as_json:
+        print_rows(statistics_row(*row) for row in rows)
+        return
+    names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
+    print_table(names, (statistics_cells(*row) for row in rows))
+
+
+def statistics_row(reference: str, file: str, found: TextStatistics) -> dict[str, Any]:
+    ratios = ("bytes_per_token", "tokens_per_word", "vocabulary_used")
+    return {"tokenizer": reference, "file": file, **asdict(found), **{name: getattr(found, name) for name in ratios}}
+
+
+def statistics_cells(reference: str, file: str, found: TextStatistics) -> tuple[object, ...]:
+    ratios = found.bytes_per_token, found.tokens_per_word, f"{found.vocabulary_used:.1%}"
+    return reference, file, found.bytes, found.words, found.tokens, *ratios
+
+
+@app.command()
+def encodings(as_json: JsonOption = False) -> None:
+    """List the named encodings.
+
+    \b
+    Example:
+      cbpe encodings
+    """
+    from cbpe.registry import model_names
+
+    rows: list[dict[str, Any]] = []
+    for name in cbpe.list_encoding_names():
+        encoding = cbpe.get_encoding(name)
+        special = encoding.special_tokens
+        rows.append({"name": name, "n_vocab": encoding.n_vocab, "special_tokens": special, "models": model_names(name)})
+    if as_json:
+        print_rows(rows)
+        return
+    cells = ((row["name"], row["n_vocab"], listed(row["special_tokens"]), listed(row["models"])) for row in rows)
+    print_table(("name", "tokens", "special tokens", "models"), cells)
+
+
+def listed(names: Collection[str]) -> str:
+    """The first of some names: "<|a|>, <|b|> and 7 more" """
+    more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
+    return ", ".join(islice(names, NAMES_SHOWN)) + more

@@ -1,0 +1,49 @@
+"""cbpe convert."""
+
+import json
+
+import pytest
+from command_line import TEXT, error_of, run
+
+import cbpe
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cbpe.train(TEXT, 290, special_tokens=["<|end|>"]).save("book")
+    return tmp_path
+
+
+@pytest.mark.parametrize("ending", ["json", "model"])
+def test_a_model_becomes_another_file_with_the_same_ids(here, ending):
+    run("convert", "book.model", f"other.{ending}")
+    assert cbpe.load(here / f"other.{ending}").encode_ordinary(TEXT) == cbpe.load("book.model").encode_ordinary(TEXT)
+
+
+def test_what_was_written_is_told(here):
+    assert json.loads(run("convert", "book.model", "book.json", "--json").stdout) == {
+        "written": "book.json",
+        "tokens": 290,
+        "special_tokens": 1,
+    }
+    assert "book.json" in run("convert", "book.model", "book.json").stdout
+
+
+def test_a_tiktoken_file_is_given_its_pattern_and_special_tokens(here):
+    run("convert", "book.model", "book.tiktoken")
+    assert "split pattern" in error_of("convert", "book.tiktoken", "again.json")
+    run("convert", "book.tiktoken", "again.json", "--pattern", "gpt4", "--special", "<|end|>=290")
+    again = cbpe.load("again.json")
+    assert again.special_tokens == {"<|end|>": 290}
+    assert again.encode_ordinary(TEXT) == cbpe.load("book.model").encode_ordinary(TEXT)
+    assert "only for a .tiktoken file" in error_of("convert", "gpt2", "x.json", "--pattern", "gpt2", exit_code=2)
+    assert "no TOKEN=ID" in error_of("convert", "book.tiktoken", "x.json", "--special", "a=b", exit_code=2)
+
+
+def test_what_a_format_cannot_hold_is_refused(here):
+    error = error_of("convert", "cl100k_base", "cl100k.model")
+    assert "minbpe's format cannot hold an id of the byte 0x00 other than 0" in error
+    assert not (here / "cl100k.model").exists()
+    assert ".tiktoken" in error_of("convert", "book.model", "book.xyz")
+    assert "No such file" in error_of("convert", "book.model", here / "nowhere" / "book.json")

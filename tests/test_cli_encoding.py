@@ -1,0 +1,231 @@
+"""cbpe encode, decode, count and tokens."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from command_line import PROGRAM, TEXT, error_of, run
+
+import cbpe
+
+
+@pytest.fixture
+def text_file(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes(TEXT.encode())
+    return path
+
+
+def test_encode_prints_a_line_of_ids_for_each_file(text_file):
+    encoding = cbpe.get_encoding("cl100k_base")
+    lines = run("encode", "-t", "cl100k_base", text_file, "-", stdin=b"hello world").stdout.splitlines()
+    assert [list(map(int, line.split())) for line in lines] == [encoding.encode(TEXT), [15339, 1917]]
+
+
+def test_encode_prints_a_list_in_json_that_decode_reads(text_file):
+    encoded = run("encode", "-t", "gpt2", "--json", text_file, text_file)
+    assert [json.loads(line) for line in encoded.stdout.splitlines()] == [cbpe.get_encoding("gpt2").encode(TEXT)] * 2
+    assert run("decode", "-t", "gpt2", stdin=encoded.stdout_bytes).stdout_bytes == TEXT.encode() * 2
+
+
+def test_encode_prints_a_line_for_each_text_in_a_file(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"body": "hello world"}\n{"body": ""}\n{"body": "hello"}\n')
+    assert run("encode", "-t", "cl100k_base", "--field", "body", path).stdout == "15339 1917\n\n15339\n"
+    assert (
+        run("encode", "-t", "cl100k_base", "--field", "body", "--json", path).stdout == "[15339, 1917]\n[]\n[15339]\n"
+    )
+
+
+def test_encode_knows_the_special_tokens_that_are_allowed():
+    stdin = b"hello<|endoftext|><|fim_prefix|>"
+    encoding = cbpe.get_encoding("cl100k_base")
+    for options, allowed in (
+        ([], set()),
+        (["--allowed-special", "all"], "all"),
+        (["--allowed-special", "<|fim_prefix|>"], {"<|fim_prefix|>"}),
+    ):
+        ids = encoding.encode(stdin.decode(), allowed_special=allowed, disallowed_special=())
+        assert run("encode", "-t", "cl100k_base", *options, stdin=stdin).stdout.split() == list(map(str, ids))
+        assert run("count", "-t", "cl100k_base", *options, stdin=stdin).stdout == f"{len(ids)}\n"
+    error = error_of("encode", "-t", "cl100k_base", "--allowed-special", "<|pad|>", stdin=stdin)
+    assert "'<|pad|>' is no special token of this tokenizer, which has '<|endoftext|>'" in error
+
+
+def test_encode_takes_special_tokens_for_ordinary_text():
+    ids = run("encode", "-t", "gpt2", "-", stdin=b"<|endoftext|>").stdout.split()
+    assert len(ids) > 1
+    assert "50256" not in ids
+
+
+@pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n", b"\r", b"\x00", b"\x1a"])
+def test_decode_writes_the_exact_bytes(ending):
+    text = "naïve\tcafé 😉".encode() + ending
+    ids = run("encode", "-t", "o200k_base", "-", stdin=text).stdout_bytes
+    assert run("decode", "-t", "o200k_base", "-", stdin=ids).stdout_bytes == text
+
+
+def test_decode_writes_bytes_that_are_not_text():
+    ids = [cbpe.get_encoding("gpt2").encode_single_token(bytes([byte])) for byte in (0xFF, 0x00, 0x80)]
+    stdin = " ".join(map(str, ids)).encode()
+    assert run("decode", "-t", "gpt2", "-", stdin=stdin).stdout_bytes == b"\xff\x00\x80"
+
+
+def test_nothing_is_encoded_and_decoded_as_nothing():
+    assert run("encode", "-t", "gpt2", "-").stdout_bytes == b"\n"
+    assert run("decode", "-t", "gpt2", "-").stdout_bytes == b""
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        (b"1 2 x", "'x'"),
+        (b"1 2.5", "'2.5'"),
+        (b"1,2", "'1,2'"),
+        (b"1 99999999", "99999999"),
+        (b"-1", "-1"),
+        (b"9" * 5000, "999"),
+        (b"1 \xff", "xff"),
+    ],
+)
+def test_ids_that_are_wrong(ids, words):
+    result = run("decode", "-t", "gpt2", stdin=ids, exit_code=1)  # what is right before is decoded
+    assert result.stderr.startswith("cbpe: ")
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+
+
+@pytest.mark.parametrize("ids", [b"[1, 2", b"[%s]" % (b"9" * 5000), b"[1.5]", b'["1"]', b"[true]", b"[null]", b"[{}]"])
+def test_json_ids_that_are_wrong(ids):
+    result = run("decode", "-t", "gpt2", stdin=ids, exit_code=1)  # what is right before is decoded
+    assert result.stderr.startswith("cbpe: standard input is not JSON, a list of token ids on each line: ")
+    assert result.stderr.count("\n") == 1
+    assert "sys." not in result.stderr
+
+
+def test_decode_prints_a_json_string():
+    text = 'naïve "café" 😉\n\x00'
+    ids = run("encode", "-t", "gpt2", stdin=text.encode()).stdout_bytes
+    assert json.loads(run("decode", "-t", "gpt2", "--json", stdin=ids).stdout) == text
+    assert json.loads(run("decode", "-t", "gpt2", "--json").stdout) == ""
+    half = cbpe.get_encoding("gpt2").encode("😉")[:1]
+    assert json.loads(run("decode", "-t", "gpt2", "--json", stdin=b"%d" % half[0]).stdout) == "\ufffd"
+
+
+# ---- count
+
+
+def test_count_names_files_and_adds_them_up(tmp_path, text_file):
+    n = cbpe.get_encoding("gpt2").count(TEXT)
+    (tmp_path / "empty.txt").touch()
+    assert run("count", "-t", "gpt2", stdin=TEXT.encode()).stdout == f"{n}\n"
+    assert run("count", "-t", "gpt2", text_file).stdout == f"{n} {text_file}\n"
+    lines = run("count", "-t", "gpt2", text_file, tmp_path / "empty.txt", "-", stdin=b"hello world").stdout.splitlines()
+    assert [line.split() for line in lines] == [
+        [str(n), str(text_file)],
+        ["0", str(tmp_path / "empty.txt")],
+        ["2", "-"],
+        [str(n + 2), "total"],
+    ]
+    rows = json.loads(run("count", "-t", "gpt2", "--json", text_file, "-", stdin=b"hello world").stdout)
+    assert rows == [{"file": str(text_file), "tokens": n}, {"file": "-", "tokens": 2}]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
+@pytest.mark.parametrize("command", ["count", "stats"])
+def test_a_bar_is_drawn_on_a_terminal_alone(text_file, command):
+    import pty
+
+    arguments = [PROGRAM, command, "-t", "gpt2", text_file]
+    assert subprocess.run(arguments, capture_output=True, check=True).stderr == b""
+    ours, terminal = pty.openpty()
+    try:
+        subprocess.run(arguments, stdout=subprocess.DEVNULL, stderr=terminal, check=True)
+        assert b"reading" in os.read(ours, 100_000)
+    finally:
+        os.close(ours)
+        os.close(terminal)
+
+
+FLAT = """
+import resource, subprocess, sys
+arguments, megabytes = sys.argv[1:-1], int(sys.argv[-1])
+line = b"The quick brown fox jumps over the lazy dog, 12345 times; and so on.\\n" * 15000
+if "decode" in arguments:
+    line = b"464 2068 7586 21831 " * 50000
+program = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+for _ in range(megabytes):
+    program.stdin.write(line)
+program.stdin.close()
+assert program.wait() == 0
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured in kilobytes here alone")
+@pytest.mark.parametrize(
+    ("command", "megabytes"), [("count", 200), ("encode", 60), ("decode", 60), ("stats", 60), ("tokens", 10)]
+)
+def test_a_long_pipe_takes_no_more_memory_than_a_short_one(command, megabytes):
+    def peak(megabytes):
+        arguments = [sys.executable, "-c", FLAT, PROGRAM, command, "-t", "gpt2", str(megabytes)]
+        return int(subprocess.run(arguments, capture_output=True, check=True).stdout)  # kilobytes
+
+    assert peak(megabytes) < peak(2) + 8_000
+
+
+# ---- tokens
+
+LINE = "hello wörld 😉\n\x1b[31m[red]x"
+
+
+def test_tokens_are_lines_where_there_is_no_terminal():
+    encoding = cbpe.get_encoding("gpt2")
+    lines = run("tokens", "-t", "gpt2", stdin=LINE.encode()).stdout.splitlines()
+    assert [int(line.partition("\t")[0]) for line in lines] == encoding.encode(LINE)
+    shown = [line.partition("\t")[2] for line in lines]
+    assert shown[:2] == ["hello", " w"]
+    assert r" \xf0\x9f\x98" in shown  # a token that is no whole character
+    assert r"\n" in shown
+    assert r"\u001b" in shown
+    assert all(token.isprintable() for token in shown)
+
+
+def test_tokens_in_json():
+    rows = json.loads(run("tokens", "-t", "gpt2", "--json", stdin="hello 😉".encode()).stdout)
+    assert rows[0] == {"id": 31373, "text": "hello", "bytes": b"hello".hex()}
+    assert rows[1]["text"] is None
+    assert bytes.fromhex("".join(row["bytes"] for row in rows)).decode() == "hello 😉"
+    assert json.loads(run("tokens", "-t", "gpt2", "--json").stdout) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
+def test_tokens_are_coloured_on_a_terminal_unless_no_color_is_set():
+    def shown(**environment):
+        import pty
+
+        ours, terminal = pty.openpty()
+        try:
+            known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+            environment = {**known, "TERM": "xterm-256color", "COLUMNS": "40", **environment}
+            arguments = [PROGRAM, "tokens", "-t", "gpt2"]
+            subprocess.run(arguments, input=LINE.encode(), stdout=terminal, env=environment, check=True)
+            return os.read(ours, 100_000).decode()
+        finally:
+            os.close(ours)
+            os.close(terminal)
+
+    coloured = shown()
+    assert "\x1b[" in coloured
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    assert "\x1b" not in plain  # that of the text is shown, not sent
+    assert r"\u001b" in plain
+    assert "[red]" in plain.replace(" ", "")
+    ids = cbpe.get_encoding("gpt2").encode(LINE)
+    assert [int(word) for line in plain.splitlines()[1::2] for word in line.split()] == ids
+    assert all(len(line.rstrip()) <= 40 for line in plain.splitlines())
+    assert shown(NO_COLOR="1").splitlines()[0] == "31373\thello"

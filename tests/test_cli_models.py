@@ -1,0 +1,238 @@
+"""cbpe models: the model store on the command line."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+from command_line import TEXT, error_of, run
+
+import cbpe
+from store import ModelStore
+
+
+@pytest.fixture
+def models():
+    """A store with two versions of "book"."""
+    with ModelStore() as models:
+        models.save(trained(270), "book", aliases=["prod"], tags={"language": "en", "final": ""}, notes="the first")
+        models.save(trained(280), "book", parent="book@1")
+        yield models
+
+
+def trained(size):
+    return cbpe.train(TEXT, size, special_tokens=["<|end|>"])
+
+
+def rows(*arguments):
+    return json.loads(run("models", *arguments, "--json").stdout)
+
+
+# ---- Saving
+
+
+def test_train_saves_to_the_store(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_bytes(TEXT.encode())
+    options = ["--alias", "prod", "--tag", "language=en", "--tag", "final", "--notes", "of [red] cats"]
+    shown = run("train", text, "--vocab-size", 280, "--save", "cats", *options).stdout
+    assert "cats@1" in shown
+    with ModelStore() as models:
+        version = models.version("cats@prod")
+        assert models.load("cats").merges == cbpe.train(TEXT, 280).merges
+        assert models.training("cats").text_bytes == len(TEXT.encode())
+    assert (version.tags, version.notes) == ({"language": "en", "final": ""}, "of [red] cats")
+    run("train", text, "--vocab-size", 290, "--save", "cats", "--initial", "cats@1")
+    with ModelStore() as models:
+        assert models.version("cats").parent == "cats@1"
+        assert list(models.load("cats@2").merges)[:24] == list(models.load("cats@1").merges)
+
+
+def test_train_looks_at_the_store_before_it_reads(tmp_path):
+    missing = tmp_path / "missing.txt"
+    assert "is no name" in error_of("train", missing, "--vocab-size", 280, "--save", "a@b")
+    options = "--vocab-size", 280, "--save", "a"
+    assert "no alias" in error_of("train", missing, *options, "--alias", "7")
+    assert "a tag has" in error_of("train", missing, *options, "--tag", "")
+    wrong = tmp_path / "text.txt"
+    wrong.write_text("no store")
+    assert str(wrong) in error_of("train", missing, "--vocab-size", 280, "--save", "a", "--store", wrong)
+    assert "--save" in error_of("train", missing, "--vocab-size", 280, "--alias", "a", exit_code=2)
+
+
+def test_save_takes_any_tokenizer(tmp_path):
+    trained(270).save(tmp_path / "book")
+    saved = rows("save", "book", "-t", tmp_path / "book.model", "--metric", "bytes_per_token=3.5", "--alias", "prod")
+    assert (saved["name"], saved["number"], saved["created"], saved["aliases"]) == ("book", 1, True, ["prod"])
+    assert saved["metrics"] == {"bytes_per_token": 3.5}
+    assert rows("save", "book", "-t", "book")["created"] is False
+    assert rows("save", "gpt2", "-t", "gpt2")["encoding_name"] == "gpt2"
+    assert "no KEY=NUMBER" in error_of("models", "save", "x", "-t", "gpt2", "--metric", "loss=low", exit_code=2)
+
+
+# ---- Asking
+
+
+def test_ls_lists_and_filters(models):
+    assert [row["number"] for row in rows("ls")] == [1, 2]
+    assert [row["number"] for row in rows("ls", "--order", "-number")] == [2, 1]
+    for options, expected in (
+        (["--tag", "language=en"], [1]),
+        (["--tag", "final"], [1]),
+        (["--tag", "language=de"], []),
+        (["--vocab-size", "280"], [2]),
+        (["--vocab-size", "-275"], [1]),
+        (["--vocab-size", "275-"], [2]),
+        (["--vocab-size", "200-300"], [1, 2]),
+        (["--semantics", "ranks"], []),
+        (["--since", "2020-01-01"], [1, 2]),
+        (["--since", "2999-01-01"], []),
+        (["--has-token", "<|end|>"], [1, 2]),
+        (["--pattern", cbpe.GPT4_SPLIT_PATTERN], [1, 2]),
+        (["book"], [1, 2]),
+        (["other"], []),
+    ):
+        assert [row["number"] for row in rows("ls", *options)] == expected, options
+    table = run("models", "ls").stdout.splitlines()
+    assert len(table) == 3
+    assert table[1].split()[:2] == ["book@1", "prod"]
+    assert "final, language=en" in table[1]
+    assert "order is 'size'" in error_of("models", "ls", "--order", "size")
+    assert "'many' is no number" in error_of("models", "ls", "--vocab-size", "many", exit_code=2)
+
+
+def test_show_tells_all_about_a_version(models):
+    shown = rows("show", "book@prod")
+    assert shown["digest"] == models.version("book@1").digest
+    assert shown["training"]["text_bytes"] == len(TEXT.encode())
+    text = run("models", "show", "book@prod").stdout
+    assert "the first" in text
+    assert "prod" in text
+    assert "trained on" in text
+    assert "there is no alias 'book@dev'" in error_of("models", "show", "book@dev")
+
+
+def test_load_check_loads(models):
+    checked = rows("load-check", "book")
+    assert (checked["version"], checked["digest"]) == ("book@2", models.version("book").digest)
+    assert "book@2" in run("models", "load-check", "book").stdout
+
+
+def test_history_shows_parents(models):
+    assert [row["parent"] for row in rows("history", "book")] == [None, "book@1"]
+    assert "no version is called 'shelf'" in error_of("models", "history", "shelf")
+
+
+def test_find_tells_where_a_token_is(models):
+    expected = [{"version": "book@1", "id": 270, "rank": None}, {"version": "book@2", "id": 280, "rank": None}]
+    assert rows("find", "<|end|>") == expected
+    assert rows("find", "--bytes", b"<|end|>".hex()) == expected
+    assert "book@1" in run("models", "find", "<|end|>").stdout
+
+
+def test_diff_shows_what_differs(models):
+    found = rows("diff", "book@1", "book@2")
+    diff = models.diff("book@1", "book@2")
+    assert (found["a"], found["b"], found["same"]) == ("book@1", "book@2", False)
+    assert [token_id for token_id, _ in found["only_b"]] == [token_id for token_id, _ in diff.only_b]
+    assert [bytes.fromhex(token["bytes"]) for _, token in found["only_b"]] == [token for _, token in diff.only_b]
+    assert found["special_moved"] == {"<|end|>": [270, 280]}
+    text = run("models", "diff", "book@1", "book@2").stdout
+    assert "only in book@2" in text
+    assert "number 14" in text
+    assert "<|end|>: 270 here, 280 there" in text
+    assert "give the same results" in run("models", "diff", "book", "book@2").stdout
+
+
+def test_compare_counts_tokens_of_texts(models, tmp_path):
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for file in files:
+        file.write_text("the cat sat on the mat")
+    found = rows("compare", "book@1", "book@2", *files)
+    expected = models.compare("book@1", "book@2", ["the cat sat on the mat"] * 2)
+    assert [text["tokens_b"] for text in found["texts"]] == [text.tokens_b for text in expected.texts]
+    assert found["total"]["tokens_a"] == expected.total.tokens_a
+    table = run("models", "compare", "book@1", "book@2", *files).stdout.splitlines()
+    assert [line.split()[0] for line in table[1:]] == [*map(str, files), "total"]
+
+
+def test_verify_finds_what_is_wrong(models, tmp_path):
+    assert rows("verify")["ok"] is True
+    assert "all is well (versions: 2," in run("models", "verify").stdout
+    assert "all is well (versions: 1," in run("models", "verify", "book@1").stdout
+    with closing(sqlite3.connect(tmp_path / "models.db")) as connection, connection:
+        connection.execute("UPDATE tokens SET text = 'wrong' WHERE id = 256")
+    report = json.loads(run("models", "verify", "--json", exit_code=1).stdout)
+    assert report["ok"] is False
+    assert len(run("models", "verify", exit_code=1).stdout.splitlines()) == len(report["problems"])
+
+
+# ---- Changing
+
+
+def test_aliases_are_set_and_removed(models):
+    assert rows("alias", "book", "prod", "book@2")["aliases"] == ["prod"]
+    run("models", "remove-alias", "book", "prod")
+    assert [(move["alias"], move["number"]) for move in rows("alias-history", "book")] == [
+        ("prod", 1),
+        ("prod", 2),
+        ("prod", None),
+    ]
+    assert "removed" in run("models", "alias-history", "book", "prod").stdout
+    assert "no" in error_of("models", "remove-alias", "book", "prod")
+
+
+def test_tags_notes_and_metrics_are_edited(models):
+    assert rows("tag", "book@1", "language=de", "new")["tags"] == {"language": "de", "final": "", "new": ""}
+    assert rows("untag", "book@1", "final", "new")["tags"] == {"language": "de"}
+    assert rows("notes", "book@1", "[red] \x1b[31m")["notes"] == "[red] \x1b[31m"
+    assert r"[red] \u001b[31m" in run("models", "show", "book@1").stdout
+    assert rows("notes", "book@1")["notes"] == "[red] \x1b[31m"
+    assert rows("notes", "book@1", "")["notes"] is None
+    assert rows("metrics", "book@1", "loss=0.5")["metrics"] == {"loss": 0.5}
+
+
+def test_versions_are_renamed_deleted_and_logged(models):
+    run("models", "rename", "book", "shelf")
+    assert "alias" in error_of("models", "rm", "shelf@1")
+    assert rows("rm", "shelf@1", "--force")["deleted"] == "shelf@1"
+    assert [row["number"] for row in rows("ls", "shelf")] == [2]
+    assert rows("vacuum") == {"removed": 1}
+    assert "vocabularies removed: 0" in run("models", "vacuum").stdout
+    assert [change["action"] for change in rows("log", "--limit", "3")][-1] == "delete"
+    assert "shelf@1" in run("models", "log").stdout
+
+
+def test_versions_are_moved(models, tmp_path):
+    digest = models.version("book").digest
+    run("models", "export", "book", tmp_path / "book.cbpe")
+    assert rows("import", tmp_path / "book.cbpe", "--name", "theirs")["digest"] == digest
+    assert rows("copy", "book", tmp_path / "other.db")["name"] == "book"
+    assert rows("show", "book", "--store", tmp_path / "other.db")["digest"] == digest
+    (tmp_path / "book.cbpe").write_bytes(b"no such file")
+    assert "book.cbpe" in error_of("models", "import", tmp_path / "book.cbpe")
+
+
+# ---- Stores
+
+
+def test_a_store_that_is_not_there_is_not_made_by_asking(tmp_path):
+    for command in (["ls"], ["show", "x"], ["verify"], ["log"], ["find", "x"], ["diff", "a", "b"]):
+        error = error_of("models", *command, "--store", tmp_path / "none.db")
+        assert "none.db: train --save and models save make one" in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_in_the_store_does_nothing_to_the_terminal():
+    with ModelStore() as models:
+        models.save(
+            trained(260),
+            "[red]\u202e",
+            aliases=["[bold]\u200b"],
+            tags={"a[/]": "\x1b[31m"},
+            notes="\x1b]0;title\x07 [link=x]\n",
+        )
+    for command in (["ls"], ["show", "[red]\u202e"], ["history", "[red]\u202e"], ["log"]):
+        shown = run("models", *command).stdout
+        assert shown.replace("\n", "").isprintable()
+        assert "[red]" in shown

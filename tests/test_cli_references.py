@@ -1,0 +1,75 @@
+"""Which tokenizer is meant."""
+
+import pytest
+from command_line import error_of, run
+
+import cbpe
+from store import ModelStore
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty folder to work in, and a store with two versions of "shakespeare"."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    with ModelStore() as models:
+        models.save(trained(258), "shakespeare", aliases=["prod"])
+        models.save(trained(260), "shakespeare")
+    return folder
+
+
+def trained(size):
+    return cbpe.train("to be or not to be", size)
+
+
+def vocab_size(reference, *options):
+    return len(run("vocab", "-t", reference, *options).stdout.splitlines())
+
+
+def test_a_version_in_the_store(here):
+    assert vocab_size("shakespeare") == 260
+    assert vocab_size("shakespeare@1") == 258
+    assert vocab_size("shakespeare@prod") == 258
+    with ModelStore() as models:
+        digest = models.version("shakespeare").digest
+    assert vocab_size(f"sha256:{digest[:12]}") == 260
+
+
+def test_another_store(here, tmp_path):
+    with ModelStore(tmp_path / "other.db") as models:
+        models.save(trained(259), "shakespeare")
+    assert vocab_size("shakespeare", "--store", tmp_path / "other.db") == 259
+    before = run("--store", tmp_path / "other.db", "vocab", "-t", "shakespeare").stdout
+    assert len(before.splitlines()) == 259
+    assert vocab_size("shakespeare") == 260  # the option holds for one call
+
+
+def test_a_file_where_there_is_a_separator_or_an_ending(here):
+    trained(257).save("shakespeare")
+    with ModelStore() as models:
+        models.save(trained(259), "shakespeare.model")
+    assert vocab_size("shakespeare.model") == vocab_size("./shakespeare.model") == 257
+    assert vocab_size("shakespeare") == 260  # no ending: that of the store
+
+
+def test_a_name_with_an_ending_that_is_no_file_is_looked_for_in_the_store(here):
+    with ModelStore() as models:
+        models.save(trained(257), "v1.5")
+    assert vocab_size("v1.5") == 257
+
+
+def test_what_was_tried_is_told(here, tmp_path):
+    (here / "file").touch()
+    assert "no version is called 'gpt9'" in error_of("vocab", "-t", "gpt9")
+    assert "the named encodings are gpt2, " in error_of("vocab", "-t", "gpt9")
+    assert "there is no such file (./gpt9)" in error_of("vocab", "-t", "./gpt9")
+    assert "a file without an ending is named as ./file" in error_of("vocab", "-t", "file")
+    assert "the newest version is shakespeare@2" in error_of("vocab", "-t", "shakespeare@7")
+    assert "named encodings" not in error_of("vocab", "-t", "sha256:00")
+
+
+def test_a_store_that_is_not_there_is_not_made(tmp_path):
+    missing = tmp_path / "folder" / "none.db"
+    assert "there is no model store at" in error_of("vocab", "-t", "gpt9", "--store", missing)
+    assert not missing.parent.exists()
