@@ -1,108 +1,96 @@
 """cbpe beside its peers, in one run on one machine: the same work, outputs compared before speeds.
 
-    python benchmarks/compare.py FILE [--encoding cl100k_base] [--vocab-size 32000] [--rounds 5] [--json OUT]
+    python benchmarks/compare.py encoding --corpora FOLDER [--encoding o200k_base] [--json OUT] [--markdown OUT]
+    python benchmarks/compare.py training --corpora FOLDER [--json OUT] [--markdown OUT]
 
-Every measurement is a fresh process pinned to one core; the peers take turns in every round, and each figure is the
-median over the rounds. "First pass" is the first text that the process sees, "repeated" the best of the next three
-passes over the same text. Training includes splitting and counting, the text already in memory as documents of some
-8,000 characters. A peer whose output differs from tiktoken's is marked, and its speed does not count. Peers and tasks
-that cannot be measured are named with the reason.
+FOLDER holds the texts, UTF-8, some 20 MB each: english.txt, code.txt, chinese.txt, multilingual.txt, or any of them
+packed as .txt.xz. --tasks chooses rows, and only the texts of these are needed.
+
+Every measurement is a fresh process, kept to one core (two for training, and where two threads are measured), and the
+peers take turns in every round; each figure is the median over the rounds. "First pass" is the first text that the
+process sees, "repeated" the best of the next passes over the same text. What the measured calls returned is compared
+with what tiktoken returned: where it differs, a peer's speed does not count. Peers that are not installed, fail, or
+take too long are named with the reason. No peer downloads anything: the vocabularies are written from cbpe's own.
+
+Training counts from the text in memory, as documents of some 8 KB, to the last merge; memory is the most that the
+process held above what it held before. Trainers merge equally frequent pairs in different orders, so that their
+vocabularies may differ; the report says how far they do.
 """
 
 import argparse
-import platform
-import statistics
+import shlex
 import sys
+import tempfile
 from pathlib import Path
 
-from peers import PEERS, installed_version
-from processes import find_output, measure
-from report import Results, print_report, write_json
-from tasks import Job, all_tasks
+import contest
+import corpora
+import materials
+from report import markdown, show
+from results import Results, describe_machine, installed_version, write_json
+from suites import ENCODINGS, OURS, SUITES
+
+COMPARISONS = ("encoding", "training")
 
 
-def main():
-    options = parse_arguments()
-    job = Job(options.file, options.mb, options.encoding, options.vocab_size)
-    tasks = [task for name, task in all_tasks(job).items() if name in options.tasks]
+def main(arguments=None):
+    options = parse_arguments(arguments)
+    suite = SUITES[options.suite]
     results = Results(
-        job=job,
+        suite=suite,
+        tasks=options.tasks,
+        encoding=options.encoding,
         rounds=options.rounds,
+        command=shlex.join(["python", *sys.argv]),
         machine=describe_machine(),
-        versions={name: installed_version(name) for name in PEERS},
-        tasks=tasks,
+        versions={peer: installed_version(peer) for peer in options.peers},
     )
-    contestants = [
-        (task, name)
-        for task in tasks
-        for name, peer in PEERS.items()
-        if task.work in peer.offers and results.versions[name] is not None
-    ]
-    measurable = compare_outputs(contestants, job, results, options.timeout)
-    take_rounds(measurable, job, results, options)
-    print_report(results)
+    with tempfile.TemporaryDirectory() as folder:
+        made = materials.prepare(folder, options.encoding, options.texts, options.mb)
+        results.texts = {name: made.text_file(name).stat().st_size / 1e6 for name in options.texts}
+        contest.hold(results, made, options.timeout or suite.timeout)
+    show(results)
     if options.json:
         write_json(results, options.json)
+    if options.markdown:
+        Path(options.markdown).write_text(markdown(results), encoding="utf-8")
 
 
-def parse_arguments():
+def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", help="UTF-8 text; .xz is unpacked")
-    parser.add_argument("--encoding", default="cl100k_base", help="for encode and decode (default: %(default)s)")
-    parser.add_argument("--vocab-size", type=int, default=32000, help="for training (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
-    parser.add_argument("--mb", type=float, help="use only the file's first MB megabytes")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds for one process (default: %(default)s)")
+    parser.add_argument("suite", choices=COMPARISONS, help="what is compared")
+    parser.add_argument("--corpora", metavar="FOLDER", default=".", help="where the texts are (default: here)")
+    parser.add_argument("--encoding", choices=ENCODINGS, default=ENCODINGS[0], help="default: %(default)s")
+    parser.add_argument("--rounds", type=int, default=5, help="measurements of each figure (default: %(default)s)")
+    parser.add_argument("--mb", type=float, help="use only the first MB megabytes of each text")
+    parser.add_argument("--timeout", type=float, help=f"seconds for one process (default: {default_timeouts()})")
+    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="rows to measure (default: all)")
+    parser.add_argument("--peers", nargs="+", metavar="PEER", help="peers to measure beside cbpe (default: all)")
     parser.add_argument("--json", metavar="OUT", help="write every value there")
-    names = list(all_tasks(Job("", None, "", 0)))
-    parser.add_argument("--tasks", nargs="+", choices=names, default=names, metavar="TASK", help=", ".join(names))
-    options = parser.parse_args()
-    if not Path(options.file).is_file():
-        parser.error(f"{options.file} is not a file")
+    parser.add_argument("--markdown", metavar="OUT", help="write the report there")
+    options = parser.parse_args(arguments)
+    suite = SUITES[options.suite]
+    options.tasks = chosen(parser, "task", options.tasks, suite.tasks)
+    options.peers = chosen(parser, "peer", options.peers and [OURS, *options.peers], suite.peers)
+    try:
+        options.texts = corpora.find_all(
+            options.corpora, {c for task in options.tasks for c in suite.tasks[task].corpora}
+        )
+    except FileNotFoundError as error:
+        parser.error(f"{error}. --corpora names the folder; --tasks chooses rows that need less")
     return options
 
 
-def compare_outputs(contestants, job, results, timeout):
-    """Find every peer's output once; those that failed are not measured."""
-    measurable = []
-    for task, peer in contestants:
-        progress(f"output of {task.name} by {peer}")
-        outcome = find_output(task, peer, job, timeout)
-        if outcome.failure is None:
-            results.outputs[task.name, peer] = outcome.found["output"]
-            measurable.append((task, peer))
-        else:
-            results.failures[task.name, peer] = outcome.failure
-    return measurable
+def default_timeouts():
+    return ", ".join(f"{SUITES[name].timeout} for {name}" for name in COMPARISONS)
 
 
-def take_rounds(measurable, job, results, options):
-    for round_number in range(1, options.rounds + 1):
-        for task, peer in measurable:
-            if (task.name, peer) in results.failures:
-                continue
-            progress(f"round {round_number} of {options.rounds}: {task.name} by {peer}")
-            outcome = measure(task, peer, job, options.timeout)
-            for figure, value in outcome.found.items():
-                results.values.setdefault((task.name, figure, peer), []).append(value)
-            if outcome.failure is not None:
-                results.failures[task.name, peer] = outcome.failure
-    progress("")
-    results.medians = {key: statistics.median(values) for key, values in results.values.items()}
-
-
-def describe_machine():
-    processor = platform.processor() or platform.machine()
-    if Path("/proc/cpuinfo").exists():
-        names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-        processor = names[0].partition(":")[2].strip() if names else processor
-    return {"processor": processor, "system": platform.system(), "python": platform.python_version()}
-
-
-def progress(line):
-    """Show where the run is, on one line that is written over, if somebody is watching."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+def chosen(parser, what, names, known):
+    """The known names that were asked for, in the order of the table; all of them if none were."""
+    unknown = set(names or ()) - known.keys()
+    if unknown:
+        parser.error(f"unknown {what} {', '.join(sorted(unknown))}: the known ones are {', '.join(known)}")
+    return [name for name in known if not names or name in names]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Runs one task with one peer in a fresh Python process, pinned to one core.
+"""Runs one task with one peer in a fresh Python process, on as many cores as the task is allowed.
 
 The child is this file run as a script; it prints a line of JSON for each thing that it found, so that what was found
 before a timeout counts.
@@ -6,51 +6,42 @@ before a timeout counts.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
 
-from peers import PEERS
-from tasks import Job, all_tasks
+import suites
+from materials import Materials
 
 MARK = "found: "
-ONE_THREAD = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
 @dataclass
 class Outcome:
-    """What a process found, and in one line why it found no more."""
+    """What a process found, and in a few words why it found no more."""
 
     found: dict
     failure: str | None = None
 
 
-def find_output(task, peer, job, timeout):
-    """Run the task without measuring, for what it makes: the outcome holds "output"."""
-    return run(task, peer, job, "output", timeout)
-
-
-def measure(task, peer, job, timeout):
-    """Run the task for its figures."""
-    return run(task, peer, job, "measure", timeout)
-
-
-def run(task, peer, job, action, timeout):
-    order = json.dumps({"task": task.name, "peer": peer, "job": asdict(job), "action": action})
+def run(suite, task, peer, materials, timeout):
+    """The Outcome of a task by a peer, both by name, in at most so many seconds."""
+    order = json.dumps({"suite": suite.name, "task": task, "peer": peer, "materials": asdict(materials)})
     child = subprocess.Popen(
         [sys.executable, __file__, order],
-        env={**os.environ, **ONE_THREAD},
+        env={**os.environ, **environment(suite.tasks[task].cores, materials)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     try:
         stdout, stderr = child.communicate(timeout=timeout)
-        failure = None if child.returncode == 0 else last_line(stderr) or f"exit code {child.returncode}"
+        failure = None if child.returncode == 0 else last_line(stderr) or how_it_ended(child.returncode)
     except subprocess.TimeoutExpired:
         child.kill()
         stdout, _ = child.communicate()
-        failure = f"not done after {timeout:.0f} s"
+        failure = f"over {timeout:g} s"
     found = {}
     for line in stdout.splitlines():
         if line.startswith(MARK):
@@ -58,22 +49,36 @@ def run(task, peer, job, action, timeout):
     return Outcome(found, failure)
 
 
+def environment(cores, materials):
+    """What keeps the peers' own threads to the cores, and where tiktoken finds what it would download."""
+    return {
+        "RAYON_NUM_THREADS": str(cores),
+        "TOKENIZERS_PARALLELISM": "true" if cores > 1 else "false",
+        "TIKTOKEN_CACHE_DIR": materials.folder,
+    }
+
+
 def last_line(text):
     return text.strip().rpartition("\n")[2]
 
 
-def pin_to_one_core():
+def how_it_ended(code):
+    return f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def keep_to_cores(number):
+    """Let this process run on so many of its cores, where the system can do that."""
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-number:])
 
 
 def main():
     order = json.loads(sys.argv[1])
-    pin_to_one_core()
-    task = all_tasks(Job(**order["job"]))[order["task"]]
-    peer = PEERS[order["peer"]]()
-    found = task.measure(peer) if order["action"] == "measure" else [("output", task.output(peer))]
-    for key, value in found:
+    suite = suites.SUITES[order["suite"]]
+    task = suite.tasks[order["task"]]
+    keep_to_cores(task.cores)
+    peer = suite.peers[order["peer"]]()
+    for key, value in task.measure(peer, Materials(**order["materials"])):
         print(MARK + json.dumps({key: value}), flush=True)
 
 
