@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import cbpe
+from store import ModelStore
 
 text = "the cat sat on the mat, the cat sat still: 안녕하세요 😉\n" * 20
 
@@ -23,4 +24,14 @@ assert encoding.decode(encoding.encode(text)) == text
 for name in cbpe.list_encoding_names():
     assert cbpe.get_encoding(name).decode([0]) == "!"
 
-print(f"cbpe {cbpe.__version__} from {Path(cbpe.__file__).parent} trains, saves, loads, encodes and decodes")
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder, "models.db")
+    with ModelStore(path) as models:
+        models.save(tokenizer, "cats", aliases=["prod"])
+    with ModelStore(path, read_only=True) as models:
+        assert models.load("cats@prod").merges == tokenizer.merges
+        assert models.verify().ok
+
+print(
+    f"cbpe {cbpe.__version__} from {Path(cbpe.__file__).parent} trains, saves, loads, encodes, decodes and keeps models"
+)
