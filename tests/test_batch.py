@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from interrupts import stop_in_time
+from interrupts import stop_while_it_works
 from vocabularies import by_merges, encoder
 
 import cbpe
@@ -323,7 +323,7 @@ LETTERS = (
     ],
 )
 def test_ctrl_c_is_answered_while_a_call_works(text, call):
-    stop_in_time(
+    stop_while_it_works(
         f"import cbpe\nenc = cbpe.get_encoding('o200k_base')\ntext = {text}",
         call,
         "assert enc.encode('hello world') == [24912, 2375]",

@@ -15,7 +15,7 @@ import reference
 from conftest import SHARED
 from hypothesis import example, given
 from hypothesis import strategies as st
-from interrupts import stop_in_time
+from interrupts import stop_while_it_works
 
 import cbpe
 from cbpe._core.count import PieceCounter
@@ -331,7 +331,7 @@ from cbpe.training import learn_merges
 
 text = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=200_000))
 """
-    stop_in_time(setup, "learn_merges(text, 60_000, make_splitter(None))", cwd=tmp_path)
+    stop_while_it_works(setup, "learn_merges(text, 60_000, make_splitter(None))", cwd=tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no setitimer here")
