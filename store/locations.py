@@ -50,5 +50,7 @@ def checked_url(url: URL) -> URL:
 
 
 def sqlite_path(url: URL) -> str | None:
-    """The file of an SQLite store; None for one in memory, which nobody else sees and which ends when it is closed."""
-    return url.database if url.database not in (None, "", ":memory:") else None
+    """The file of an SQLite store; None for one in memory, which nobody else sees and which ends when it is closed, and
+    for one in PostgreSQL."""
+    in_file = url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
+    return url.database if in_file else None

@@ -35,7 +35,7 @@ class Database:
     def __init__(self, url: URL, read_only: bool) -> None:
         self.url = url
         self.read_only = read_only
-        self.path = sqlite_path(url) if url.get_backend_name() == "sqlite" else None
+        self.path = sqlite_path(url)
         self._engine = self._connected()
         self._writer = self._engine.execution_options(**writing_options(url))
         try:

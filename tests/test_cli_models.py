@@ -223,6 +223,17 @@ def test_a_store_that_is_not_there_is_not_made_by_asking(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_store_may_be_in_postgresql(postgresql_url, tmp_path):
+    assert "missing" in error_of("models", "ls", "--store", postgresql_url)
+    with ModelStore() as models:
+        models.save(trained(270), "book")
+    assert rows("copy", "book", postgresql_url)["number"] == 1
+    run("models", "alias", "book", "prod", "book@1", "--store", postgresql_url)
+    assert [row["aliases"] for row in rows("ls", "--store", postgresql_url)] == [["prod"]]
+    there, here = (run("encode", "-t", "book", *store, stdin=b"the cat") for store in (["--store", postgresql_url], []))
+    assert there.stdout == here.stdout
+
+
 def test_what_is_in_the_store_does_nothing_to_the_terminal():
     with ModelStore() as models:
         models.save(
