@@ -10,7 +10,19 @@ from store.asking import TokenPlace
 from store.audit import Change
 from store.changing import AliasMove
 from store.comparing import Comparison, Diff, MergeDifference, MovedToken, TextComparison
-from store.errors import Ambiguous, Busy, CannotOpen, Damaged, NotAStore, NotFound, ReadOnly, Refused, StoreError
+from store.errors import (
+    Ambiguous,
+    Busy,
+    CannotOpen,
+    Closed,
+    Damaged,
+    Failed,
+    NotAStore,
+    NotFound,
+    ReadOnly,
+    Refused,
+    StoreError,
+)
 from store.model_store import ModelStore
 from store.verifying import Report
 from store.versions import Version
@@ -21,9 +33,11 @@ __all__ = [
     "Busy",
     "CannotOpen",
     "Change",
+    "Closed",
     "Comparison",
     "Damaged",
     "Diff",
+    "Failed",
     "MergeDifference",
     "ModelStore",
     "MovedToken",

@@ -37,3 +37,11 @@ class Damaged(StoreError, ValueError):
 
 class Busy(StoreError, TimeoutError):
     """Others kept the store locked for too long."""
+
+
+class Failed(StoreError, OSError):
+    """The database could not do it, as on a full disk; the store is as before."""
+
+
+class Closed(StoreError, ValueError):
+    """The store was closed: open it again."""

@@ -32,7 +32,8 @@ class ModelStore:
     as a context manager, or close it.
 
     Raises CannotOpen where no store can be opened or made, and NotAStore for a file that is none, is cut short or was
-    written by a newer cbpe; the file is as before then.
+    written by a newer cbpe; the file is as before then. Any method may raise Damaged, Busy where others keep the store
+    locked for half a minute, Failed where the database cannot do it (a full disk; the store is as before), and Closed.
 
     >>> with ModelStore("models.db") as models:
     ...     models.save(tok, "shakespeare", aliases=["prod"])

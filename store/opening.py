@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, inspect, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoResultFound, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
-from store.errors import Busy, CannotOpen, Damaged, NotAStore, ReadOnly, StoreError
+from store.errors import Busy, CannotOpen, Closed, Damaged, Failed, NotAStore, ReadOnly, StoreError
 from store.locations import sqlite_path
 from store.migrating import is_current, upgrade
 from store.schema import VERSION_TABLE
@@ -36,6 +37,7 @@ class Database:
         self.url = url
         self.read_only = read_only
         self.path = sqlite_path(url)
+        self._closed = False
         self._engine = self._connected()
         self._writer = self._engine.execution_options(**writing_options(url))
         try:
@@ -45,22 +47,27 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Give back all connections."""
+        """Give back all connections, and make no other."""
+        self._closed = True
         self._engine.dispose()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that reads: all it sees is of one moment."""
+        self._check_open()
         try:
             with self._engine.connect() as connection:
                 yield connection
         except DBAPIError as error:
             raise self._explained(error) from error
+        except NoConnection as error:
+            raise self._busy(error) from error
         except UNREADABLE as error:
             raise self._damaged(error) from error
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Do work in one transaction, again if others were in the way: it is done as a whole or not at all."""
+        self._check_open()
         if self.read_only:
             raise ReadOnly(f"the store {self} was opened with read_only=True: nothing in it can be changed")
         deadline = time.monotonic() + SECONDS_OF_RETRIES
@@ -71,12 +78,15 @@ class Database:
             except DBAPIError as error:
                 if not is_transient(error) or time.monotonic() > deadline:
                     raise self._explained(error) from error
+            except NoConnection as error:
+                raise self._busy(error) from error
             except UNREADABLE as error:
                 raise self._damaged(error) from error
             time.sleep(random.uniform(0.005, 0.05))
 
     def compact(self) -> None:
         """Give what is unused back to the disk."""
+        self._check_open()
         if self.url.get_backend_name() == "postgresql":
             with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.exec_driver_sql("VACUUM")
@@ -86,7 +96,7 @@ class Database:
             driver.cursor().execute("VACUUM")
             driver.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error as error:
-            raise StoreError(f"the store {self} could not be compacted, and is as before: {error}") from error
+            raise Failed(f"the store {self} could not be compacted, and is as before: {error}") from error
         finally:
             driver.close()
 
@@ -131,6 +141,10 @@ class Database:
 
     # ---- Errors
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Closed(f"the store {self} was closed: open it again")
+
     def _not_opened(self, error: DBAPIError) -> StoreError:
         reason = str(error.orig).strip()
         if isinstance(error, OperationalError) and not is_transient(error):
@@ -142,10 +156,13 @@ class Database:
     def _explained(self, error: DBAPIError) -> StoreError:
         reason = str(error.orig).strip()
         if is_transient(error):
-            return Busy(f"the store {self} is kept busy by others: {reason}")
+            return self._busy(reason)
         if any(problem in reason for problem in ("malformed", "not a database", "Could not decode")):
             return self._damaged(reason)
-        return StoreError(f"the store {self} could not do it, and is as before: {reason}")
+        return Failed(f"the store {self} could not do it, and is as before: {reason}")
+
+    def _busy(self, reason: object) -> Busy:
+        return Busy(f"the store {self} is kept busy by others: {reason}")
 
     def _damaged(self, reason: object) -> Damaged:
         return Damaged(f"the store {self} is damaged: {reason}")

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command_line import error_of
 from small_models import model_of, small_tokenizer
 from sqlalchemy import bindparam, create_engine, event, text
 from sqlalchemy.engine import Engine
@@ -231,6 +232,14 @@ def test_a_full_file_is_an_error_and_the_store_as_before(tmp_path, most_pages):
         assert models.verify().problems == ()
         assert models.version("a@prod").number == models.version("a@large").number == 2
         assert len(list(models.versions())) == 2
+
+
+def test_a_full_file_is_told_on_the_command_line(tmp_path, most_pages):
+    path = tmp_path / "models.db"
+    ModelStore(path).close()
+    most_pages[:] = [path.stat().st_size // PAGE]
+    error = error_of("models", "save", "b", "-t", "r50k_base", "--store", path)
+    assert error == f"cbpe: the store {path} could not do it, and is as before: database or disk is full\n"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 import cbpe
 import store
-from store import CannotOpen, ModelStore, NotAStore, ReadOnly, StoreError
+from store import Busy, CannotOpen, Closed, ModelStore, NotAStore, ReadOnly, StoreError
 
 TOK = cbpe.train("low lower lowest", 260)
 
@@ -283,6 +283,27 @@ def test_what_fails_in_a_transaction_changes_nothing(models):
     with pytest.raises(RuntimeError):
         models._database.write(half)
     assert models.verify().ok
+
+
+def test_a_store_that_was_closed_is_not_used_again(store_url):
+    with ModelStore(store_url) as models:
+        models.save(TOK, "a")
+    models.close()
+    for use in (models.names, models.verify, models.vacuum, lambda: models.load("a"), lambda: models.save(TOK, "b")):
+        with pytest.raises(Closed, match="open it again"):
+            use()
+    with ModelStore(store_url) as again:
+        assert again.names() == ["a"]
+
+
+def test_threads_that_get_no_connection_are_told_that_the_store_is_busy(monkeypatch):
+    with ModelStore(":memory:") as models:  # which has one connection
+        monkeypatch.setattr(models._database._engine.pool, "_timeout", 0.01)
+        with models._database.reading():
+            for use in (models.names, lambda: models.save(TOK, "a")):
+                with pytest.raises(Busy, match="kept busy by others"):
+                    use()
+        assert models.names() == []
 
 
 def test_commits_reach_the_disk(path):
