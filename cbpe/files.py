@@ -48,9 +48,9 @@ class TextFile:
         if self.kind == "parquet" and self.compression:
             raise ValueError(f"{self.path}: a Parquet file is compressed in itself; decompress it")
         if field is None and self.kind != "text":
-            raise ValueError(f'{self.path} has its texts in a field: say in which, for example field="text"')
+            raise ValueError(f'{self.path} has its texts in a field: set field to its name, such as "text"')
         if field is not None and self.kind == "text":
-            raise ValueError(f"field={field!r} is for .jsonl and .parquet files, and {self.path} is plain text")
+            raise ValueError(f"the field {field!r} is of .jsonl and .parquet files, and {self.path} is plain text")
         self.field = field or ""
 
     def texts(self) -> Iterator[bytes | Iterator[bytes]]:
@@ -174,7 +174,7 @@ def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:
 def not_utf8(error: UnicodeDecodeError, name: str, offset: int) -> ValueError:
     """The exception to be raised."""
     wrong = f"byte 0x{error.object[error.start]:02x} at offset {offset + error.start}"
-    return ValueError(f"{name} is not UTF-8 ({wrong}): convert it, or read it with errors='replace'")
+    return ValueError(f"{name} is not UTF-8 ({wrong}): convert it, or set errors to 'replace'")
 
 
 def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

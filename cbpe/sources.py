@@ -95,7 +95,7 @@ class Reader:
                 yield from self._file.texts()
                 self._done, self._file = self.done_bytes, None
             elif self.field is not None:
-                raise ValueError(f"field={self.field!r} is for .jsonl and .parquet files, not for a text")
+                raise ValueError(f"the field {self.field!r} is of .jsonl and .parquet files, not of a text")
             elif isinstance(item, (bytes, bytearray, memoryview)):
                 view = memoryview(item)
                 view = (view if view.c_contiguous else memoryview(view.tobytes())).cast("B")

@@ -233,7 +233,7 @@ def delete_version(database: Database, reference: str | Version, force: bool) ->
         version = fetch_one(connection, row.id)
         if version.aliases and not force:
             shown_aliases = ", ".join(f"{version.name}@{alias}" for alias in version.aliases)
-            raise Refused(f"{version} is what {shown_aliases} points to: move the alias, or delete with force=True")
+            raise Refused(f"{version} is what {shown_aliases} points to: move the alias, or force it")
         drop_aliases(connection, row.name_id, version.aliases)
         connection.execute(delete(versions).where(versions.c.id == row.id))
         details = {"digest": version.digest, "aliases": list(version.aliases)}

@@ -69,7 +69,7 @@ class Database:
         """Do work in one transaction, again if others were in the way: it is done as a whole or not at all."""
         self._check_open()
         if self.read_only:
-            raise ReadOnly(f"the store {self} was opened with read_only=True: nothing in it can be changed")
+            raise ReadOnly(f"the store {self} was opened for reading alone: nothing in it can be changed")
         deadline = time.monotonic() + SECONDS_OF_RETRIES
         while True:
             try:
@@ -114,7 +114,7 @@ class Database:
             return memory_engine()
         if not os.path.lexists(self.path):
             if self.read_only:
-                raise CannotOpen(f"there is no store at {self.path}, and read_only=True makes none")
+                raise CannotOpen(f"there is no store at {self.path}, and none is made in order to read it")
             create_file(self.path)
         check_file(self.path, writable=not self.read_only)
         return make_engine(self.path, reading_mode(self.path) if self.read_only else "rw")
@@ -129,7 +129,7 @@ class Database:
         except UNREADABLE as error:
             raise NotAStore(f"{self} is no whole store: {error}") from error
         if self.read_only:
-            raise CannotOpen(f"the store {self} is missing or of an older schema: open it once without read_only=True")
+            raise CannotOpen(f"the store {self} is not made yet, or of an older schema: open it once for writing, which does that")
         self.write(self._bring_up_to_date)
 
     def _bring_up_to_date(self, connection: Connection) -> None:

@@ -50,7 +50,7 @@ def check_file(path: str, writable: bool) -> None:
     if size < wanted and not has_log(path):
         raise NotAStore(f"the store {path} is cut short: it has {size} bytes of {wanted}")
     if writable and not (os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)):
-        raise CannotOpen(f"the store {path} or its folder is not writable: open it with read_only=True")
+        raise CannotOpen(f"the store {path} or its folder is not writable: it can only be read")
 
 
 def has_log(path: str) -> bool:

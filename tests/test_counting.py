@@ -203,7 +203,7 @@ def test_the_training_record_says_what_was_dropped():
         ({"max_words": 0}, ValueError, "max_words is 0; it must be at least 1"),
         ({"max_words": "many"}, TypeError, "max_words must be an int"),
         ({"errors": "ignore"}, ValueError, "errors is 'ignore'; it must be 'strict' or 'replace'"),
-        ({"field": "text"}, ValueError, "field='text' is for .jsonl and .parquet files, not for a text"),
+        ({"field": "text"}, ValueError, "the field 'text' is of .jsonl and .parquet files, not of a text"),
         ({"field": 1}, TypeError, "field must be a str"),
         ({"pattern": "("}, ValueError, "not a valid expression"),
         ({"progress": 1}, TypeError, "progress must be"),

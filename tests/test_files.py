@@ -312,9 +312,9 @@ def test_an_empty_file_is_no_compressed_one(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("name", "field", "message"),
     [
-        ("a.txt", "text", r"field='text' is for .jsonl and .parquet files, and .*a\.txt is plain text"),
+        ("a.txt", "text", r"the field 'text' is of .jsonl and .parquet files, and .*a\.txt is plain text"),
         ("a.gz", "text", r"a\.gz is plain text"),
-        ("a.jsonl", None, r'a\.jsonl has its texts in a field: say in which, for example field="text"'),
+        ("a.jsonl", None, r'a\.jsonl has its texts in a field: set field to its name, such as "text"'),
         ("a.parquet", None, r"a\.parquet has its texts in a field"),
         ("a.parquet.gz", "text", "a Parquet file is compressed in itself"),
     ],

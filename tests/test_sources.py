@@ -86,7 +86,7 @@ def test_anything_else_is_a_type_error(source, message):
     ],
 )
 def test_what_is_not_utf8_is_refused_or_replaced(data, place, replaced):
-    with pytest.raises(ValueError, match=f"the text is not UTF-8 .{place}.: convert it, or read it with errors='repl"):
+    with pytest.raises(ValueError, match=f"the text is not UTF-8 .{place}.: convert it, or set errors to 'repl"):
         read(data)
     assert read(data, errors="replace") == [replaced.encode()]
 

@@ -90,7 +90,7 @@ def test_a_store_of_the_first_schema_is_migrated_with_all_that_is_in_it(store_ur
 
 def test_a_store_of_an_older_schema_is_not_migrated_in_order_to_read_it(store_url):
     of_the_first_schema(store_url)
-    with pytest.raises(CannotOpen, match="older schema: open it once without read_only=True"):
+    with pytest.raises(CannotOpen, match="older schema: open it once for writing"):
         ModelStore(store_url, read_only=True)
     with connection_to(store_url) as connection:
         assert connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}")) == "1"
