@@ -129,7 +129,9 @@ class Database:
         except UNREADABLE as error:
             raise NotAStore(f"{self} is no whole store: {error}") from error
         if self.read_only:
-            raise CannotOpen(f"the store {self} is not made yet, or of an older schema: open it once for writing, which does that")
+            raise CannotOpen(
+                f"the store {self} is not made yet, or of an older schema: open it once for writing, which does that"
+            )
         self.write(self._bring_up_to_date)
 
     def _bring_up_to_date(self, connection: Connection) -> None:

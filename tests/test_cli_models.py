@@ -42,10 +42,26 @@ def test_train_saves_to_the_store(tmp_path):
         assert models.load("cats").merges == cbpe.train(TEXT, 280).merges
         assert models.training("cats").text_bytes == len(TEXT.encode())
     assert (version.tags, version.notes) == ({"language": "en", "final": ""}, "of [red] cats")
+    assert "cats@1, which it was already" in run("train", text, "--vocab-size", 280, "--save", "cats").stdout
     run("train", text, "--vocab-size", 290, "--save", "cats", "--initial", "cats@1")
     with ModelStore() as models:
         assert models.version("cats").parent == "cats@1"
         assert list(models.load("cats@2").merges)[:24] == list(models.load("cats@1").merges)
+
+
+def test_the_parent_is_the_version_that_training_began_with(models, tmp_path, monkeypatch):
+    text = tmp_path / "text.txt"
+    text.write_bytes(TEXT.encode())
+    train = cbpe.train
+
+    def train_while_others_save(*arguments, **options):
+        models.save(train(TEXT, 300), "book")
+        return train(*arguments, **options)
+
+    monkeypatch.setattr(cbpe, "train", train_while_others_save)
+    run("train", text, "--vocab-size", 290, "--initial", "book", "--save", "longer")
+    assert models.version("longer").parent == "book@2"
+    assert list(models.load("longer").merges)[:24] == list(models.load("book@2").merges)
 
 
 def test_train_looks_at_the_store_before_it_reads(tmp_path):
@@ -66,6 +82,8 @@ def test_save_takes_any_tokenizer(tmp_path):
     assert (saved["name"], saved["number"], saved["created"], saved["aliases"]) == ("book", 1, True, ["prod"])
     assert saved["metrics"] == {"bytes_per_token": 3.5}
     assert rows("save", "book", "-t", "book")["created"] is False
+    assert "this already" in run("models", "save", "book", "-t", "book").stdout
+    assert "this already" not in run("models", "save", "other", "-t", "book").stdout
     assert rows("save", "gpt2", "-t", "gpt2")["encoding_name"] == "gpt2"
     assert "no KEY=NUMBER" in error_of("models", "save", "x", "-t", "gpt2", "--metric", "loss=low", exit_code=2)
 
@@ -208,6 +226,7 @@ def test_versions_are_moved(models, tmp_path):
     run("models", "export", "book", tmp_path / "book.cbpe")
     assert rows("import", tmp_path / "book.cbpe", "--name", "theirs")["digest"] == digest
     assert rows("copy", "book", tmp_path / "other.db")["name"] == "book"
+    assert "this already" in run("models", "copy", "book", tmp_path / "other.db").stdout
     assert rows("show", "book", "--store", tmp_path / "other.db")["digest"] == digest
     (tmp_path / "book.cbpe").write_bytes(b"no such file")
     assert "book.cbpe" in error_of("models", "import", tmp_path / "book.cbpe")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -23,9 +23,12 @@ __all__ = [
     "complete_version",
     "is_file",
     "open_store",
+    "pinned",
     "tokenizer_of",
     "version_of",
 ]
+
+T = TypeVar("T")
 
 DIGEST = "sha256:"
 
@@ -62,10 +65,22 @@ def looks_like_a_path(reference: str) -> bool:
     return any(separator in reference for separator in separators) or Path(reference).suffix != ""
 
 
+def pinned(reference: str) -> str:
+    """The reference of the very version that is meant now, "book" -> "book@3"; the reference itself if it is to no
+    version."""
+    version = version_of(reference)
+    return reference if version is None else ask_store(version, lambda models: models.version(version).reference)
+
+
 def load_version(reference: str) -> Tokenizer:
+    return ask_store(reference, lambda models: models.load(reference))
+
+
+def ask_store(reference: str, ask: Callable[[ModelStore], T]) -> T:
+    """What the store answers about a reference. ValueError says what was tried."""
     try:
         with open_store(read_only=True) as models:
-            return models.load(reference)
+            return ask(models)
     except (LookupError, OSError) as error:
         raise ValueError(unknown(reference, str(error))) from error
 

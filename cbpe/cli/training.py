@@ -16,7 +16,7 @@ from cbpe.cli.app import new_app
 from cbpe.cli.inputs import ErrorsOption, FieldOption, FilesArgument, JsonOption, source_of
 from cbpe.cli.labels import AliasOption, NotesOption, TagOption, pairs_of
 from cbpe.cli.printing import print_error, print_json, print_pairs
-from cbpe.cli.references import complete_reference, open_store, tokenizer_of, version_of
+from cbpe.cli.references import complete_reference, open_store, pinned, tokenizer_of, version_of
 from cbpe.cli.settings import StoreOption
 from cbpe.patterns import BY_NAME
 
@@ -105,7 +105,8 @@ def train(
 
     if verbose and as_json:
         raise typer.BadParameter("not together with --json", param_hint="--verbose")
-    known = None if initial is None else tokenizer_of(initial)
+    origin = None if initial is None else pinned(initial)
+    known = None if origin is None else tokenizer_of(origin)
     split_by = split_pattern(pattern, no_split)
     if save is None and (alias or tag or notes):
         raise typer.BadParameter("only together with --save", param_hint=["--alias", "--tag", "--notes"])
@@ -139,10 +140,10 @@ def train(
         written += saved_files(output)
     if save is not None:
         with open_store() as models:
-            parent = None if initial is None else version_of(initial)
-            written.append(
-                str(models.save(tokenizer, save, aliases=alias or (), tags=pairs_of(tag), notes=notes, parent=parent))
-            )
+            parent = None if origin is None else version_of(origin)
+            version = models.save(tokenizer, save, aliases=alias or (), tags=pairs_of(tag), notes=notes, parent=parent)
+        known_already = "" if version.created or as_json else ", which it was already"
+        written.append(version.reference + known_already)
     if as_json:
         print_json(training_row(tokenizer, written))
     else:

@@ -16,7 +16,7 @@ from cbpe.cli.references import DIGEST, complete_version
 if TYPE_CHECKING:
     from store import Version
 
-__all__ = ["NameArgument", "VersionArgument", "app", "print_version", "print_versions", "row_of"]
+__all__ = ["NameArgument", "VersionArgument", "app", "print_saved", "print_version", "print_versions", "row_of"]
 
 app = new_app(
     name="models",
@@ -118,3 +118,9 @@ def print_version(version: Version, as_json: bool, more: Mapping[str, object] | 
         *(more or {}).items(),
     ]
     print_pairs((name, value) for name, value in pairs if value is not None and value != "")
+
+
+def print_saved(version: Version, as_json: bool) -> None:
+    """What a save has made, or that it has not; in JSON that is the field `created`."""
+    known = {"new": "no: the newest version is this already"}
+    print_version(version, as_json, None if version.created or as_json else known)

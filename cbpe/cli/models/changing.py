@@ -8,7 +8,7 @@ import typer
 
 from cbpe.cli.inputs import JsonOption
 from cbpe.cli.labels import AliasOption, NotesOption, TagOption, metrics_of, pairs_of
-from cbpe.cli.models.app import NameArgument, VersionArgument, app, print_version
+from cbpe.cli.models.app import NameArgument, VersionArgument, app, print_saved, print_version
 from cbpe.cli.printing import print_json, print_lines
 from cbpe.cli.references import TokenizerOption, open_store, tokenizer_of
 from cbpe.cli.settings import StoreOption
@@ -52,7 +52,7 @@ def save(
             parent=parent,
             metrics=metrics_of(metric),
         )
-    print_version(version, as_json)
+    print_saved(version, as_json)
 
 
 @app.command()
@@ -239,7 +239,7 @@ def import_(
       cbpe models import shakespeare.cbpe --name theirs
     """
     with open_store() as models:
-        print_version(models.import_(file, name), as_json)
+        print_saved(models.import_(file, name), as_json)
 
 
 @app.command()
@@ -259,4 +259,4 @@ def copy(
     from store import ModelStore
 
     with open_store(read_only=True) as models, ModelStore(other) as target:
-        print_version(models.copy(reference, target, name), as_json)
+        print_saved(models.copy(reference, target, name), as_json)
