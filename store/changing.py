@@ -14,6 +14,7 @@ from store import audit, labels
 from store.errors import NotFound, Refused
 from store.opening import Database
 from store.references import checked_alias, checked_name, shown
+from store.saving import last_number
 from store.schema import alias_history, aliases, metrics, names, tags, versions, vocabularies
 from store.versions import DESCRIBED, Version, fetch_one, find_row
 
@@ -202,9 +203,9 @@ def rename(database: Database, old: str, new: str) -> None:
         if row is None or not has_versions(connection, row.id):
             raise NotFound(f"no version is called {shown(old)}")
         if new != old:
-            last_number = max(row.last_number, vacated(connection, new, row.id))
+            number = max(last_number(row), vacated(connection, new, row.id))
             changed = update(names).where(names.c.id == row.id)
-            connection.execute(changed.values(name=new, last_number=last_number))
+            connection.execute(changed.values(name=new, last_number=number))
         audit.record(connection, "rename", old, to=new)
 
     database.write(work)
@@ -220,7 +221,7 @@ def vacated(connection: Connection, name: str, heir: int) -> int:
         raise Refused(f"there are versions called {shown(name)} already: rename or delete these, or take another name")
     connection.execute(update(alias_history).where(alias_history.c.name_id == row.id).values(name_id=heir))
     connection.execute(delete(names).where(names.c.id == row.id))
-    return int(row.last_number)
+    return last_number(row)
 
 
 def has_versions(connection: Connection, name_id: int) -> bool:

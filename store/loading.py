@@ -26,6 +26,7 @@ FORMAT = "cbpe model 1"  # that the canonical form begins with
 STORED: Select[Any] = (
     select(
         versions.c.id,
+        versions.c.name_id,
         versions.c.vocabulary_id,
         names.c.name,
         versions.c.number,

@@ -13,6 +13,7 @@ from cbpe._core.vocab import Vocabulary
 from cbpe.model import Model, canonical_form
 from cbpe.training_record import TrainingRecord
 from store import audit, labels, rows
+from store.errors import Damaged
 from store.labels import Labels
 from store.limits import MAX_JSON_BYTES, MAX_PACKED_BYTES, MAX_PATTERN, MAX_TOKEN_BYTES
 from store.opening import Database
@@ -20,7 +21,7 @@ from store.references import UNSTORABLE, shown
 from store.schema import names, training_records, versions, vocabularies
 from store.versions import Version, fetch_one, find_row
 
-__all__ = ["Entry", "entry_of", "save"]
+__all__ = ["Entry", "entry_of", "last_number", "save"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,14 @@ def locked_name(connection: Connection, name: str) -> Row[Any]:
     return connection.execute(select(names).where(names.c.name == name).with_for_update()).one()
 
 
+def last_number(name_row: Row[Any]) -> int:
+    """The last number that was given under a name. Damaged where that is none."""
+    number = name_row.last_number
+    if not isinstance(number, int):  # SQLite keeps anything anywhere
+        raise Damaged(f"{name_row.name} is damaged: its last number is {number!r:.80}; verify tells what else is wrong")
+    return number
+
+
 def newest_row(connection: Connection, name_id: int) -> Row[Any] | None:
     query = select(versions).where(versions.c.name_id == name_id).order_by(versions.c.number.desc()).limit(1)
     return connection.execute(query).first()
@@ -112,7 +121,7 @@ def add_version(connection: Connection, name_row: Row[Any], entry: Entry, parent
     if parent is None and entry.parent_digest is not None:
         known = select(versions).where(versions.c.digest == entry.parent_digest).order_by(versions.c.id).limit(1)
         parent = connection.execute(known).first()
-    number = name_row.last_number + 1
+    number = last_number(name_row) + 1
     connection.execute(update(names).where(names.c.id == name_row.id).values(last_number=number))
     new = insert(versions).values(
         name_id=name_row.id,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import ColumnElement
 
@@ -44,7 +45,7 @@ class Report:
 
 
 def verify(database: Database, reference: str | Version | None = None) -> Report:
-    """Look at one version, with its vocabulary and the aliases that point to it, or at all that is in the store."""
+    """Look at one version, with its name, its vocabulary and the aliases that point to it, or at all in the store."""
     problems: list[str] = []
     with database.reading() as connection:
         if reference is None:
@@ -54,6 +55,7 @@ def verify(database: Database, reference: str | Version | None = None) -> Report
         else:
             row = find_row(connection, reference, STORED)
             chosen, used = [row.id], [] if row.packed is None else [row.vocabulary_id]
+            problems = found(name_problems, connection, row.name_id)
         for vocabulary_id in used:
             problems += found(vocabulary_problems, connection, vocabulary_id)
         for version_id in chosen:
@@ -155,14 +157,29 @@ def version_problems(connection: Connection, version_id: int) -> Iterator[str]:
     yield from alias_problems(connection, aliases.c.version_id == version_id)
 
 
-def name_problems(connection: Connection) -> Iterator[str]:
-    """Names whose counter is behind their versions: a number would be given twice."""
-    highest = func.max(versions.c.number)
-    query = select(names.c.name, names.c.last_number, highest).join_from(
-        names, versions, names.c.id == versions.c.name_id
+def name_problems(connection: Connection, name_id: int | None = None) -> Iterator[str]:
+    """Names, or the one that is given, whose counter is no number or behind their versions: a number would be given
+    twice."""
+    query = (
+        select(names.c.name, names.c.last_number, versions.c.number)
+        .join_from(names, versions, names.c.id == versions.c.name_id, isouter=True)
+        .order_by(names.c.id, versions.c.number)
     )
-    for name, last, number in connection.execute(query.group_by(names.c.id).having(highest > names.c.last_number)):
-        yield f"{name}: its last number is {last}, but it has a version {number}"
+    rows = connection.execute(query if name_id is None else query.where(names.c.id == name_id))
+    for name, numbers in groupby(rows, lambda row: row.name):
+        for _, last, number in numbers:
+            if not is_count(last, 0):
+                yield f"{name}: its last number is {last!r:.80}, which is none"
+                break
+            if number is not None and not is_count(number, 1):
+                yield f"{name}: the number of a version is {number!r:.80}, which is none"
+            elif number is not None and number > last:
+                yield f"{name}: its last number is {last}, but it has a version {number}"
+
+
+def is_count(value: object, least: int) -> bool:
+    """Whether it is a whole number, which SQLite does not see to."""
+    return isinstance(value, int) and value >= least
 
 
 def alias_problems(connection: Connection, condition: ColumnElement[bool]) -> Iterator[str]:

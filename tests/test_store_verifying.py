@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 import cbpe
-from store import ModelStore, NotFound
+from store import Damaged, ModelStore, NotFound
 
 TEXT = "low lower lowest newer wider new low"
 TOK = cbpe.train(TEXT * 3, 264, special_tokens=["<|end|>"])
@@ -89,6 +89,30 @@ def test_what_does_not_agree_is_named(filled, statement, problem):
     report = filled.verify()
     assert not report.ok
     assert [found for found in report.problems if problem in found], report.problems
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("last_number", "'many'"), ("last_number", "1.5"), ("last_number", "-1"), ("number", "'1st'")]
+)
+def test_what_counts_versions_is_a_number(tmp_path, column, value):
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(TOK, "a")
+        models.save(TOK, "b")
+        table = "names" if column == "last_number" else "versions"
+        change(models, f"UPDATE {table} SET {column} = {value} WHERE id = 1")
+        for report in (models.verify(), models.verify("a")):
+            assert [problem for problem in report.problems if problem.startswith("a: ")], report.problems
+        assert models.verify("b").ok
+
+
+def test_a_counter_of_versions_that_is_no_number_gives_none(tmp_path):
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(TOK, "a")
+        change(models, "UPDATE names SET last_number = 'many'")
+        for use in (lambda: models.save(OTHER, "a"), lambda: models.rename("a", "b")):
+            with pytest.raises(Damaged, match="its last number is 'many'"):
+                use()
+        assert [version.reference for version in models.versions()] == ["a@1"]
 
 
 def test_one_version_is_verified_without_the_others(filled):
