@@ -15,7 +15,7 @@ from store.errors import Damaged
 from store.opening import Database
 from store.records import record_from_json
 from store.schema import names, training_records, versions, vocabularies
-from store.versions import Version, find_row
+from store.versions import Version, find_row, seal_of
 
 __all__ = ["STORED", "content_model", "load", "model_of", "training_of"]
 
@@ -34,6 +34,7 @@ STORED: Select[Any] = (
         versions.c.content,
         versions.c.kind,
         versions.c.encoding_name,
+        versions.c.seal,
         vocabularies.c.packed,
         training_records.c.record,
     )
@@ -55,9 +56,13 @@ def load(database: Database, reference: str | Version) -> Tokenizer:
 def model_of(row: Row[Any]) -> Model:
     """The model in a row of STORED. Damaged where it is not what was saved."""
     try:
-        return content_model(row.digest, row.content, row.kind, row.encoding_name, row.packed)
-    except ValueError as error:
+        model = content_model(row.digest, row.content, row.kind, row.encoding_name, row.packed)
+        sealed = seal_of(row.number, row.digest, row.kind, row.encoding_name)
+    except (TypeError, ValueError) as error:
         raise damaged(row, str(error)) from error
+    if row.seal != sealed:
+        raise damaged(row, "its number, its class or its name as an Encoding is not what was saved")
+    return model
 
 
 def content_model(digest: str, content: str, kind: str, name: str | None, packed: bytes | None) -> Model:

@@ -19,7 +19,7 @@ from store.limits import MAX_JSON_BYTES, MAX_PACKED_BYTES, MAX_PATTERN, MAX_TOKE
 from store.opening import Database
 from store.references import UNSTORABLE, shown
 from store.schema import names, training_records, versions, vocabularies
-from store.versions import Version, fetch_one, find_row
+from store.versions import Version, fetch_one, find_row, seal_of
 
 __all__ = ["Entry", "entry_of", "last_number", "save"]
 
@@ -138,6 +138,7 @@ def add_version(connection: Connection, name_row: Row[Any], entry: Entry, parent
         n_special_tokens=len(model.special_tokens),
         parent_id=None if parent is None else parent.id,
         parent_digest=entry.parent_digest if parent is None else parent.digest,
+        seal=seal_of(number, entry.digest, model.kind, model.name),
     )
     version = connection.execute(new.returning(versions.c.id, versions.c.name_id, versions.c.number)).one()
     rows.insert_special_tokens(connection, version.id, model.special_tokens)

@@ -31,7 +31,7 @@ from sqlalchemy import (
 
 from store.errors import Damaged
 
-REVISIONS = ("1", "2")  # of the schema, all that this version of cbpe knows, the oldest first
+REVISIONS = ("1", "2", "3")  # of the schema, all that this version of cbpe knows, the oldest first
 VERSION_TABLE = "store_schema"  # where the revision of a store is written down
 
 
@@ -135,6 +135,7 @@ versions = Table(
     Column("notes", Text),
     Column("parent_id", Integer, ForeignKey("versions.id", ondelete="SET NULL")),
     Column("parent_digest", String(64)),  # kept when the parent is deleted
+    Column("seal", String(64)),  # SHA-256 of number, digest, kind and encoding_name (versions.seal_of)
     UniqueConstraint("name_id", "number"),
 )
 

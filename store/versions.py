@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +17,7 @@ from store.errors import Ambiguous, Damaged, NotFound
 from store.references import Reference, parse, shown
 from store.schema import aliases, metrics, names, tags, versions, vocabularies
 
-__all__ = ["Version", "fetch", "fetch_by_id", "fetch_one", "find_row"]
+__all__ = ["Version", "fetch", "fetch_by_id", "fetch_one", "find_row", "seal_of"]
 
 MOST_CANDIDATES = 10  # that an error lists
 
@@ -57,6 +59,12 @@ class Version:
 parents = versions.alias("parents")
 parent_names = names.alias("parent_names")
 CONTENT = (versions.c.digest, versions.c.kind, versions.c.encoding_name)  # what makes two versions the same
+
+
+def seal_of(number: int, digest: str, kind: str, encoding_name: str | None) -> str:
+    """SHA-256, in hexadecimal, of what a version is besides its content, and for good."""
+    sealed = json.dumps([number, digest, kind, encoding_name], separators=(",", ":"))
+    return hashlib.sha256(sealed.encode("ascii")).hexdigest()
 
 
 # All columns of versions that a Version is made of.

@@ -88,6 +88,9 @@ CHANGES = {
     "the digest": "UPDATE versions SET digest = :digest",
     "the canonical form": "UPDATE versions SET content = replace(content, '262', '263')",
     "no canonical form": "UPDATE versions SET content = ''",
+    "the class": "UPDATE versions SET kind = 'BasicTokenizer' WHERE number = 3",
+    "the name of an encoding": "UPDATE versions SET encoding_name = 'gpt2' WHERE number = 3",
+    "the seal": "UPDATE versions SET seal = NULL",
     "the training record": "UPDATE training_records SET record = '[]'",
 }
 

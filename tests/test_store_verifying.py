@@ -5,6 +5,7 @@ from sqlalchemy import text
 
 import cbpe
 from store import Damaged, ModelStore, NotFound
+from store.versions import seal_of
 
 TEXT = "low lower lowest newer wider new low"
 TOK = cbpe.train(TEXT * 3, 264, special_tokens=["<|end|>"])
@@ -74,7 +75,8 @@ def test_nothing_is_wrong_with_what_was_saved(filled):
         ("UPDATE versions SET semantics = 'ranks' WHERE id = 1", "a@1: its semantics is 'ranks'"),
         ("UPDATE versions SET unicode_version = '15.0.0' WHERE id = 1", "a@1: its unicode_version"),
         ("UPDATE versions SET n_special_tokens = 2 WHERE id = 1", "a@1: its n_special_tokens is 2"),
-        ("UPDATE versions SET kind = 'Thing' WHERE id = 1", "a@1: its class 'Thing'"),
+        ("UPDATE versions SET kind = 'BasicTokenizer' WHERE id = 1", "a@1 is damaged: its number, its class"),
+        ("UPDATE versions SET number = 9 WHERE id = 1", "a@9 is damaged: its number, its class"),
         ("UPDATE versions SET content = content || ' ' WHERE id = 1", "a@1 is damaged"),
         ("UPDATE versions SET vocabulary_id = 3 WHERE id = 1", "a@1 is damaged: its packed vocabulary"),
         ("UPDATE training_records SET record = '{}' WHERE version_id = 1", "a@1 is damaged: its training record"),
@@ -113,6 +115,12 @@ def test_a_counter_of_versions_that_is_no_number_gives_none(tmp_path):
             with pytest.raises(Damaged, match="its last number is 'many'"):
                 use()
         assert [version.reference for version in models.versions()] == ["a@1"]
+
+
+def test_a_class_that_is_unknown_here_is_named(filled):
+    seal = seal_of(1, filled.version("a@1").digest, "Thing", None)
+    change(filled, f"UPDATE versions SET kind = 'Thing', seal = '{seal}' WHERE id = 1")
+    assert filled.verify("a@1").problems == ("a@1: its class 'Thing' is unknown",)
 
 
 def test_one_version_is_verified_without_the_others(filled):
