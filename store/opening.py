@@ -117,7 +117,7 @@ class Database:
                 raise CannotOpen(f"there is no store at {self.path}, and none is made in order to read it")
             create_file(self.path)
         check_file(self.path, writable=not self.read_only)
-        return make_engine(self.path, reading_mode(self.path) if self.read_only else "rw")
+        return make_engine(self.path, reading_mode(self.path) if self.read_only else "rw", self.read_only)
 
     def _prepare(self) -> None:
         try:

@@ -113,18 +113,23 @@ def put_in_place(aside: str, path: str) -> None:
 
 
 def reading_mode(path: str) -> str:
-    """How to open a file that is only read: "ro", or "immutable" where SQLite could not put its index of the
-    write-ahead log beside the file, and there is no log to be read."""
-    return "ro" if os.access(os.path.dirname(path), os.W_OK) or has_log(path) else "immutable"
+    """How to open a file that is only read: "rw" where that can be, since only who may write removes the log and its
+    index in the end; else "ro", or "immutable" where SQLite could not put that index beside the file, and there is no
+    log to be read."""
+    beside = os.access(os.path.dirname(path), os.W_OK)
+    if beside and os.access(path, os.W_OK):
+        return "rw"
+    return "ro" if beside or has_log(path) else "immutable"
 
 
-def make_engine(path: str, mode: str) -> Engine:
-    """Connections to a file that is there. mode: "rw", "ro" or "immutable"."""
+def make_engine(path: str, mode: str, read_only: bool = False) -> Engine:
+    """Connections to a file that is there. mode: "rw", "ro" or "immutable"; read_only: none of them changes anything,
+    whatever the mode."""
     query = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
     uri = f"file:{quote(path)}?{query}"
 
     def connect() -> sqlite3.Connection:
-        return prepared(sqlite3.connect(uri, uri=True, timeout=SECONDS_LOCKED, check_same_thread=False), mode == "rw")
+        return prepared(sqlite3.connect(uri, uri=True, timeout=SECONDS_LOCKED, check_same_thread=False), not read_only)
 
     return with_transactions(
         create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1)

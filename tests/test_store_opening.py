@@ -242,6 +242,29 @@ def test_what_is_not_writable_is_refused_but_can_be_read(locked_folder):
     assert files(locked_folder.parent) == before
 
 
+def test_reading_leaves_nothing_behind_and_changes_nothing(path):
+    before = filled(path).read_bytes()
+    with ModelStore(path, read_only=True) as models:
+        assert models.load("a").merges == TOK.merges
+        with pytest.raises(StoreError, match="readonly"), models._database.reading() as connection:
+            connection.execute(text("DELETE FROM aliases"))
+    assert files(path.parent) == {path.name: before}
+
+
+def test_reading_finds_what_a_killed_writer_has_left_in_the_log(path):
+    with contextlib.closing(sqlite3.connect(filled(path))) as writer:
+        writer.execute("INSERT INTO tags (version_id, key, value) VALUES (1, 'late', '')")
+        writer.commit()
+        left = {name: data for name, data in files(path.parent).items() if not name.endswith("-shm")}
+    assert len(left[f"{path.name}-wal"]) > 0
+    for name, data in left.items():
+        (path.parent / name).write_bytes(data)
+    for _ in range(2):
+        with ModelStore(path, read_only=True) as models:
+            assert models.version("a").tags == {"late": ""}
+    assert list(files(path.parent)) == [path.name]
+
+
 def test_those_who_make_the_same_store_at_once_share_it(store_url):
     begin, failures = threading.Barrier(5), []
 
