@@ -15,9 +15,6 @@ cdef extern from "ascii.h" nogil:
         uint64_t slash
     ctypedef void (*cbpe_classify)(const uint8_t *text, cbpe_masks *masks) noexcept nogil
     cbpe_classify cbpe_classify_by_name(const char *name)
-    int cbpe_lowest_bit(uint64_t x)
-    int cbpe_count_bits(uint64_t x)
-    int cbpe_highest_bit(uint64_t x)
 
 
 # How a family of split patterns treats ASCII. All have runs of letters, of digits, of white space and of the other

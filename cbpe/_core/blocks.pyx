@@ -8,6 +8,10 @@ to the next: the next block begins with the last piece that this one could not f
 
 from .categories cimport CBPE_CATEGORY_NAMES, category_of
 
+cdef extern from "bits.h" nogil:
+    int cbpe_highest_bit(uint64_t x)
+    int cbpe_lowest_bit(uint64_t x)
+
 cdef enum:
     LONG_S = 0x17F
     NEXT_LINE = 0x85            # white space, though its category is that of control characters

@@ -78,6 +78,7 @@ cdef struct State:
     size_t n_ids
     uint64_t n_bytes        # of all tokens together, each once
     size_t ids_capacity
+    size_t ids_wanted       # as many as there will be when all merges that were asked for are learned
     int64_t tokens
     int64_t min_count
     int64_t cutoff          # pairs with lower counts are not in the table
@@ -91,7 +92,7 @@ cdef struct State:
 # What fails raises, and leaves a state that can only be freed.
 cdef int check(State *state) except -1 nogil
 cdef int out_of_memory() except -1 nogil
-cdef int build_pairs(State *state, int64_t factor) except -1 nogil
+cdef int build_pairs(State *state, size_t wanted) except -1 nogil
 cdef Pair *best_pair(State *state) noexcept nogil
 cdef int place_lists(State *state, size_t begin, Block *block) except -1 nogil
 cdef int push_pairs(State *state, size_t begin) except -1 nogil

@@ -9,14 +9,19 @@ import time
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport UINT32_MAX, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
 
 from .pairs cimport (
     Candidate, Pair, PairTable, heap_clear, heap_drop, heap_push, heap_reserve, heap_sink, mix, pair_key, table_add,
     table_clear, table_find, table_prefetch, table_rebuild, table_reserve
 )
 
+cdef extern from "bits.h" nogil:
+    int cbpe_highest_bit(uint64_t x)
+
 cdef enum:
     LONG_LIST = 1024                # a position list this long has memory of its own; shorter ones share a block
+    CUTOFF_FACTOR = 32              # pairs this much rarer than the most frequent one are left for a later scan
     BATCH = 256                     # pairs looked up together, so that the memory fetches overlap
 
 
@@ -203,7 +208,7 @@ cdef inline int count_work(State *state, size_t work) except -1 nogil:
     return check(state) if state.work > WORK_BETWEEN_CHECKS else 0
 
 
-cdef int64_t fill_sketch(State *state, uint32_t *sketch, uint64_t mask) except -1 nogil:
+cdef uint32_t fill_sketch(State *state, uint32_t *sketch, uint64_t mask) except? 0 nogil:
     """Add up the counts of all pairs that share a cell, up to UINT32_MAX; the highest sum."""
     cdef:
         Batch batch
@@ -221,6 +226,23 @@ cdef int64_t fill_sketch(State *state, uint32_t *sketch, uint64_t mask) except -
             cell[0] += <uint32_t>min(batch.weights[i], UINT32_MAX - cell[0])
             highest = max(highest, cell[0])
         count_work(state, n)
+
+
+cdef int64_t count_with_enough_pairs(const uint32_t *sketch, size_t n_cells, size_t n_pairs) noexcept nogil:
+    """A power of two that as many cells of the sketch reach as there should be pairs; 1 if there are not so many."""
+    cdef:
+        size_t reaching[32]     # by the exponent of the power that a cell reaches
+        size_t i, n = 0
+        int exponent
+    memset(reaching, 0, sizeof(reaching))
+    for i in range(n_cells):
+        if sketch[i]:
+            reaching[cbpe_highest_bit(sketch[i])] += 1
+    for exponent in range(31, 0, -1):
+        n += reaching[exponent]
+        if n >= n_pairs:
+            return <int64_t>1 << exponent
+    return 1
 
 
 cdef int count_pairs(State *state, const uint32_t *sketch, uint64_t mask, uint32_t least) except -1 nogil:
@@ -300,12 +322,12 @@ cdef int keep_pairs(PairTable *table, int64_t cutoff) except -1 nogil:
     return 0
 
 
-cdef int count_frequent_pairs(State *state, int64_t factor) except -1 nogil:
+cdef int count_frequent_pairs(State *state, size_t wanted) except -1 nogil:
     """Set the cutoff and count the pairs that reach it, without room for all the others, thanks to a sketch."""
     cdef:
         size_t n_cells = 1 << 12
         uint32_t *sketch
-        int64_t most
+        int64_t most, enough
     while n_cells < state.n_slots // 8:
         n_cells *= 2
     sketch = <uint32_t *>calloc(n_cells, sizeof(uint32_t))
@@ -315,26 +337,29 @@ cdef int count_frequent_pairs(State *state, int64_t factor) except -1 nogil:
         most = fill_sketch(state, sketch, n_cells - 1)
         if most == UINT32_MAX:
             most = state.cutoff
-        state.cutoff = max(state.min_count, min(most, state.cutoff - 1) // factor)
+        most = min(most, state.cutoff - 1)
+        enough = count_with_enough_pairs(sketch, n_cells, wanted)
+        state.cutoff = max(state.min_count, most // CUTOFF_FACTOR, min(most // 2, enough))
         count_pairs(state, sketch, n_cells - 1, <uint32_t>min(state.cutoff, UINT32_MAX))
     finally:
         free(sketch)
     return 0
 
 
-cdef int build_pairs(State *state, int64_t factor) except -1 nogil:
-    """Find all pairs anew and keep those that reach min_count and are at most `factor` times rarer than the best."""
+cdef int build_pairs(State *state, size_t wanted) except -1 nogil:
+    """Find all pairs anew and keep the frequent ones: those that reach min_count, are not too much rarer than the best,
+    and are not many more than the `wanted` ones that will be merged."""
     cdef:
         int64_t best = 0
         size_t i
     clear_pairs(state)
-    if state.n_ids > 256 and state.cutoff // factor > 2:
-        count_frequent_pairs(state, factor)
+    if state.n_ids > 256:
+        count_frequent_pairs(state, wanted)
     else:
         count_pairs(state, NULL, 0, 0)
         for i in range(state.table.n_pairs):
             best = max(best, state.table.pairs[i].count)
-        state.cutoff = max(state.min_count, best // factor)
+        state.cutoff = max(state.min_count, best // CUTOFF_FACTOR)
     keep_pairs(&state.table, state.cutoff)
     place_lists(state, 0, &state.blocks[0])
     list_positions(state)

@@ -23,25 +23,22 @@ from .candidates cimport (
 from .pairs cimport Pair, pair_key, prefetch, table_add, table_find, table_prefetch, table_reserve
 from .vocab cimport MAX_BYTES, MAX_TOKENS
 
+cdef extern from "bits.h" nogil:
+    int cbpe_count_bits(uint64_t x)
+
 cdef enum:
     LOOK_AHEAD = 24                 # positions between the one being merged and the one being fetched
-    CUTOFF_FACTOR = 32              # pairs this much rarer than the most frequent one are left for a later scan
 
 
 cdef inline int64_t weight_at(const State *state, uint32_t position) noexcept nogil:
-    # How often the word at this position occurs. Counts the words that begin up to here, the bits of one word of 64
-    # as in Hacker's Delight, 5-1.
-    cdef:
-        const WordStarts *block
-        uint64_t bits
+    # How often the word at this position occurs: counts the words that begin up to here.
+    cdef const WordStarts *block
     if state.starts == NULL:
         return state.one_weight
     block = &state.starts[position >> 6]
-    bits = block.bits & (<uint64_t>-1 >> (63 - (position & 63)))
-    bits = bits - ((bits >> 1) & <uint64_t>0x5555555555555555)
-    bits = (bits & <uint64_t>0x3333333333333333) + ((bits >> 2) & <uint64_t>0x3333333333333333)
-    bits = (bits + (bits >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F
-    return state.weights[block.n_before + ((bits * <uint64_t>0x0101010101010101) >> 56) - 1]
+    return state.weights[
+        block.n_before + cbpe_count_bits(block.bits & (<uint64_t>-1 >> (63 - (position & 63)))) - 1
+    ]
 
 
 cdef inline Change *change_for(Side *side, uint32_t neighbour) noexcept nogil:
@@ -203,7 +200,7 @@ cdef int reserve_ids(State *state, size_t n_ids) except -1 nogil:
     cdef size_t capacity = state.ids_capacity
     if n_ids <= capacity:
         return 0
-    capacity = max(n_ids, 2 * capacity)
+    capacity = max(n_ids, min(2 * capacity, state.ids_wanted))
     if (
         grow(&state.lengths, state.ids_capacity, capacity, sizeof(uint32_t)) < 0
         or grow(&state.blocks, state.ids_capacity, capacity, sizeof(Block)) < 0
@@ -265,12 +262,13 @@ cdef int learn(State *state, size_t n_merges) except -1 nogil:
     """Learn up to n_merges merges, or until the deadline; 1 when there is nothing left to merge, 2 when a vocabulary
     could not hold the next token."""
     cdef Pair *pair
+    state.ids_wanted = state.n_ids + n_merges
     while n_merges > 0:
         pair = best_pair(state)
         if pair == NULL:
             if state.cutoff <= state.min_count:
                 return 1
-            build_pairs(state, CUTOFF_FACTOR)
+            build_pairs(state, 2 * n_merges)
             continue
         if (
             state.n_ids + 1 >= MAX_TOKENS

@@ -8,7 +8,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from .automaton cimport BOUNDARY, FLAGS, MARK, START, STATE_SHIFT, STOP, Automaton, compile_pattern
-from .blocks cimport cbpe_classify_by_name, cbpe_count_bits, cbpe_highest_bit, cbpe_lowest_bit, piece_starts
+from .blocks cimport cbpe_classify_by_name, piece_starts
 from .categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
 from .classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
 from .pattern cimport parse
@@ -17,6 +17,9 @@ from .blocks import instruction_sets
 from .pattern import PatternNotSupported
 
 cdef extern from "bits.h" nogil:
+    int cbpe_count_bits(uint64_t x)
+    int cbpe_highest_bit(uint64_t x)
+    int cbpe_lowest_bit(uint64_t x)
     uint64_t cbpe_load64(const uint8_t *p)
     void cbpe_prefetch(const void *p)
 
