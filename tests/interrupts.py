@@ -9,26 +9,33 @@ import signal
 import subprocess
 import sys
 
-# A signal may be handled before the call begins to work and another when it is done: the third came within.
+# A signal may be handled before the call begins to work and another when it is done: the third came within. What a call
+# imports when it is made for the first time is imported before.
 PROGRAM = """
 import signal
 {setup}
 
+whole, text = text, text[:100]
+{call}
+text = whole
 handled = 0
+
+class Interrupt(BaseException):
+    pass
 
 def interrupt(number, frame):
     global handled
     handled += 1
     if handled == 3:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        raise KeyboardInterrupt
+        raise Interrupt
 
 signal.signal(signal.SIGALRM, interrupt)
 signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
 try:
     {call}
     signal.setitimer(signal.ITIMER_REAL, 0)
-except KeyboardInterrupt:
+except Interrupt:
     print("interrupted")
 else:
     print("done, with signals handled:", handled)
@@ -37,7 +44,8 @@ else:
 
 
 def stop_while_it_works(setup, call, afterwards="", cwd=None):
-    """A call must be interrupted before it is done; setup, call and afterwards are lines of Python."""
+    """A call must be interrupted before it is done. setup, call and afterwards are lines of Python: the first of them
+    make a `text` that is long, the call works on it."""
     program = PROGRAM.format(setup=setup, call=call, afterwards=afterwards)
     done = subprocess.run([sys.executable, "-c", program], cwd=cwd, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
