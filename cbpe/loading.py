@@ -130,7 +130,7 @@ def load_tiktoken(
         path.stem if name is None else name,
         pat_str=pattern,
         mergeable_ranks=tiktoken.loads(data),
-        special_tokens=dict(special_tokens or {}),
+        special_tokens={} if special_tokens is None else special_tokens,
     )
 
 

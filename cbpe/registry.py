@@ -9,6 +9,8 @@ from cbpe.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from cbpe._core.vocab import Vocabulary
 
 __all__ = ["encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names", "model_names"]
@@ -111,10 +113,19 @@ def _from_plugin(name: str) -> Encoding:
     with LOCK:
         known = constructors()
         if name not in known:
-            raise ValueError(f"unknown encoding {name!r}: the known ones are {', '.join([*SPECS, *known])}")
+            raise ValueError(f"unknown encoding {name!r}: " + _meant(name, known))
         if name not in _shared:
             _shared[name] = Encoding(**known[name]())
         return _shared[name]
+
+
+def _meant(name: str, plugins: Iterable[str]) -> str:
+    """What to ask for instead of the name of an encoding that there is not."""
+    try:
+        of_model = encoding_name_for_model(name)
+    except KeyError:
+        return f"the known ones are {', '.join([*SPECS, *plugins])}"
+    return f"this is a model, and its encoding is {of_model!r}; encoding_for_model({name!r}) knows that"
 
 
 def _assemble(

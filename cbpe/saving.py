@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cbpe._core.vocab import Vocabulary
     from cbpe.tokenizer import Tokenizer
 
-__all__ = ["has_known_ending", "refuse_before_training", "save", "save_minbpe", "saved_files"]
+__all__ = ["has_known_ending", "left_out", "refuse_before_training", "save", "save_minbpe", "saved_files"]
 
 
 def save(tok: Tokenizer, path: str | os.PathLike[str]) -> None:
@@ -44,6 +44,15 @@ def saved_files(path: str) -> list[str]:
     if write is save_gpt2:
         return [os.path.join(os.path.dirname(path), name) for name in gpt2_names(path)]
     return [path]
+
+
+def left_out(tok: Tokenizer, path: str) -> list[str]:
+    """What of a tokenizer the file that save makes does not hold: a .tiktoken file has nothing but ranks, all others
+    hold everything, or are refused."""
+    if writer(path) is not save_tiktoken:
+        return []
+    pattern = [] if tok.pattern is None else ["the split pattern"]
+    return pattern + [f"the special token {token} with id {token_id}" for token, token_id in tok.special_tokens.items()]
 
 
 def refuse_before_training(

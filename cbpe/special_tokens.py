@@ -10,8 +10,15 @@ if TYPE_CHECKING:
     from cbpe._core.vocab import Vocabulary
 
 
+END_OF_TEXT = "<|endoftext|>"  # the one that nearly every vocabulary has
+
+
 class SpecialChoiceError(ValueError, TypeError):
     """A choice of special tokens is a str that means nothing. A ValueError in minbpe, a TypeError in tiktoken."""
+
+
+class TokenTypeError(TypeError, AssertionError):
+    """What should be a token id is no int. An AssertionError in tiktoken."""
 
 
 def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabulary) -> dict[str, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from cbpe._core.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.ranks import vocabulary_from_ranks
-from cbpe.encodings import END_OF_TEXT
 from cbpe.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
@@ -24,10 +23,6 @@ class VocabularySizeError(ValueError, AssertionError):
     """An encoding has not the number of tokens that its explicit_n_vocab says. An AssertionError in tiktoken."""
 
 
-class TokenTypeError(TypeError, AssertionError):
-    """What should be a token id is no int. An AssertionError in tiktoken."""
-
-
 class Encoding(Tokenizer):
     """tiktoken's Encoding: a vocabulary by ranks, with tiktoken's names and defaults.
 
@@ -44,7 +39,7 @@ class Encoding(Tokenizer):
         *,
         pat_str: str,
         mergeable_ranks: dict[bytes, int],
-        special_tokens: dict[str, int],
+        special_tokens: Mapping[str, int],
         explicit_n_vocab: int | None = None,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
@@ -210,37 +205,6 @@ class Encoding(Tokenizer):
             "an Encoding does not change: make another one, with Encoding(..., special_tokens=...)"
         )
 
-    @property
-    def max_token_value(self) -> int:
-        """The largest id of a token, special tokens included."""
-        return max(self._vocabulary.max_id, *self._special.ids.values(), 0)
-
-    @property
-    def n_vocab(self) -> int:
-        """One more than the largest id."""
-        return self.max_token_value + 1
-
-    @property
-    def eot_token(self) -> int:
-        """The id of `<|endoftext|>`. KeyError where there is no such special token."""
-        return self._special.ids[END_OF_TEXT]
-
-    @property
-    def special_tokens_set(self) -> set[str]:
-        """The special tokens."""
-        return set(self._special.ids)
-
-    def is_special_token(self, token: int) -> bool:
-        """Whether an id is that of a special token. What is no int raises a TypeError that is an AssertionError too, as
-        tiktoken's is."""
-        if not hasattr(token, "__index__"):
-            raise TokenTypeError(f"a token id is an int, not {type(token).__name__}: {token!r}")
-        return token in self._table("special ids", lambda: frozenset(self._special.ids.values()))
-
-    def token_byte_values(self) -> list[bytes]:
-        """The bytes of all tokens that are not special, in the order of bytes."""
-        return list(self._sorted_tokens())
-
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
 
@@ -277,9 +241,6 @@ class Encoding(Tokenizer):
         return encode_bytes(self, text)
 
     # ---- Private
-
-    def _sorted_tokens(self) -> list[bytes]:
-        return self._table("sorted", lambda: sorted(self._vocabulary.tokens().values()))
 
     def _unmerged(self) -> dict[int, bytes]:
         """The tokens that no merge makes."""

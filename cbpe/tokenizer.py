@@ -14,7 +14,13 @@ from cbpe._core.special import SpecialTokens
 from cbpe._core.split import Splitter
 from cbpe._core.vocab import Vocabulary
 from cbpe.numbers import checked_dropout, checked_int
-from cbpe.special_tokens import SpecialChoiceError, checked_special_tokens, refuse_shared_ids
+from cbpe.special_tokens import (
+    END_OF_TEXT,
+    SpecialChoiceError,
+    TokenTypeError,
+    checked_special_tokens,
+    refuse_shared_ids,
+)
 from cbpe.splitting import make_splitter
 
 TYPE_CHECKING = False  # importing typing takes longer than loading some vocabularies
@@ -315,16 +321,44 @@ class Tokenizer(Encoder):
 
     @property
     def merges(self) -> dict[tuple[int, int], int]:
-        """The merges in the order in which they apply: (left id, right id) -> id.
-
-        Raises ValueError where one is made of a byte that has no token, and so no id.
-        """
+        """The merges in the order in which they apply: (left id, right id) -> id. ValueError where one is made of a
+        byte that has no token, and so no id."""
         return self._table("merges", lambda: self._vocabulary.merges())
 
     @property
     def vocab(self) -> dict[int, bytes]:
         """The bytes of every id, special tokens included."""
         return self._table("vocab", self._spell_all)
+
+    @property
+    def max_token_value(self) -> int:
+        """The largest id of a token, special tokens included."""
+        return max(self._vocabulary.max_id, *self._special.ids.values(), 0)
+
+    @property
+    def n_vocab(self) -> int:
+        """One more than the largest id."""
+        return self.max_token_value + 1
+
+    @property
+    def eot_token(self) -> int:
+        """The id of `<|endoftext|>`. KeyError where there is no such special token."""
+        return self._special.ids[END_OF_TEXT]
+
+    @property
+    def special_tokens_set(self) -> set[str]:
+        """The special tokens."""
+        return set(self._special.ids)
+
+    def is_special_token(self, token: int) -> bool:
+        """Whether an id is that of a special token. TypeError, which is an AssertionError too, for what is no int."""
+        if not hasattr(token, "__index__"):
+            raise TokenTypeError(f"a token id is an int, not {type(token).__name__}: {token!r}")
+        return token in self._table("special ids", lambda: frozenset(self._special.ids.values()))
+
+    def token_byte_values(self) -> list[bytes]:
+        """The bytes of all tokens that are not special, in the order of bytes."""
+        return list(self._sorted_tokens())
 
     def analyze(self) -> VocabularyAnalysis:
         """Which tokens no text can produce, and why, which are no UTF-8 alone, and which have the same bytes."""
@@ -359,11 +393,9 @@ class Tokenizer(Encoder):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tokenizer to a file, in the format that the end of its name says.
 
-        .json: Hugging Face's tokenizer.json. .model or .vocab: minbpe's, both files. .tiktoken: tiktoken's ranks,
-        without split pattern, special tokens and all else.
-        encoder.json or vocab.bpe, vocab.json or merges.txt: GPT-2's two files. ValueError, and nothing is written,
-        where the format cannot hold what gives the same results, or the name has another end; OSError where it cannot
-        be written.
+        .json: Hugging Face's tokenizer.json. .model or .vocab: minbpe's, both files. .tiktoken: tiktoken's ranks and
+        nothing else. encoder.json or vocab.bpe, vocab.json or merges.txt: GPT-2's two files. ValueError, and nothing is
+        written, where the format cannot hold what gives the same results, or the name has another end.
 
         >>> enc.save("cl100k_base.tiktoken")
         """
@@ -396,6 +428,9 @@ class Tokenizer(Encoder):
             tables[name] = make()
         table: T = tables[name]
         return table
+
+    def _sorted_tokens(self) -> list[bytes]:
+        return self._table("sorted", lambda: sorted(self._vocabulary.tokens().values()))
 
     def _spell_all(self) -> dict[int, bytes]:
         tokens = self._vocabulary.tokens()

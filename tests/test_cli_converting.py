@@ -26,8 +26,18 @@ def test_what_was_written_is_told(here):
         "written": "book.json",
         "tokens": 290,
         "special_tokens": 1,
+        "left_out": [],
     }
     assert "book.json" in run("convert", "book.model", "book.json").stdout
+
+
+def test_what_a_tiktoken_file_does_not_hold_is_told(here):
+    told = run("convert", "book.model", "book.tiktoken").stdout
+    assert "the split pattern" in told
+    assert "the special token <|end|> with id 290" in told
+    left_out = json.loads(run("convert", "book.model", "book.tiktoken", "--json").stdout)["left_out"]
+    assert left_out == ["the split pattern", "the special token <|end|> with id 290"]
+    assert "not in the file" not in run("convert", "book.model", "book.json").stdout
 
 
 def test_a_tiktoken_file_is_given_its_pattern_and_special_tokens(here):

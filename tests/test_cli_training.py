@@ -98,6 +98,7 @@ def test_train_draws_a_bar_on_a_terminal_alone(tmp_path, text_file):
     finally:
         os.close(ours)
         os.close(terminal)
+    assert b"nothing will be written" in drawn
     assert b"merging" in drawn
     assert b"24/24" in drawn
     assert b"compression" in shown.stdout

@@ -62,6 +62,8 @@ def test_a_tiktoken_file_that_is_not_known_needs_a_pattern(tmp_path):
     path.write_bytes(tiktoken.dumps(RANKS))
     with pytest.raises(ValueError, match=r"own\.tiktoken: .*holds no split pattern: give it, as load\(path, pattern="):
         cbpe.load(path)
+    with pytest.raises(TypeError, match="special tokens are a dict of texts and their ids, not list"):
+        cbpe.load(path, pattern="a", special_tokens=["<|end|>"])
 
 
 @pytest.mark.parametrize("name", ["r50k_base", "p50k_base", "cl100k_base", "o200k_base"])

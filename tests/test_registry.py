@@ -25,6 +25,11 @@ def test_models_and_prefixes_are_tiktokens():
     assert MODEL_PREFIX_TO_ENCODING == tiktoken.model.MODEL_PREFIX_TO_ENCODING
 
 
+def test_a_model_that_is_taken_for_an_encoding_is_told_its_encoding():
+    with pytest.raises(ValueError, match=r"its encoding is 'o200k_base'; encoding_for_model\('gpt-4o'\)"):
+        cbpe.get_encoding("gpt-4o")
+
+
 def test_the_models_of_an_encoding_are_those_that_have_it():
     for name in NAMES:
         for model in model_names(name):

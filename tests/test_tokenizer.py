@@ -293,6 +293,19 @@ def test_what_is_given_and_what_is_returned_are_copies(toy):
     assert toy.special_tokens == {"<a>": 1000}
 
 
+def test_a_trained_tokenizer_tells_its_size_and_special_tokens_as_an_encoding_does(toy):
+    special = {"<|endoftext|>": 1000, "<|end|>": 1001}
+    toy.register_special_tokens(special)
+    assert (toy.n_vocab, toy.max_token_value, toy.eot_token) == (1002, 1001, 1000)
+    assert toy.special_tokens_set == set(special)
+    assert [toy.is_special_token(token) for token in (999, 1000, 1001)] == [False, True, True]
+    assert toy.token_byte_values() == sorted(token for i, token in toy.vocab.items() if i < 1000)
+    toy.register_special_tokens({})
+    assert toy.n_vocab == len(toy.vocab)
+    with pytest.raises(KeyError, match="endoftext"):
+        _ = toy.eot_token
+
+
 def test_registering_while_others_encode(toy):
     """No call mixes old and new ids, and none of the old stays behind."""
     texts = {"<a>": {(1000,), (2000,)}}

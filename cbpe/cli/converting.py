@@ -51,6 +51,8 @@ def convert(
       cbpe convert cl100k_base cl100k_base.tiktoken
       cbpe convert cl100k_base.tiktoken cl100k.json --pattern cl100k --special "<|endoftext|>=100257"
     """
+    from cbpe.saving import left_out
+
     if pattern is None and special is None:
         tok = tokenizer_of(reference)
     elif is_file(reference):
@@ -60,10 +62,12 @@ def convert(
         raise typer.BadParameter("only for a .tiktoken file", param_hint=["--pattern", "--special"])
     cbpe.Tokenizer.save(tok, output)
     tokens, special_tokens = len(tok.vocab) - len(tok.special_tokens), len(tok.special_tokens)
+    missing = left_out(tok, output)
     if as_json:
-        print_json({"written": output, "tokens": tokens, "special_tokens": special_tokens})
+        print_json({"written": output, "tokens": tokens, "special_tokens": special_tokens, "left_out": missing})
     else:
-        print_pairs([("written", output), ("tokens", tokens), ("special tokens", special_tokens)])
+        told: list[tuple[str, object]] = [("written", output), ("tokens", tokens), ("special tokens", special_tokens)]
+        print_pairs(told + [("not in the file", part) for part in missing])
 
 
 def special_ids(labels: list[str]) -> dict[str, int]:

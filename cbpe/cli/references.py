@@ -92,10 +92,21 @@ def unknown(reference: str, of_the_store: str) -> str:
         tried.append(f"there is no such file ({reference})")
     elif os.path.exists(reference):
         tried.append(f"a file without an ending is named as {os.path.join('.', reference)}")
-    if not reference.startswith(DIGEST):
+    model_of = encoding_of_model(reference)
+    if model_of is not None:
+        tried.append(f"it is a model of OpenAI's, whose encoding is {model_of}")
+    elif not reference.startswith(DIGEST):
         tried.append(f"the named encodings are {', '.join(cbpe.list_encoding_names())}")
     tried.append(of_the_store)
     return f"no tokenizer {reference!r}: {'; '.join(tried)}"
+
+
+def encoding_of_model(name: str) -> str | None:
+    """ "gpt-4" -> "cl100k_base"; None for what is no model that is known."""
+    try:
+        return cbpe.encoding_name_for_model(name)
+    except KeyError:
+        return None
 
 
 def open_store(*, read_only: bool = False) -> ModelStore:

@@ -112,6 +112,8 @@ def train(
         raise typer.BadParameter("only together with --save", param_hint=["--alias", "--tag", "--notes"])
     if output is not None:
         refuse_before_training(output, special or [], known, vocab_size)
+    if output is None and save is None and checkpoint is None and sys.stderr.isatty():
+        print_warning("nothing will be written: there is no --output FILE and no --save NAME")
     if save is not None:
         check_store(save, alias, tag, notes)
     with warnings.catch_warnings():

@@ -9,8 +9,8 @@ import os
 
 from cbpe._core.vocab import Vocabulary
 from cbpe.patterns import CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN, R50K_SPLIT_PATTERN
+from cbpe.special_tokens import END_OF_TEXT
 
-END_OF_TEXT = "<|endoftext|>"
 FILL_IN_THE_MIDDLE = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 
 
