@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, and_, exists, or_, select
@@ -24,6 +24,9 @@ ORDERS: dict[str, tuple[ColumnElement[Any], ...]] = {
     "vocab_size": (vocabularies.c.n_tokens, names.c.name, versions.c.number),
     "digest": (versions.c.digest, versions.c.id),
 }
+
+MOST = 2**31 - 1  # tokens that a database can count
+SEMANTICS = ("pairs", "ranks")
 
 
 def list_names(connection: Connection) -> list[str]:
@@ -65,7 +68,7 @@ def find_token(connection: Connection, token: str | bytes) -> list[TokenPlace]:
 
 
 def ordering(order: str) -> list[ColumnElement[Any]]:
-    backwards = order.startswith("-")
+    backwards = text("order", order).startswith("-")
     columns = ORDERS.get(order.removeprefix("-"))
     if columns is None:
         raise ValueError(f"order is {order!r}; it may be {', '.join(ORDERS)}, with a '-' in front to turn it around")
@@ -73,18 +76,46 @@ def ordering(order: str) -> list[ColumnElement[Any]]:
 
 
 def has_tag(tag: str | tuple[str, str]) -> ColumnElement[bool]:
-    key, value = (tag, None) if isinstance(tag, str) else tag
-    found = exists().where(tags.c.version_id == versions.c.id, tags.c.key == key)
-    return found if value is None else found.where(tags.c.value == value)
+    parts = (tag,) if isinstance(tag, str) else tag
+    if not isinstance(parts, tuple) or len(parts) > 2 or not all(isinstance(part, str) for part in parts):
+        raise TypeError(f"a tag to look for is a str, or (tag, value), not {tag!r:.80}")
+    found = exists().where(tags.c.version_id == versions.c.id, tags.c.key == parts[0])
+    return found if len(parts) == 1 else found.where(tags.c.value == parts[1])
 
 
 def has_size(size: int | tuple[int | None, int | None]) -> ColumnElement[bool]:
-    least, most = (size, size) if isinstance(size, int) else size
-    return vocabularies.c.n_tokens.between(0 if least is None else least, 2**31 - 1 if most is None else most)
+    bounds = (size, size) if isinstance(size, int) else size
+    if not isinstance(bounds, tuple) or len(bounds) != 2 or not all(isinstance(n, (int, type(None))) for n in bounds):
+        raise TypeError(f"vocab_size is a number of tokens, or (least, most) with None for no limit, not {size!r:.80}")
+    least, most = (default if n is None else min(max(n, 0), MOST) for n, default in zip(bounds, (0, MOST), strict=True))
+    return vocabularies.c.n_tokens.between(least, most)
+
+
+def merges_by(semantics: str) -> ColumnElement[bool]:
+    if semantics not in SEMANTICS:
+        raise ValueError(f"semantics is {semantics!r:.80}; it may be {' or '.join(SEMANTICS)}")
+    return versions.c.semantics == semantics
 
 
 def is_since(since: datetime) -> ColumnElement[bool]:
-    return versions.c.created_at >= since
+    if not isinstance(since, datetime):
+        raise TypeError(f"since is a datetime, not {since!r:.80}")
+    try:
+        moment = since.astimezone(timezone.utc)
+    except (OverflowError, ValueError) as error:
+        raise ValueError(f"since is {since}, which is no moment in UTC") from error
+    return versions.c.created_at >= moment
+
+
+def has_pattern(pattern: str) -> ColumnElement[bool]:
+    return versions.c.pattern == readable(text("the pattern", pattern))
+
+
+def text(what: str, value: str) -> str:
+    """TypeError for what is no text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is a str, not {type(value).__name__}")
+    return value
 
 
 def has_token(token: str | bytes) -> ColumnElement[bool]:
@@ -97,6 +128,8 @@ def has_token(token: str | bytes) -> ColumnElement[bool]:
 
 def spelled_out(token: str | bytes) -> bytes:
     """The bytes of a token that is given as text or bytes."""
+    if not isinstance(token, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"a token is a str or bytes, not {type(token).__name__}")
     return token.encode("utf-8", "surrogatepass") if isinstance(token, str) else bytes(token)
 
 
@@ -104,8 +137,8 @@ CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "name": lambda name: names.c.name == checked_name(name),
     "tag": has_tag,
     "vocab_size": has_size,
-    "semantics": lambda semantics: versions.c.semantics == semantics,
+    "semantics": merges_by,
     "since": is_since,
     "has_token": has_token,
-    "pattern": lambda pattern: versions.c.pattern == readable(pattern),
+    "pattern": has_pattern,
 }

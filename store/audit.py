@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, insert, select
 
 from store.errors import Damaged
+from store.references import checked_name
 from store.schema import audit_log
 
 __all__ = ["Change", "changes", "record", "utc_now"]
@@ -34,12 +35,19 @@ class Change(NamedTuple):
 
 
 def changes(connection: Connection, name: str | None, limit: int | None) -> list[Change]:
-    """The newest changes, of one name or of all, the newest first."""
+    """The newest changes, of one name or of all, the newest first. TypeError or ValueError for what is no name or
+    limit."""
+    if limit is not None and not isinstance(limit, int):
+        raise TypeError(f"a limit is an int, not {type(limit).__name__}")
+    if limit is not None and limit < 0:
+        raise ValueError(f"a limit is 0 or more, not {limit}")
     log = audit_log.c
     query = select(log.time, log.who, log.action, log.name, log.number, log.details).order_by(log.id.desc())
     if name is not None:
-        query = query.where(log.name == name)
-    rows = connection.execute(query.limit(limit)).all()
+        query = query.where(log.name == checked_name(name))
+    if limit is not None:
+        query = query.limit(min(limit, 2**62))  # a database's whole numbers end
+    rows = connection.execute(query).all()
     try:
         return [Change(*row[:-1], json.loads(row[-1])) for row in rows]
     except (TypeError, ValueError, RecursionError) as error:

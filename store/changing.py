@@ -13,7 +13,7 @@ from cbpe.training_record import TrainingRecord
 from store import audit, labels
 from store.errors import NotFound, Refused
 from store.opening import Database
-from store.references import checked_alias, checked_name, shown
+from store.references import checked_alias, checked_label, checked_name, shown
 from store.saving import last_number
 from store.schema import alias_history, aliases, metrics, names, tags, versions, vocabularies
 from store.versions import DESCRIBED, Version, fetch_one, find_row
@@ -57,7 +57,7 @@ def tag(database: Database, reference: str | Version, given: Mapping[str, str]) 
 
 
 def untag(database: Database, reference: str | Version, keys: Iterable[str]) -> Version:
-    wanted = labels.listed("tags", keys)
+    wanted = [checked_label("a tag", key) for key in labels.listed("tags", keys)]
 
     def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
         for key in wanted:
@@ -78,7 +78,10 @@ def set_notes(database: Database, reference: str | Version, notes: str | None) -
 
 
 def set_metrics(database: Database, reference: str | Version, given: Mapping[str, float | None]) -> Version:
+    labels.check_mapping("metrics", given)
     kept = labels.checked_metrics({metric: value for metric, value in given.items() if value is not None})
+    for metric in given:
+        checked_label("a metric", metric)
 
     def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
         for metric in given:
@@ -95,6 +98,9 @@ def set_parent(database: Database, reference: str | Version, parent: str | Versi
         row = None if parent is None else find_row(connection, parent)
         if row is not None and row.id == version.id:
             raise Refused(f"{version.name}@{version.number} cannot be its own parent")
+        if row is not None and labels.descends(connection, row.id, version.id):
+            child = f"{version.name}@{version.number}"
+            raise Refused(f"{row.name}@{row.number} was itself trained on from {child}, or from one that was")
         labels.set_parent(connection, version.id, row)
         return {"parent": None if row is None else f"{row.name}@{row.number}"}
 
@@ -102,6 +108,9 @@ def set_parent(database: Database, reference: str | Version, parent: str | Versi
 
 
 def set_training(database: Database, reference: str | Version, record: TrainingRecord | None) -> Version:
+    if not isinstance(record, (TrainingRecord, type(None))):
+        raise TypeError(f"a training record is a cbpe.TrainingRecord, not {type(record).__name__}")
+
     def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
         labels.set_training(connection, version.id, record)
         return {"training": None if record is None else record.source}
@@ -155,6 +164,8 @@ def set_alias(database: Database, name: str, alias: str, reference: str | Versio
 
 
 def remove_alias(database: Database, name: str, alias: str) -> None:
+    checked_alias(alias)
+
     def work(connection: Connection) -> None:
         row = alias_row(connection, checked_name(name), alias)
         if row is None:
@@ -188,7 +199,7 @@ def list_alias_moves(connection: Connection, name: str, alias: str | None) -> li
         .order_by(alias_history.c.id)
     )
     if alias is not None:
-        query = query.where(alias_history.c.alias == alias)
+        query = query.where(alias_history.c.alias == checked_alias(alias))
     return [AliasMove(*row) for row in connection.execute(query)]
 
 

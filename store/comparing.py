@@ -155,8 +155,12 @@ class Comparison:
 
 def compare(a: Version, b: Version, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | Iterable[str]) -> Comparison:
     """Count the tokens of texts, of which one at a time is held; special tokens in them are ordinary text."""
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"texts are a str or several, not {type(texts).__name__}")
     rows = []
     for text in [texts] if isinstance(texts, str) else texts:
+        if not isinstance(text, str):
+            raise TypeError(f"a text is a str, not {type(text).__name__}")
         counts = (tok.count(text, allowed_special="none") for tok in (tok_a, tok_b))
         rows.append(TextComparison(len(text.encode("utf-8", "surrogatepass")), *counts))
     return Comparison(a, b, tuple(rows))

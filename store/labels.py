@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, delete, insert, update
+from sqlalchemy import Connection, Table, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from cbpe.training_record import TrainingRecord
@@ -57,6 +57,8 @@ def checked_tags(tags: Mapping[str, str] | Iterable[str] | None) -> dict[str, st
 def listed(what: str, items: Iterable[str]) -> list[str]:
     if isinstance(items, str):
         raise TypeError(f"{what} are several: give a list, [{items!r}]")
+    if not isinstance(items, Iterable):
+        raise TypeError(f"{what} are a list, not {type(items).__name__}")
     found = list(items)
     check_number(what, len(found))
     return found
@@ -67,12 +69,18 @@ def check_number(what: str, number: int) -> None:
         raise ValueError(f"{number} {what} are too many: a version takes at most {MAX_LABELS} at once")
 
 
+def check_mapping(what: str, given: object) -> None:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{what} are a dict, not {type(given).__name__}")
+
+
 def checked_notes(notes: str | None) -> str | None:
     return None if notes is None else checked_text("a note", notes, MAX_NOTES_BYTES)
 
 
 def checked_metrics(metrics: Mapping[str, float] | None) -> dict[str, float]:
     metrics = {} if metrics is None else metrics
+    check_mapping("metrics", metrics)
     check_number("metrics", len(metrics))
     checked = {}
     for metric, value in metrics.items():
@@ -134,6 +142,17 @@ def set_notes(connection: Connection, version_id: int, notes: str | None) -> Non
 def put_metrics(connection: Connection, version_id: int, given: Mapping[str, float]) -> None:
     for metric, number in given.items():
         put(connection, metrics, version_id=version_id, metric=metric, value=number)
+
+
+def descends(connection: Connection, version_id: int, from_id: int) -> bool:
+    """Whether the training of a version went on from that of another, or from one that did."""
+    parent = select(versions.c.parent_id)
+    seen: set[int] = set()
+    current: int | None = version_id
+    while current is not None and current not in seen:  # what is damaged may go in a circle
+        seen.add(current)
+        current = connection.scalar(parent.where(versions.c.id == current))
+    return from_id in seen
 
 
 def set_parent(connection: Connection, version_id: int, parent: Any | None) -> None:

@@ -136,9 +136,9 @@ class ModelStore:
         """The versions of a name, or of all, that meet all filters.
 
         tag: one that they have, or (tag, value). vocab_size: tokens in the vocabulary, or (least, most). semantics:
-        "pairs" or "ranks". since: saved then or later. has_token: it is a token, or a special token. pattern: the split
-        pattern. order: "name", "number", "time", "vocab_size" or "digest", with a "-" in front to turn it around.
-        ValueError for what none of these can be.
+        "pairs" or "ranks". since: saved then or later, in the machine's time zone if it says none. has_token: it is a
+        token, or a special token. pattern: the split pattern. order: "name", "number", "time", "vocab_size" or
+        "digest", with a "-" in front to turn it around. ValueError or TypeError for what none of these can be.
         """
         filters = {"name": name, "tag": tag, "vocab_size": vocab_size, "semantics": semantics, "since": since}
         with self._database.reading() as connection:
@@ -157,7 +157,7 @@ class ModelStore:
     def history(self, name: str) -> list[Version]:
         """The versions of a name, the first one first; the `parent` of each says what it was trained on from. NotFound
         where there are none."""
-        found = self.versions(name, order="number")
+        found = self.versions(checked_name(name), order="number")
         if not found:
             raise NotFound(f"no version is called {name!r}")
         return found
@@ -171,7 +171,7 @@ class ModelStore:
 
     def compare(self, a: str | Version, b: str | Version, texts: str | Iterable[str]) -> comparing.Comparison:
         """How many tokens two versions make of each text, and of how many bytes a token is; special tokens in the texts
-        are ordinary text. Raises as load does."""
+        are ordinary text. Raises as load does, and TypeError for what is no text."""
         version_a, version_b = self.version(a), self.version(b)
         return comparing.compare(version_a, version_b, self.load(version_a), self.load(version_b), texts)
 
@@ -210,7 +210,10 @@ class ModelStore:
         return changing.set_metrics(self._database, reference, metrics)
 
     def set_parent(self, reference: str | Version, parent: str | Version | None) -> Version:
-        """Say which version the training of this one went on from."""
+        """Say which version the training of this one went on from.
+
+        Refused for the version itself, and for one whose own training went on from it.
+        """
         return changing.set_parent(self._database, reference, parent)
 
     def set_training(self, reference: str | Version, record: TrainingRecord | None) -> Version:
@@ -242,7 +245,7 @@ class ModelStore:
         return removed
 
     def audit_log(self, name: str | None = None, limit: int | None = None) -> list[audit.Change]:
-        """The changes to all, or under one name (as it was at the time), the newest first."""
+        """The changes to all, or under one name (as it was at the time), the newest first; limit: at most so many."""
         with self._database.reading() as connection:
             return audit.changes(connection, name, limit)
 
@@ -264,6 +267,8 @@ class ModelStore:
     def copy(self, reference: str | Version, other: ModelStore, name: str | None = None) -> Version:
         """Save a version in another store, under its name or another one, with its tags, notes, metrics and training
         record. Raises as load does."""
+        if not isinstance(other, ModelStore):
+            raise TypeError(f"the other store is a ModelStore, not {type(other).__name__}")
         version, carried = moving.carry(self._database, reference)
         return moving.put_in(other._database, carried, name, "copy", f"{version} of {self.url}")
 

@@ -179,7 +179,7 @@ def readable(pattern: str | None) -> str | None:
 
 def add_to_known(connection: Connection, version: Row[Any], entry: Entry, parent: Row[Any] | None) -> None:
     """What a save of the same content says anew: its parent, and its training if none is known."""
-    if parent is not None and parent.id != version.id:
+    if parent is not None and not labels.descends(connection, parent.id, version.id):
         labels.set_parent(connection, version.id, parent)
     known = select(training_records.c.version_id).where(training_records.c.version_id == version.id)
     if entry.training is not None and connection.scalar(known) is None:

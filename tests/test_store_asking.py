@@ -46,6 +46,8 @@ def test_names_are_in_order_and_have_versions(filled):
         ({"vocab_size": (259, 263)}, ["a@1"]),
         ({"vocab_size": (260, None)}, ["a@1", "b@2"]),
         ({"vocab_size": (None, 258)}, ["b@1", "c@1"]),
+        ({"vocab_size": (264, 2**70)}, ["b@2"]),
+        ({"vocab_size": -(2**70)}, []),
         ({"semantics": "ranks"}, ["c@1"]),
         ({"semantics": "pairs", "tag": "old"}, ["a@1", "b@1"]),
         ({"has_token": "<|end|>"}, ["b@1", "b@2"]),
@@ -70,10 +72,45 @@ def test_versions_since_a_moment_in_any_time_zone(filled):
     assert references(filled.versions(since=there, order="time")) == ["a@1", "c@1"]
     assert filled.versions(since=datetime.now(timezone.utc) + timedelta(hours=1)) == []
 
+    assert len(filled.versions(since=datetime(2026, 1, 1))) == 4  # in the machine's time zone
 
-def test_an_order_that_is_none_is_refused(filled):
-    with pytest.raises(ValueError, match="'size'; it may be name, "):
-        filled.versions(order="size")
+
+@pytest.mark.parametrize(
+    ("filters", "error", "message"),
+    [
+        ({"order": "size"}, ValueError, "'size'; it may be name, "),
+        ({"order": 1}, TypeError, "order is a str, not int"),
+        ({"name": 1}, TypeError, "a name is a str"),
+        ({"tag": 1}, TypeError, "a tag to look for"),
+        ({"tag": ("a", 1)}, TypeError, "a tag to look for"),
+        ({"tag": ("a", "b", "c")}, TypeError, "a tag to look for"),
+        ({"vocab_size": "258"}, TypeError, "vocab_size is a number"),
+        ({"vocab_size": (258,)}, TypeError, "vocab_size is a number"),
+        ({"vocab_size": (258, "many")}, TypeError, "vocab_size is a number"),
+        ({"semantics": "rank"}, ValueError, "'rank'; it may be pairs or ranks"),
+        ({"since": "2026"}, TypeError, "since is a datetime"),
+        ({"since": datetime.min.replace(tzinfo=timezone(timedelta(hours=1)))}, ValueError, "no moment in UTC"),
+        ({"has_token": 97}, TypeError, "a token is a str or bytes, not int"),
+        ({"pattern": 1}, TypeError, "the pattern is a str"),
+    ],
+)
+def test_filters_and_orders_that_are_none_are_refused(filled, filters, error, message):
+    with pytest.raises(error, match=message):
+        filled.versions(**filters)
+
+
+def test_what_else_cannot_be_asked_is_refused(filled):
+    with pytest.raises(TypeError, match="a name is a str, not NoneType"):
+        filled.history(None)
+    with pytest.raises(TypeError, match="a token is a str or bytes, not int"):
+        filled.find_token(10**11)
+    with pytest.raises(ValueError, match="a limit is 0 or more, not -1"):
+        filled.audit_log(limit=-1)
+    with pytest.raises(TypeError, match="a limit is an int"):
+        filled.audit_log(limit="1")
+    with pytest.raises(TypeError, match="a name is a str"):
+        filled.audit_log(1)
+    assert len(filled.audit_log(limit=2**70)) == 4
 
 
 def test_where_a_token_is(filled):

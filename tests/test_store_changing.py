@@ -73,8 +73,36 @@ def test_notes_metrics_parents_and_records_may_be_edited_and_the_content_stays(f
     filled.set_training("a@2", TOKS[2].training)
     assert vars(filled.training("a@2")) == vars(TOKS[2].training)
     assert filled.version("a@2").digest == digest == describe(filled.load("a@2")).digest
+
+
+def test_no_version_is_its_own_ancestor(filled):
+    filled.set_parent("a@2", "a@1")
+    filled.set_parent("a@3", "a@2")
+    for parent in ("a@2", "a@3"):
+        with pytest.raises(Refused, match=f"{parent} was itself trained on from a@1"):
+            filled.set_parent("a@1", parent)
     with pytest.raises(Refused, match="its own parent"):
         filled.set_parent("a@2", "a@2")
+    assert [version.parent for version in filled.history("a")] == [None, "a@1", "a@2"]
+    filled.save(TOKS[0], "b", parent="a@3")
+    filled.save(TOKS[0], "b", parent="b@1")
+    assert filled.version("b").parent == "a@3"
+
+
+def test_what_cannot_be_put_on_a_version_is_refused(filled):
+    for change, message in (
+        (lambda: filled.set_metrics("a", ["loss"]), "metrics are a dict, not list"),
+        (lambda: filled.set_metrics("a", {1: None}), "a metric is a str"),
+        (lambda: filled.set_training("a", {}), "a training record is a cbpe.TrainingRecord, not dict"),
+        (lambda: filled.untag("a", None), "tags are a list, not NoneType"),
+        (lambda: filled.untag("a", [1]), "a tag is a str"),
+        (lambda: filled.tag("a", 1), "tags are a list, not int"),
+        (lambda: filled.remove_alias("a", 1), "an alias is a str"),
+        (lambda: filled.alias_history("a", 1), "an alias is a str"),
+        (lambda: filled.copy("a", "other.db"), "a ModelStore, not str"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            change()
 
 
 def test_a_name_is_changed_with_all_that_belongs_to_it(filled):

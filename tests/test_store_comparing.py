@@ -86,3 +86,6 @@ def test_texts_are_compared_with_their_special_tokens_as_ordinary_text(filled):
     assert total.tokens_b == sum(len(B.encode_ordinary(text)) for text in texts)
     assert total.bytes_per_token_b == 18 / total.tokens_b
     assert filled.compare("a", "b", "lower").texts == comparison.texts[:1]
+    for no_texts in (b"lower", [b"lower"], None):
+        with pytest.raises(TypeError, match=r"(a text is|texts are) a str"):
+            filled.compare("a", "b", no_texts)

@@ -142,6 +142,8 @@ def test_a_parent_is_the_version_that_was_meant_then(models):
         ({"notes": "\udc80"}, ValueError),
         ({"metrics": {"loss": float("nan")}}, ValueError),
         ({"metrics": {"loss": "low"}}, TypeError),
+        ({"metrics": ["loss"]}, TypeError),
+        ({"aliases": None}, TypeError),
     ],
 )
 def test_what_cannot_be_a_label_is_refused_before_anything_is_saved(models, arguments, error):

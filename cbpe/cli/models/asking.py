@@ -67,7 +67,7 @@ def list_versions(
             tag=tag if tag is None or "=" not in tag else (tag.partition("=")[0], tag.partition("=")[2]),
             vocab_size=size_range(vocab_size),
             semantics=semantics,
-            since=None if since is None else since.astimezone(),
+            since=since,
             has_token=has_token,
             pattern=pattern,
             order=order,
