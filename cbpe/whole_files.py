@@ -35,13 +35,16 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
     folder, and then each to its place.
 
     Whatever is raised (OSError for a disk that is full, or what gives the parts), no file is ever half there, and what
-    was at a path stays.
+    was at a path stays. A link stays one: its target is written. A pipe or a device is refused.
     """
-    aside = {path: f"{path}.{os.getpid()}.part" for path in contents}
+    places = {path: os.path.realpath(path) for path in contents}
+    aside = {path: f"{place}.{os.getpid()}.part" for path, place in places.items()}
     try:
         for path, parts in contents.items():
             if os.path.isdir(path):
                 raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
+            if os.path.exists(path) and not os.path.isfile(path):  # which would be replaced by a file
+                raise OSError(f"cannot write {path!r}: it is a pipe or a device, and what is written a file")
             try:
                 with open(aside[path], "wb") as file:
                     for part in parts:
@@ -52,8 +55,8 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
                 if error.filename in (None, aside[path]):
                     error.filename = path
                 raise
-        for path in contents:
-            os.replace(aside[path], path)
+        for path, place in places.items():
+            os.replace(aside[path], place)
     finally:
         for path in aside.values():
             Path(path).unlink(missing_ok=True)

@@ -98,6 +98,8 @@ def parts_of_file(carried: Carried) -> Iterator[bytes]:
 def read_file(path: str | os.PathLike[str]) -> Carried:
     """What is in a file. OSError where it cannot be read, ValueError where it is no whole and intact file of this
     kind."""
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):  # a pipe would be waited for
+        raise ValueError("this is a pipe or a device, and an exported tokenizer a file")
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         start = file.read(FIXED)

@@ -29,12 +29,21 @@ def find_store(url_or_path: str | os.PathLike[str] | URL | None = None) -> URL:
             raise CannotOpen(f"no URL of a database: {error}") from error
     if not isinstance(url_or_path, URL):
         path = os.fspath(url_or_path)
-        if not isinstance(path, str) or not path or "\0" in path:
+        if not isinstance(path, str) or not is_path(path):
             raise CannotOpen(f"a store is named by a path or a URL, not {url_or_path!r}")
         if path == ":memory:":
             return URL.create("sqlite")
         return URL.create("sqlite", database=os.path.abspath(Path(path).expanduser()))
     return checked_url(url_or_path)
+
+
+def is_path(text: str) -> bool:
+    """Whether a file can be called that."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return bool(text) and "\0" not in text
 
 
 def checked_url(url: URL) -> URL:
@@ -46,6 +55,8 @@ def checked_url(url: URL) -> URL:
     if url.query or url.drivername not in ("sqlite", "sqlite+pysqlite"):
         raise CannotOpen(f"an SQLite store is named by its path alone, as in sqlite:///{url.database or 'models.db'}")
     path = sqlite_path(url)
+    if path is not None and not is_path(path):
+        raise CannotOpen(f"an SQLite store is named by a path, not {path!r}")
     return URL.create("sqlite", database=None if path is None else os.path.abspath(path))
 
 

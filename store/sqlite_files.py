@@ -32,6 +32,8 @@ def check_file(path: str, writable: bool) -> None:
     """CannotOpen or NotAStore where there is no whole store at this path that could be opened. Nothing is changed."""
     if os.path.isdir(path):
         raise CannotOpen(f"{path} is a directory; a store is a file")
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe is waited for, a device may never end
+        raise CannotOpen(f"{path} is a pipe or a device; a store is a file")
     try:
         with open(path, "rb") as file:
             header = file.read(HEADER_BYTES)
@@ -126,7 +128,7 @@ def make_engine(path: str, mode: str, read_only: bool = False) -> Engine:
     """Connections to a file that is there. mode: "rw", "ro" or "immutable"; read_only: none of them changes anything,
     whatever the mode."""
     query = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
-    uri = f"file:{quote(path)}?{query}"
+    uri = f"file:{quote(os.fsencode(path))}?{query}"
 
     def connect() -> sqlite3.Connection:
         return prepared(sqlite3.connect(uri, uri=True, timeout=SECONDS_LOCKED, check_same_thread=False), not read_only)

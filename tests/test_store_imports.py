@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import random
 import subprocess
 import sys
@@ -59,6 +60,10 @@ def test_an_endless_file_and_what_is_no_file_are_refused(tmp_path):
     with ModelStore(tmp_path / "models.db") as models:
         with pytest.raises(StoreError, match="bytes"):
             models.import_(sparse)
+        if hasattr(os, "mkfifo"):
+            os.mkfifo(tmp_path / "pipe")
+            with pytest.raises(StoreError, match="a pipe or a device"):
+                models.import_(tmp_path / "pipe")
         for path in (tmp_path, tmp_path / "missing"):
             with pytest.raises(OSError, match=str(path)):
                 models.import_(path)

@@ -67,7 +67,17 @@ def test_a_store_in_memory_is_its_own():
 
 
 @pytest.mark.parametrize(
-    "given", ["mysql://somewhere/else", "sqlite:///x.db?mode=ro", "://", "postgresql+nodriver://x/y", "", "a\0b", b"x"]
+    "given",
+    [
+        "mysql://somewhere/else",
+        "sqlite:///x.db?mode=ro",
+        "://",
+        "postgresql+nodriver://x/y",
+        "",
+        "a\0b",
+        b"x",
+        "\ud800",
+    ],
 )
 def test_what_names_no_store_is_refused(given):
     with pytest.raises(CannotOpen):
@@ -138,6 +148,25 @@ def test_a_file_that_is_no_whole_store_is_refused_and_untouched(path, spoil, mes
 def test_a_directory_is_no_store(tmp_path):
     with pytest.raises(CannotOpen, match="is a directory"):
         ModelStore(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_no_store_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for read_only in (False, True):
+        with pytest.raises(CannotOpen, match="is a pipe or a device"):
+            ModelStore(tmp_path / "pipe", read_only=read_only)
+
+
+@pytest.mark.parametrize("name", ["a?b#c%20 '\".db", "\u540d\u524d", b"\xff\xfe".decode(errors="surrogateescape")])
+def test_a_store_may_have_any_name_that_a_file_has(tmp_path, name):
+    if sys.platform == "darwin" and not name.isprintable():
+        pytest.skip("names of files are UTF-8 here")
+    filled(tmp_path / name)
+    for read_only in (False, True):
+        with ModelStore(tmp_path / name, read_only=read_only) as models:
+            assert models.load("a").merges == TOK.merges
+    assert os.listdir(tmp_path) == [name]
 
 
 def test_a_store_cannot_be_made_where_no_file_can(tmp_path):

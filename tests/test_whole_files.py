@@ -47,6 +47,31 @@ def test_a_directory_is_not_replaced(tmp_path):
     assert caught.value.filename == str(tmp_path / "missing" / "file")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_or_a_device_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to(pipe)
+    for path in (pipe, tmp_path / "link"):
+        with pytest.raises(OSError, match="it is a pipe or a device"):
+            write_files({str(path): [b"1"]})
+    assert pipe.is_fifo()
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links take rights on Windows")
+def test_a_link_stays_one_and_its_target_is_written(tmp_path):
+    (tmp_path / "folder").mkdir()
+    for name in ("there", "new"):
+        (tmp_path / name).symlink_to(tmp_path / "folder" / name)
+    (tmp_path / "folder" / "there").write_bytes(b"old")
+    write_files({str(tmp_path / "there"): [b"1"], str(tmp_path / "new"): [b"2"]})
+    assert [(tmp_path / "folder" / name).read_bytes() for name in ("there", "new")] == [b"1", b"2"]
+    assert (tmp_path / "there").is_symlink()
+    assert (tmp_path / "new").is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["folder", "new", "there"]
+
+
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, monkeypatch):
     check_writable(tmp_path / "new")
     assert os.listdir(tmp_path) == []
