@@ -1,4 +1,4 @@
-"""Comparing: what two versions have in common, and how they do on texts."""
+"""Comparing: what two versions, or tokenizers that are in no store, have in common, and how they do on texts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cbpe._core.vocab import Vocabulary
-from cbpe.model import Model
-from cbpe.tokenizer import Tokenizer
-from store.versions import Version
+from sqlalchemy import Connection
 
-__all__ = ["Comparison", "Diff", "MergeDifference", "MovedToken", "TextComparison", "compare", "diff"]
+from cbpe._core.vocab import Vocabulary
+from cbpe.model import Model, describe
+from cbpe.tokenizer import Tokenizer
+from store.loading import STORED, model_of
+from store.versions import Version, fetch_one, find_row
+
+__all__ = ["Comparison", "Diff", "MergeDifference", "MovedToken", "TextComparison", "compare", "diff", "find_side"]
 
 Pair = tuple[bytes, bytes]
+Side = Version | Tokenizer
 
 
 class MovedToken(NamedTuple):
@@ -34,10 +38,10 @@ class MergeDifference(NamedTuple):
 
 @dataclass(frozen=True)
 class Diff:
-    """What differs between two versions. It is true if anything that changes results does."""
+    """What differs between two versions or tokenizers. It is true if anything that changes results does."""
 
-    a: Version
-    b: Version
+    a: Version | Tokenizer
+    b: Version | Tokenizer
     only_a: tuple[tuple[int, bytes], ...]  # ids and bytes of tokens
     only_b: tuple[tuple[int, bytes], ...]
     moved: tuple[MovedToken, ...]
@@ -46,18 +50,22 @@ class Diff:
     special_only_b: dict[str, int]
     special_moved: dict[str, tuple[int, int]]
     settings: dict[str, tuple[object, object]]  # "pattern", "semantics", "unicode_version", "processing": what differs
-
-    @property
-    def same(self) -> bool:
-        """Whether both give the same results on every text."""
-        return self.a.digest == self.b.digest
+    same: bool  # whether both give the same results on every text
 
     def __bool__(self) -> bool:
         return not self.same
 
 
-def diff(a: Version, b: Version, model_a: Model, model_b: Model) -> Diff:
-    """What differs between two versions and their models."""
+def find_side(connection: Connection, given: str | Version | Tokenizer) -> tuple[Side, Model]:
+    """What is to be compared, and its model."""
+    if isinstance(given, Tokenizer):
+        return given, describe(given)
+    row = find_row(connection, given, STORED)
+    return fetch_one(connection, row.id), model_of(row)
+
+
+def diff(a: Side, b: Side, model_a: Model, model_b: Model) -> Diff:
+    """What differs between two sides and their models."""
     vocabulary_a, vocabulary_b = Vocabulary.unpack(model_a.vocabulary), Vocabulary.unpack(model_b.vocabulary)
     ids_a, ids_b = ids_of(vocabulary_a), ids_of(vocabulary_b)
     special_a, special_b = model_a.special_tokens, model_b.special_tokens
@@ -84,6 +92,7 @@ def diff(a: Version, b: Version, model_a: Model, model_b: Model) -> Diff:
             for setting in ("pattern", "semantics", "unicode_version", "processing")
             if getattr(model_a, setting) != getattr(model_b, setting)
         },
+        model_a.digest == model_b.digest,
     )
 
 
@@ -140,10 +149,10 @@ def ratio(text_bytes: int, n_tokens: int) -> float:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two versions do on texts; item i of `texts` is the i-th."""
+    """How two versions or tokenizers do on texts; item i of `texts` is the i-th."""
 
-    a: Version
-    b: Version
+    a: Version | Tokenizer
+    b: Version | Tokenizer
     texts: tuple[TextComparison, ...]
 
     @property
@@ -153,7 +162,7 @@ class Comparison:
         return TextComparison(*sums)
 
 
-def compare(a: Version, b: Version, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | Iterable[str]) -> Comparison:
+def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | Iterable[str]) -> Comparison:
     """Count the tokens of texts, of which one at a time is held; special tokens in them are ordinary text."""
     if not isinstance(texts, Iterable):
         raise TypeError(f"texts are a str or several, not {type(texts).__name__}")

@@ -162,18 +162,22 @@ class ModelStore:
             raise NotFound(f"no version is called {name!r}")
         return found
 
-    def diff(self, a: str | Version, b: str | Version) -> comparing.Diff:
-        """What differs between two versions: tokens, merges, special tokens, pattern. Raises as load does."""
+    def diff(self, a: str | Version | Tokenizer, b: str | Version | Tokenizer) -> comparing.Diff:
+        """What differs between two versions, or tokenizers that need not be in the store: tokens, merges, special
+        tokens, pattern. Raises as load does."""
         with self._database.reading() as connection:
-            rows = [find_row(connection, reference, loading.STORED) for reference in (a, b)]
-            version_a, version_b = (fetch_one(connection, row.id) for row in rows)
-        return comparing.diff(version_a, version_b, *map(loading.model_of, rows))
+            (side_a, model_a), (side_b, model_b) = (comparing.find_side(connection, given) for given in (a, b))
+        return comparing.diff(side_a, side_b, model_a, model_b)
 
-    def compare(self, a: str | Version, b: str | Version, texts: str | Iterable[str]) -> comparing.Comparison:
-        """How many tokens two versions make of each text, and of how many bytes a token is; special tokens in the texts
-        are ordinary text. Raises as load does, and TypeError for what is no text."""
-        version_a, version_b = self.version(a), self.version(b)
-        return comparing.compare(version_a, version_b, self.load(version_a), self.load(version_b), texts)
+    def compare(
+        self, a: str | Version | Tokenizer, b: str | Version | Tokenizer, texts: str | Iterable[str]
+    ) -> comparing.Comparison:
+        """How many tokens two versions, or tokenizers that need not be in the store, make of each text, and of how many
+        bytes a token is; special tokens in the texts are ordinary text. Raises as load does, and TypeError for what is
+        no text."""
+        side_a, side_b = (given if isinstance(given, Tokenizer) else self.version(given) for given in (a, b))
+        tok_a, tok_b = (side if isinstance(side, Tokenizer) else self.load(side) for side in (side_a, side_b))
+        return comparing.compare(side_a, side_b, tok_a, tok_b, texts)
 
     # ---- Aliases, tags, notes and what else may be edited. Each is one transaction, and one row in the audit log.
 

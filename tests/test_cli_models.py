@@ -174,6 +174,30 @@ def test_compare_counts_tokens_of_texts(models, tmp_path):
     assert [line.split()[0] for line in table[1:]] == [*map(str, files), "total"]
 
 
+def test_versions_are_compared_with_encodings_and_files(models, tmp_path):
+    trained(270).save(tmp_path / "book")
+    file = tmp_path / "book.model"
+    assert rows("diff", "book@1", file)["same"] is True
+    assert f"{file} and book@1 give the same results" in run("models", "diff", file, "book@1").stdout
+    found = rows("diff", "book@1", "gpt2")
+    assert (found["b"], len(found["only_b"])) == ("gpt2", len(models.diff("book@1", cbpe.get_encoding("gpt2")).only_b))
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat")
+    assert rows("compare", "book", "gpt2", text)["total"]["tokens_b"] == cbpe.get_encoding("gpt2").count(
+        text.read_text()
+    )
+    models.save(trained(260), "gpt2")  # what is in the store comes first
+    assert rows("diff", "book@1", "gpt2")["b"] == "gpt2@1"
+    assert "the named encodings are" in error_of("models", "diff", "book", "gpt9")
+    assert "the newest version is book@2" in error_of("models", "diff", "book@7", "gpt2")
+    assert "a name has" in error_of("models", "diff", "book", " ")
+
+
+def test_encodings_are_compared_without_a_store(tmp_path):
+    assert rows("diff", "gpt2", "r50k_base", "--store", tmp_path / "none.db")["same"] is True
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_verify_finds_what_is_wrong(models, tmp_path):
     assert rows("verify")["ok"] is True
     assert "all is well (versions: 2," in run("models", "verify").stdout

@@ -1,6 +1,7 @@
 """Comparing: what differs between two versions, and how they do on texts."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -46,6 +47,19 @@ def test_a_version_does_not_differ_from_its_like(filled):
     assert not diff
     assert (diff.only_a, diff.only_b, diff.moved, diff.first_merge) == ((), (), (), None)
     assert (diff.special_only_a, diff.special_only_b, diff.special_moved, diff.settings) == ({}, {}, {}, {})
+
+
+def test_tokenizers_that_are_in_no_store_are_compared_as_versions_are(filled):
+    versions, mixed, toks = (filled.diff(*sides) for sides in (("a", "b"), ("a", B), (A, B)))
+    assert (toks.a, toks.b, mixed.b) == (A, B, B)
+    assert mixed.a == versions.a
+    for found in (mixed, toks):
+        assert replace(found, a=versions.a, b=versions.b) == versions
+    assert filled.diff("a", A).same
+    assert not filled.diff("a", A)
+    assert filled.compare("a", B, "lower").texts == filled.compare("a", "b", "lower").texts
+    with pytest.raises(TypeError, match="a Own has no model"):
+        filled.diff("a", type("Own", (cbpe.BasicTokenizer,), {})())
 
 
 def test_merges_may_part_where_those_of_one_end(filled):

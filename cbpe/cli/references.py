@@ -15,7 +15,7 @@ from cbpe.encodings import SPECS
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
-    from store import ModelStore
+    from store import ModelStore, Version
 
 __all__ = [
     "TokenizerOption",
@@ -23,7 +23,9 @@ __all__ = [
     "complete_version",
     "is_file",
     "open_store",
+    "open_store_to_compare",
     "pinned",
+    "side_of",
     "tokenizer_of",
     "version_of",
 ]
@@ -107,6 +109,33 @@ def encoding_of_model(name: str) -> str | None:
         return cbpe.encoding_name_for_model(name)
     except KeyError:
         return None
+
+
+def open_store_to_compare(*references: str) -> ModelStore:
+    """The store; an empty one in memory where there is none, and it takes none to know what is referred to."""
+    from store import ModelStore
+
+    try:
+        return open_store(read_only=True)
+    except FileNotFoundError:
+        if any(version_of(reference) for reference in references):
+            raise
+        return ModelStore(":memory:")
+
+
+def side_of(models: ModelStore, reference: str) -> Version | Tokenizer:
+    """The version of a reference, or else the tokenizer of a file or a named encoding. ValueError says what was
+    tried."""
+    from store import NotFound
+
+    try:
+        return models.version(reference)
+    except (NotFound, ValueError) as error:
+        if version_of(reference) is None:
+            return tokenizer_of(reference)
+        if isinstance(error, NotFound):
+            raise ValueError(unknown(reference, str(error))) from error
+        raise
 
 
 def open_store(*, read_only: bool = False) -> ModelStore:

@@ -21,18 +21,28 @@ from cbpe.cli.models.app import (
     shown_time,
 )
 from cbpe.cli.printing import print_json, print_lines, print_pairs, print_rows, print_table
-from cbpe.cli.references import complete_version, open_store
+from cbpe.cli.references import complete_reference, complete_version, open_store, open_store_to_compare, side_of
 from cbpe.cli.settings import StoreOption
 from cbpe.cli.vocabulary import parsed_hex
 from cbpe.readable import readable, readable_bytes
 
 if TYPE_CHECKING:
-    from store.comparing import Diff
+    from cbpe import Tokenizer
+    from store import Diff, Version
 
 MOST_SHOWN = 10  # tokens of each kind, in a diff for people
 
-OtherVersion = Annotated[
-    str, typer.Argument(metavar="REF", help="The other version.", autocompletion=complete_version, show_default=False)
+OneSide = Annotated[
+    str,
+    typer.Argument(
+        metavar="REF",
+        help="A version, a named encoding or a file.",
+        autocompletion=complete_reference,
+        show_default=False,
+    ),
+]
+OtherSide = Annotated[
+    str, typer.Argument(metavar="REF", help="The other one.", autocompletion=complete_reference, show_default=False)
 ]
 
 
@@ -157,40 +167,47 @@ def find(
 
 
 @app.command()
-def diff(
-    reference: VersionArgument, other: OtherVersion, as_json: JsonOption = False, store: StoreOption = None
-) -> None:
-    """Show what differs between two versions: tokens, merges, special tokens, settings.
+def diff(reference: OneSide, other: OtherSide, as_json: JsonOption = False, store: StoreOption = None) -> None:
+    """Show what differs between two tokenizers: tokens, merges, special tokens, settings.
+
+    What is no version in the store may be a named encoding or a file.
 
     \b
     Example:
       cbpe models diff shakespeare@1 shakespeare@2
+      cbpe models diff shakespeare cl100k_base
     """
-    with open_store(read_only=True) as models:
-        found = models.diff(reference, other)
+    with open_store_to_compare(reference, other) as models:
+        found = models.diff(side_of(models, reference), side_of(models, other))
+    a, b = side_name(found.a, reference), side_name(found.b, other)
     if as_json:
-        print_json({**row_of(found), "a": found.a.reference, "b": found.b.reference, "same": found.same})
+        print_json({**row_of(found), "a": a, "b": b})
     elif found.same:
-        print_lines([f"{readable(found.a.reference)} and {readable(found.b.reference)} give the same results"])
+        print_lines([f"{readable(a)} and {readable(b)} give the same results"])
     else:
-        print_pairs(differences(found))
+        print_pairs(differences(found, a, b))
 
 
-def differences(found: Diff) -> Iterable[tuple[str, object]]:
+def side_name(side: Version | Tokenizer, reference: str) -> str:
+    """The very version, or what a tokenizer that is none was referred to by."""
+    return getattr(side, "reference", reference)
+
+
+def differences(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:
     """What differs, in some words each."""
-    for version, tokens in ((found.a, found.only_a), (found.b, found.only_b)):
+    for name, tokens in ((a, found.only_a), (b, found.only_b)):
         if tokens:
-            yield f"only in {version}", some(tokens, lambda item: f"{item[0]} {quoted(item[1])}", "tokens")
+            yield f"only in {name}", some(tokens, lambda item: f"{item[0]} {quoted(item[1])}", "tokens")
     if found.moved:
         yield "other ids", some(found.moved, moved, "tokens")
     if found.first_merge is not None:
-        rank, a, b = found.first_merge
-        yield "first other merge", f"number {rank:,}: {merge(a)} here, {merge(b)} there"
-    for version, special in ((found.a, found.special_only_a), (found.b, found.special_only_b)):
+        rank, here, there = found.first_merge
+        yield "first other merge", f"number {rank:,}: {merge(here)} here, {merge(there)} there"
+    for name, special in ((a, found.special_only_a), (b, found.special_only_b)):
         for token, token_id in special.items():
-            yield f"special, only in {version}", f"{readable(token)} with id {token_id}"
-    for token, (here, there) in found.special_moved.items():
-        yield "special, other ids", f"{readable(token)}: {here} here, {there} there"
+            yield f"special, only in {name}", f"{readable(token)} with id {token_id}"
+    for token, (id_a, id_b) in found.special_moved.items():
+        yield "special, other ids", f"{readable(token)}: {id_a} here, {id_b} there"
     for setting, (value, other) in found.settings.items():
         yield setting, f"{value} here, {other} there"
 
@@ -216,8 +233,8 @@ def quoted(token: bytes) -> str:
 
 @app.command()
 def compare(
-    reference: VersionArgument,
-    other: OtherVersion,
+    reference: OneSide,
+    other: OtherSide,
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="FILE", help="Files with texts, or - for standard input.", show_default=False),
@@ -227,21 +244,24 @@ def compare(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Compare how many tokens two versions make of texts.
+    """Compare how many tokens two tokenizers make of texts.
+
+    What is no version in the store may be a named encoding or a file.
 
     \b
     Example:
       cbpe models compare shakespeare@1 shakespeare@2 book.txt
+      cbpe models compare shakespeare cl100k_base book.txt
     """
     named = [
         (file, text)
         for file, reader in readers(files, field, errors)
         for text in ("".join(chunks) for chunks in reader.strings())
     ]
-    with open_store(read_only=True) as models:
-        found = models.compare(reference, other, [text for _, text in named])
+    with open_store_to_compare(reference, other) as models:
+        found = models.compare(side_of(models, reference), side_of(models, other), [text for _, text in named])
     rows = [*zip([file for file, _ in named], found.texts, strict=True), ("total", found.total)]
-    names = [found.a.reference, found.b.reference]
+    names = [side_name(found.a, reference), side_name(found.b, other)]
     if as_json:
         keys = ("text_bytes", "tokens_a", "tokens_b", "bytes_per_token_a", "bytes_per_token_b")
         texts = [{"file": file, **{key: getattr(row, key) for key in keys}} for file, row in rows]
