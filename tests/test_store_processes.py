@@ -33,8 +33,7 @@ def test_eight_processes_that_save_at_once_leave_no_number_out_and_give_none_twi
 def test_of_a_killed_process_each_save_that_returned_is_there_and_none_is_half_there(store_url):
     with ModelStore(store_url):
         pass
-    # A killed client is no danger to a server's files, and takes longer to start.
-    n_kills = 200 if store_url.startswith("sqlite") else 50
+    n_kills = 200
     rounds = store_processes.kill_savers(store_url, n_kills, seed=5)
     with ModelStore(store_url) as models:
         assert models.verify().problems == ()
