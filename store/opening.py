@@ -28,6 +28,7 @@ SECONDS_OF_RETRIES = 60.0  # for a transaction that others are in the way of
 # A row that is not there, and bytes that are no text, be they in SQLite's own message about it.
 UNREADABLE = (NoResultFound, UnicodeDecodeError)
 LOCK_OF_UPGRADES = int.from_bytes(b"cbpe", "big")  # PostgreSQL's advisory lock on making and migrating a store
+_of_others: list[Engine] = []  # of the process that this one was forked from
 
 
 class Database:
@@ -38,8 +39,8 @@ class Database:
         self.read_only = read_only
         self.path = sqlite_path(url)
         self._closed = False
-        self._engine = self._connected()
-        self._writer = self._engine.execution_options(**writing_options(url))
+        self._make_sure_of_a_file()
+        self._connect()
         try:
             self._prepare()
         except BaseException:
@@ -54,7 +55,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that reads: all it sees is of one moment."""
-        self._check_open()
+        self._check_usable()
         try:
             with self._engine.connect() as connection:
                 yield connection
@@ -67,7 +68,7 @@ class Database:
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Do work in one transaction, again if others were in the way: it is done as a whole or not at all."""
-        self._check_open()
+        self._check_usable()
         if self.read_only:
             raise ReadOnly(f"the store {self} was opened for reading alone: nothing in it can be changed")
         deadline = time.monotonic() + SECONDS_OF_RETRIES
@@ -86,7 +87,7 @@ class Database:
 
     def compact(self) -> None:
         """Give what is unused back to the disk."""
-        self._check_open()
+        self._check_usable()
         if self.url.get_backend_name() == "postgresql":
             with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.exec_driver_sql("VACUUM")
@@ -105,19 +106,29 @@ class Database:
 
     # ---- Opening
 
-    def _connected(self) -> Engine:
+    def _make_sure_of_a_file(self) -> None:
         if self.url.get_backend_name() == "postgresql":
-            return postgresql_engine(self.url, self.read_only)
+            return
         if self.path is None:
             if self.read_only:
                 raise CannotOpen("a store in memory is new and empty: there is nothing to be read")
-            return memory_engine()
+            return
         if not os.path.lexists(self.path):
             if self.read_only:
                 raise CannotOpen(f"there is no store at {self.path}, and none is made in order to read it")
             create_file(self.path)
         check_file(self.path, writable=not self.read_only)
-        return make_engine(self.path, reading_mode(self.path) if self.read_only else "rw", self.read_only)
+
+    def _connect(self) -> None:
+        if self.url.get_backend_name() == "postgresql":
+            self._engine = postgresql_engine(self.url, self.read_only)
+        elif self.path is None:
+            self._engine = memory_engine()
+        else:
+            mode = reading_mode(self.path) if self.read_only else "rw"
+            self._engine = make_engine(self.path, mode, self.read_only)
+        self._writer = self._engine.execution_options(**writing_options(self.url))
+        self._process = os.getpid()
 
     def _prepare(self) -> None:
         try:
@@ -143,9 +154,16 @@ class Database:
 
     # ---- Errors
 
-    def _check_open(self) -> None:
+    def _check_usable(self) -> None:
         if self._closed:
             raise Closed(f"the store {self} was closed: open it again")
+        if self._process != os.getpid() and not self._is_in_memory():
+            # The connections from before the fork are the other process's: they are not even to be closed here.
+            _of_others.append(self._engine)
+            self._connect()
+
+    def _is_in_memory(self) -> bool:
+        return self.path is None and self.url.get_backend_name() == "sqlite"
 
     def _not_opened(self, error: DBAPIError) -> StoreError:
         reason = str(error.orig).strip()

@@ -31,6 +31,12 @@ def kill_savers(url, n_kills, seed):
     return run("kill_savers", url, n_kills, seed)
 
 
+def save_in_children(url, n_children, n_saves):
+    """Open a store, use it, and let it be used by children that were forked then. Returns what each save returned, as
+    [name, number]."""
+    return run("save_in_children", url, n_children, n_saves)
+
+
 def run(*arguments):
     command = [sys.executable, str(Path(__file__).resolve()), *map(str, arguments)]
     done = subprocess.run(command, stdout=subprocess.PIPE, timeout=SECONDS, check=True)
@@ -117,6 +123,24 @@ def read_meanwhile(pipe, url, start, go, stop, stopped, names):
     report(pipe, looks)
 
 
+def main_save_in_children(url, n_children, n_saves):
+    with ModelStore(url) as models:
+        models.save(small_tokenizer(0), "parent")
+        children = [forked(save_as_child, models, i, int(n_saves)) for i in range(int(n_children))]
+        for i in range(int(n_saves)):
+            models.save(small_tokenizer(i + 1), "parent")
+        saved = [line for child in children for line in results_of(*child)]
+        assert models.load("parent@1").merges == small_tokenizer(0).merges
+    return saved
+
+
+def save_as_child(pipe, models, child, n_saves):
+    for i in range(n_saves):
+        version = models.save(small_tokenizer(i), f"child {child}")
+        assert models.load(version).merges == small_tokenizer(i).merges
+        report(pipe, [version.name, version.number])
+
+
 def main_kill_savers(url, n_kills, seed):
     generator = random.Random(int(seed))
     seconds = statistics.median(results_of(*forked(time_saves, url)))
@@ -170,5 +194,9 @@ if __name__ == "__main__":
     from cbpe.model import describe
     from store import ModelStore
 
-    programs = {"save_together": main_save_together, "kill_savers": main_kill_savers}
+    programs = {
+        "save_together": main_save_together,
+        "save_in_children": main_save_in_children,
+        "kill_savers": main_kill_savers,
+    }
     print(json.dumps(programs[sys.argv[1]](*sys.argv[2:])))

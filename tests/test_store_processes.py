@@ -1,5 +1,6 @@
 """Many processes and threads that share a store, and processes that are killed while they save."""
 
+import os
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
@@ -54,6 +55,16 @@ def test_of_a_killed_process_each_save_that_returned_is_there_and_none_is_half_t
     with engine.connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM audit_log WHERE action = 'save'")) == n_kept
     engine.dispose()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_store_that_is_open_can_be_used_in_a_child_process(store_url):
+    saved = store_processes.save_in_children(store_url, n_children=3, n_saves=5)
+    assert sorted(saved) == [[f"child {child}", number] for child in range(3) for number in range(1, 6)]
+    with ModelStore(store_url) as models:
+        assert models.names() == ["child 0", "child 1", "child 2", "parent"]
+        assert len(models.versions("parent")) == 6
+        assert models.verify().problems == ()
 
 
 def test_threads_share_one_store(store_url):
