@@ -260,10 +260,18 @@ def test_versions_are_moved(models, tmp_path):
 
 
 def test_a_store_that_is_not_there_is_not_made_by_asking(tmp_path):
-    for command in (["ls"], ["show", "x"], ["verify"], ["log"], ["find", "x"], ["diff", "a", "b"]):
+    for command in (["ls"], ["show", "x"], ["verify"], ["log"], ["find", "x"], ["diff", "a", "b"], ["notes", "x"]):
         error = error_of("models", *command, "--store", tmp_path / "none.db")
         assert "none.db: train --save and models save make one" in error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_is_not_there_is_not_made_by_what_changes_one(models, tmp_path):
+    for command in (["tag", "x", "y"], ["notes", "x", "y"], ["alias", "x", "y", "x"], ["rm", "x"], ["vacuum"]):
+        error = error_of("models", *command, "--store", tmp_path / "none.db")
+        assert "none.db: train --save and models save make one" in error
+    assert "no version is called 'x'" in error_of("models", "copy", "x", tmp_path / "none.db")
+    assert not (tmp_path / "none.db").exists()
 
 
 def test_a_store_may_be_in_postgresql(postgresql_url, tmp_path):

@@ -138,13 +138,14 @@ def side_of(models: ModelStore, reference: str) -> Version | Tokenizer:
         raise
 
 
-def open_store(*, read_only: bool = False) -> ModelStore:
-    """The store of --store, CBPE_STORE or the user's data folder. OSError for one that is not there, to be read."""
+def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:
+    """The store of --store, CBPE_STORE or the user's data folder. FileNotFoundError for one that is not there, unless
+    it is to be made."""
     from store import ModelStore
     from store.locations import find_store, sqlite_path
 
     path = sqlite_path(find_store(settings.store))
-    if read_only and path is not None and not os.path.exists(path):
+    if not make and path is not None and not os.path.exists(path):
         raise FileNotFoundError(f"there is no model store at {path}: train --save and models save make one")
     return ModelStore(settings.store, read_only=read_only)
 

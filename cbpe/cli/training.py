@@ -141,7 +141,7 @@ def train(
         tokenizer.save(output)
         written += saved_files(output)
     if save is not None:
-        with open_store() as models:
+        with open_store(make=True) as models:
             parent = None if origin is None else version_of(origin)
             version = models.save(tokenizer, save, aliases=alias or (), tags=pairs_of(tag), notes=notes, parent=parent)
         known_already = "" if version.created or as_json else ", which it was already"
@@ -180,7 +180,7 @@ def check_store(name: str, aliases: list[str] | None, tags: list[str] | None, no
 
     checked_name(name)
     checked_labels(pairs_of(tags), aliases or (), notes, None)
-    open_store().close()
+    open_store(make=True).close()
 
 
 def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -42,7 +42,7 @@ def save(
       cbpe models save book -t book.model --alias prod --metric bytes_per_token=3.9
     """
     tok = tokenizer_of(tokenizer)
-    with open_store() as models:
+    with open_store(make=True) as models:
         version = models.save(
             tok,
             name,
@@ -134,7 +134,7 @@ def notes(
     Example:
       cbpe models notes shakespeare "trained on the first folio"
     """
-    with open_store() as models:
+    with open_store(read_only=text is None) as models:
         print_version(models.version(reference) if text is None else models.set_notes(reference, text or None), as_json)
 
 
@@ -238,7 +238,7 @@ def import_(
     Example:
       cbpe models import shakespeare.cbpe --name theirs
     """
-    with open_store() as models:
+    with open_store(make=True) as models:
         print_saved(models.import_(file, name), as_json)
 
 
@@ -258,5 +258,7 @@ def copy(
     """
     from store import ModelStore
 
-    with open_store(read_only=True) as models, ModelStore(other) as target:
-        print_saved(models.copy(reference, target, name), as_json)
+    with open_store(read_only=True) as models:
+        version = models.version(reference)  # or there is nothing to make the other store for
+        with ModelStore(other) as target:
+            print_saved(models.copy(version, target, name), as_json)
