@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from cbpe._core.encode cimport EncodeStatus, Workspace
 from cbpe._core.engine cimport Engine
 from cbpe._core.special cimport SpecialTokens
+from cbpe._core.utf8 cimport Utf8
 
 
 # A piece of work: the pieces that begin in text[start:stop], of a stretch of text[:size] in which nothing is special.
@@ -24,7 +25,9 @@ cdef struct Part:
 cdef class Batch:
     cdef Engine engine
     cdef SpecialTokens allowed
-    cdef list texts
+    cdef list texts             # encodable
+    cdef Utf8 *forms            # of each text
+    cdef Py_ssize_t n_forms
     cdef list results           # the list of each text's ids, where lists are wanted
     cdef Py_ssize_t n_workers
     cdef Py_ssize_t part_bytes
@@ -41,7 +44,7 @@ cdef class Batch:
     cdef int64_t n_taken        # runs
     cdef int64_t stopped
 
-    cdef int take_apart(self, str text, Py_ssize_t number) except -1
+    cdef int take_apart(self, Py_ssize_t number) except -1
     cdef int add_stretch(self, Py_ssize_t number, const uint8_t *text, Py_ssize_t size, uint32_t special) except -1
     cdef int add_part(self, Part part) except -1
     cdef int make_runs(self) except -1

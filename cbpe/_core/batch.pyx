@@ -13,15 +13,15 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.list cimport PyList_New
 from cpython.object cimport PyObject
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
 from cbpe._core.encode cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id, encode_slice, reserve
-from cbpe._core.engine cimport encodable, refuse_special
+from cbpe._core.engine cimport refuse_special
 from cbpe._core.merge cimport pause
 from cbpe._core.special cimport next_special
 from cbpe._core.split cimport Span, SplitTables, find_pieces
+from cbpe._core.utf8 cimport Utf8, read_utf8
 from cbpe._core.vocab cimport NONE
 
 from cbpe._core.parallel import checked_workers, run_in_threads
@@ -76,21 +76,23 @@ cdef class Batch:
         workers=None,
         part_bytes=None,
     ):
-        cdef Py_ssize_t size, i
+        cdef Py_ssize_t i
         self.n_workers = checked_workers(workers)
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"a batch is several texts, not one {type(texts).__name__}: put it in a list")
         self.engine = engine
         self.allowed = allowed
-        self.texts = []
-        for text in texts:
-            self.texts.append(encodable(text))
+        self.texts = list(texts)
+        self.forms = <Utf8 *>calloc(len(self.texts) + 1, sizeof(Utf8))
+        if self.forms == NULL:
+            raise MemoryError
+        for i in range(len(self.texts)):
+            self.texts[i] = read_utf8(self.texts[i], engine.write_utf8, &engine.last_text, &self.forms[i])
+            self.n_forms += 1
+            self.n_bytes += self.forms[i].size
             PyErr_CheckSignals()
-        for text in self.texts:
-            if forbidden is not None:
-                refuse_special(text, forbidden)
-            PyUnicode_AsUTF8AndSize(text, &size)
-            self.n_bytes += size
+        for i in range(len(self.texts) if forbidden is not None else 0):
+            refuse_special(&self.forms[i], forbidden)
         if engine.split == NULL:
             self.n_workers = 1      # the splitter is Python's: threads would only wait for each other
         self.part_bytes = part_bytes or max(
@@ -101,7 +103,7 @@ cdef class Batch:
             raise MemoryError
         for i in range(len(self.texts)):
             self.first_parts[i] = self.n_parts
-            self.take_apart(self.texts[i], i)
+            self.take_apart(i)
             PyErr_CheckSignals()
         self.first_parts[len(self.texts)] = self.n_parts
         self.make_runs()
@@ -116,6 +118,9 @@ cdef class Batch:
             for i in range(self.n_workers):
                 if self.works[i] != NULL:
                     self.engine.release(self.works[i])
+        for i in range(self.n_forms):
+            free(self.forms[i].owned)
+        free(self.forms)
         free(self.works)
         free(self.parts)
         free(self.first_parts)
@@ -123,18 +128,18 @@ cdef class Batch:
 
     # ---- Taking the texts apart
 
-    cdef int take_apart(self, str text, Py_ssize_t number) except -1:
-        cdef Py_ssize_t size, start = 0, at
-        cdef const uint8_t *utf8 = <const uint8_t *>PyUnicode_AsUTF8AndSize(text, &size)
+    cdef int take_apart(self, Py_ssize_t number) except -1:
+        cdef Py_ssize_t start = 0, at
+        cdef Utf8 utf8 = self.forms[number]
         cdef uint32_t which
         while self.allowed is not None:
-            at = next_special(&self.allowed.tables, utf8, size, start, &which)
+            at = next_special(&self.allowed.tables, utf8.bytes, utf8.size, start, &which)
             if at < 0:
                 break
-            self.add_stretch(number, utf8 + start, at - start, self.allowed.tables.ids[which])
+            self.add_stretch(number, utf8.bytes + start, at - start, self.allowed.tables.ids[which])
             start = at + self.allowed.tables.offsets[which + 1] - self.allowed.tables.offsets[which]
             PyErr_CheckSignals()
-        return self.add_stretch(number, utf8 + start, size - start, NONE)
+        return self.add_stretch(number, utf8.bytes + start, utf8.size - start, NONE)
 
     cdef int add_stretch(self, Py_ssize_t number, const uint8_t *text, Py_ssize_t size, uint32_t special) except -1:
         cdef Py_ssize_t start = 0, stop = size

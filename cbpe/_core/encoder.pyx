@@ -5,7 +5,7 @@ cimport cython
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8, PyUnicode_FromObject
+from cpython.unicode cimport PyUnicode_DecodeUTF8, PyUnicode_FromObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
@@ -13,11 +13,12 @@ from cbpe._core.batch cimport Batch
 from cbpe._core.decode cimport ByteBuffer
 from cbpe._core.dropout cimport Dropout, close_dropout, open_dropout
 from cbpe._core.encode cimport EncodeStatus, Workspace, encode_piece
-from cbpe._core.engine cimport Engine, encodable, refuse_special
+from cbpe._core.engine cimport Engine, refuse_special
 from cbpe._core.join cimport join_tokens
 from cbpe._core.offsets cimport Jumps, Location, locate_ids, to_tuples, undo_joining
 from cbpe._core.special cimport SpecialTokens
 from cbpe._core.truncate cimport truncate_text
+from cbpe._core.utf8 cimport Utf8, encodable, read_utf8, utf8_of
 from cbpe._core.vocab cimport Vocabulary
 
 from cbpe._core.engine import DEFAULT_CACHE_BYTES
@@ -77,25 +78,29 @@ cdef Workspace *encoded(
     Jumps *jumps=NULL,
 ) except NULL:
     """A workspace that holds the ids of a text, or their number. The caller releases it."""
-    cdef Workspace *work
-    cdef str exact = encodable(text)
-    if forbidden is not None:
-        refuse_special(exact, forbidden)
-    work = engine.acquire()
+    cdef Workspace *work = NULL
+    cdef Utf8 utf8
+    text = read_utf8(text, engine.write_utf8, &engine.last_text, &utf8)
     try:
+        if forbidden is not None:
+            refuse_special(&utf8, forbidden)
+        work = engine.acquire()
         work.counting = counting
         work.dropout = dropout
         work.jumps = jumps
-        engine.encode_text(work, exact, allowed)
+        engine.encode_text(work, &utf8, allowed)
     except BaseException:
-        engine.release(work)
+        if work != NULL:
+            engine.release(work)
         raise
+    finally:
+        free(utf8.owned)
     return work
 
 
 cdef bytearray located(Engine engine, Workspace *work, str text, str exact):
     """Where the tokens of an encodable text are in the text that was given: int64[n, 2]."""
-    cdef const uint8_t *utf8 = <const uint8_t *>PyUnicode_AsUTF8AndSize(exact, NULL)
+    cdef Utf8 utf8 = utf8_of(exact)
     cdef bytearray buffer = PyByteArray_FromStringAndSize(NULL, 2 * work.n_ids * sizeof(int64_t))
     cdef int64_t *spans = <int64_t *>PyByteArray_AS_STRING(buffer)
     cdef Location location = Location(0, 0, 0, 0)
@@ -103,7 +108,7 @@ cdef bytearray located(Engine engine, Workspace *work, str text, str exact):
     while location.n_ids < work.n_ids:
         stop = min(work.n_ids, location.n_ids + BETWEEN_SIGNALS)
         with nogil:
-            locate_ids(&engine.table, work.jumps, utf8, work.ids, stop, &location, spans)
+            locate_ids(&engine.table, work.jumps, utf8.bytes, work.ids, stop, &location, spans)
         PyErr_CheckSignals()
     if len(exact) != len(text):
         undo_joining(text, exact, spans, work.n_ids)

@@ -8,6 +8,7 @@ from cbpe._core.decode cimport DecodeTable
 from cbpe._core.encode cimport EncodeStatus, Workspace
 from cbpe._core.special cimport SpecialTables, SpecialTokens
 from cbpe._core.split cimport SplitTables
+from cbpe._core.utf8 cimport Utf8, cbpe_write_utf8
 from cbpe._core.vocab cimport Vocabulary
 from cbpe._core.walk cimport WalkTables
 
@@ -24,12 +25,8 @@ cdef struct Progress:
     uint32_t special            # the special token that follows it, if it is not the end of the text
 
 
-# The text itself, as an exact str; with every lone surrogate replaced, as tiktoken does, if UTF-8 cannot hold it.
-# TypeError for what is no str.
-cdef str encodable(text)
-
 # Raise ValueError if the text holds a special token that is forbidden there.
-cdef int refuse_special(str text, SpecialTokens forbidden) except -1
+cdef int refuse_special(const Utf8 *text, SpecialTokens forbidden) except -1
 
 
 cdef class Engine:
@@ -44,6 +41,8 @@ cdef class Engine:
     cdef CutTables *cuts
     cdef int64_t budget
     cdef uint64_t seed
+    cdef cbpe_write_utf8 write_utf8
+    cdef void *last_text                # see read_utf8
     cdef PyObject **ints                # id -> its int object, made when first wanted
     cdef Py_ssize_t n_ints
 
@@ -55,7 +54,7 @@ cdef class Engine:
     cdef int check(self, EncodeStatus status, Workspace *work) except -1
 
     # Append the ids of a text; `allowed` (or None) count as special tokens.
-    cdef int encode_text(self, Workspace *work, str text, SpecialTokens allowed) except -1
+    cdef int encode_text(self, Workspace *work, const Utf8 *text, SpecialTokens allowed) except -1
     # About a slice of it, where the splitter is native.
     cdef EncodeStatus encode_stretches(
         self, Workspace *work, const uint8_t *text, Py_ssize_t size, const SpecialTables *allowed, Progress *progress

@@ -4,7 +4,6 @@ writes to, each used by one call at a time. Any number of threads may use one.""
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.list cimport PyList_New
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_FromObject, PyUnicode_READ_CHAR
 from libc.stdlib cimport calloc, free
 
 import os
@@ -18,6 +17,7 @@ from cbpe._core.encode cimport (
 from cbpe._core.offsets cimport note_special
 from cbpe._core.special cimport SEARCHED, SpecialTables, find_special, next_special
 from cbpe._core.split cimport Span, Splitter
+from cbpe._core.utf8 cimport cbpe_utf8_writer
 from cbpe._core.walk cimport free_walk_tables
 
 cdef extern from "objects.h":
@@ -37,35 +37,8 @@ cdef extern from "Python.h":
 
 cdef enum:
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
-    PART = 1 << 20              # characters in which lone surrogates are replaced at once
 
 DEFAULT_CACHE_BYTES = 64 << 20
-
-
-cdef str encodable(text):
-    if not isinstance(text, str):
-        raise TypeError(f"text must be a str, not {type(text).__name__}")
-    text = PyUnicode_FromObject(text)       # an exact str of a subclass, such as numpy's
-    try:
-        PyUnicode_AsUTF8AndSize(text, NULL)
-    except UnicodeEncodeError:
-        return without_surrogates(text)
-    return text
-
-
-cdef str without_surrogates(str text):
-    """The text with the halves of characters joined and lone ones replaced; a part at a time, for there are signals to
-    look at."""
-    cdef Py_ssize_t start = 0, stop
-    cdef list parts = []
-    while start < len(text):
-        stop = min(start + PART, <Py_ssize_t>len(text))
-        while stop < len(text) and 0xD800 <= PyUnicode_READ_CHAR(text, stop - 1) < 0xDC00:
-            stop += 1           # the two halves of a character stay together
-        parts.append(text[start:stop].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
-        start = stop
-        PyErr_CheckSignals()
-    return "".join(parts)
 
 
 cdef inline Py_ssize_t utf8_distance(str text, bint is_ascii, Py_ssize_t start, Py_ssize_t stop) except? -1:
@@ -94,6 +67,8 @@ cdef class Engine:
         self.special_tokens = special_tokens
         self.cache_bytes = self.budget = cache_bytes
         self.seed = int.from_bytes(os.urandom(8), "little")
+        cdef bytes instructions = os.environ.get("CBPE_INSTRUCTIONS", "avx512").encode()
+        self.write_utf8 = cbpe_utf8_writer(instructions)
         self.split = &(<Splitter>splitter).tables if isinstance(splitter, Splitter) else NULL
         open_decode_table(&self.table, &vocabulary.tables, &special_tokens.tables)
         self.n_ints = self.table.n_slots
@@ -193,9 +168,9 @@ cdef class Engine:
             if progress.position > slice_end:
                 return MORE
 
-    cdef int encode_text(self, Workspace *work, str text, SpecialTokens allowed) except -1:
-        cdef Py_ssize_t size, start = 0, at
-        cdef const uint8_t *utf8 = <const uint8_t *>PyUnicode_AsUTF8AndSize(text, &size)
+    cdef int encode_text(self, Workspace *work, const Utf8 *text, SpecialTokens allowed) except -1:
+        cdef Py_ssize_t size = text.size, start = 0, at
+        cdef const uint8_t *utf8 = text.bytes
         cdef const SpecialTables *special = NULL if allowed is None else &allowed.tables
         cdef Progress progress
         cdef uint32_t which
@@ -255,17 +230,17 @@ cdef class Engine:
         return 0
 
 
-cdef int refuse_special(str text, SpecialTokens forbidden) except -1:
-    cdef Py_ssize_t size, at
-    cdef const char *utf8 = PyUnicode_AsUTF8AndSize(text, &size)
+cdef int refuse_special(const Utf8 *text, SpecialTokens forbidden) except -1:
+    cdef Py_ssize_t at
     cdef uint32_t which
     cdef const SpecialTables *s = &forbidden.tables
-    at = next_special(s, <const uint8_t *>utf8, size, 0, &which)
+    at = next_special(s, text.bytes, text.size, 0, &which)
     if at < 0:
         return 0
     token = (<const char *>s.bytes)[s.offsets[which] : s.offsets[which + 1]].decode()
+    before = (<const char *>text.bytes)[:at].decode()
     raise ValueError(
-        f"the text holds the special token {token!r} (at character {len(utf8[:at].decode())}), which is not allowed "
+        f"the text holds the special token {token!r} (at character {len(before)}), which is not allowed "
         f"there. To encode it as the special token, pass allowed_special={{{token!r}}}, or 'all' for all of them; to "
         "encode it as ordinary text, pass allowed_special='none', or a set and a disallowed_special without it."
     )

@@ -7,13 +7,14 @@ has; the shorter ones are then tried from there downwards.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_READ_CHAR
+from cpython.unicode cimport PyUnicode_READ_CHAR
 from libc.stdint cimport uint8_t, uint32_t
 
 from cbpe._core.encode cimport MORE, EncodeStatus, Workspace, encode_slice, tidy_workspace
-from cbpe._core.engine cimport encodable, refuse_special
+from cbpe._core.engine cimport refuse_special
 from cbpe._core.merge cimport may_walk, shared_walk_tables
 from cbpe._core.special cimport next_special
+from cbpe._core.utf8 cimport Utf8, encodable, utf8_of
 from cbpe._core.vocab cimport VocabTables
 from cbpe._core.walk cimport WalkTables, longest_prefix
 
@@ -214,15 +215,16 @@ cdef Py_ssize_t truncate_by_python(Engine engine, Workspace *work, str text, Py_
 
 
 cdef Py_ssize_t count_text(Engine engine, Workspace *work, str text, SpecialTokens allowed) except -1:
+    cdef Utf8 utf8 = utf8_of(text)
     tidy_workspace(work)
     work.counting = True
-    engine.encode_text(work, text, allowed)
+    engine.encode_text(work, &utf8, allowed)
     return work.n_counted + work.n_ids
 
 
 cdef str truncate_text(Engine engine, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):
-    cdef Py_ssize_t size, kept, n
-    cdef const uint8_t *utf8
+    cdef Py_ssize_t kept, n
+    cdef Utf8 utf8
     cdef Workspace *work
     cdef str part
     if not isinstance(text, str):
@@ -240,14 +242,15 @@ cdef str truncate_text(Engine engine, text, Py_ssize_t max_tokens, SpecialTokens
             if engine.split == NULL:
                 part = part[:truncate_by_python(engine, work, part, max_tokens, allowed)]
                 break
-            utf8 = <const uint8_t *>PyUnicode_AsUTF8AndSize(part, &size)
-            kept = truncate_utf8(engine, work, utf8, size, n < len(text), max_tokens, allowed)
+            utf8 = utf8_of(part)
+            kept = truncate_utf8(engine, work, utf8.bytes, utf8.size, n < len(text), max_tokens, allowed)
             if kept != MORE_TEXT:
-                part = part if kept == size else (<const char *>utf8)[:kept].decode()
+                part = part if kept == utf8.size else (<const char *>utf8.bytes)[:kept].decode()
                 break
             n *= 4
     finally:
         engine.release(work)
     if forbidden is not None:
-        refuse_special(part, forbidden)
+        utf8 = utf8_of(part)
+        refuse_special(&utf8, forbidden)
     return part

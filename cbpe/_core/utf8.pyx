@@ -1,0 +1,118 @@
+"""The UTF-8 form of a text: Python's own, where it has one, or ours for the time of a call.
+
+Python keeps the UTF-8 form of a str that is not ASCII as long as the str itself, and makes it slowly. That is of use
+for a text that is encoded again and again, and a waste for all others.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_FromObject, PyUnicode_READ_CHAR
+from libc.stdlib cimport free, malloc, realloc
+
+cdef extern from "bits.h" nogil:
+    void cbpe_want_large_pages(void *p, size_t n)
+    void *cbpe_atomic_swap(void **place, void *p)
+
+cdef extern from "Python.h":
+    Py_ssize_t PY_SSIZE_T_MAX
+    bint PyUnicode_IS_ASCII(object text)
+    int PyUnicode_KIND(object text)
+    void *PyUnicode_DATA(object text)
+
+cdef enum:
+    LONG_TEXT = 4096            # characters that are worth a conversion of our own
+    WITHOUT_GIL = 1 << 16       # characters for which others may run meanwhile
+    PART = 1 << 20              # characters in which lone surrogates are replaced at once
+
+
+cdef str exact_text(text):
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a str, not {type(text).__name__}")
+    return PyUnicode_FromObject(text)       # an exact str of a subclass, such as numpy's
+
+
+cdef str encodable(text):
+    text = exact_text(text)
+    try:
+        PyUnicode_AsUTF8AndSize(text, NULL)
+    except UnicodeEncodeError:
+        return without_surrogates(text)
+    return text
+
+
+cdef str without_surrogates(str text):
+    """The text with the halves of characters joined and lone ones replaced; a part at a time, for there are signals to
+    look at."""
+    cdef Py_ssize_t start = 0, stop
+    cdef list parts = []
+    while start < len(text):
+        stop = min(start + PART, <Py_ssize_t>len(text))
+        while stop < len(text) and 0xD800 <= PyUnicode_READ_CHAR(text, stop - 1) < 0xDC00:
+            stop += 1           # the two halves of a character stay together
+        parts.append(text[start:stop].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+        start = stop
+        PyErr_CheckSignals()
+    return "".join(parts)
+
+
+cdef Utf8 utf8_of(str text) except *:
+    cdef Utf8 utf8
+    utf8.bytes = <const uint8_t *>PyUnicode_AsUTF8AndSize(text, &utf8.size)
+    utf8.owned = NULL
+    return utf8
+
+
+cdef bint convert(str text, cbpe_write_utf8 write, Utf8 *utf8) except -1:
+    """Make the UTF-8 form of a text that is not ASCII; False, and nothing is made, where there is a lone surrogate."""
+    cdef Py_ssize_t n = len(text), size
+    cdef int width = PyUnicode_KIND(text)
+    cdef const void *characters = <const void *>PyUnicode_DATA(text)
+    # No character takes more bytes than this; memory is taken for those alone that are written.
+    cdef Py_ssize_t most = 2 if width == 1 else 3 if width == 2 else 4
+    cdef uint8_t *out = NULL
+    cdef uint8_t *shrunk
+    if n <= (PY_SSIZE_T_MAX - CBPE_UTF8_SLACK) // most:
+        most = n * most + CBPE_UTF8_SLACK
+        out = <uint8_t *>malloc(most)
+    if out == NULL:
+        raise MemoryError("no memory for the UTF-8 form of this text")
+    cbpe_want_large_pages(out, most)
+    if n < WITHOUT_GIL:
+        size = write(characters, width, n, out)
+    else:
+        with nogil:
+            size = write(characters, width, n, out)
+    if size < 0:
+        free(out)
+        return False
+    shrunk = <uint8_t *>realloc(out, max(size, 1))
+    utf8.owned = shrunk if shrunk != NULL else out
+    utf8.bytes = utf8.owned
+    utf8.size = size
+    return True
+
+
+cdef str read_utf8(text, cbpe_write_utf8 write, void **last, Utf8 *utf8):
+    cdef str exact = exact_text(text)
+    if (
+        len(exact) >= LONG_TEXT
+        and not PyUnicode_IS_ASCII(exact)
+        and cbpe_atomic_swap(last, <void *>exact) != <void *>exact
+        and convert(exact, write, utf8)
+    ):
+        return exact
+    exact = encodable(exact)
+    utf8[0] = utf8_of(exact)
+    return exact
+
+
+def to_utf8(str text not None, str instructions not None):
+    """The UTF-8 form of a text as we make it, with the instructions of this name (see CBPE_INSTRUCTIONS); None where
+    there is a lone surrogate. For tests."""
+    cdef Utf8 utf8
+    cdef bytes name = instructions.encode()
+    if not convert(text, cbpe_utf8_writer(name), &utf8):
+        return None
+    try:
+        return (<const char *>utf8.bytes)[:utf8.size]
+    finally:
+        free(utf8.owned)
