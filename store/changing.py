@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, delete, exists, select, update
+from sqlalchemy import Connection, Row, Select, delete, exists, insert, select, update
 
 from cbpe.training_record import TrainingRecord
 from store import audit, labels
@@ -214,9 +214,12 @@ def rename(database: Database, old: str, new: str) -> None:
         if row is None or not has_versions(connection, row.id):
             raise NotFound(f"no version is called {shown(old)}")
         if new != old:
-            number = max(last_number(row), vacated(connection, new, row.id))
+            given = last_number(row)
+            number = max(given, vacated(connection, new, row.id))
             changed = update(names).where(names.c.id == row.id)
             connection.execute(changed.values(name=new, last_number=number))
+            # So that the old name, if it is ever used again, goes on from there: old@1 never means something else.
+            connection.execute(insert(names).values(name=old, last_number=given))
         audit.record(connection, "rename", old, to=new)
 
     database.write(work)

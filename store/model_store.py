@@ -227,7 +227,8 @@ class ModelStore:
     def rename(self, old: str, new: str) -> None:
         """Call all versions of a name by another one, with their numbers and aliases.
 
-        Refused where there are versions under the new name.
+        What is saved under the old name from then on has numbers that it has not given yet. Refused where there are
+        versions under the new name.
         """
         changing.rename(self._database, old, new)
 

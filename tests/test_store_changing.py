@@ -113,11 +113,22 @@ def test_a_name_is_changed_with_all_that_belongs_to_it(filled):
     assert filled.load("b@prod").merges == TOKS[1].merges
     assert filled.version("child").parent == "b@1"
     assert filled.save(TOKS[0], "b").number == 4
-    assert filled.save(TOKS[0], "a").number == 1
+    assert filled.save(TOKS[0], "a").number == 4
     with pytest.raises(Refused, match="versions called 'a' already"):
         filled.rename("b", "a")
     with pytest.raises(NotFound, match="'nobody'"):
         filled.rename("nobody", "c")
+
+
+def test_a_name_may_be_changed_and_changed_back(filled):
+    filled.set_alias("a", "prod", "a@2")
+    before = filled.history("a")
+    filled.rename("a", "b")
+    filled.rename("b", "a")
+    assert filled.history("a") == before
+    assert filled.load("a@prod").merges == TOKS[1].merges
+    assert [filled.save(TOKS[0], name).number for name in "ab"] == [4, 4]
+    assert filled.verify().problems == ()
 
 
 def test_the_numbers_of_a_name_that_was_given_up_are_not_given_again(filled):
