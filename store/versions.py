@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -40,11 +40,11 @@ class Version:
     n_merges: int
     n_special_tokens: int
     time: datetime  # of saving, in UTC
-    tags: Mapping[str, str]
+    tags: Mapping[str, str] = field(hash=False)
     aliases: tuple[str, ...]  # that point here
     notes: str | None
     parent: str | None  # "name@number"; "sha256:..." if the parent is not in the store (any more)
-    metrics: Mapping[str, float]
+    metrics: Mapping[str, float] = field(hash=False)
     created: bool = False  # whether this very save made it
 
     @property
@@ -166,8 +166,10 @@ def find_row(
     """The row of the version that is referred to, with the columns of `wanted`, a query of versions and names.
 
     A digest may be that of several versions with the same content, the first of which is taken; with only_one, that is
-    an error. NotFound where there is none, Ambiguous where a digest's first digits are those of several contents.
+    an error. NotFound where there is none, and for a Version of another store or time that is not the one of its name
+    and number; Ambiguous where a digest's first digits are those of several contents.
     """
+    meant = reference if isinstance(reference, Version) else None
     if isinstance(reference, Version):
         reference = reference.reference
     parsed = parse(reference)
@@ -178,6 +180,8 @@ def find_row(
     row = connection.execute(referred(wanted, tuple(found)), found).first()
     if row is None:
         raise NotFound(missing(connection, reference, parsed))
+    if meant is not None and row.digest != meant.digest:
+        raise NotFound(f"{reference} is not the version that is meant here: its sha256 is not {meant.digest[:12]}...")
     return row
 
 
@@ -213,9 +217,8 @@ def find_by_digest(connection: Connection, digest: str, only_one: bool) -> int:
     if len(contents) > 1 or (only_one and len(rows) > 1):
         candidates = [f"{row.name}@{row.number} (sha256:{row.digest[:12]}, {row.kind})" for row in rows]
         more = "" if len(rows) <= MOST_CANDIDATES else ", ..."
-        raise Ambiguous(
-            f"sha256:{digest} may be {', '.join(candidates[:MOST_CANDIDATES])}{more}: give more digits, or a name"
-        )
+        hint = "give more digits, or a name" if len({row.digest for row in rows}) > 1 else "give a name"
+        raise Ambiguous(f"sha256:{digest} may be {', '.join(candidates[:MOST_CANDIDATES])}{more}: {hint}")
     return int(rows[0].id)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 import cbpe
 from cbpe.model import canonical_form, describe
-from store import Ambiguous, Damaged, NotFound, StoreError
+from store import Ambiguous, Damaged, ModelStore, NotFound, StoreError
 
 TEXT = "low lower lowest newer wider new low"
 TOKS = [cbpe.train(TEXT, size, special_tokens=["<|end|>"]) for size in (258, 260, 262)]
@@ -53,8 +53,21 @@ def test_digits_of_several_digests_are_ambiguous_and_the_candidates_listed(model
 def test_a_digest_that_several_versions_have_is_that_of_the_first_but_says_not_which_to_change(filled):
     filled.save(TOKS[0], "b")
     assert filled.version(f"sha256:{DIGESTS[0]}").reference == "a@1"
-    with pytest.raises(Ambiguous, match=r"a@1 .*b@1 "):
+    with pytest.raises(Ambiguous, match=r"a@1 .*b@1 .*: give a name$"):
         filled.delete(f"sha256:{DIGESTS[0]}")
+
+
+def test_a_version_leads_to_no_other_of_its_name_and_number(filled):
+    meant = filled.version("a@1")
+    with ModelStore(":memory:") as other:
+        other.save(TOKS[1], "a")
+        for use in (other.load, other.version, other.delete, lambda version: other.diff("a", version)):
+            with pytest.raises(NotFound, match="a@1 is not the version that is meant"):
+                use(meant)
+        other.save(TOKS[0], "b")
+        other.rename("a", "c")
+        other.rename("b", "a")
+        assert other.load(meant).merges == TOKS[0].merges
 
 
 @pytest.mark.parametrize(
@@ -147,3 +160,7 @@ def test_threads_share_a_store(filled):
 def test_a_version_cannot_be_changed(filled):
     with pytest.raises(dataclasses.FrozenInstanceError):
         filled.version("a").notes = "other"
+
+
+def test_versions_are_members_of_sets(filled):
+    assert len({*filled.versions(), *filled.history("a")}) == 3
