@@ -43,11 +43,18 @@ def carry(database: Database, reference: str | Version) -> tuple[Version, Carrie
 
 def export(database: Database, reference: str | Version, path: str | os.PathLike[str]) -> Version:
     version, carried = carry(database, reference)
+    if database.path is not None and os.path.realpath(path) in files_of(os.path.realpath(database.path)):
+        raise Refused(f"{os.fspath(path)} is the store itself: export to another file")
     try:
         write_whole(path, parts_of_file(carried))
     except ValueError as error:
         raise Refused(f"{version} cannot be exported: {error}") from error
     return version
+
+
+def files_of(path: str) -> tuple[str, ...]:
+    """The files that SQLite keeps a database in."""
+    return tuple(path + ending for ending in ("", "-wal", "-shm"))
 
 
 def read(path: str | os.PathLike[str]) -> Carried:

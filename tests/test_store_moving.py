@@ -83,6 +83,16 @@ def test_a_version_that_is_not_there_is_not_exported(filled, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+def test_a_store_is_not_replaced_by_what_is_exported_from_it(tmp_path):
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(TOK, "a")
+        (tmp_path / "link").symlink_to(tmp_path / "models.db")
+        for name in ("models.db", "models.db-wal", "link"):
+            with pytest.raises(Refused, match="is the store itself"):
+                models.export("a", tmp_path / name)
+        assert models.load("a").merges == TOK.merges
+
+
 def test_too_many_tags_are_not_exported(filled, tmp_path):
     filled.tag("a", {str(i): "x" * 10_000 for i in range(220)})
     with pytest.raises(Refused, match="a@1 cannot be exported: the tags"):
