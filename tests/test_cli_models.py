@@ -285,6 +285,19 @@ def test_a_store_may_be_in_postgresql(postgresql_url, tmp_path):
     assert there.stdout == here.stdout
 
 
+def test_what_is_long_does_not_fill_the_terminal(models):
+    token, special, value = "t" * 100_000, "s" * 100_000, "v" * 10_000
+    ranks = {**{bytes([i]): i for i in range(256)}, token.encode(): 256}
+    models.save(cbpe.Encoding("e", pat_str=".+", mergeable_ranks=ranks, special_tokens={special: 300}), "long")
+    models.tag("long", {"key": value})
+    for command in (["ls"], ["history", "long"], ["diff", "book", "long"], ["diff", "long", "book"]):
+        shown = run("models", *command).stdout
+        assert len(shown) < 5000
+        assert any(text[:10] in shown for text in (token, value))
+    assert rows("ls", "long")[0]["tags"] == {"key": value}
+    assert value in run("models", "show", "long").stdout
+
+
 def test_what_is_in_the_store_does_nothing_to_the_terminal():
     with ModelStore() as models:
         models.save(

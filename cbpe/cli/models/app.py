@@ -16,7 +16,16 @@ from cbpe.cli.references import DIGEST, complete_version
 if TYPE_CHECKING:
     from store import Version
 
-__all__ = ["NameArgument", "VersionArgument", "app", "print_saved", "print_version", "print_versions", "row_of"]
+__all__ = [
+    "NameArgument",
+    "VersionArgument",
+    "app",
+    "brief",
+    "print_saved",
+    "print_version",
+    "print_versions",
+    "row_of",
+]
 
 app = new_app(
     name="models",
@@ -27,6 +36,7 @@ app = new_app(
 )
 
 DIGITS_SHOWN = 12
+MOST_CHARACTERS = 60  # of one label or token, in a table
 
 VersionArgument = Annotated[
     str,
@@ -77,7 +87,7 @@ def print_versions(versions: Iterable[Version], as_json: bool) -> None:
 def cells(version: Version) -> Iterator[object]:
     yield version.reference
     yield ", ".join(version.aliases)
-    yield ", ".join(labels(version.tags))
+    yield ", ".join(map(brief, labels(version.tags)))
     yield version.vocab_size
     yield version.semantics
     yield shown_time(version.time)
@@ -88,6 +98,11 @@ def cells(version: Version) -> Iterator[object]:
 
 def labels(tags: Mapping[str, object]) -> list[str]:
     return [f"{key}={value}" if value != "" else key for key, value in tags.items()]
+
+
+def brief(text: str) -> str:
+    """The beginning of a text that is too long for a table."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
 
 
 def shown_time(time: datetime) -> str:

@@ -15,6 +15,7 @@ from cbpe.cli.models.app import (
     NameArgument,
     VersionArgument,
     app,
+    brief,
     print_version,
     print_versions,
     row_of,
@@ -205,9 +206,9 @@ def differences(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:
         yield "first other merge", f"number {rank:,}: {merge(here)} here, {merge(there)} there"
     for name, special in ((a, found.special_only_a), (b, found.special_only_b)):
         for token, token_id in special.items():
-            yield f"special, only in {name}", f"{readable(token)} with id {token_id}"
+            yield f"special, only in {name}", f"{brief(readable(token))} with id {token_id}"
     for token, (id_a, id_b) in found.special_moved.items():
-        yield "special, other ids", f"{readable(token)}: {id_a} here, {id_b} there"
+        yield "special, other ids", f"{brief(readable(token))}: {id_a} here, {id_b} there"
     for setting, (value, other) in found.settings.items():
         yield setting, f"{value} here, {other} there"
 
@@ -228,7 +229,7 @@ def merge(pair: tuple[bytes, bytes] | None) -> str:
 
 
 def quoted(token: bytes) -> str:
-    return f'"{readable_bytes(token)}"'
+    return f'"{brief(readable_bytes(token))}"'
 
 
 @app.command()
