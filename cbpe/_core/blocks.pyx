@@ -58,24 +58,24 @@ cdef uint64_t OTHERS[1024]
 cdef uint64_t MARKS[1024]
 
 
-cdef void fill_characters() noexcept:
+cdef void fill_characters() noexcept nogil:
     cdef uint32_t character
     cdef uint64_t bit
-    cdef str category
+    cdef const char *category
     for character in range(128, 0x10000):
-        category = CBPE_CATEGORY_NAMES[category_of(character)].decode("ascii")
+        category = CBPE_CATEGORY_NAMES[category_of(character)]
         bit = <uint64_t>1 << (character & 63)
-        if category.startswith("L"):
+        if category[0] == c'L':
             # The long s is the s of a contraction where case does not matter.
             if character != LONG_S:
                 LETTERS[character >> 6] |= bit
-                if category == "Lu":
+                if category[1] == c'u':
                     CAPITALS[character >> 6] |= bit
-                elif category == "Ll":
+                elif category[1] == c'l':
                     SMALL[character >> 6] |= bit
-        elif category[0] not in "NZ" and character != NEXT_LINE:
+        elif category[0] != c'N' and category[0] != c'Z' and character != NEXT_LINE:
             OTHERS[character >> 6] |= bit
-            if category[0] == "M":
+            if category[0] == c'M':
                 MARKS[character >> 6] |= bit
 
 
