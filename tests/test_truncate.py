@@ -4,7 +4,7 @@ import random
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from vocabularies import by_merges, by_merges_in_heap, encoder
 
@@ -145,6 +145,23 @@ def test_patterns_that_run_on_the_regex_module():
     tok.train("aaaabbbb aabb aaabbb", 260)
     for n in range(12):
         assert tok.truncate("aaabbb ab aaaa", n) == by_trying_all(tok, "aaabbb ab aaaa", n, None)
+
+
+@given(
+    text=st.lists(st.sampled_from(["x", "a", "aa", "é", " ", "<|end|>", "<|"]), max_size=12).map("".join),
+    n=st.integers(0, 8),
+    allowed=st.booleans(),
+)
+@example(text="a xa xa", n=1, allowed=False)
+@example(text="aa<|end|>xaa", n=2, allowed=True)
+def test_patterns_that_skip_some_of_the_text_or_look_behind(text, n, allowed):
+    tok = cbpe.RegexTokenizer(r"(?<=x)[aé]+|x+|\w")
+    tok.train("xaaaa xaa xé", 259)
+    tok.register_special_tokens({"<|end|>": 300})
+    allowed_special = "all" if allowed else "none"
+    prefixes = (text[:end] for end in range(len(text), -1, -1))
+    expected = next(prefix for prefix in prefixes if len(tok.encode(prefix, allowed_special)) <= n)
+    assert tok.truncate(text, n, allowed_special) == expected
 
 
 def test_lone_surrogates():

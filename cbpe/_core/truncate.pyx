@@ -10,7 +10,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.unicode cimport PyUnicode_READ_CHAR
 from libc.stdint cimport uint8_t, uint32_t
 
-from cbpe._core.encode cimport MORE, EncodeStatus, Workspace, encode_slice, tidy_workspace
+from cbpe._core.encode cimport MORE, EncodeStatus, Workspace, encode_piece, encode_slice, tidy_workspace
 from cbpe._core.engine cimport refuse_special
 from cbpe._core.merge cimport may_walk, shared_walk_tables
 from cbpe._core.special cimport next_special
@@ -198,17 +198,42 @@ cdef Py_ssize_t truncate_utf8(
         start = at + length
 
 
-cdef Py_ssize_t truncate_by_python(Engine engine, Workspace *work, str text, Py_ssize_t budget, allowed) except -1:
+cdef Py_ssize_t pass_pieces(
+    Engine engine, Workspace *work, str stretch, Py_ssize_t budget, Py_ssize_t *tokens
+) except -1:
+    """Add up the tokens of the pieces of a text in which nothing is special, where the splitter is Python's. Returns
+    where the first piece ends with which they are more than the budget, in characters."""
+    cdef Py_ssize_t start, end
+    cdef bytes piece
+    for start, end in engine.splitter.spans(stretch):
+        piece = stretch[start:end].encode()
+        tidy_workspace(work)
+        engine.check(encode_piece(&engine.vocabulary.tables, work, piece, len(piece)), work)
+        tokens[0] += work.n_ids
+        if tokens[0] > budget:
+            return end
+    return len(stretch)
+
+
+cdef Py_ssize_t truncate_by_python(
+    Engine engine, Workspace *work, str text, Py_ssize_t budget, SpecialTokens allowed
+) except -1:
     """The number of characters in the longest prefix, where the splitter is Python's: no prefix beyond the first piece
     that is too much is tried."""
-    cdef Py_ssize_t end = 0, tokens = 0
-    for piece in engine.splitter.split(text):
-        end = text.index(piece, end) + len(piece)
-        tokens += count_text(engine, work, piece, allowed)
-        if tokens > budget:
-            break
-    else:
-        end = len(text)
+    cdef Utf8 utf8 = utf8_of(text)
+    cdef Py_ssize_t start = 0, at = 0, tokens = 0, end = 0
+    cdef uint32_t which
+    cdef str stretch
+    while at >= 0 and tokens <= budget:
+        at = -1 if allowed is None else next_special(&allowed.tables, utf8.bytes, utf8.size, start, &which)
+        stretch = (<const char *>utf8.bytes)[start : utf8.size if at < 0 else at].decode()
+        end += pass_pieces(engine, work, stretch, budget, &tokens)
+        if at >= 0 and tokens <= budget:
+            start = at + allowed.tables.offsets[which + 1] - allowed.tables.offsets[which]
+            end += len((<const char *>utf8.bytes)[at:start].decode())
+            tokens += 1
+    if tokens <= budget:
+        return len(text)
     while end > 0 and count_text(engine, work, text[:end], allowed) > budget:
         end -= 1
     return end
