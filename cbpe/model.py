@@ -94,8 +94,10 @@ def decoded_special_tokens(special_tokens: Mapping[str, int]) -> dict[str, int]:
 
 
 def in_decoded_order(special_tokens: Mapping[str, int], decoded: Mapping[str, int]) -> dict[str, int]:
-    """The special tokens in an order in which those of decoded_special_tokens are the last ones."""
-    return {**{token: token_id for token, token_id in special_tokens.items() if token not in decoded}, **decoded}
+    """The special tokens by rising id, as nearly all are registered; of those that share one, that of
+    decoded_special_tokens is the last."""
+    everyone = {**special_tokens, **decoded}
+    return dict(sorted(everyone.items(), key=lambda item: (item[1], item[0] in decoded)))
 
 
 def describe(tok: Tokenizer) -> Model:

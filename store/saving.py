@@ -80,6 +80,9 @@ def save(
         newest = newest_row(connection, name_row.id)
         created = newest is None or not is_same(newest, entry)
         if newest is None or created:
+            if newest is not None and newest.number > last_number(name_row):
+                counted = f"its last number is {name_row.last_number}, and it has a version {newest.number}"
+                raise Damaged(f"{name} is damaged: {counted}")
             version = add_version(connection, name_row, entry, parent_row)
         else:
             version = newest

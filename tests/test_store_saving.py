@@ -7,7 +7,7 @@ import pytest
 
 import cbpe
 from cbpe.model import describe
-from store import NotFound
+from store import ModelStore, NotFound
 from store.limits import MAX_TOKEN_BYTES
 
 TEXT = "the cat sat on the mat, the rat sat on the cat; <|end|> 123 \u00e9t\u00e9"
@@ -48,6 +48,30 @@ def test_a_tokenizer_comes_out_as_it_went_in(models, make):
     assert (loaded.vocab, loaded.special_tokens, loaded.pattern) == (tok.vocab, tok.special_tokens, tok.pattern)
     assert loaded.decode(sorted(tok.vocab)) == tok.decode(sorted(tok.vocab))
     assert models.verify().problems == ()
+
+
+@pytest.mark.slow
+def test_every_named_encoding_comes_out_as_it_went_in(tmp_path):
+    text = "It's 1234 \u540d\u524d<|endoftext|>\n\n  <|im_start|>"
+    with ModelStore(tmp_path / "models.db") as models:
+        for name in cbpe.list_encoding_names():
+            encoding = cbpe.get_encoding(name)
+            assert models.save(encoding, name).reference == f"{name}@1"
+            loaded = models.load(name)
+            assert (type(loaded), loaded.name) == (cbpe.Encoding, name)
+            assert loaded.special_tokens == encoding.special_tokens
+            assert loaded.encode(text, allowed_special="all") == encoding.encode(text, allowed_special="all")
+            assert describe(loaded).digest == describe(encoding).digest
+        assert models.verify().problems == ()
+
+
+def test_what_is_written_to_a_file_is_the_same_afterwards(models, tmp_path):
+    tok = cbpe.train(TEXT, 260, special_tokens=["<|z|>", "<|a|>"])
+    models.save(tok, "a")
+    tok.save(tmp_path / "before")
+    models.load("a").save(tmp_path / "after")
+    for ending in (".model", ".vocab"):
+        assert (tmp_path / f"after{ending}").read_bytes() == (tmp_path / f"before{ending}").read_bytes()
 
 
 def test_a_version_says_what_was_saved(models):

@@ -117,6 +117,13 @@ def test_a_counter_of_versions_that_is_no_number_gives_none(tmp_path):
         assert [version.reference for version in models.versions()] == ["a@1"]
 
 
+def test_a_counter_that_is_behind_its_versions_gives_no_number(filled):
+    change(filled, "UPDATE names SET last_number = 1 WHERE name = 'a'")
+    with pytest.raises(Damaged, match="its last number is 1, and it has a version 2"):
+        filled.save(RANKS, "a")
+    assert [version.number for version in filled.history("a")] == [1, 2]
+
+
 def test_a_class_that_is_unknown_here_is_named(filled):
     seal = seal_of(1, filled.version("a@1").digest, "Thing", None)
     change(filled, f"UPDATE versions SET kind = 'Thing', seal = '{seal}' WHERE id = 1")
