@@ -98,8 +98,13 @@ def save(
 def locked_name(connection: Connection, name: str) -> Row[Any]:
     """The row of a name, made if it is new, and kept from others until the transaction ends."""
     made = labels.upsert(connection, names).values(name=name, last_number=0)
-    connection.execute(made.on_conflict_do_nothing(index_elements=["name"]))
-    return connection.execute(select(names).where(names.c.name == name).with_for_update()).one()
+    wanted = select(names).where(names.c.name == name).with_for_update()
+    while True:
+        connection.execute(made.on_conflict_do_nothing(index_elements=["name"]))
+        row = connection.execute(wanted).first()
+        if row is not None:
+            return row
+        # Somebody else gave that row another name while the lock was waited for.
 
 
 def last_number(name_row: Row[Any]) -> int:

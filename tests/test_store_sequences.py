@@ -1,11 +1,16 @@
-"""Whatever is done to a store in whatever order, it holds what a few plain dicts say that it holds."""
+"""Whatever is done to a store in whatever order, it holds what a few plain dicts say that it holds; and whatever is
+done at once, nothing but what is refused fails."""
 
 import random
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import select, text
 
 import cbpe
 from store import ModelStore, NotFound, Refused
+from store.schema import names
 
 TOKS = [cbpe.train("low lower lowest newer wider " * 9, 257 + i) for i in range(5)]
 NAMES = "abcd"
@@ -106,3 +111,58 @@ def test_a_store_holds_what_was_put_in_and_not_taken_out(store_url, seed):
         for name, kept in expected.kept.items():
             if kept:
                 assert models.load(name).merges == TOKS[kept[max(kept)]].merges
+
+
+def test_threads_that_change_the_same_names_at_once_are_at_most_refused(store_url):
+    with ModelStore(store_url) as models, ThreadPoolExecutor(6) as threads:
+        models.save(TOKS[0], "a")
+
+        def work(seed):
+            generator = random.Random(seed)
+            n_done = 0
+            for _ in range(40):
+                name, other = generator.choice("ab"), generator.choice("abc")
+                method, *arguments = generator.choice(
+                    [
+                        (models.save, generator.choice(TOKS), name),
+                        (models.save, generator.choice(TOKS), name),
+                        (models.rename, name, other),
+                        (models.set_alias, name, "prod", name),
+                        (models.set_parent, name, other),
+                        (models.tag, name, ["x"]),
+                        (models.delete, name, True),
+                        (models.load, name),
+                    ]
+                )
+                try:
+                    method(*arguments)
+                    n_done += 1
+                except (NotFound, Refused):
+                    pass
+            return n_done
+
+        assert min(threads.map(work, range(6))) > 0
+        assert models.verify().problems == ()
+
+
+def test_a_save_that_waited_for_a_rename_is_under_the_name_that_was_asked_for(store_url):
+    with ModelStore(store_url) as models, ThreadPoolExecutor(1) as threads:
+        models.save(TOKS[0], "a")
+        with models._database._writer.begin() as connection:
+            connection.execute(select(names).where(names.c.name == "a").with_for_update())
+            saved = threads.submit(models.save, TOKS[1], "a")
+            wait_for_a_lock_to_be_waited_for(models)
+            connection.execute(text("UPDATE names SET name = 'b' WHERE name = 'a'"))
+            connection.execute(text("INSERT INTO names (name, last_number) VALUES ('a', 1)"))
+        assert saved.result().reference == "a@2"
+        assert models.load("b@1").merges == TOKS[0].merges
+
+
+def wait_for_a_lock_to_be_waited_for(models):
+    for _ in range(400):
+        time.sleep(0.01)
+        if models.url.startswith("sqlite"):  # which does not tell: it waits, or will have to
+            return
+        with models._database.reading() as connection:
+            if connection.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")):
+                return
