@@ -63,6 +63,7 @@ def utc_now() -> datetime:
 def user() -> str | None:
     """The name of the user that this program runs as, if it has one."""
     try:
-        return getpass.getuser()
+        name = getpass.getuser()
     except (OSError, KeyError, ImportError):
         return None
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")  # the environment may hold what no database does

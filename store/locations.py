@@ -47,6 +47,8 @@ def is_path(text: str) -> bool:
 
 
 def checked_url(url: URL) -> URL:
+    if url.drivername == "postgres":  # as many services spell it
+        url = url.set(drivername="postgresql")
     backend = url.get_backend_name()
     if backend not in BACKENDS:
         raise CannotOpen(f"a store is in SQLite or PostgreSQL, not in {backend}: {url.render_as_string()}")

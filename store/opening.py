@@ -89,8 +89,11 @@ class Database:
         """Give what is unused back to the disk."""
         self._check_usable()
         if self.url.get_backend_name() == "postgresql":
-            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                connection.exec_driver_sql("VACUUM")
+            try:
+                with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                    connection.exec_driver_sql("VACUUM")
+            except DBAPIError as error:
+                raise self._explained(error) from error
             return
         driver = self._engine.raw_connection()  # VACUUM is done outside of transactions
         try:

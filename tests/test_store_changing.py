@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 import cbpe
 from cbpe.model import describe
-from store import NotFound, Refused
+from store import NotFound, Refused, audit
 from store.schema import alias_history, metadata, tokens, vocabularies
 
 TOKS = [cbpe.train("low lower lowest newer wider", size, special_tokens=["<|end|>"]) for size in (258, 260, 262)]
@@ -220,6 +220,16 @@ def test_the_log_says_who_when_and_what(filled):
     assert change.details == {"tags": {"x": "1"}}
     assert change.time >= filled.version("a@3").time
     assert change.time.utcoffset().total_seconds() == 0
+
+
+def test_a_user_may_be_called_what_no_database_holds(models, monkeypatch):
+    monkeypatch.setattr("getpass.getuser", lambda: "j\udcfcrgen")
+    audit.user.cache_clear()
+    try:
+        models.save(TOKS[0], "a")
+    finally:
+        audit.user.cache_clear()
+    assert models.audit_log()[0].who == "j\\udcfcrgen"
 
 
 def test_what_is_refused_is_not_logged(filled):

@@ -84,6 +84,13 @@ def test_what_names_no_store_is_refused(given):
         ModelStore(given)
 
 
+def test_postgresql_may_be_spelled_as_services_do(postgresql_url):
+    with ModelStore(postgresql_url.replace("postgresql+psycopg://", "postgres://")) as models:
+        models.save(TOK, "a")
+    with ModelStore(postgresql_url.replace("postgresql+psycopg://", "postgresql://")) as models:
+        assert models.names() == ["a"]
+
+
 def test_a_password_is_not_shown():
     with pytest.raises(StoreError) as error:
         ModelStore("postgresql+psycopg://someone:secret@127.0.0.1:1/none?connect_timeout=1")
