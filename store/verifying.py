@@ -144,6 +144,10 @@ def version_problems(connection: Connection, version_id: int) -> Iterator[str]:
     for column, value in said.items():
         if getattr(columns, column) != value:
             yield f"{what}: its {column} is {getattr(columns, column)!r:.80}, and {value!r:.80} in its canonical form"
+    if columns.parent_id is not None:
+        parent = connection.scalar(select(versions.c.digest).where(versions.c.id == columns.parent_id))
+        if parent != columns.parent_digest:
+            yield f"{what}: its parent's digest is {columns.parent_digest!r:.80}, and {parent!r:.80} where it points"
     if canonical_form(model).decode("ascii") != row.content:
         yield f"{what}: its canonical form is not as cbpe writes it"
     if model.kind not in KINDS:

@@ -78,6 +78,7 @@ def test_nothing_is_wrong_with_what_was_saved(filled):
         ("UPDATE versions SET kind = 'BasicTokenizer' WHERE id = 1", "a@1 is damaged: its number, its class"),
         ("UPDATE versions SET number = 9 WHERE id = 1", "a@9 is damaged: its number, its class"),
         ("UPDATE versions SET content = content || ' ' WHERE id = 1", "a@1 is damaged"),
+        ("UPDATE versions SET parent_id = 3 WHERE id = 2", "a@2: its parent's digest is "),
         ("UPDATE versions SET vocabulary_id = 3 WHERE id = 1", "a@1 is damaged: its packed vocabulary"),
         ("UPDATE training_records SET record = '{}' WHERE version_id = 1", "a@1 is damaged: its training record"),
         ("UPDATE aliases SET version_id = 3", "a@prod: it points to a version of another name"),
