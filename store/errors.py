@@ -11,6 +11,10 @@ class CannotOpen(StoreError, OSError):
     """No store can be opened or made there."""
 
 
+class Outdated(CannotOpen):
+    """The store is of an older schema, which is not changed in order to read it: to open it for writing migrates it."""
+
+
 class NotAStore(StoreError, ValueError):
     """What is there is no store, is cut short, or is of a newer version of cbpe."""
 

@@ -31,9 +31,10 @@ class ModelStore:
     schema is migrated; with read_only=True neither, and nothing in it can be changed. Threads may share a store. Use it
     as a context manager, or close it.
 
-    Raises CannotOpen where no store can be opened or made, and NotAStore for a file that is none, is cut short or was
-    written by a newer cbpe; the file is as before then. Any method may raise Damaged, Busy where others keep the store
-    locked for half a minute, Failed where the database cannot do it (a full disk; the store is as before), and Closed.
+    Raises CannotOpen where no store can be opened or made (Outdated for one of an older schema that is to be read), and
+    NotAStore for a file that is none, is cut short or was written by a newer cbpe; the file is as before then. Any
+    method may raise Damaged, Busy where others keep the store locked for half a minute, Failed where the database
+    cannot do it (a full disk; the store is as before), and Closed.
 
     >>> with ModelStore("models.db") as models:
     ...     models.save(tok, "shakespeare", aliases=["prod"])

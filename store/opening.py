@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, inspect, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoResultFound, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from store.errors import Busy, CannotOpen, Closed, Damaged, Failed, NotAStore, ReadOnly, StoreError
+from store.errors import Busy, CannotOpen, Closed, Damaged, Failed, NotAStore, Outdated, ReadOnly, StoreError
 from store.locations import sqlite_path
 from store.migrating import is_current, upgrade
 from store.schema import VERSION_TABLE
@@ -136,16 +136,17 @@ class Database:
     def _prepare(self) -> None:
         try:
             with self._engine.connect() as connection:
-                if inspect(connection).has_table(VERSION_TABLE) and is_current(connection):
+                is_made = inspect(connection).has_table(VERSION_TABLE)
+                if is_made and is_current(connection):
                     return
         except DBAPIError as error:
             raise self._not_opened(error) from error
         except UNREADABLE as error:
             raise NotAStore(f"{self} is no whole store: {error}") from error
+        if self.read_only and is_made:
+            raise Outdated(f"the store {self} is of an older schema: open it once for writing, which migrates it")
         if self.read_only:
-            raise CannotOpen(
-                f"the store {self} is not made yet, or of an older schema: open it once for writing, which does that"
-            )
+            raise CannotOpen(f"there is no store in {self} yet, and none is made in order to read it")
         self.write(self._bring_up_to_date)
 
     def _bring_up_to_date(self, connection: Connection) -> None:

@@ -275,7 +275,7 @@ def test_a_store_that_is_not_there_is_not_made_by_what_changes_one(models, tmp_p
 
 
 def test_a_store_may_be_in_postgresql(postgresql_url, tmp_path):
-    assert "not made yet" in error_of("models", "ls", "--store", postgresql_url)
+    assert "there is no store in" in error_of("models", "ls", "--store", postgresql_url)
     with ModelStore() as models:
         models.save(trained(270), "book")
     assert rows("copy", "book", postgresql_url)["number"] == 1

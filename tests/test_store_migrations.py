@@ -7,12 +7,13 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from command_line import run
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.engine import make_url
 
 import cbpe
 from cbpe.model import canonical_form, describe
-from store import CannotOpen, ModelStore
+from store import ModelStore, Outdated
 from store.migrating import configuration, upgrade
 from store.schema import REVISIONS, VERSION_TABLE, metadata
 from store.sqlite_files import APPLICATION_ID, set_pragmas
@@ -90,10 +91,16 @@ def test_a_store_of_the_first_schema_is_migrated_with_all_that_is_in_it(store_ur
 
 def test_a_store_of_an_older_schema_is_not_migrated_in_order_to_read_it(store_url):
     of_the_first_schema(store_url)
-    with pytest.raises(CannotOpen, match="older schema: open it once for writing"):
+    with pytest.raises(Outdated, match="older schema: open it once for writing"):
         ModelStore(store_url, read_only=True)
     with connection_to(store_url) as connection:
         assert connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}")) == "1"
+
+
+def test_a_store_of_an_older_schema_is_migrated_on_the_command_line(store_url):
+    of_the_first_schema(store_url)
+    assert "a@7" in run("models", "ls", "--store", store_url).stdout
+    assert "all is well" in run("models", "verify", "--store", store_url).stdout
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(store_url, monkeypatch):

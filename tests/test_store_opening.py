@@ -218,7 +218,7 @@ def test_a_store_that_is_read_cannot_be_changed(store_url, tmp_path):
 
 
 def test_an_empty_database_is_not_made_a_store_in_order_to_read_it(postgresql_url):
-    with pytest.raises(CannotOpen, match="not made yet, or of an older schema"):
+    with pytest.raises(CannotOpen, match="none is made in order to read it"):
         ModelStore(postgresql_url, read_only=True)
     with ModelStore(postgresql_url) as models:
         assert models.names() == []

@@ -139,15 +139,19 @@ def side_of(models: ModelStore, reference: str) -> Version | Tokenizer:
 
 
 def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:
-    """The store of --store, CBPE_STORE or the user's data folder. FileNotFoundError for one that is not there, unless
-    it is to be made."""
-    from store import ModelStore
+    """The store of --store, CBPE_STORE or the user's data folder; one of an older schema is migrated. FileNotFoundError
+    for one that is not there, unless it is to be made."""
+    from store import ModelStore, Outdated
     from store.locations import find_store, sqlite_path
 
     path = sqlite_path(find_store(settings.store))
     if not make and path is not None and not os.path.exists(path):
         raise FileNotFoundError(f"there is no model store at {path}: train --save and models save make one")
-    return ModelStore(settings.store, read_only=read_only)
+    try:
+        return ModelStore(settings.store, read_only=read_only)
+    except Outdated:
+        ModelStore(settings.store).close()
+        return ModelStore(settings.store, read_only=read_only)
 
 
 def complete_reference(incomplete: str) -> Iterator[str]:
