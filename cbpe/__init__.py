@@ -8,9 +8,9 @@ import importlib
 
 TYPE_CHECKING = False  # what type checkers take for typing.TYPE_CHECKING, which would cost an import
 if TYPE_CHECKING:
+    from cbpe import core  # noqa: F401
     from cbpe import model as model
     from cbpe import registry as registry
-    from cbpe import tiktoken_encoding as core  # noqa: F401
     from cbpe.analysis import TextStatistics, VocabularyAnalysis
     from cbpe.counting import count_words
     from cbpe.formats.bpeasy import from_bpeasy
@@ -72,7 +72,7 @@ _HOMES = {
     "cbpe.word_counts": ("WordCounts",),
 }
 # tiktoken's modules, for programs that import this package in its place and say tiktoken.model.MODEL_TO_ENCODING.
-_MODULES = {"core": "cbpe.tiktoken_encoding", "model": "cbpe.model", "registry": "cbpe.registry"}
+_MODULES = {"core": "cbpe.core", "model": "cbpe.model", "registry": "cbpe.registry"}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __version__ = "0.1.0"

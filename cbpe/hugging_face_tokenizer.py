@@ -9,6 +9,7 @@ changed by any of that, and take no more than a look at them before they are enc
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from array import array
 from bisect import bisect_left
@@ -170,7 +171,8 @@ class HuggingFaceTokenizer(Tokenizer):
         space before it, depends on the added tokens in it; otherwise as Tokenizer.truncate.
         """
         around = sum(map(len, self._around(add_special_tokens)))
-        budget = checked_int("max_tokens", max_tokens, around, " (what the template adds)" if around else "") - around
+        why = " (what the template adds)" if around else ""
+        budget = checked_int("max_tokens", max_tokens, around, why, most=sys.maxsize) - around
         return super().truncate(text, budget, allowed_special, disallowed_special)
 
     def encode_to_numpy(

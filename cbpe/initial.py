@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from cbpe._core.reach import judge
 from cbpe._core.vocab import Vocabulary
+from cbpe.formats.huggingface import FLAGS
 from cbpe.numbers import N_BYTES
 from cbpe.tokenizer import Tokenizer
 
@@ -26,14 +27,18 @@ def initial_vocabulary(initial: Tokenizer) -> Vocabulary:
     """The vocabulary of a tokenizer, after it was made sure that training can go on from it exactly.
 
     Merging pairs in their order has to give what the tokenizer gives, whichever semantics it has. Raises TypeError for
-    what is no tokenizer, ValueError for a vocabulary that has a byte without a token, tokens that no merge makes, or a
-    merge that is made of a later one; by ranks, also for a token that its own bytes do not merge to.
+    what is no tokenizer, ValueError for one that also normalizes or the like, and for a vocabulary that has a byte
+    without a token, tokens that no merge makes, or a merge that is made of a later one; by ranks, also for a token that
+    its own bytes do not merge to.
     """
     if not isinstance(initial, Tokenizer):
         raise TypeError(f"initial must be a tokenizer, such as cbpe.train returns, not {type(initial).__name__}")
     vocabulary = initial._vocabulary
     unmerged = vocabulary.unmerged()
-    if unmerged:
+    steps = sorted(initial._processing().keys() - {*FLAGS, "template"})
+    if steps:
+        problem = f"what is trained splits and merges text as it is, and this changes it before: {', '.join(steps)}"
+    elif unmerged:
         token_id, token = next(iter(unmerged.items()))
         problem = f"no merge makes {len(unmerged)} of its tokens, such as {token!r} ({token_id})"
     elif not vocabulary.monotone:

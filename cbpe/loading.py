@@ -68,7 +68,7 @@ def load(
             raise ValueError("pattern, special_tokens and name are for .tiktoken files, and this one has its own")
         if kind == "minbpe":
             return load_minbpe(path)
-        content = parse_json(read_whole(path), path.name) if kind == "json" else None
+        content = parse_json(read_whole(path), "this") if kind == "json" else None
         if content is not None and is_hugging_face(content):
             return HuggingFaceTokenizer._of(huggingface.read(content))
         return load_gpt2(path, kind)

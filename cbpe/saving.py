@@ -51,8 +51,10 @@ def left_out(tok: Tokenizer, path: str) -> list[str]:
     hold everything, or are refused."""
     if writer(path) is not save_tiktoken:
         return []
-    pattern = [] if tok.pattern is None else ["the split pattern"]
-    return pattern + [f"the special token {token} with id {token_id}" for token, token_id in tok.special_tokens.items()]
+    parts = [] if tok.pattern is None else ["the split pattern"]
+    if "template" in tok._processing():
+        parts.append("the template that puts tokens around a text")
+    return parts + [f"the special token {token} with id {token_id}" for token, token_id in tok.special_tokens.items()]
 
 
 def refuse_before_training(
@@ -91,9 +93,9 @@ def save_minbpe(tok: Tokenizer, path: str) -> None:
     write_files({f"{prefix}.model": [model.encode("utf-8")], f"{prefix}.vocab": [vocab.encode("utf-8")]})
 
 
-def refuse_processing(what: str, tok: Tokenizer) -> None:
-    """ValueError where text is changed before it is encoded, or ids after."""
-    steps = tok._processing().keys() - huggingface.FLAGS
+def refuse_processing(what: str, tok: Tokenizer, besides: Iterable[str] = ()) -> None:
+    """ValueError where text is changed before it is encoded, or ids after, `besides` some steps."""
+    steps = tok._processing().keys() - {*huggingface.FLAGS, *besides}
     if steps:
         raise ValueError(
             f"{what} cannot hold what the tokenizer does besides splitting and merging: {', '.join(sorted(steps))}"
@@ -115,6 +117,7 @@ def refuse_other_ids(vocabulary: Vocabulary) -> None:
 
 def save_tiktoken(tok: Tokenizer, path: str) -> None:
     """Write tiktoken's file of ranks, which holds neither split pattern nor special tokens."""
+    refuse_processing("tiktoken's format", tok, besides=("template",))
     write_files({path: [tiktoken.dumps(tiktoken.exported_ranks(tok._vocabulary))]})
 
 

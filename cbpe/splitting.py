@@ -18,6 +18,8 @@ SECONDS_PER_TEXT = 10.0
 SECONDS_PER_CHARACTER = 1e-5
 # `regex` copies a group as often as it must occur, nested ones as often as the product says: (?:(?:a{9}){9}){9}.
 MAX_COPIES = 2000
+MAX_COUNT = 100_000  # of single characters, which the `regex` module unrolls to some 300 bytes each
+MAX_DIGITS = 12
 MAX_QUOTED = 500
 
 
@@ -39,7 +41,7 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
         )
     try:
         rules = ASCII_RULES.get(pattern, 0) if isinstance(pattern, str) else 0
-        return Splitter(pattern, rules, os.environ.get("CBPE_INSTRUCTIONS"))
+        return Splitter(pattern, rules, os.environ.get("CBPE_INSTRUCTIONS") or None)
     except PatternNotSupported as reason:
         assert pattern is not None  # which is always supported
         return RegexSplitter(pattern, str(reason))
@@ -91,6 +93,8 @@ def compile_regex(pattern: str) -> Any:
     quoted = shortened(pattern)
     if unrolled_copies(pattern) > MAX_COPIES:
         raise ValueError(f"the split pattern {quoted} is too large: it repeats a group more than {MAX_COPIES} times")
+    if largest_count(pattern) > MAX_COUNT:
+        raise ValueError(f"the split pattern {quoted} is too large: it repeats something more than {MAX_COUNT:,} times")
     try:
         return regex.compile(pattern)
     except regex.error as error:
@@ -106,7 +110,7 @@ def unrolled_copies(pattern: str) -> int:
     """
     import re
 
-    least_count = re.compile(r"\{(\d+)")
+    least_count = re.compile(rf"\{{(\d{{1,{MAX_DIGITS}}})")
     copies = [1]  # in the groups that are open
     most = 1
     in_class = False
@@ -125,6 +129,13 @@ def unrolled_copies(pattern: str) -> int:
         if closed > 1:
             most = max(most, inside)
     return most
+
+
+def largest_count(pattern: str) -> int:
+    """The most times that something has to come in a row, as far as the pattern says so in braces: a{2,3}b{7} -> 7"""
+    import re
+
+    return max((int(digits[:MAX_DIGITS]) for digits in re.findall(r"\{(\d+)", pattern)), default=0)
 
 
 def shortened(pattern: str) -> str:

@@ -93,4 +93,4 @@ def short_int(digits: str) -> int:
 
 
 def not_lists(name: str, reason: str) -> ValueError:
-    return ValueError(f"{name} is not JSON, a list of token ids on each line: {reason}")
+    return ValueError(f"{name} is not JSON with a list of token ids on each line: {reason}")

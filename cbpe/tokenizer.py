@@ -8,6 +8,8 @@ merged, the merge that was learned first first.
 
 from __future__ import annotations
 
+import sys
+
 from cbpe._core.encoder import DEFAULT_CACHE_BYTES, Encoder
 from cbpe._core.parallel import checked_workers
 from cbpe._core.special import SpecialTokens
@@ -167,7 +169,9 @@ class Tokenizer(Encoder):
         'hello'
         """
         return self._truncate(
-            text, checked_int("max_tokens", max_tokens, 0), *self._special_sets(allowed_special, disallowed_special)
+            text,
+            checked_int("max_tokens", max_tokens, 0, most=sys.maxsize),
+            *self._special_sets(allowed_special, disallowed_special),
         )
 
     def encode_to_numpy(

@@ -48,7 +48,7 @@ def checked_name(name: str) -> str:
     """A name of versions: 1 to 255 characters, none of which is "@" or a control character; no "sha256:" in front."""
     checked_label("a name", name)
     if "@" in name or name.startswith(DIGEST_PREFIX):
-        raise ValueError(f"{shown(name)} is no name: it has no '@', and does not begin with {DIGEST_PREFIX!r}")
+        raise ValueError(f"{shown(name)} is no name: names have no '@', and do not begin with {DIGEST_PREFIX!r}")
     return name
 
 
@@ -56,7 +56,9 @@ def checked_alias(alias: str) -> str:
     """An alias: as a name, and no number."""
     checked_label("an alias", alias)
     if "@" in alias or re.fullmatch(r"\d+", alias):
-        raise ValueError(f"{shown(alias)} is no alias: it has no '@', and is no number, which would be a version's")
+        raise ValueError(
+            f"{shown(alias)} is no alias: aliases have no '@', and are no numbers, which are those of versions"
+        )
     return alias
 
 

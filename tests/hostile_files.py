@@ -129,6 +129,8 @@ def hostile_contents():
         "a pattern that is none": {"pattern": "("},
         "a pattern that is a number": {"pattern": 5},
         "a pattern that repeats a group 10^15 times": {"pattern": "(?:(?:(?:a{99999}){99999}){99999}){2}"},
+        "a pattern that repeats a letter 10^9 times": {"pattern": "a{1000000000}"},
+        "a pattern that repeats a letter 10^5000 times": {"pattern": "a{1" + "0" * 5000 + ",}"},
         "a pattern of a million groups": {"pattern": "(" * 1_000_000 + ")" * 1_000_000},
         "a pattern of groups in groups": {"pattern": "(" * 30_000 + ")" * 30_000},
         "a pattern that takes 200 times its size": {"pattern": "|".join(map(str, range(250_000)))},

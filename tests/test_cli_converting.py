@@ -31,6 +31,11 @@ def test_what_was_written_is_told(here):
     assert "book.json" in run("convert", "book.model", "book.json").stdout
 
 
+def test_two_special_tokens_of_one_id_are_no_token_less(here):
+    told = json.loads(run("convert", "o200k_harmony", "harmony.tiktoken", "--json").stdout)
+    assert told["tokens"] == len((here / "harmony.tiktoken").read_bytes().splitlines())
+
+
 def test_what_a_tiktoken_file_does_not_hold_is_told(here):
     told = run("convert", "book.model", "book.tiktoken").stdout
     assert "the split pattern" in told

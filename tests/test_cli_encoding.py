@@ -101,7 +101,7 @@ def test_ids_that_are_wrong(ids, words):
 @pytest.mark.parametrize("ids", [b"[1, 2", b"[%s]" % (b"9" * 5000), b"[1.5]", b'["1"]', b"[true]", b"[null]", b"[{}]"])
 def test_json_ids_that_are_wrong(ids):
     result = run("decode", "-t", "gpt2", stdin=ids, exit_code=1)  # what is right before is decoded
-    assert result.stderr.startswith("cbpe: standard input is not JSON, a list of token ids on each line: ")
+    assert result.stderr.startswith("cbpe: standard input is not JSON with a list of token ids on each line: ")
     assert result.stderr.count("\n") == 1
     assert "sys." not in result.stderr
 

@@ -254,6 +254,8 @@ def test_versions_are_moved(models, tmp_path):
     assert rows("show", "book", "--store", tmp_path / "other.db")["digest"] == digest
     (tmp_path / "book.cbpe").write_bytes(b"no such file")
     assert "book.cbpe" in error_of("models", "import", tmp_path / "book.cbpe")
+    for command in (("export", "book", "-"), ("import", "-")):
+        assert "name a file" in error_of("models", *command, exit_code=2)
 
 
 # ---- Stores

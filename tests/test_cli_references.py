@@ -1,7 +1,10 @@
 """Which tokenizer is meant."""
 
+import os
+import subprocess
+
 import pytest
-from command_line import error_of, run
+from command_line import PROGRAM, error_of, run
 
 import cbpe
 from store import ModelStore
@@ -68,6 +71,20 @@ def test_what_was_tried_is_told(here, tmp_path):
     assert "the newest version is shakespeare@2" in error_of("vocab", "-t", "shakespeare@7")
     assert "named encodings" not in error_of("vocab", "-t", "sha256:00")
     assert "it is a model of OpenAI's, whose encoding is cl100k_base" in error_of("vocab", "-t", "gpt-4")
+
+
+def test_a_broken_plug_in_is_in_nobodys_way_who_does_not_ask_for_it(here, tmp_path):
+    (tmp_path / "tiktoken_ext").mkdir()
+    (tmp_path / "tiktoken_ext" / "broken.py").write_text("x = 1")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    def told(*arguments):
+        command = [PROGRAM, *arguments]
+        return subprocess.run(command, env=environment, input="to be", capture_output=True, text=True, check=False)
+
+    assert told("count", "-t", "shakespeare").stdout.strip() == str(trained(260).count("to be"))
+    assert "no version is called 'gpt9'" in told("count", "-t", "gpt9").stderr
+    assert "tiktoken_ext.broken" in told("encodings").stderr
 
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path):

@@ -227,6 +227,15 @@ def test_split_pattern_that_is_no_expression(text_file):
     assert "(" in error_of("train", text_file, "--vocab-size", 280, "--pattern", "(")
 
 
+def test_split_pattern_of_an_encoding(tmp_path, text_file):
+    run("train", text_file, "--vocab-size", 280, "--pattern", "cl100k_base", "--output", tmp_path / "trained")
+    assert cbpe.load(tmp_path / "trained.model").pattern == cbpe.get_encoding("cl100k_base").pattern
+
+
+def test_output_to_a_pipe_is_refused(text_file):
+    assert "name a file" in error_of("train", text_file, "--vocab-size", 280, "--output", "-", exit_code=2)
+
+
 def test_split_pattern_with_an_unknown_name(text_file):
     error = error_of("train", text_file, "--vocab-size", 280, "--pattern", "gpt5", exit_code=2)
     assert "gpt5" in error

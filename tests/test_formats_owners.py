@@ -16,6 +16,7 @@ from cbpe._core.merge_lists import vocabulary_from_merges
 from cbpe.formats.gpt2 import spell
 from cbpe.hugging_face_tokenizer import HuggingFaceTokenizer
 from cbpe.model import describe
+from cbpe.saving import left_out
 
 CORPORA = ["english", "code", "chinese", "multilingual", "japanese"]
 TEXT = (
@@ -258,6 +259,8 @@ def test_a_file_like_llama_3s_is_written_for_tiktoken(tmp_path):
     HuggingFaceTokenizer.from_json(like_llama3().encode()).save(tmp_path / "llama.tiktoken")
     digest = hashlib.sha256((tmp_path / "llama.tiktoken").read_bytes()).hexdigest()
     assert digest == "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
+    parts = left_out(HuggingFaceTokenizer.from_json(like_llama3().encode()), "llama.tiktoken")
+    assert parts[:2] == ["the split pattern", "the template that puts tokens around a text"]
 
 
 def test_a_list_of_every_way_to_merge_is_as_good_as_ranks():

@@ -207,6 +207,10 @@ def never_merged():
     return Tokenizer(Vocabulary(left, right, array("I", range(259)), whole_pieces=True), None)
 
 
+def normalizing():
+    return cbpe.HuggingFaceTokenizer.from_tokenizer(cbpe.train("low", 257), {"normalizer": "NFC"})
+
+
 @pytest.mark.parametrize(
     ("tok", "message"),
     [
@@ -215,6 +219,7 @@ def never_merged():
         (Tokenizer(by_merges_in_heap([]), None), "merged from a token of a higher rank"),
         (by_ranks({}, missing=[7]), "the byte 0x07 has no token"),
         (never_merged(), "token 258 is no token that merging its bytes gives"),
+        (normalizing(), "what is trained splits and merges text as it is, and this changes it before: normalizer"),
     ],
 )
 def test_what_cannot_be_exact_is_refused(tok, message):

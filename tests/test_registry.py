@@ -1,6 +1,7 @@
 """Encodings by name: built-in ones, those of OpenAI's models, and of plug-ins, which tiktoken finds in the same way."""
 
 import copy
+import importlib
 import os
 import pickle
 import random
@@ -73,6 +74,7 @@ def test_a_model_whose_name_is_no_str_is_a_type_error(wrong):
 
 def test_tiktokens_modules_are_attributes():
     assert cbpe.core.Encoding is cbpe.Encoding
+    assert importlib.import_module("cbpe.core").Encoding is cbpe.Encoding
     assert cbpe.registry.get_encoding is cbpe.get_encoding
     assert cbpe.model.MODEL_TO_ENCODING is MODEL_TO_ENCODING
     assert cbpe.model.MODEL_PREFIX_TO_ENCODING is MODEL_PREFIX_TO_ENCODING

@@ -50,6 +50,14 @@ def test_what_minbpes_format_cannot_hold_is_refused(tmp_path, ranks, message):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_tokenizer_does_besides_is_refused_by_formats_that_cannot_hold_it(tmp_path, trained):
+    normalizing = cbpe.HuggingFaceTokenizer.from_tokenizer(trained, {"normalizer": "NFC"})
+    for name in ("own.model", "own.tiktoken", "merges.txt"):
+        with pytest.raises(ValueError, match=r"cannot hold what the tokenizer does besides .*: normalizer"):
+            normalizing.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_gpt_tokenizers_are_saved_where_the_format_holds_them(tmp_path):
     cbpe.GPT4Tokenizer().save(tmp_path / "gpt4.tiktoken")
     assert cbpe.load(tmp_path / "gpt4.tiktoken").encode(TEXT) == cbpe.GPT4Tokenizer().encode(TEXT)

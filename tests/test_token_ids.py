@@ -44,7 +44,7 @@ def test_numbers_that_are_no_ids(data, size):
 )  # fmt: skip
 @pytest.mark.parametrize("size", [1, 3, None])
 def test_json_that_is_no_list_of_ids(data, size):
-    with pytest.raises(ValueError, match="the input is not JSON, a list of token ids on each line"):
+    with pytest.raises(ValueError, match="the input is not JSON with a list of token ids on each line"):
         read(data, size)
 
 

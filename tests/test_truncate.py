@@ -1,6 +1,7 @@
 """Truncating: the longest prefix within a number of tokens, found as by trying all, and without reading all."""
 
 import random
+import sys
 import tracemalloc
 
 import pytest
@@ -162,6 +163,13 @@ def test_patterns_that_skip_some_of_the_text_or_look_behind(text, n, allowed):
     prefixes = (text[:end] for end in range(len(text), -1, -1))
     expected = next(prefix for prefix in prefixes if len(tok.encode(prefix, allowed_special)) <= n)
     assert tok.truncate(text, n, allowed_special) == expected
+
+
+def test_no_text_has_more_tokens_than_the_largest_number():
+    enc = cbpe.get_encoding("cl100k_base")
+    assert enc.truncate("hello world", sys.maxsize) == "hello world"
+    tokenizer = cbpe.HuggingFaceTokenizer.from_tokenizer(enc)
+    assert tokenizer.truncate("hello world", sys.maxsize) == "hello world"
 
 
 def test_lone_surrogates():

@@ -67,7 +67,7 @@ cdef class Engine:
         self.special_tokens = special_tokens
         self.cache_bytes = self.budget = cache_bytes
         self.seed = int.from_bytes(os.urandom(8), "little")
-        cdef bytes instructions = os.environ.get("CBPE_INSTRUCTIONS", "avx512").encode()
+        cdef bytes instructions = (os.environ.get("CBPE_INSTRUCTIONS") or "avx512").encode()
         self.write_utf8 = cbpe_utf8_writer(instructions)
         self.split = &(<Splitter>splitter).tables if isinstance(splitter, Splitter) else NULL
         open_decode_table(&self.table, &vocabulary.tables, &special_tokens.tables)

@@ -61,7 +61,7 @@ def convert(
     else:
         raise typer.BadParameter("only for a .tiktoken file", param_hint=["--pattern", "--special"])
     cbpe.Tokenizer.save(tok, output)
-    tokens, special_tokens = len(tok.vocab) - len(tok.special_tokens), len(tok.special_tokens)
+    tokens, special_tokens = len(tok._vocabulary), len(tok.special_tokens)
     missing = left_out(tok, output)
     if as_json:
         print_json({"written": output, "tokens": tokens, "special_tokens": special_tokens, "left_out": missing})

@@ -53,7 +53,16 @@ def is_file(reference: str) -> bool:
 
 
 def is_encoding(reference: str) -> bool:
-    return reference in SPECS or reference in cbpe.list_encoding_names()  # which looks for plug-ins
+    return reference in SPECS or reference in plugin_names()
+
+
+def plugin_names() -> list[str]:
+    """The encodings of plug-ins. One that is broken is in nobody's way here: it is told to who asks for all encodings,
+    by the command for that."""
+    try:
+        return [name for name in cbpe.list_encoding_names() if name not in SPECS]
+    except Exception:
+        return []
 
 
 def version_of(reference: str) -> str | None:
@@ -98,7 +107,7 @@ def unknown(reference: str, of_the_store: str) -> str:
     if model_of is not None:
         tried.append(f"it is a model of OpenAI's, whose encoding is {model_of}")
     elif not reference.startswith(DIGEST):
-        tried.append(f"the named encodings are {', '.join(cbpe.list_encoding_names())}")
+        tried.append(f"the named encodings are {', '.join([*SPECS, *plugin_names()])}")
     tried.append(of_the_store)
     return f"no tokenizer {reference!r}: {'; '.join(tried)}"
 
@@ -156,7 +165,7 @@ def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:
 
 def complete_reference(incomplete: str) -> Iterator[str]:
     """Names of encodings and, if a store is there, of its models, that begin like this."""
-    yield from (name for name in cbpe.list_encoding_names() if name.startswith(incomplete))
+    yield from (name for name in [*SPECS, *plugin_names()] if name.startswith(incomplete))
     yield from complete_version(incomplete)
 
 

@@ -18,6 +18,7 @@ from cbpe.cli.labels import AliasOption, NotesOption, TagOption, pairs_of
 from cbpe.cli.printing import print_error, print_json, print_pairs
 from cbpe.cli.references import complete_reference, open_store, pinned, tokenizer_of, version_of
 from cbpe.cli.settings import StoreOption
+from cbpe.encodings import SPECS
 from cbpe.patterns import BY_NAME
 
 if TYPE_CHECKING:
@@ -110,6 +111,8 @@ def train(
     split_by = split_pattern(pattern, no_split)
     if save is None and (alias or tag or notes):
         raise typer.BadParameter("only together with --save", param_hint=["--alias", "--tag", "--notes"])
+    if output == "-":
+        raise typer.BadParameter("name a file: a tokenizer is not written to a pipe", param_hint="--output")
     if output is not None:
         refuse_before_training(output, special or [], known, vocab_size)
     if output is None and save is None and checkpoint is None and sys.stderr.isatty():
@@ -163,14 +166,18 @@ def split_pattern(name_or_expression: str | None, no_split: bool) -> str | Ellip
 
 
 def pattern_of(name_or_expression: str) -> str:
-    """ "gpt2" -> GPT2_SPLIT_PATTERN; an expression -> itself."""
-    if name_or_expression.isalnum() and name_or_expression not in BY_NAME:
+    """ "gpt2" -> GPT2_SPLIT_PATTERN; "cl100k_base" -> that encoding's; an expression -> itself."""
+    if name_or_expression in BY_NAME:
+        return BY_NAME[name_or_expression]
+    if name_or_expression in SPECS:
+        return SPECS[name_or_expression].pattern
+    if name_or_expression.replace("-", "").replace("_", "").isalnum():
         known = ", ".join(BY_NAME)
         raise typer.BadParameter(
             f"{name_or_expression!r} is no expression that could split a text, and the known names are {known}",
             param_hint="--pattern",
         )
-    return BY_NAME.get(name_or_expression, name_or_expression)
+    return name_or_expression
 
 
 def check_store(name: str, aliases: list[str] | None, tags: list[str] | None, notes: str | None) -> None:

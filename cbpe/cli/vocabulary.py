@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from itertools import islice
@@ -37,10 +38,13 @@ def vocab(
     pattern: Annotated[
         str | None, typer.Option(metavar="REGEX", help="Only tokens that this expression is found in.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=0, help="Print at most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, max=sys.maxsize, help="Print at most so many.")] = None,
     tree: Annotated[
         str | None,
-        typer.Option(metavar="TOKEN|ID", help="Draw how this token is merged, instead: its text, or its id."),
+        typer.Option(
+            metavar="TOKEN|ID",
+            help="Draw how this token is merged, instead: its text or, where there is none with this text, its id.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,

@@ -221,8 +221,14 @@ def export(
     Example:
       cbpe models export shakespeare@prod shakespeare.cbpe
     """
+    refuse_stream(file)
     with open_store(read_only=True) as models:
         print_version(models.export(reference, file), as_json)
+
+
+def refuse_stream(file: str) -> None:
+    if file == "-":
+        raise typer.BadParameter("name a file: what is exported is written and read as a whole, not piped")
 
 
 @app.command("import")
@@ -238,6 +244,7 @@ def import_(
     Example:
       cbpe models import shakespeare.cbpe --name theirs
     """
+    refuse_stream(file)
     with open_store(make=True) as models:
         print_saved(models.import_(file, name), as_json)
 
