@@ -9,6 +9,7 @@ from hypothesis import settings
 pytest_plugins = ["store_backends"]
 
 settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=200)
+settings.register_profile("few", settings.get_profile("cbpe"), max_examples=40)  # pytest --hypothesis-profile=few
 settings.load_profile("cbpe")
 
 SHARED = Path(os.environ.get("CBPE_SHARED", Path(__file__).resolve().parent.parent.parent / "shared"))
