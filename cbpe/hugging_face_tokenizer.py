@@ -8,22 +8,21 @@ changed by any of that, and take no more than a look at them before they are enc
 
 from __future__ import annotations
 
-import re
 import sys
 import unicodedata
 from array import array
-from bisect import bisect_left
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from cbpe._core.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.merge_lists import vocabulary_from_merges
+from cbpe.added_tokens import Finders, cut
 from cbpe.formats import huggingface
 from cbpe.numbers import checked_int
 from cbpe.tokenizer import MAX_SUBSETS, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     import numpy as np
@@ -488,49 +487,6 @@ class HuggingFaceTokenizer(Tokenizer):
         if "prefix_space" in self._steps and found and not text.startswith(" "):
             found = found[1:]
         return found
-
-
-class Finders:
-    """Finds added tokens: of those at one place the longest, in two steps."""
-
-    def __init__(self, ids: Mapping[str, int], normalized: Collection[str]) -> None:
-        first = [token for token in ids if token not in normalized]
-        second = [token for token in ids if token in normalized]
-        self.ids = ids
-        self.as_it_is = finder(first)
-        self.normalized = finder(second)
-        self.both = finder(ids)
-        # Whether it makes a difference that some are found first: one of them may begin inside of another.
-        self.in_two_steps = any(self.as_it_is.search(token) or ends_in_beginning(token, first) for token in second)
-
-
-def ends_in_beginning(token: str, others: list[str]) -> bool:
-    """Whether a token ends with the beginning of one of others: "a<s" with ["<s>"]."""
-    ordered = sorted(others)
-    for start in range(1, len(token)):
-        end = token[start:]
-        at = bisect_left(ordered, end)
-        if at < len(ordered) and ordered[at].startswith(end):
-            return True
-    return False
-
-
-def finder(tokens: Iterable[str]) -> re.Pattern[str]:
-    """What finds the leftmost of some texts, and the longest of several at one place; of none, nothing."""
-    longest_first = sorted(tokens, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
-
-
-def cut(text: str, found_by: re.Pattern[str], ids: Mapping[str, int]) -> Iterator[tuple[str, int | None]]:
-    """The parts of a text that are tokens, with their ids, and those between them that are not empty."""
-    start = 0
-    for match in found_by.finditer(text):
-        if match.start() > start:
-            yield text[start : match.start()], None
-        yield match[0], ids[match[0]]
-        start = match.end()
-    if start < len(text):
-        yield text[start:], None
 
 
 def listed(texts: Iterable[str]) -> list[str]:
