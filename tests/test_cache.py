@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from reference import encode_with_merges
 from vocabularies import by_merges, encoder, merge_lists
 
+from cbpe._core.blocks import instruction_sets
 from cbpe.encodings import load_vocabulary
 from cbpe.patterns import CL100K_SPLIT_PATTERN
 
@@ -20,6 +21,14 @@ def random_words(n, longest, seed):
     """Distinct words of all lengths up to `longest`, of letters of one to four bytes."""
     rng = random.Random(seed)
     return ["".join(rng.choices("abcdé中😉", [9, 9, 9, 9, 3, 2, 1], k=rng.randint(1, longest))) for _ in range(n)]
+
+
+@pytest.fixture(scope="module", autouse=True, params=sorted({instruction_sets()[0], "portable"}))
+def instructions(request):
+    """Every test with the loops that this machine has instructions for, and with those that need none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CBPE_INSTRUCTIONS", request.param)
+        yield
 
 
 MERGES = [(97, 98), (99, 100), (256, 257), (97, 97), (0xC3, 0xA9), (256, 260)]
@@ -46,6 +55,19 @@ def test_the_size_of_the_cache_changes_no_result(text, expected, cache_bytes):
     tok = encoder(by_merges(MERGES), pattern=WORDS, cache_bytes=cache_bytes)
     for _ in range(2):
         assert tok.encode_ordinary(text) == expected
+
+
+def test_pieces_of_every_size_at_the_end_of_the_text_and_within_it():
+    """Up to 15 bytes a piece stands in its entry, from 16 on in the arena, from 256 on nowhere."""
+    tok = encoder(by_merges(MERGES), pattern=WORDS)
+    in_order = {pair: 256 + i for i, pair in enumerate(MERGES)}
+    for size in [*range(1, 40), 254, 255, 256, 257]:
+        for word in ("ab" * size, "xé" * size, "中" * size, "x" * size + "中"):
+            word = word.encode()[:size].decode(errors="ignore") or "x"
+            expected = encode_with_merges(word.encode(), in_order)
+            for _ in range(2):
+                assert tok.encode_ordinary(word) == expected
+                assert tok.encode_ordinary(f"{word} {word}") == [*expected, ord(" "), *expected]
 
 
 @pytest.mark.parametrize("cache_bytes", [0, 40_000, 1 << 26])

@@ -13,29 +13,43 @@ from cbpe._core.vocab cimport cbpe_hash, cbpe_load64, cbpe_mix
 cdef extern from "bits.h" nogil:
     const uint64_t cbpe_key_masks[16][2]
 
+cdef extern from "keys.h" nogil:
+    ctypedef struct PieceKey "cbpe_key":
+        uint64_t low            # the first 8 bytes, or the hash of a long piece
+        uint64_t high           # the next 7, their number on top; of a long piece its size, LONG on top. 0: no piece
+
+    ctypedef struct CacheEntry "cbpe_entry":
+        uint64_t low
+        uint64_t high
+        uint32_t ids[3]         # of a long piece or more than three ids: ids[0] is where its record starts in the arena
+        uint32_t n_ids          # with FAR_IDS and FAR_BYTES on top
+
+    # What keys.h says of them.
+    ctypedef struct KeyLoops "cbpe_key_loops":
+        uint64_t (*hash_key)(uint64_t low, uint64_t high, uint64_t seed) noexcept nogil
+        Py_ssize_t (*make_keys)(
+            const uint8_t *text, const Py_ssize_t *spans, Py_ssize_t n, bint may_cut, uint64_t seed,
+            const CacheEntry *entries, uint64_t mask, PieceKey *keys, const CacheEntry **places, int *others
+        ) noexcept nogil
+        Py_ssize_t (*find_entries)(
+            const PieceKey *keys, const CacheEntry **places, Py_ssize_t start, Py_ssize_t n, int *missed
+        ) noexcept nogil
+
+    enum:
+        LONGEST_CACHED "CBPE_LONGEST_CACHED"    # in bytes: longer pieces are rarely met twice
+    bint worth_cutting "cbpe_worth_cutting"(const uint8_t *piece, Py_ssize_t size)
+    const KeyLoops *cbpe_key_loops_by_name(const char *name)
+
 
 cdef enum:
     INLINE_BYTES = 15           # the longest piece whose bytes stand in its entry
     INLINE_IDS = 3
+    COPIED_IDS = 4              # so many are copied at once: some more may be written behind the last
     LONG = 0xFF                 # stands for the size of a longer piece on top of its key
     TO_CUT = 1                  # instead of the upper half of a key: none is made, the piece is looked up in parts
-    LONGEST_CACHED = 255        # longer pieces are rarely met twice
     FAR_IDS = 1 << 31           # flag of an entry's n_ids: the ids stand in the arena
     FAR_BYTES = 1 << 30         # ... and so do the piece's bytes, which are to be compared
     PROBES = 8                  # an entry stands within so many slots of its hash, or not at all
-
-
-cdef struct PieceKey:
-    uint64_t low                # the first 8 bytes, or the hash of a long piece
-    uint64_t high               # the next 7, their number on top; of a long piece its size, LONG on top. 0: no piece
-    uint64_t hashed
-
-
-cdef struct CacheEntry:
-    uint64_t low
-    uint64_t high
-    uint32_t ids[3]             # of a long piece or more than three ids: ids[0] is where its record starts in the arena
-    uint32_t n_ids              # with FAR_IDS and FAR_BYTES on top
 
 
 # The ids of one character; n_ids is 0 as long as they are not known.
@@ -54,15 +68,23 @@ cdef struct PieceCache:
     uint64_t arena_size
     int64_t *budget             # bytes that all caches of one owner may still take; shared, changed atomically
     uint64_t seed
+    const KeyLoops *loops       # for this machine's instructions; NULL: there are none
 
 
 cdef inline uint64_t short_hash(uint64_t low, uint64_t high, uint64_t seed) noexcept nogil:
     return cbpe_mix(low ^ seed, high ^ <uint64_t>0x9E3779B97F4A7C15)
 
 
-# Where an entry is looked for: a long piece's `low` is a hash already.
-cdef inline uint64_t entry_hash(uint64_t low, uint64_t high, uint64_t seed) noexcept nogil:
+# Where the piece of a key is looked for: a long one's `low` is a hash already.
+cdef inline uint64_t key_hash(uint64_t low, uint64_t high, uint64_t seed) noexcept nogil:
     return low if high >> 56 == LONG else short_hash(low, high, seed)
+
+
+# Where a cache looks for it: its loops have a hash of their own.
+cdef inline uint64_t cache_hash(const PieceCache *cache, uint64_t low, uint64_t high) noexcept nogil:
+    if high >> 56 == LONG:
+        return low
+    return short_hash(low, high, cache.seed) if cache.loops == NULL else cache.loops.hash_key(low, high, cache.seed)
 
 
 cdef inline void make_key(
@@ -87,7 +109,6 @@ cdef inline void make_key(
         high = <uint64_t>LONG << 56 | <uint64_t>size
     key.low = low
     key.high = high
-    key.hashed = entry_hash(low, high, seed)
 
 
 # Where a hash begins to be looked for: the first of the two slots of a cache line.
@@ -95,14 +116,19 @@ cdef inline uint64_t home_slot(uint64_t hashed, uint64_t mask) noexcept nogil:
     return hashed & mask & ~<uint64_t>1
 
 
+cdef inline const CacheEntry *first_place(const PieceCache *cache, const PieceKey *key) noexcept nogil:
+    return cache.entries + home_slot(cache_hash(cache, key.low, key.high), cache.mask)
+
+
 # The entry of a piece, or NULL.
 cdef inline const CacheEntry *find_entry(
     const PieceCache *cache, const PieceKey *key, const uint8_t *piece
 ) noexcept nogil:
     cdef const CacheEntry *entry
+    cdef uint64_t home = home_slot(cache_hash(cache, key.low, key.high), cache.mask)
     cdef int probe
     for probe in range(PROBES):
-        entry = cache.entries + ((home_slot(key.hashed, cache.mask) + probe) & cache.mask)
+        entry = cache.entries + ((home + probe) & cache.mask)
         if entry.low == key.low and entry.high == key.high:
             if entry.high >> 56 != LONG or memcmp(cache.arena + entry.ids[0], piece, <uint32_t>entry.high) == 0:
                 return entry
@@ -122,7 +148,7 @@ cdef inline const uint32_t *entry_ids(const PieceCache *cache, const CacheEntry 
 
 
 # Set up an empty cache; one that finds no budget or memory remembers nothing.
-cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed) noexcept nogil
+cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed, const KeyLoops *loops) noexcept nogil
 
 cdef void close_cache(PieceCache *cache) noexcept nogil
 

@@ -25,11 +25,12 @@ cdef bint take(int64_t *budget, uint64_t n) noexcept nogil:
     return False
 
 
-cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed) noexcept nogil:
+cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed, const KeyLoops *loops) noexcept nogil:
     cdef CacheEntry *entries
     memset(cache, 0, sizeof(PieceCache))
     cache.budget = budget
     cache.seed = seed
+    cache.loops = loops
     cache.entries = NOTHING
     if not take(budget, FIRST_SLOTS * sizeof(CacheEntry)):
         return
@@ -48,12 +49,12 @@ cdef void close_cache(PieceCache *cache) noexcept nogil:
     free(cache.arena)
 
 
-cdef CacheEntry *free_slot(PieceCache *cache, uint64_t hashed) noexcept nogil:
+cdef CacheEntry *free_slot(PieceCache *cache, uint64_t low, uint64_t high) noexcept nogil:
+    cdef uint64_t home = home_slot(cache_hash(cache, low, high), cache.mask)
     cdef int probe
-    hashed = home_slot(hashed, cache.mask)
     for probe in range(PROBES):
-        if cache.entries[(hashed + probe) & cache.mask].high == 0:
-            return cache.entries + ((hashed + probe) & cache.mask)
+        if cache.entries[(home + probe) & cache.mask].high == 0:
+            return cache.entries + ((home + probe) & cache.mask)
     return NULL
 
 
@@ -73,7 +74,7 @@ cdef bint double_slots(PieceCache *cache) noexcept nogil:
     cache.mask = 2 * n - 1
     for i in range(n):
         if old[i].high:
-            slot = free_slot(cache, entry_hash(old[i].low, old[i].high, cache.seed))
+            slot = free_slot(cache, old[i].low, old[i].high)
             if slot != NULL:
                 slot[0] = old[i]
     cbpe_give_back(old)
@@ -120,7 +121,7 @@ cdef void add_entry(
         cache.arena_used = 0
         if not arena_room(cache, words):
             return
-    entry = free_slot(cache, key.hashed)
+    entry = free_slot(cache, key.low, key.high)
     if entry == NULL:
         return
     entry.low = key.low

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from cbpe._core.cache cimport CacheEntry, CharacterIds, PieceCache, PieceKey
+from cbpe._core.cache cimport CacheEntry, CharacterIds, KeyLoops, PieceCache, PieceKey
 from cbpe._core.cut cimport CutTables
 from cbpe._core.dropout cimport Dropout
 from cbpe._core.merge cimport MergeRoom
@@ -48,7 +48,7 @@ cdef struct Workspace:
 # What all workspaces of one owner share stays the owner's: the budget of the caches, and where the tables for walking
 # and cutting are.
 cdef Workspace *new_workspace(
-    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts
+    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts, const KeyLoops *key_loops
 ) noexcept nogil
 
 cdef void free_workspace(Workspace *work) noexcept nogil

@@ -5,9 +5,9 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
 
 from cbpe._core.cache cimport (
-    FAR_BYTES, FAR_IDS, INLINE_BYTES, INLINE_IDS, LONGEST_CACHED, TO_CUT, CacheEntry, CharacterIds, add_entry,
-    cbpe_key_masks, close_cache, entry_hash, entry_ids, find_entry, give_characters, home_slot, make_key, open_cache,
-    short_hash, take_characters
+    COPIED_IDS, FAR_IDS, INLINE_BYTES, INLINE_IDS, LONG, TO_CUT, CacheEntry, CharacterIds, add_entry,
+    cbpe_key_masks, close_cache, entry_ids, find_entry, first_place, give_characters, home_slot, make_key, open_cache,
+    short_hash, take_characters, worth_cutting
 )
 from cbpe._core.cut cimport free_cut_tables, new_cut_tables, next_cut
 from cbpe._core.dropout cimport merge_dropping
@@ -28,11 +28,11 @@ cdef enum:
 
 
 cdef Workspace *new_workspace(
-    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts
+    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts, const KeyLoops *key_loops
 ) noexcept nogil:
     cdef Workspace *work = <Workspace *>calloc(1, sizeof(Workspace))
     if work != NULL:
-        open_cache(&work.cache, cache_budget, seed)
+        open_cache(&work.cache, cache_budget, seed, key_loops)
         work.room.walk = walk
         work.cuts = cuts
     return work
@@ -228,10 +228,20 @@ cdef EncodeStatus encode_cut(
     return status
 
 
-cdef inline bint worth_cutting(const uint8_t *piece, Py_ssize_t size) noexcept nogil:
-    """Whether a piece should come apart: it is longer than the cache takes, or of several characters the last of which
-    is from U+3000 on (Chinese, Japanese)."""
-    return size > LONGEST_CACHED or size > 6 and piece[size - 3] >= 0xE3
+cdef void make_key_of(
+    Workspace *work, const uint8_t *text, Py_ssize_t i, const uint8_t *text_end, bint may_cut
+) noexcept nogil:
+    """The key of piece number i, whatever it is, and its entry on the way to the processor."""
+    cdef const uint8_t *piece = text + work.spans[i].start
+    cdef Py_ssize_t size = work.spans[i].end - work.spans[i].start
+    cdef PieceKey *key = &work.keys[i]
+    if may_cut and worth_cutting(piece, size):
+        key.high = TO_CUT
+        work.places[i] = work.cache.entries
+    else:
+        make_key(key, piece, size, text_end, work.cache.seed)
+        work.places[i] = first_place(&work.cache, key)
+        cbpe_prefetch(work.places[i])
 
 
 cdef void make_keys(
@@ -240,9 +250,16 @@ cdef void make_keys(
     """The keys of n pieces, and their entries on the way to the processor."""
     cdef const CacheEntry *entries = work.cache.entries
     cdef uint64_t mask = work.cache.mask, seed = work.cache.seed, low, high
-    cdef Py_ssize_t i, size
+    cdef Py_ssize_t i, size, n_others
     cdef const uint8_t *piece
     cdef PieceKey *key
+    if work.cache.loops != NULL:
+        n_others = work.cache.loops.make_keys(
+            text, <const Py_ssize_t *>work.spans, n, may_cut, seed, entries, mask, work.keys, work.places, work.missed
+        )
+        for i in range(n_others):
+            make_key_of(work, text, work.missed[i], text_end, may_cut)
+        return
     for i in range(n):
         piece = text + work.spans[i].start
         size = work.spans[i].end - work.spans[i].start
@@ -257,47 +274,44 @@ cdef void make_keys(
                 work.places[i] = entries + home_slot(short_hash(low, high, seed), mask)
                 cbpe_prefetch(work.places[i])
                 continue
-        if may_cut and worth_cutting(piece, size):
-            key.high = TO_CUT
-            work.places[i] = entries
-        else:
-            make_key(key, piece, size, text_end, seed)
-            work.places[i] = entries + home_slot(key.hashed, mask)
-            cbpe_prefetch(work.places[i])
+        make_key_of(work, text, i, text_end, may_cut)
 
 
 cdef void find_places(Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
     """Look again where the entries of the pieces from number `start` on stand."""
-    cdef const PieceKey *key
     cdef Py_ssize_t i
     for i in range(start, n):
-        key = &work.keys[i]
-        work.places[i] = work.cache.entries + home_slot(
-            entry_hash(key.low, key.high, work.cache.seed), work.cache.mask
-        )
+        work.places[i] = first_place(&work.cache, &work.keys[i])
 
 
-cdef inline bint is_entry_of(const CacheEntry *entry, const PieceKey *key) noexcept nogil:
-    """Whether the entry is a piece's, whose bytes are near."""
-    return (entry.low ^ key.low) | (entry.high ^ key.high) | (entry.n_ids & <uint32_t>FAR_BYTES) == 0
-
-
-cdef Py_ssize_t find_missed(const VocabTables *v, Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
-    """List the pieces from number `start` on that are not in the two slots where they are looked for first, or too long
-    to be compared there, and have the words that these may be on the way. Returns how many they are."""
+cdef inline Py_ssize_t find_entries(Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
+    """Point each place from number `start` on at the entry of its piece, if it is the first or the second there. List
+    the pieces whose is neither, and those too long to be compared there. Returns how many these are."""
     cdef Py_ssize_t i, n_missed = 0
     cdef const CacheEntry *entry
     cdef const PieceKey *key
+    if work.cache.loops != NULL:
+        return work.cache.loops.find_entries(work.keys, work.places, start, n, work.missed)
     for i in range(start, n):
         key = &work.keys[i]
         entry = work.places[i]
-        if is_entry_of(entry, key):
-            continue
-        if is_entry_of(entry + 1, key):
-            work.places[i] = entry + 1
-            continue
+        if key.high >> 56 != LONG:
+            if entry.low == key.low and entry.high == key.high:
+                continue
+            entry += 1
+            if entry.low == key.low and entry.high == key.high:
+                work.places[i] = entry
+                continue
         work.missed[n_missed] = <int>i
         n_missed += 1
+    return n_missed
+
+
+cdef Py_ssize_t find_missed(const VocabTables *v, Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
+    """List the pieces from number `start` on whose entries are not where they are looked for first, and have the words
+    that these may be on the way. Returns how many they are."""
+    cdef Py_ssize_t i, n_missed = find_entries(work, start, n)
+    cdef const PieceKey *key
     for i in range(n_missed):
         key = &work.keys[work.missed[i]]
         if v.whole_pieces and key.high != TO_CUT and key.high >> 56 <= SHORT_WORD:
@@ -313,7 +327,6 @@ cdef EncodeStatus encode_missed(
     cdef Py_ssize_t size = work.spans[i].end - work.spans[i].start
     if work.keys[i].high == TO_CUT:
         return encode_cut(v, work, piece, size, text_end)
-    work.keys[i].hashed = entry_hash(work.keys[i].low, work.keys[i].high, work.cache.seed)
     if copy_known(work, &work.keys[i], piece):
         return DONE
     return encode_new(v, work, &work.keys[i], piece, size)
@@ -323,7 +336,7 @@ cdef inline uint32_t copy_ids(const Workspace *work, const CacheEntry *entry, ui
     """Copy the ids of an entry whose bytes are near, and maybe a few items more. Returns how many they are."""
     cdef uint32_t i, n = entry.n_ids
     if n <= INLINE_IDS:
-        memcpy(out, entry.ids, INLINE_IDS * sizeof(uint32_t))
+        memcpy(out, entry.ids, COPIED_IDS * sizeof(uint32_t))
         return n
     n &= ~<uint32_t>FAR_IDS
     for i in range(n):
@@ -334,7 +347,7 @@ cdef inline uint32_t copy_ids(const Workspace *work, const CacheEntry *entry, ui
 cdef EncodeStatus encode_queued(
     const VocabTables *v, Workspace *work, const uint8_t *text, Py_ssize_t n, const uint8_t *text_end
 ) noexcept nogil:
-    """Append the ids of n pieces whose keys are made; there is room for as many as they have bytes, and INLINE_IDS."""
+    """Append the ids of n pieces whose keys are made; there is room for as many as they have bytes, and COPIED_IDS."""
     cdef Py_ssize_t i = 0, k, n_missed, stop
     cdef uint64_t mask, cleared
     cdef uint32_t *out
@@ -385,7 +398,7 @@ cdef EncodeStatus encode_slice(
             n -= 1
             position[0] = work.spans[n].start
         if n:
-            if not reserve(work, work.spans[n - 1].end - work.spans[0].start + INLINE_IDS):
+            if not reserve(work, work.spans[n - 1].end - work.spans[0].start + COPIED_IDS):
                 return NO_MEMORY
             if work.jumps != NULL and not note_pieces(work.jumps, work.spans, n):
                 return NO_MEMORY
@@ -411,7 +424,7 @@ cdef EncodeStatus encode_piece(
 ) noexcept nogil:
     if size == 0:
         return DONE
-    if not reserve(work, size + INLINE_IDS):
+    if not reserve(work, size + COPIED_IDS):
         return NO_MEMORY
     return merge_new(v, work, piece, size)
 

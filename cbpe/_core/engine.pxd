@@ -3,6 +3,7 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
+from cbpe._core.cache cimport KeyLoops
 from cbpe._core.cut cimport CutTables
 from cbpe._core.decode cimport DecodeTable
 from cbpe._core.encode cimport EncodeStatus, Workspace
@@ -42,6 +43,7 @@ cdef class Engine:
     cdef int64_t budget
     cdef uint64_t seed
     cdef cbpe_write_utf8 write_utf8
+    cdef const KeyLoops *key_loops
     cdef void *last_text                # see read_utf8
     cdef PyObject **ints                # id -> its int object, made when first wanted
     cdef Py_ssize_t n_ints

@@ -8,6 +8,7 @@ from libc.stdlib cimport calloc, free
 
 import os
 
+from cbpe._core.cache cimport cbpe_key_loops_by_name
 from cbpe._core.cut cimport free_cut_tables
 from cbpe._core.decode cimport close_decode_table, open_decode_table
 from cbpe._core.encode cimport (
@@ -69,6 +70,7 @@ cdef class Engine:
         self.seed = int.from_bytes(os.urandom(8), "little")
         cdef bytes instructions = (os.environ.get("CBPE_INSTRUCTIONS") or "avx512").encode()
         self.write_utf8 = cbpe_utf8_writer(instructions)
+        self.key_loops = cbpe_key_loops_by_name(instructions)
         self.split = &(<Splitter>splitter).tables if isinstance(splitter, Splitter) else NULL
         open_decode_table(&self.table, &vocabulary.tables, &special_tokens.tables)
         self.n_ints = self.table.n_slots
@@ -97,7 +99,7 @@ cdef class Engine:
                 work = <Workspace *>cbpe_atomic_swap(&self.idle[i], NULL)
                 if work != NULL:
                     return work
-        work = new_workspace(&self.budget, self.seed, &self.walk, &self.cuts)
+        work = new_workspace(&self.budget, self.seed, &self.walk, &self.cuts, self.key_loops)
         if work == NULL:
             raise MemoryError
         return work

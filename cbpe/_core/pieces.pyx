@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from .cache cimport LONG, PieceKey, entry_hash, make_key
+from .cache cimport LONG, PieceKey, key_hash, make_key
 from .pairs cimport prefetch
 
 cdef extern from "bits.h" nogil:
@@ -69,7 +69,7 @@ cdef void copy_slots(PieceSlot *slots, uint64_t mask, const PieceTable *table) n
         slot = &table.slots[i]
         if slot.high == 0:
             continue
-        at = entry_hash(slot.low, slot.high, table.seed) & mask
+        at = key_hash(slot.low, slot.high, table.seed) & mask
         while slots[at].high != 0:
             at = (at + 1) & mask
         slots[at] = slot[0]
@@ -126,11 +126,11 @@ cdef inline bint is_piece(
 
 
 cdef inline PieceSlot *find_slot(
-    const PieceTable *table, const PieceKey *key, const uint8_t *piece, size_t size
+    const PieceTable *table, const PieceKey *key, uint64_t hashed, const uint8_t *piece, size_t size
 ) noexcept nogil:
     """The slot of a piece, or the empty one where it would have to be."""
     cdef:
-        uint64_t at = key.hashed & table.mask
+        uint64_t at = hashed & table.mask
         PieceSlot *slot
     while True:
         slot = &table.slots[at]
@@ -140,11 +140,11 @@ cdef inline PieceSlot *find_slot(
 
 
 cdef inline void add_piece(
-    PieceTable *table, const PieceKey *key, const uint8_t *piece, size_t size, int64_t count
+    PieceTable *table, const PieceKey *key, uint64_t hashed, const uint8_t *piece, size_t size, int64_t count
 ) noexcept nogil:
     """Count one piece; room for it has been made."""
     cdef:
-        PieceSlot *slot = find_slot(table, key, piece, size)
+        PieceSlot *slot = find_slot(table, key, hashed, piece, size)
         int64_t begin
     if slot.high != 0:
         slot.count += count
@@ -164,6 +164,7 @@ cdef int add_pieces(
 ) noexcept nogil:
     cdef:
         PieceKey keys[BATCH]
+        uint64_t hashed[BATCH]
         size_t i, n_bytes = 0
         int64_t total = 0
     for i in range(n):
@@ -172,14 +173,15 @@ cdef int add_pieces(
         return -1
     for i in range(n):
         make_key(&keys[i], text + spans[i].start, spans[i].end - spans[i].start, end, table.seed)
-        prefetch(&table.slots[keys[i].hashed & table.mask])
+        hashed[i] = key_hash(keys[i].low, keys[i].high, table.seed)
+        prefetch(&table.slots[hashed[i] & table.mask])
     if counts == NULL:
         for i in range(n):
-            add_piece(table, &keys[i], text + spans[i].start, spans[i].end - spans[i].start, 1)
+            add_piece(table, &keys[i], hashed[i], text + spans[i].start, spans[i].end - spans[i].start, 1)
         total = n
     else:
         for i in range(n):
-            add_piece(table, &keys[i], text + spans[i].start, spans[i].end - spans[i].start, counts[i])
+            add_piece(table, &keys[i], hashed[i], text + spans[i].start, spans[i].end - spans[i].start, counts[i])
             total += counts[i]
     table.total += total
     return 0
@@ -224,7 +226,7 @@ cdef void keep_most_frequent(PieceTable *table, size_t most, int64_t *counts) no
             equal -= counts[i] == low
             memmove(table.data + target, table.data + begin, size)
             make_key(&key, table.data + target, size, table.data + end, table.seed)
-            slot = &table.slots[key.hashed & table.mask]
+            slot = &table.slots[key_hash(key.low, key.high, table.seed) & table.mask]
             while slot.high != 0:
                 slot = slot + 1 if slot < table.slots + table.mask else table.slots
             slot.low = key.low
