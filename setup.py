@@ -1,7 +1,7 @@
 """Builds the compiled core: each cbpe/_core/*.pyx is one extension module of the same name.
 
-Two environment variables change the build. CBPE_DEBUG=1 checks every index and keeps line tracing (for coverage and
-debuggers) in the Cython code; CBPE_CFLAGS is added to the compiler's and the linker's arguments, for example
+Three environment variables change the build. CBPE_DEBUG=1 checks every index in the Cython code; CBPE_TRACE=1 has it
+tell coverage and debuggers of its lines; CBPE_CFLAGS is added to the compiler's and the linker's arguments, for example
 "-fsanitize=address,undefined".
 """
 
@@ -12,7 +12,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-DEBUG = os.environ.get("CBPE_DEBUG", "0") not in ("", "0")
+DEBUG, TRACE = (os.environ.get(name, "0") not in ("", "0") for name in ("CBPE_DEBUG", "CBPE_TRACE"))
 EXTRA_FLAGS = os.environ.get("CBPE_CFLAGS", "").split()
 
 DIRECTIVES = {
@@ -22,7 +22,7 @@ DIRECTIVES = {
     "boundscheck": DEBUG,
     "wraparound": False,
     "initializedcheck": DEBUG,
-    "linetrace": DEBUG,
+    "linetrace": TRACE,
     "freethreading_compatible": True,
 }
 
@@ -74,7 +74,7 @@ setup(
             [source],
             include_dirs=["cbpe/_core", "cbpe/_unicode"],
             depends=files("cbpe/_core/*.pxd", "cbpe/_core/*.h", "cbpe/_unicode/*.h"),
-            define_macros=[("CYTHON_TRACE_NOGIL", "1")] if DEBUG else [],
+            define_macros=[("CYTHON_TRACE_NOGIL", "1")] if TRACE else [],
         )
         for source in files("cbpe/_core/*.pyx")
     ],
