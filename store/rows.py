@@ -34,6 +34,11 @@ def readable(token: bytes) -> str:
     return render_token(token)
 
 
+def differing(text: str, token: bytes) -> str | None:
+    """The text of a token, if it is not its bytes."""
+    return None if text.encode() == token else text
+
+
 def merge_rows(vocabulary: Vocabulary) -> Iterator[tuple[int, int, int, int]]:
     """(new, rank, left, right) of all merges in the order in which they apply; see Vocabulary.merge_parts."""
     for rank, (left, right, new) in enumerate(vocabulary.merge_parts()):
@@ -49,8 +54,13 @@ def special_token_rows(special: Mapping[str, int]) -> Iterator[tuple[int, int, b
 
 def insert_vocabulary_rows(connection: Connection, vocabulary_id: int, vocabulary: Vocabulary) -> None:
     """Write all tokens and merges."""
-    token_columns = ("vocabulary_id", "id", "bytes", "text")
-    insert_rows(connection, tokens, token_columns, [(vocabulary_id, *row) for row in token_rows(vocabulary)])
+    rows: Iterator[tuple[int, bytes, str | None]] = token_rows(vocabulary)
+    text_column = "text"
+    if connection.dialect.name == "sqlite":
+        text_column = "shown"
+        rows = ((token_id, token, differing(text, token)) for token_id, token, text in token_rows(vocabulary))
+    token_columns = ("vocabulary_id", "id", "bytes", text_column)
+    insert_rows(connection, tokens, token_columns, [(vocabulary_id, *row) for row in rows])
     merge_columns = ("vocabulary_id", "new_id", "rank", "left_id", "right_id")
     insert_rows(connection, merges, merge_columns, [(vocabulary_id, *row) for row in merge_rows(vocabulary)])
 

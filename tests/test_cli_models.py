@@ -203,7 +203,7 @@ def test_verify_finds_what_is_wrong(models, tmp_path):
     assert "all is well (versions: 2," in run("models", "verify").stdout
     assert "all is well (versions: 1," in run("models", "verify", "book@1").stdout
     with closing(sqlite3.connect(tmp_path / "models.db")) as connection, connection:
-        connection.execute("UPDATE tokens SET text = 'wrong' WHERE id = 256")
+        connection.execute("UPDATE tokens SET shown = 'wrong' WHERE id = 256")
     report = json.loads(run("models", "verify", "--json", exit_code=1).stdout)
     assert report["ok"] is False
     assert len(run("models", "verify", exit_code=1).stdout.splitlines()) == len(report["problems"])

@@ -1,5 +1,7 @@
 """Saving and loading: what comes out of a store is what went in."""
 
+import contextlib
+import sqlite3
 from datetime import datetime, timedelta, timezone
 
 import numpy as np
@@ -63,6 +65,33 @@ def test_every_named_encoding_comes_out_as_it_went_in(tmp_path):
             assert loaded.encode(text, allowed_special="all") == encoding.encode(text, allowed_special="all")
             assert describe(loaded).digest == describe(encoding).digest
         assert models.verify().problems == ()
+
+
+def written_out(path):
+    """How large the packed form and the rows of the last vocabulary are, as values with one byte behind each."""
+    rows = {"tokens": "id, bytes, text, length", "merges": "new_id, rank, left_id, right_id"}
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        last, packed = connection.execute("SELECT id, length(packed) FROM vocabularies ORDER BY id DESC").fetchone()
+        connection.text_factory = bytes
+        values = (
+            value
+            for table, columns in rows.items()
+            for row in connection.execute(f"SELECT {columns} FROM {table} WHERE vocabulary_id = ?", (last,))
+            for value in (last, *row)
+        )
+        return packed, sum(len(value if isinstance(value, bytes) else str(value)) + 1 for value in values)
+
+
+@pytest.mark.slow
+def test_a_file_is_smaller_than_three_times_what_is_packed_and_the_rows_as_text(tmp_path):
+    path = tmp_path / "models.db"
+    with ModelStore(path) as models:
+        for name in ("cl100k_base", "o200k_base", "gpt2"):
+            before = path.stat().st_size
+            models.save(cbpe.get_encoding(name), name)
+            packed, rows = written_out(path)
+            assert packed < path.stat().st_size - before < 3 * packed + rows, name
 
 
 def test_what_is_written_to_a_file_is_the_same_afterwards(models, tmp_path):
