@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import getpass
 import json
+from collections import defaultdict
 from datetime import datetime, timezone
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, and_, insert, or_, select
 
 from store.errors import Damaged
 from store.references import checked_name
 from store.schema import audit_log
 
-__all__ = ["Change", "changes", "record", "utc_now"]
+__all__ = ["Change", "changes", "meanings", "record", "utc_now"]
+
+MAKING = ("save", "copy", "import")  # the changes that a version is made by
 
 
 def record(connection: Connection, action: str, name: str | None, number: int | None = None, **details: Any) -> None:
     """Write down who did what, when."""
     row = {"time": utc_now(), "who": user(), "action": action, "name": name, "number": number}
-    connection.execute(insert(audit_log).values(**row, details=json.dumps(details, sort_keys=True)))
+    connection.execute(insert(audit_log).values(**row, details=as_json(details)))
+
+
+def as_json(details: dict[str, Any]) -> str:
+    return json.dumps(details, sort_keys=True)
 
 
 class Change(NamedTuple):
@@ -44,7 +51,8 @@ def changes(connection: Connection, name: str | None, limit: int | None) -> list
     log = audit_log.c
     query = select(log.time, log.who, log.action, log.name, log.number, log.details).order_by(log.id.desc())
     if name is not None:
-        query = query.where(log.name == checked_name(name))
+        to_it = and_(log.action == "rename", log.details == as_json({"to": checked_name(name)}))
+        query = query.where(or_(log.name == name, to_it))
     if limit is not None:
         query = query.limit(min(limit, 2**62))  # a database's whole numbers end
     rows = connection.execute(query).all()
@@ -52,6 +60,25 @@ def changes(connection: Connection, name: str | None, limit: int | None) -> list
         return [Change(*row[:-1], json.loads(row[-1])) for row in rows]
     except (TypeError, ValueError, RecursionError) as error:
         raise Damaged(f"the details of a change in the audit log cannot be read: {error}") from error
+
+
+def meanings(connection: Connection) -> dict[str, dict[int, int]]:
+    """What every number under every name has meant, of versions that are deleted or have another name now as well: the
+    row of the log that tells of its making. A number that has meant several versions has the last of them."""
+    meant: dict[str, dict[int, int]] = defaultdict(dict)
+    present: dict[str, dict[int, int]] = defaultdict(dict)
+    log = audit_log.c
+    query = select(log.id, log.action, log.name, log.number, log.details).order_by(log.id)
+    for row in connection.execute(query).all():
+        if row.action == "rename":
+            renamed = json.loads(row.details)["to"]
+            present[renamed] = present.pop(row.name, {})
+            meant[renamed].update(present[renamed])
+        elif row.action == "delete":
+            present[row.name].pop(row.number, None)
+        elif row.action in MAKING and json.loads(row.details).get("created", True):
+            present[row.name][row.number] = meant[row.name][row.number] = row.id
+    return meant
 
 
 def utc_now() -> datetime:

@@ -216,6 +216,7 @@ def rename(database: Database, old: str, new: str) -> None:
         if new != old:
             given = last_number(row)
             number = max(given, vacated(connection, new, row.id))
+            check_meanings(connection, row.id, old, new)
             changed = update(names).where(names.c.id == row.id)
             connection.execute(changed.values(name=new, last_number=number))
             # So that the old name, if it is ever used again, goes on from there: old@1 never means something else.
@@ -223,6 +224,16 @@ def rename(database: Database, old: str, new: str) -> None:
         audit.record(connection, "rename", old, to=new)
 
     database.write(work)
+
+
+def check_meanings(connection: Connection, name_id: int, old: str, new: str) -> None:
+    """Refused where a number of the versions under a name was another version's under the new one."""
+    meant = audit.meanings(connection)
+    query = select(versions.c.number).where(versions.c.name_id == name_id).order_by(versions.c.number)
+    for number in connection.scalars(query):
+        if number in meant[new] and meant[new][number] != meant[old].get(number):
+            reason = f"{new}@{number} was another version than {old}@{number} is, and would come to mean it"
+            raise Refused(f"{shown(old)} cannot be called {shown(new)}: {reason}; take a name that was not used")
 
 
 def vacated(connection: Connection, name: str, heir: int) -> int:

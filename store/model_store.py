@@ -229,7 +229,7 @@ class ModelStore:
         """Call all versions of a name by another one, with their numbers and aliases.
 
         What is saved under the old name from then on has numbers that it has not given yet. Refused where there are
-        versions under the new name.
+        versions under the new name, or were others with the same numbers.
         """
         changing.rename(self._database, old, new)
 
@@ -251,7 +251,8 @@ class ModelStore:
         return removed
 
     def audit_log(self, name: str | None = None, limit: int | None = None) -> list[audit.Change]:
-        """The changes to all, or under one name (as it was at the time), the newest first; limit: at most so many."""
+        """The changes to all, or under one name (as it was at the time) and the renames to it, the newest first. limit:
+        at most so many."""
         with self._database.reading() as connection:
             return audit.changes(connection, name, limit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert
+from sqlalchemy import Connection, TableClause, column, insert, table
 
 from cbpe._core.vocab import Vocabulary
 from cbpe.formats.minbpe import render_token
@@ -14,6 +14,9 @@ from store.schema import merges, special_tokens, tokens
 __all__ = ["insert_special_tokens", "insert_vocabulary_rows", "merge_rows", "special_token_rows", "token_rows"]
 
 MAX_SHOWN = 1000  # bytes of a token
+
+# SQLite keeps the text of a token in `shown` where it is not just the bytes, and computes `text`.
+tokens_in_sqlite = table("tokens", *map(column, ("vocabulary_id", "id", "bytes", "shown")))
 
 
 def token_rows(vocabulary: Vocabulary) -> Iterator[tuple[int, bytes, str]]:
@@ -34,11 +37,6 @@ def readable(token: bytes) -> str:
     return render_token(token)
 
 
-def differing(text: str, token: bytes) -> str | None:
-    """The text of a token, if it is not its bytes."""
-    return None if text.encode() == token else text
-
-
 def merge_rows(vocabulary: Vocabulary) -> Iterator[tuple[int, int, int, int]]:
     """(new, rank, left, right) of all merges in the order in which they apply; see Vocabulary.merge_parts."""
     for rank, (left, right, new) in enumerate(vocabulary.merge_parts()):
@@ -54,15 +52,21 @@ def special_token_rows(special: Mapping[str, int]) -> Iterator[tuple[int, int, b
 
 def insert_vocabulary_rows(connection: Connection, vocabulary_id: int, vocabulary: Vocabulary) -> None:
     """Write all tokens and merges."""
-    rows: Iterator[tuple[int, bytes, str | None]] = token_rows(vocabulary)
-    text_column = "text"
-    if connection.dialect.name == "sqlite":
-        text_column = "shown"
-        rows = ((token_id, token, differing(text, token)) for token_id, token, text in token_rows(vocabulary))
-    token_columns = ("vocabulary_id", "id", "bytes", text_column)
-    insert_rows(connection, tokens, token_columns, [(vocabulary_id, *row) for row in rows])
+    insert_tokens(connection, vocabulary_id, vocabulary)
     merge_columns = ("vocabulary_id", "new_id", "rank", "left_id", "right_id")
     insert_rows(connection, merges, merge_columns, [(vocabulary_id, *row) for row in merge_rows(vocabulary)])
+
+
+def insert_tokens(connection: Connection, vocabulary_id: int, vocabulary: Vocabulary) -> None:
+    columns = ("vocabulary_id", "id", "bytes")
+    if connection.dialect.name == "sqlite":
+        shown = [
+            (vocabulary_id, token_id, token, None if text.encode() == token else text)
+            for token_id, token, text in token_rows(vocabulary)
+        ]
+        insert_rows(connection, tokens_in_sqlite, (*columns, "shown"), shown)
+    else:
+        insert_rows(connection, tokens, (*columns, "text"), [(vocabulary_id, *row) for row in token_rows(vocabulary)])
 
 
 def insert_special_tokens(connection: Connection, version_id: int, special: Mapping[str, int]) -> None:
@@ -71,22 +75,26 @@ def insert_special_tokens(connection: Connection, version_id: int, special: Mapp
     insert_rows(connection, special_tokens, columns, [(version_id, *row) for row in special_token_rows(special)])
 
 
-def insert_rows(connection: Connection, table: Table, columns: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
+def insert_rows(
+    connection: Connection, target: TableClause, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> None:
     """Insert many rows at once."""
     if not rows:
         return
     if connection.dialect.name == "postgresql":
-        copy_rows(connection, table, columns, rows)
+        copy_rows(connection, target, columns, rows)
         return
     # Straight to the driver: SQLAlchemy would make a dict of each row.
-    statement = insert(table).compile(dialect=connection.dialect, column_keys=list(columns))
-    connection.exec_driver_sql(str(statement), rows)
+    statement = insert(target).compile(dialect=connection.dialect, column_keys=list(columns))
+    connection.exec_driver_sql(str(statement), list(rows))
 
 
-def copy_rows(connection: Connection, table: Table, columns: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
+def copy_rows(
+    connection: Connection, target: TableClause, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> None:
     """PostgreSQL's own way of taking many rows."""
     driver: Any = connection.connection.driver_connection
-    statement = f"COPY {table.name} ({', '.join(columns)}) FROM STDIN"
+    statement = f"COPY {target.name} ({', '.join(columns)}) FROM STDIN"
     with driver.cursor() as cursor, cursor.copy(statement) as copy:
         for row in rows:
             copy.write_row(row)

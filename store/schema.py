@@ -32,7 +32,6 @@ from sqlalchemy import (
 from store.errors import Damaged
 
 REVISIONS = ("1", "2", "3", "4")  # of the schema, all that this version of cbpe knows, the oldest first
-SQLITE_ALONE = {"dialect": "sqlite"}  # marks a column that PostgreSQL does not have
 VERSION_TABLE = "store_schema"  # where the revision of a store is written down
 
 
@@ -102,8 +101,7 @@ tokens = Table(
     Column("vocabulary_id", Integer, ForeignKey("vocabularies.id", ondelete="CASCADE"), primary_key=True),
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("bytes", LargeBinary, nullable=False),
-    Column("shown", Text, info=SQLITE_ALONE),  # `text`, where that is something else than the bytes
-    Column("text", Text, FetchedValue(), nullable=False),  # for people to read; in SQLite computed
+    Column("text", Text, FetchedValue(), nullable=False),  # for people to read; SQLite computes it, see rows.py
     Column("length", Integer, FetchedValue()),  # of `bytes`; computed
     Index("tokens_bytes", "bytes", postgresql_using="hash"),
 )

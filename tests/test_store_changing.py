@@ -135,11 +135,35 @@ def test_the_numbers_of_a_name_that_was_given_up_are_not_given_again(filled):
     filled.set_alias("a", "prod", "a@3")
     for number in (1, 2, 3):
         filled.delete(f"a@{number}", force=True)
-    filled.save(TOKS[0], "b")
+    for tok in (*TOKS[:2], *TOKS[:2]):
+        filled.save(tok, "b")
+    with pytest.raises(Refused, match="'b' cannot be called 'a': a@1 was another version than b@1 is"):
+        filled.rename("b", "a")
+    for number in (1, 2, 3):
+        filled.delete(f"b@{number}")
     filled.rename("b", "a")
-    assert [version.reference for version in filled.versions()] == ["a@1"]
-    assert filled.save(TOKS[1], "a").number == 4
+    assert [version.reference for version in filled.versions()] == ["a@4"]
+    assert filled.save(TOKS[2], "a").number == 5
     assert [move.number for move in filled.alias_history("a")] == [3, None]
+
+
+def test_a_number_means_one_version_whatever_names_it_has_had(filled):
+    filled.rename("a", "b")
+    filled.rename("b", "c")
+    filled.save(TOKS[0], "d")
+    with pytest.raises(Refused, match="a@1 was another version than d@1"):
+        filled.rename("d", "a")
+    filled.rename("c", "a")
+    assert [version.reference for version in filled.versions(name="a")] == ["a@1", "a@2", "a@3"]
+
+
+def test_the_log_of_a_name_has_where_it_came_from(filled):
+    filled.rename("a", "b")
+    filled.rename("b", "c")
+    assert [(change.action, change.name, change.details) for change in filled.audit_log("c")] == [
+        ("rename", "b", {"to": "c"})
+    ]
+    assert [change.details for change in filled.audit_log("b")] == [{"to": "c"}, {"to": "b"}]
 
 
 def test_a_deleted_version_is_gone_and_its_number_with_it(filled):
@@ -209,7 +233,7 @@ def test_every_change_is_one_row_in_the_log(filled, tmp_path):
         change()
         assert len(filled.audit_log()) == i
         assert filled.audit_log(limit=1)[0].action == action
-    assert actions(filled, "d") == []
+    assert actions(filled, "d") == ["rename"]
     assert actions(filled, "c", limit=5) == ["rename", "copy"]
 
 

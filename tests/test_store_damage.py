@@ -166,6 +166,7 @@ def looked_at(models):
 def test_whatever_stands_in_a_column_gives_an_error_or_the_right_tokenizer(saved, value):
     path, data, digest = saved
     columns = [(table.name, column.name) for table in metadata.sorted_tables for column in table.columns]
+    columns.append(("tokens", "shown"))
     for table, column in columns:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             with contextlib.suppress(sqlite3.DatabaseError):  # the schema does not allow everything

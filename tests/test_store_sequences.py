@@ -22,6 +22,7 @@ class Expected:
     def __init__(self):
         self.kept = {name: {} for name in NAMES}  # numbers and what is saved under them
         self.last = dict.fromkeys(NAMES, 0)
+        self.meant = {name: {} for name in NAMES}  # numbers and the versions that they ever were of, in order of making
         self.prod = {}  # where name@prod points to
         self.n_changes = 0
 
@@ -39,6 +40,7 @@ def save(models, expected, name, generator):
         expected.last[name] += 1
         assert (version.number, version.created) == (expected.last[name], True)
         kept[version.number] = tok
+        expected.meant[name][version.number] = expected.n_changes
 
 
 def point(models, expected, name, generator):
@@ -63,12 +65,15 @@ def remove_alias(models, expected, name, _):
 
 def rename(models, expected, name, generator):
     new = generator.choice([other for other in NAMES if other != name])
-    if not expected.kept[name] or expected.kept[new]:
+    was, is_now = expected.meant[new], expected.meant[name]
+    taken = expected.kept[new] or any(was.get(n, is_now[n]) != is_now[n] for n in expected.kept[name])
+    if not expected.kept[name] or taken:
         with pytest.raises(Refused if expected.kept[name] else NotFound):
             models.rename(name, new)
         expected.n_changes -= 1
         return
     models.rename(name, new)
+    was.update((number, is_now[number]) for number in expected.kept[name])
     expected.kept[new], expected.kept[name] = expected.kept[name], {}
     expected.last[new] = max(expected.last[new], expected.last[name])
     if name in expected.prod:
