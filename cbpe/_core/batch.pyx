@@ -11,13 +11,12 @@ from array import array
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.list cimport PyList_New
 from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
 from cbpe._core.encode cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id, encode_slice, reserve
-from cbpe._core.engine cimport refuse_special
+from cbpe._core.engine cimport list_for_ints, refuse_special
 from cbpe._core.merge cimport pause
 from cbpe._core.special cimport next_special
 from cbpe._core.split cimport Span, SplitTables, find_pieces
@@ -328,7 +327,7 @@ cdef class Batch:
         cdef const Part *part
         for i in range(self.first_parts[number], self.first_parts[number + 1]):
             n += self.parts[i].n_ids
-        cdef list result = PyList_New(n)
+        cdef list result = list_for_ints(n)
         n = 0
         for i in range(self.first_parts[number], self.first_parts[number + 1]):
             part = &self.parts[i]

@@ -26,6 +26,10 @@ cdef struct Progress:
     uint32_t special            # the special token that follows it, if it is not the end of the text
 
 
+# A new list without items that n ints will be put in. A long one is hidden from the garbage collector, which else looks
+# at every int of all lists again and again to find a cycle, and ints are in none.
+cdef list list_for_ints(Py_ssize_t n)
+
 # Raise ValueError if the text holds a special token that is forbidden there.
 cdef int refuse_special(const Utf8 *text, SpecialTokens forbidden) except -1
 

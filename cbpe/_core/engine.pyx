@@ -35,11 +35,20 @@ cdef extern from "Python.h":
     void PyList_SET_ITEM(PyObject *list, Py_ssize_t i, PyObject *item)
     PyObject *PyLong_FromUnsignedLong(unsigned long value)
     PyObject **PySequence_Fast_ITEMS(object o)
+    void PyObject_GC_UnTrack(PyObject *o)
 
 cdef enum:
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
+    WORTH_HIDING = 64           # ids in a list that the garbage collector would look at in vain
 
 DEFAULT_CACHE_BYTES = 64 << 20
+
+
+cdef list list_for_ints(Py_ssize_t n):
+    cdef list result = PyList_New(n)
+    if n >= WORTH_HIDING:
+        PyObject_GC_UnTrack(<PyObject *>result)
+    return result
 
 
 cdef inline Py_ssize_t utf8_distance(str text, bint is_ascii, Py_ssize_t start, Py_ssize_t stop) except? -1:
@@ -213,7 +222,7 @@ cdef class Engine:
         return value
 
     cdef list to_list(self, const uint32_t *ids, Py_ssize_t n):
-        cdef list result = PyList_New(n)
+        cdef list result = list_for_ints(n)
         self.put_ints(<PyObject *>result, 0, ids, n)
         return result
 
