@@ -136,6 +136,26 @@ def test_ids_are_shared_objects_or_new_ones_all_the_same():
     assert ours._encode("a<far>a<far>", ours._special, None) == [97, 4_000_000_000] * 2
 
 
+def test_lists_of_many_ids_are_hidden_from_the_garbage_collector_and_lists_all_the_same():
+    ours = encoder(by_merges([]))
+    for n in (0, 1, 63, 64, 5000):
+        ids = ours.encode_ordinary("a" * n)
+        assert gc.is_tracked(ids) == (n < 64)
+        assert ids == [97] * n
+        ids += [1]
+        ids.append(ids)  # a cycle, which nothing but its owner can take apart
+        gc.collect()
+        assert ids[-2:] == [1, ids]
+        ids.clear()
+    references = sys.getrefcount(text := "".join(["a"] * 100))
+    made = [ours.encode_ordinary(text) for _ in range(10)]
+    copies = [list(ids) for ids in made]
+    del made
+    gc.collect()
+    assert copies == [[97] * 100] * 10
+    assert sys.getrefcount(text) == references
+
+
 # ---- Errors leave it usable
 
 
