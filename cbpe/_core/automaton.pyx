@@ -127,58 +127,55 @@ cdef class Builder:
 
     # The graph to states.
 
+    cdef int next_node(self, int *depth) except -2:
+        """The next node on the stack that is no fork, and was not come by in this walk; -1 where there is none."""
+        cdef uint16_t at
+        while depth[0]:
+            depth[0] -= 1
+            at = self.stack[depth[0]]
+            if self.visited[at] == self.walk:
+                continue
+            self.visited[at] = self.walk
+            self.count_work(1)
+            if self.nodes[at].kind != FORK:
+                return at
+            self.stack[depth[0]] = self.nodes[at].second
+            self.stack[depth[0] + 1] = self.nodes[at].first
+            depth[0] += 2
+        return -1
+
     cdef int closure(self, const uint16_t *nodes, int count) except -1:
         """Follow the forks: the nodes that read, look or accept, in order of preference, into `found`.
 
         What would come behind an acceptance is dropped.
         """
-        cdef int i, depth
-        cdef uint16_t at
+        cdef int i, depth, at
         self.walk += 1
         self.n_found = 0
         for i in range(count):
             self.stack[0] = nodes[i]
             depth = 1
-            while depth:
-                depth -= 1
-                at = self.stack[depth]
-                if self.visited[at] == self.walk:
-                    continue
-                self.visited[at] = self.walk
-                self.count_work(1)
-                if self.nodes[at].kind == FORK:
-                    self.stack[depth] = self.nodes[at].second
-                    self.stack[depth + 1] = self.nodes[at].first
-                    depth += 2
-                    continue
-                self.found[self.n_found] = at
+            at = self.next_node(&depth)
+            while at >= 0:
+                self.found[self.n_found] = <uint16_t> at
                 self.n_found += 1
                 if self.nodes[at].kind == ACCEPT:
                     return 0
+                at = self.next_node(&depth)
         return 0
 
     cdef bint read(self, const uint16_t *nodes, int count, int of_class, bint is_start) except -1:
         """Where a character leads, into `found`; the answer is whether a match ends before it."""
-        cdef int i, depth
-        cdef uint16_t at
+        cdef int i, depth, at
         cdef uint64_t bit = <uint64_t> 1 << of_class
         self.walk += 1
         self.n_found = 0
         for i in range(count):
             self.stack[0] = nodes[i]
             depth = 1
-            while depth:
-                depth -= 1
-                at = self.stack[depth]
-                if self.visited[at] == self.walk:
-                    continue
-                self.visited[at] = self.walk
-                self.count_work(1)
-                if self.nodes[at].kind == FORK:
-                    self.stack[depth] = self.nodes[at].second
-                    self.stack[depth + 1] = self.nodes[at].first
-                    depth += 2
-                elif self.nodes[at].kind == ACCEPT:
+            at = self.next_node(&depth)
+            while at >= 0:
+                if self.nodes[at].kind == ACCEPT:
                     if not is_start:
                         return True
                 elif self.nodes[at].mask & bit:
@@ -188,6 +185,7 @@ cdef class Builder:
                     else:
                         self.found[self.n_found] = self.nodes[at].first
                         self.n_found += 1
+                at = self.next_node(&depth)
         return False
 
     cdef int state_of_found(self) except -1:
