@@ -2,6 +2,8 @@
 
 import json
 import lzma
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import compare
@@ -13,6 +15,7 @@ import processes
 import pytest
 import regex
 import report
+import turns
 from hugging_face import BYTE_LEVEL, for_oniguruma
 from processes import Outcome
 from results import Results, installed_version
@@ -205,6 +208,22 @@ def test_a_run_writes_a_table_and_json(texts, tmp_path, capsys):
     assert found["versions"]["tiktoken"] == installed_version("tiktoken")
     assert table.read_text(encoding="utf-8").startswith("```bash")
     assert "decode a list to str" in capsys.readouterr().out
+
+
+def test_turns_are_taken_and_their_ratio_is_shown(texts):
+    command = [sys.executable, turns.__file__, "--corpora", str(texts), "--peer", "tiktoken", "--passes", "3"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (row,) = [line for line in shown.splitlines() if "english" in line]
+    _, _, ours, theirs, ratio, quartiles, _ = row.replace("\u2502", "|").split("|")
+    assert float(ours) > 0
+    assert float(theirs) > 0
+    low, high = map(float, quartiles.split(","))
+    assert low <= float(ratio) <= high
+
+
+def test_turns_of_different_tokens_are_refused():
+    with pytest.raises(SystemExit, match="do not return the same tokens"):
+        turns.seconds_in_turn(lambda text: [1], lambda text: [2], "text", 2)
 
 
 def test_growth_is_measured_shown_and_drawn(texts, tmp_path, capsys):
