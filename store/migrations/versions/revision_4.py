@@ -9,7 +9,7 @@ down_revision = "3"
 
 def upgrade() -> None:
     if op.get_bind().dialect.name != "sqlite":
-        return  # PostgreSQL does not count on bytes being text always in the same way
+        return  # PostgreSQL computes no column by its convert_from, which a setting could change
     op.drop_index("tokens_bytes", "tokens")
     op.rename_table("tokens", "tokens_before")
     op.create_table(
