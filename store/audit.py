@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, and_, insert, or_, select
+from sqlalchemy import Connection, Select, and_, insert, or_, select
 
 from store.errors import Damaged
 from store.references import checked_name
@@ -17,6 +17,8 @@ from store.schema import audit_log
 
 __all__ = ["Change", "changes", "meanings", "record", "utc_now"]
 
+log = audit_log.c
+FIELDS = select(log.time, log.who, log.action, log.name, log.number, log.details)  # of a Change
 MAKING = ("save", "copy", "import")  # the changes that a version is made by
 
 
@@ -48,36 +50,41 @@ def changes(connection: Connection, name: str | None, limit: int | None) -> list
         raise TypeError(f"a limit is an int, not {type(limit).__name__}")
     if limit is not None and limit < 0:
         raise ValueError(f"a limit is 0 or more, not {limit}")
-    log = audit_log.c
-    query = select(log.time, log.who, log.action, log.name, log.number, log.details).order_by(log.id.desc())
+    query = FIELDS.order_by(log.id.desc())
     if name is not None:
         to_it = and_(log.action == "rename", log.details == as_json({"to": checked_name(name)}))
         query = query.where(or_(log.name == name, to_it))
     if limit is not None:
         query = query.limit(min(limit, 2**62))  # a database's whole numbers end
+    return read(connection, query)
+
+
+def read(connection: Connection, query: Select[Any]) -> list[Change]:
+    """The changes that a query for the fields of Change finds."""
     rows = connection.execute(query).all()
     try:
-        return [Change(*row[:-1], json.loads(row[-1])) for row in rows]
+        return [Change(*row)._replace(details=dict(json.loads(row.details))) for row in rows]
     except (TypeError, ValueError, RecursionError) as error:
         raise Damaged(f"the details of a change in the audit log cannot be read: {error}") from error
 
 
 def meanings(connection: Connection) -> dict[str, dict[int, int]]:
     """What every number under every name has meant, of versions that are deleted or have another name now as well: the
-    row of the log that tells of its making. A number that has meant several versions has the last of them."""
+    place in the log of that version's making. A number that has meant several versions has the last of them."""
     meant: dict[str, dict[int, int]] = defaultdict(dict)
     present: dict[str, dict[int, int]] = defaultdict(dict)
-    log = audit_log.c
-    query = select(log.id, log.action, log.name, log.number, log.details).order_by(log.id)
-    for row in connection.execute(query).all():
-        if row.action == "rename":
-            renamed = json.loads(row.details)["to"]
-            present[renamed] = present.pop(row.name, {})
+    for place, change in enumerate(read(connection, FIELDS.order_by(log.id))):
+        name, number = change.name, change.number
+        if name is None:
+            continue
+        if change.action == "rename":
+            renamed = str(change.details.get("to"))
+            present[renamed] = present.pop(name, {})
             meant[renamed].update(present[renamed])
-        elif row.action == "delete":
-            present[row.name].pop(row.number, None)
-        elif row.action in MAKING and json.loads(row.details).get("created", True):
-            present[row.name][row.number] = meant[row.name][row.number] = row.id
+        elif number is not None and change.action == "delete":
+            present[name].pop(number, None)
+        elif number is not None and change.action in MAKING and change.details.get("created", True):
+            present[name][number] = meant[name][number] = place
     return meant
 
 

@@ -59,14 +59,16 @@ def insert_vocabulary_rows(connection: Connection, vocabulary_id: int, vocabular
 
 def insert_tokens(connection: Connection, vocabulary_id: int, vocabulary: Vocabulary) -> None:
     columns = ("vocabulary_id", "id", "bytes")
+    written = token_rows(vocabulary)
     if connection.dialect.name == "sqlite":
-        shown = [
-            (vocabulary_id, token_id, token, None if text.encode() == token else text)
-            for token_id, token, text in token_rows(vocabulary)
-        ]
-        insert_rows(connection, tokens_in_sqlite, (*columns, "shown"), shown)
+        insert_rows(
+            connection,
+            tokens_in_sqlite,
+            (*columns, "shown"),
+            [(vocabulary_id, i, token, None if text.encode() == token else text) for i, token, text in written],
+        )
     else:
-        insert_rows(connection, tokens, (*columns, "text"), [(vocabulary_id, *row) for row in token_rows(vocabulary)])
+        insert_rows(connection, tokens, (*columns, "text"), [(vocabulary_id, *row) for row in written])
 
 
 def insert_special_tokens(connection: Connection, version_id: int, special: Mapping[str, int]) -> None:
@@ -76,7 +78,7 @@ def insert_special_tokens(connection: Connection, version_id: int, special: Mapp
 
 
 def insert_rows(
-    connection: Connection, target: TableClause, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+    connection: Connection, target: TableClause, columns: Sequence[str], rows: list[tuple[Any, ...]]
 ) -> None:
     """Insert many rows at once."""
     if not rows:
@@ -86,12 +88,10 @@ def insert_rows(
         return
     # Straight to the driver: SQLAlchemy would make a dict of each row.
     statement = insert(target).compile(dialect=connection.dialect, column_keys=list(columns))
-    connection.exec_driver_sql(str(statement), list(rows))
+    connection.exec_driver_sql(str(statement), rows)
 
 
-def copy_rows(
-    connection: Connection, target: TableClause, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
-) -> None:
+def copy_rows(connection: Connection, target: TableClause, columns: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
     """PostgreSQL's own way of taking many rows."""
     driver: Any = connection.connection.driver_connection
     statement = f"COPY {target.name} ({', '.join(columns)}) FROM STDIN"

@@ -3,12 +3,12 @@
 import getpass
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 import cbpe
 from cbpe.model import describe
-from store import NotFound, Refused, audit
-from store.schema import alias_history, metadata, tokens, vocabularies
+from store import Damaged, NotFound, Refused, audit
+from store.schema import alias_history, audit_log, metadata, tokens, vocabularies
 
 TOKS = [cbpe.train("low lower lowest newer wider", size, special_tokens=["<|end|>"]) for size in (258, 260, 262)]
 
@@ -155,6 +155,14 @@ def test_a_number_means_one_version_whatever_names_it_has_had(filled):
         filled.rename("d", "a")
     filled.rename("c", "a")
     assert [version.reference for version in filled.versions(name="a")] == ["a@1", "a@2", "a@3"]
+
+
+def test_a_name_is_not_changed_where_the_log_cannot_be_read(filled):
+    with filled._database._writer.begin() as connection:
+        connection.execute(update(audit_log).values(details="{"))
+    with pytest.raises(Damaged, match="the details of a change in the audit log cannot be read"):
+        filled.rename("a", "b")
+    assert filled.names() == ["a"]
 
 
 def test_the_log_of_a_name_has_where_it_came_from(filled):
