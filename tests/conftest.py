@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["store_backends"]
+pytest_plugins = ["store_backends", "toys"]
 
 settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=200)
 settings.register_profile("few", settings.get_profile("cbpe"), max_examples=40)  # pytest --hypothesis-profile=few

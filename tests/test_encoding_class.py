@@ -1,0 +1,172 @@
+"""Encoding's constructor, what every tokenizer refuses, and the bound of the caches."""
+
+import copy
+import pickle
+import threading
+
+import pytest
+from toys import HELLO, HELLO_IDS
+
+import cbpe
+
+# ---- Encoding's constructor
+
+RANKS = {bytes([i]): i for i in range(256)} | {b"ab": 256, b"abc": 257}
+
+
+def test_an_encoding_of_ones_own():
+    enc = cbpe.Encoding(
+        "mine", pat_str=r"\S+|\s+", mergeable_ranks=RANKS, special_tokens={"<e>": 258}, explicit_n_vocab=259
+    )
+    assert repr(enc) == "<Encoding 'mine'>"
+    assert enc.encode("abc ab<e>", allowed_special="all") == [257, 32, 256, 258]
+    assert (enc.n_vocab, enc.max_token_value, enc.special_tokens_set) == (259, 258, {"<e>"})
+    assert enc.merges == {(97, 98): 256, (256, 99): 257}
+    with pytest.raises(KeyError):
+        _ = enc.eot_token
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"explicit_n_vocab": 260}, ValueError, "259 tokens up to id 258 are not the explicit_n_vocab of 260"),
+        ({"special_tokens": {"<e>": 300}, "explicit_n_vocab": 259}, ValueError, "up to id 300"),
+        ({"special_tokens": {"<e>": 97}}, ValueError, "in use"),
+        ({"special_tokens": {"": 258}}, ValueError, "empty"),
+        ({"pat_str": "(unclosed"}, ValueError, "not a valid expression"),
+        ({"pat_str": 5}, TypeError, "a split pattern is a str or None, not int"),
+        ({"mergeable_ranks": {"a": 0}}, TypeError, "a token is bytes"),
+        ({"mergeable_ranks": {b"a": 0, b"b": 0}}, ValueError, "the same rank 0"),
+    ],
+)
+def test_what_is_no_encoding_is_refused(changes, error, message):
+    arguments = {"pat_str": r"\S+|\s+", "mergeable_ranks": RANKS, "special_tokens": {"<e>": 258}} | changes
+    with pytest.raises(error, match=message):
+        cbpe.Encoding("mine", **arguments)
+
+
+def test_two_names_of_one_special_token_are_tiktokens_and_the_later_is_decoded():
+    """o200k_harmony has them."""
+    enc = cbpe.get_encoding("o200k_harmony")
+    assert enc.special_tokens["<|reserved_200018|>"] == enc.special_tokens["<|endofprompt|>"] == 200018
+    assert enc.decode([200018]) == "<|endofprompt|>"
+    assert enc.vocab[200018] == b"<|endofprompt|>"
+
+
+@pytest.mark.parametrize("wrong", [None, b"text", 5, ["text"], object()])
+def test_text_that_is_no_str_is_a_type_error(toy, wrong):
+    enc = cbpe.get_encoding("cl100k_base")
+    for method in (toy.encode, toy.encode_ordinary, toy.count, toy.encode_to_numpy, enc.encode, enc.count):
+        with pytest.raises(TypeError, match=f"text must be a str, not {type(wrong).__name__}"):
+            method(wrong)
+    for tok in (toy, enc):
+        if not isinstance(wrong, bytes):
+            with pytest.raises((TypeError, AttributeError)):
+                tok.encode_single_token(wrong)
+
+
+@pytest.mark.parametrize("blocked", ["m.model", "m.vocab"])
+def test_a_save_that_cannot_write_one_file_leaves_neither(tmp_path, blocked):
+    tok = cbpe.RegexTokenizer()
+    tok.train("low lower lowest", 258)
+    (tmp_path / blocked).mkdir()
+    with pytest.raises(IsADirectoryError, match=blocked):
+        tok.save(tmp_path / "m")
+    assert [path.name for path in tmp_path.iterdir()] == [blocked]
+
+
+@pytest.mark.parametrize("special_tokens", [[("a", 300)], None, "a"])
+def test_special_tokens_that_are_no_mapping_are_a_type_error(special_tokens):
+    tok = cbpe.RegexTokenizer()
+    with pytest.raises(TypeError, match="special tokens are a dict"):
+        tok.register_special_tokens(special_tokens)
+
+
+@pytest.mark.parametrize("ranks", [None, [], {"a": 0}.keys()])
+def test_ranks_that_are_no_dict_are_a_type_error(ranks):
+    with pytest.raises(TypeError, match="mergeable ranks are a dict"):
+        cbpe.recover_merges(ranks)
+
+
+def test_named_encodings_are_shared_and_do_not_change():
+    encoding = cbpe.get_encoding("cl100k_base")
+    assert cbpe.get_encoding("cl100k_base") is encoding
+    with pytest.raises(NotImplementedError, match="an Encoding does not change"):
+        encoding.register_special_tokens({"<|im_start|>": 100264})
+    assert encoding.eot_token == 100257
+
+
+@pytest.mark.parametrize("kind", [cbpe.GPT2Tokenizer, cbpe.GPT4Tokenizer])
+def test_the_gpt_tokenizers_are_regex_tokenizers_that_are_not_trained_saved_or_loaded(kind, tmp_path):
+    tok = kind()
+    assert isinstance(tok, cbpe.RegexTokenizer)
+    for attempt in (lambda: tok.train("text", 300), lambda: tok.save(tmp_path / "m"), lambda: tok.load("m.model")):
+        with pytest.raises(NotImplementedError, match=kind.__name__):
+            attempt()
+    assert list(tmp_path.iterdir()) == []
+    assert tok.decode(tok.encode("still whole")) == "still whole"
+
+
+def test_the_repr_tells_the_size():
+    tok = cbpe.RegexTokenizer()
+    tok.train("low lower lowest", 258)
+    tok.register_special_tokens({"<s>": 300})
+    assert repr(tok) == "<RegexTokenizer: 258 tokens, 1 special>"
+
+
+# ---- The bound of the caches
+
+
+def test_a_named_encoding_of_ones_own_has_the_cache_that_was_asked_for():
+    shared = cbpe.get_encoding("cl100k_base")
+    for cache_bytes in (0, 1 << 20):
+        own = cbpe.get_encoding("cl100k_base", cache_bytes=cache_bytes)
+        assert own is not shared
+        assert own is not cbpe.get_encoding("cl100k_base", cache_bytes=cache_bytes)
+        assert own._vocabulary is shared._vocabulary
+        assert (own.name, own.special_tokens, own.encode(HELLO)) == (shared.name, shared.special_tokens, HELLO_IDS)
+        assert (
+            own.cache_bytes == copy.copy(own).cache_bytes == pickle.loads(pickle.dumps(own)).cache_bytes == cache_bytes
+        )
+    assert cbpe.get_encoding("cl100k_base") is shared
+    assert shared.cache_bytes == cbpe.RegexTokenizer().cache_bytes == 64 << 20
+    with pytest.raises(AttributeError):
+        shared.cache_bytes = 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"), [(-1, ValueError), (10**30, ValueError), (1.5, TypeError), ("1", TypeError), (True, TypeError)]
+)
+def test_a_cache_of_no_size_is_refused(wrong, error):
+    for make in (
+        lambda: cbpe.get_encoding("gpt2", cache_bytes=wrong),
+        lambda: cbpe.RegexTokenizer(cache_bytes=wrong),
+        lambda: cbpe.GPT2Tokenizer(cache_bytes=wrong),
+        lambda: cbpe.Encoding("mine", pat_str=".", mergeable_ranks=RANKS, special_tokens={}, cache_bytes=wrong),
+    ):
+        with pytest.raises(error, match=f"cache_bytes .*{wrong}"):
+            make()
+
+
+def test_merges_and_vocab_are_those_in_use_whoever_asks_meanwhile(toy):
+    """A thread that reads the old ones while others take their place leaves none of them behind."""
+    stop = threading.Event()
+
+    def read():
+        while not stop.is_set():
+            assert toy.vocab[97] == b"a"
+            assert toy.merges
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    wrong = []
+    for i in range(200):
+        toy.register_special_tokens({f"<{i}>": 1000 + i})
+        if toy.vocab.get(1000 + i) != f"<{i}>".encode():
+            wrong.append(i)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert sorted(toy.vocab)[256:] == [256, 257, 258, 1199]

@@ -1,0 +1,169 @@
+"""Special tokens of a tokenizer: which a text may hold, and how they are registered."""
+
+import threading
+
+import numpy as np
+import pytest
+from toys import END, SPECIAL, facts
+
+import cbpe
+
+
+@pytest.mark.parametrize(
+    ("allowed", "expected"),
+    [
+        ("all", [97, 100257, 98, 100259, 100258]),
+        ("none", list(f"a{END}b<|fim|>2<|fim|>".encode())),
+        (set(), list(f"a{END}b<|fim|>2<|fim|>".encode())),
+        ({END}, [97, 100257, *b"b<|fim|>2<|fim|>"]),
+        (frozenset({"<|fim|>"}), [*f"a{END}b".encode(), 100258, ord("2"), 100258]),
+        (["<|fim|>", END], [97, 100257, 98, 100258, ord("2"), 100258]),
+        (("<|fim|>2", "<|fim|>"), [*f"a{END}b".encode(), 100259, 100258]),
+        ({END: 1, "no such": 2}, [97, 100257, *b"b<|fim|>2<|fim|>"]),
+    ],
+)
+def test_allowed_special_in_all_its_forms(allowed, expected):
+    tok = cbpe.RegexTokenizer()
+    tok.register_special_tokens(SPECIAL)
+    text = f"a{END}b<|fim|>2<|fim|>"
+    assert tok.encode(text, allowed_special=allowed) == expected
+    assert tok.count(text, allowed_special=allowed) == len(expected)
+    ids = tok.encode_to_numpy(text, allowed_special=allowed)
+    assert (ids.tolist(), ids.dtype) == (expected, np.uint32)
+    assert tok.decode(expected) == text
+
+
+def test_the_default_raises_on_any_special_token(toy):
+    for text in (END, "a<|fim|>b"):
+        for arguments in ({}, {"allowed_special": "none_raise"}):
+            for method in (toy.encode, toy.count, toy.encode_to_numpy):
+                with pytest.raises(ValueError, match=r"the text holds the special token '<\|"):
+                    method(text, **arguments)
+    assert toy.encode("<|endoftext") == list(b"<|endoftext")
+    assert cbpe.BasicTokenizer().encode(END) == list(END.encode())
+
+
+def test_tiktokens_defaults_raise_on_any_special_token():
+    enc = cbpe.get_encoding("cl100k_base")
+    for method in (enc.encode, enc.count, enc.encode_to_numpy):
+        with pytest.raises(ValueError, match=r"allowed_special=\{'<\|endoftext\|>'\}"):
+            method(END)
+        with pytest.raises(ValueError, match="at character 5"):
+            method(f"héllo{END}")
+    assert enc.encode(END, allowed_special="none") == enc.encode_ordinary(END)
+    with pytest.raises(ValueError, match="the text holds"):
+        enc.encode(END, allowed_special="none_raise", disallowed_special=())
+
+
+def test_disallowed_special_in_all_its_forms(toy):
+    with pytest.raises(ValueError, match=r"'<\|fim\|>'"):
+        toy.encode(f"a{END}<|fim|>", allowed_special={END}, disallowed_special="all")
+    with pytest.raises(ValueError, match=r"'<\|fim\|>'"):
+        toy.encode(f"a{END}<|fim|>", allowed_special={END}, disallowed_special={"<|fim|>"})
+    with pytest.raises(ValueError, match=r"'<\|fim\|>'"):
+        toy.encode(f"a{END}<|fim|>", allowed_special="all", disallowed_special=["<|fim|>"])
+    with pytest.raises(ValueError, match="'ordinary'"):
+        toy.encode("an ordinary text", allowed_special=set(), disallowed_special={"ordinary"})
+    assert toy.encode(f"d{END}<|fim|>", allowed_special={END}, disallowed_special={"<|fim|>2"})[:2] == [100, 100257]
+    assert toy.encode(f"d{END}", allowed_special="all", disallowed_special="all") == [100, 100257]
+
+
+@pytest.mark.parametrize("wrong", ["ALL", "", END, "some"])
+def test_a_choice_that_is_a_str_of_another_kind_is_refused(toy, wrong):
+    with pytest.raises(ValueError, match=f"allowed_special is '{wrong}'".replace("|", r"\|")):
+        toy.encode("a", allowed_special=wrong)
+    if wrong:  # an empty one is no token, as an empty tuple is
+        with pytest.raises(ValueError, match=f"disallowed_special is '{wrong}'".replace("|", r"\|")):
+            toy.encode("a", allowed_special=set(), disallowed_special=wrong)
+
+
+def test_many_different_choices_are_all_right():
+    """More than are kept ready."""
+    tok = cbpe.RegexTokenizer()
+    tok.register_special_tokens({f"<{i}>": 1000 + i for i in range(200)})
+    for _ in range(2):
+        for i in range(200):
+            assert tok.encode(f"<{i}><x>", allowed_special={f"<{i}>"}) == [1000 + i, *b"<x>"]
+
+
+@pytest.mark.parametrize(
+    ("special_tokens", "error", "message"),
+    [
+        ({"": 1000}, ValueError, "the special token with id 1000 is empty"),
+        ({"<a>": 1000, "<b>": 1000}, ValueError, "the special tokens '<a>' and '<b>' have the same id 1000"),
+        ({"<a>": 97}, ValueError, "the id 97 of the special token '<a>' is in use"),
+        ({"<a>": 258}, ValueError, "the id 258 of the special token '<a>' is in use"),
+        ({"<a>": -1}, ValueError, "the id -1 of the special token '<a>'"),
+        ({"<a>": 2**32 - 1}, ValueError, "the id 4294967295 of the special token '<a>'"),
+        ({"<a>": 10**30}, ValueError, "special token '<a>'"),
+        ({"<a>": "1000"}, TypeError, "the id of the special token '<a>' is an int, not str"),
+        ({"<a>": True}, TypeError, "the id of the special token '<a>' is an int, not bool"),
+        ({"<a>": 1e3}, TypeError, "the id of the special token '<a>' is an int, not float"),
+        ({b"<a>": 1000}, TypeError, "a special token is a str, not bytes"),
+        ({5: 1000}, TypeError, "a special token is a str, not int"),
+        ({"<good>": 1000, "": 1001}, ValueError, "empty"),
+    ],
+)
+def test_special_tokens_that_are_none_are_refused_and_nothing_is_changed(toy, special_tokens, error, message):
+    before = facts(toy)
+    with pytest.raises(error, match=message):
+        toy.register_special_tokens(special_tokens)
+    assert facts(toy) == before
+    assert toy.encode(END, allowed_special="all") == [100257]
+
+
+def test_registering_takes_the_place_of_those_there_were(toy):
+    toy.register_special_tokens({"<|new|>": 259})
+    assert toy.special_tokens == {"<|new|>": 259}
+    assert toy.vocab[259] == b"<|new|>"
+    assert 100257 not in toy.vocab
+    assert toy.encode(f"<|new|>{END}", allowed_special="all") == [259, *END.encode()]
+    with pytest.raises(KeyError, match="100257"):
+        toy.decode([100257])
+    toy.register_special_tokens({})
+    assert toy.encode("<|new|>") == list(b"<|new|>")
+
+
+def test_what_is_given_and_what_is_returned_are_copies(toy):
+    given_tokens = {"<a>": 1000}
+    toy.register_special_tokens(given_tokens)
+    given_tokens["<b>"] = 1001
+    toy.special_tokens["<c>"] = 1002
+    assert toy.special_tokens == {"<a>": 1000}
+
+
+def test_a_trained_tokenizer_tells_its_size_and_special_tokens_as_an_encoding_does(toy):
+    special = {"<|endoftext|>": 1000, "<|end|>": 1001}
+    toy.register_special_tokens(special)
+    assert (toy.n_vocab, toy.max_token_value, toy.eot_token) == (1002, 1001, 1000)
+    assert toy.special_tokens_set == set(special)
+    assert [toy.is_special_token(token) for token in (999, 1000, 1001)] == [False, True, True]
+    assert toy.token_byte_values() == sorted(token for i, token in toy.vocab.items() if i < 1000)
+    toy.register_special_tokens({})
+    assert toy.n_vocab == len(toy.vocab)
+    with pytest.raises(KeyError, match="endoftext"):
+        _ = toy.eot_token
+
+
+def test_registering_while_others_encode(toy):
+    """No call mixes old and new ids, and none of the old stays behind."""
+    texts = {"<a>": {(1000,), (2000,)}}
+    wrong, stop = [], threading.Event()
+
+    def work():
+        while not stop.is_set():
+            ids = tuple(toy.encode("<a>", allowed_special={"<a>"}))
+            if ids not in texts["<a>"]:
+                wrong.append(ids)
+
+    toy.register_special_tokens({"<a>": 1000})
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for i in range(300):
+        toy.register_special_tokens({"<a>": 2000 if i % 2 else 1000})
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert toy.encode("<a>", allowed_special={"<a>"}) == [2000]
