@@ -1,16 +1,19 @@
 """The native splitter against the `regex` module, which is shown Unicode 16.0 by unicode16.py, and against tiktoken."""
 
 import itertools
+import signal
 import threading
 
 import pytest
 from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupts import stop_while_it_works
 from unicode16 import KEPT, pieces_by_regex
 
 from cbpe import patterns
 from cbpe._core.split import PatternNotSupported, Splitter
+from cbpe.splitting import make_splitter
 
 NAMED = {name: getattr(patterns, name) for name in patterns.__all__}
 ENCODINGS = {
@@ -324,6 +327,30 @@ def test_long_runs():
     assert splitter.split("a" * 1_000_000 + "'s") == ["a" * 1_000_000, "'s"]
     assert splitter.split("\u4e2d" * 100_000) == ["\u4e2d" * 100_000]
     assert len(splitter.split("1" * 100_000)) == 33_334
+
+
+TURN = 1 << 24  # bytes that the automaton reads before its caller has a look at the signals
+
+
+@pytest.mark.parametrize("make", [Splitter, make_splitter], ids=["automaton", "blocks"])
+def test_a_piece_may_take_several_turns(make):
+    """Pieces that end at the end of a turn, near it, and much later, in characters of one and two bytes."""
+    splitter = make(patterns.CL100K_SPLIT_PATTERN)
+    words = ["a" * (TURN - 1), " " + "b" * TURN, " " + "\u00e9" * TURN, "." * (TURN + 1), "x", " y"]
+    text = "".join(words).encode()
+    ends = list(itertools.accumulate(len(word.encode()) for word in words))
+    spans = list(zip([0, *ends], ends, strict=False))
+    assert splitter.spans(text) == spans
+    assert splitter.sure_spans(text) == (spans[:-1], spans[-1][0])
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no setitimer here")
+@pytest.mark.parametrize("method", ["spans", "sure_spans"])
+def test_ctrl_c_is_answered_within_one_piece(method):
+    stop_while_it_works(
+        "from cbpe._core.split import Splitter\nsplitter = Splitter(r'\\p{L}+')\ntext = b'a' * 150_000_000",
+        f"splitter.{method}(text)",
+    )
 
 
 def test_threads_share_a_splitter():

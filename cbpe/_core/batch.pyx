@@ -19,7 +19,7 @@ from cbpe._core.encode cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id,
 from cbpe._core.engine cimport list_for_ints, refuse_special
 from cbpe._core.merge cimport pause
 from cbpe._core.special cimport next_special
-from cbpe._core.split cimport Span, SplitTables, find_pieces
+from cbpe._core.split cimport Reading, Span, SplitTables, find_pieces, read_from
 from cbpe._core.utf8 cimport Utf8, read_utf8
 from cbpe._core.vocab cimport NONE
 
@@ -44,11 +44,12 @@ cdef Py_ssize_t find_cut(
 ) noexcept nogil:
     """Where a piece is likely to begin, at or behind text[target]; `size` if no place is found."""
     cdef Span spans[SPANS]
-    cdef Py_ssize_t n, i, position = max(start, target - LEAD)
-    while position < size and text[position] & 0xC0 == 0x80:
-        position += 1
-    while position < size:
-        n = find_pieces(split, text, size, &position, spans, SPANS)
+    cdef Py_ssize_t n, i
+    cdef Reading reading = read_from(max(start, target - LEAD))
+    while reading.position < size and text[reading.position] & 0xC0 == 0x80:
+        reading.position += 1
+    while reading.position < size:
+        n = find_pieces(split, text, size, &reading, spans, SPANS)
         for i in range(n):
             if spans[i].end >= target:
                 return spans[i].end
@@ -245,17 +246,17 @@ cdef class Batch:
     cdef EncodeStatus encode_part(self, Part *part, Workspace *work) noexcept nogil:
         cdef EncodeStatus status
         cdef Py_ssize_t before = work.n_ids + work.n_counted
+        cdef Reading reading = read_from(part.start)
         part.first = work.n_ids
-        part.ended = part.start
         while True:
             status = encode_slice(
-                &self.engine.vocabulary.tables, self.engine.split, work, part.text, part.size, part.stop, &part.ended,
-                NULL,
+                &self.engine.vocabulary.tables, self.engine.split, work, part.text, part.size, part.stop, &reading, NULL
             )
             if status != MORE:
                 break
             if pause(&work.room) < 0:
                 return INTERRUPTED
+        part.ended = reading.position
         if status == DONE and part.special != NONE:
             status = append_id(work, part.special)
         part.n_ids = work.n_ids + work.n_counted - before

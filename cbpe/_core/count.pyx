@@ -12,7 +12,7 @@ from .pieces cimport (
     BATCH, PieceTable, add_pieces, all_bytes, clear_table, close_table, copy_table, keep_most_frequent, open_table,
     piece_start, read_counts
 )
-from .split cimport Span, SplitTables, Splitter, find_pieces, find_sure_pieces
+from .split cimport Reading, Span, SplitTables, Splitter, find_pieces, find_sure_pieces, read_from
 
 cdef extern from "bits.h" nogil:
     void *cbpe_atomic_load(void **place)
@@ -65,20 +65,21 @@ cdef int count_text(
     where a piece ends for certain, as found by find_border."""
     cdef:
         Span spans[BATCH]
-        Py_ssize_t n, position = 0, checked = 0
+        Py_ssize_t n, checked = 0
+        Reading reading = read_from(0)
         bint undecided
-    while position < stop:
+    while reading.position < stop:
         check_stopped(counter)
         if stop == size:
-            n = find_pieces(tables, text, size, &position, spans, BATCH)
+            n = find_pieces(tables, text, size, &reading, spans, BATCH)
         else:
-            n = find_sure_pieces(tables, text, size, &position, spans, BATCH, &undecided)
+            n = find_sure_pieces(tables, text, size, &reading, spans, BATCH, &undecided)
         check_total(&counter.table, n)
         if add_pieces(&counter.table, text, spans, n, NULL, text + size) < 0:
             out_of_memory()
         # A batch that is not full comes at the end, or where the pattern takes long.
-        if position < stop and (n < BATCH or position - checked > BYTES_BETWEEN_CHECKS):
-            checked = position
+        if reading.position < stop and (n < BATCH or reading.position - checked > BYTES_BETWEEN_CHECKS):
+            checked = reading.position
             check_signals()
     return 0
 

@@ -5,6 +5,10 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from cbpe._core.vocab cimport VocabTables
 
 
+cdef enum:
+    NO_CHARACTER = 0xFFFFFFFF
+
+
 cdef struct CutTables:
     uint8_t flags[1 << 16]      # code point -> SEAM_BEFORE, SEAM_BEHIND
     uint64_t *seams             # a Bloom filter, one bit a pair: the characters between which a merge may happen

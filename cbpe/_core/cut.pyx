@@ -12,7 +12,6 @@ from libc.stdlib cimport calloc, free
 cdef enum:
     SEAM_BEFORE = 1             # some merge joins the mere end of a character to a symbol that begins with this one
     SEAM_BEHIND = 2             # some merge joins a symbol that ends with this one to the mere beginning of a character
-    NO_CHARACTER = 0xFFFFFFFF
 
 
 cdef inline int char_size(uint8_t lead) noexcept nogil:

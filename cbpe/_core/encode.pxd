@@ -7,7 +7,7 @@ from cbpe._core.cut cimport CutTables
 from cbpe._core.dropout cimport Dropout
 from cbpe._core.merge cimport MergeRoom
 from cbpe._core.offsets cimport Jumps
-from cbpe._core.split cimport Span, SplitTables
+from cbpe._core.split cimport Reading, Span, SplitTables
 from cbpe._core.vocab cimport VocabTables
 from cbpe._core.walk cimport WalkTables
 
@@ -56,8 +56,8 @@ cdef void free_workspace(Workspace *work) noexcept nogil
 # Forget the text that was encoded, and give back the memory that only a long one needs.
 cdef void tidy_workspace(Workspace *work) noexcept nogil
 
-# Encode the pieces of text[:size] that begin in text[position[0]:stop], about a slice of them, and move position[0]
-# behind the last. A piece has to begin at position[0]. Where `undecided` is not NULL the text goes on behind
+# Encode the pieces of text[:size] that begin in text[reading.position:stop], about a slice of them, and move the
+# position behind the last. A piece has to begin there. Where `undecided` is not NULL the text goes on behind
 # text[:size]: only the pieces that are sure whatever follows are encoded (see find_sure_pieces).
 cdef EncodeStatus encode_slice(
     const VocabTables *v,
@@ -66,7 +66,7 @@ cdef EncodeStatus encode_slice(
     const uint8_t *text,
     Py_ssize_t size,
     Py_ssize_t stop,
-    Py_ssize_t *position,
+    Reading *reading,
     bint *undecided,
 ) noexcept nogil
 

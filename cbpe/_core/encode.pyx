@@ -9,11 +9,12 @@ from cbpe._core.cache cimport (
     cbpe_key_masks, close_cache, entry_ids, find_entry, first_place, give_characters, home_slot, make_key, open_cache,
     short_hash, take_characters, worth_cutting
 )
-from cbpe._core.cut cimport free_cut_tables, new_cut_tables, next_cut
+from cbpe._core.cut cimport NO_CHARACTER, free_cut_tables, new_cut_tables, next_cut
 from cbpe._core.dropout cimport merge_dropping
 from cbpe._core.merge cimport NO_ROOM, free_merge_room, merge_piece, pause
 from cbpe._core.offsets cimport note_pieces
-from cbpe._core.split cimport find_pieces, find_sure_pieces
+from cbpe._core.split cimport find_pieces, find_sure_pieces, read_from
+from cbpe._core.utf8 cimport character_start
 from cbpe._core.vocab cimport NONE, cbpe_load64, cbpe_prefetch
 from cbpe._core.words cimport SHORT_WORD, find_short_word, find_word, word_hash
 
@@ -198,7 +199,7 @@ cdef EncodeStatus encode_cut(
 ) noexcept nogil:
     """Append the ids of a piece in parts, cut where no merge reaches across. Most parts are single characters."""
     cdef const CutTables *cuts = shared_cut_tables(v, work.cuts)
-    cdef Py_ssize_t start = 0, end, paused = 0
+    cdef Py_ssize_t start = 0, end, seen, paused = 0
     cdef CharacterIds *known
     cdef PieceKey key
     cdef EncodeStatus status = DONE
@@ -212,7 +213,16 @@ cdef EncodeStatus encode_cut(
             paused = start
             if pause(&work.room) < 0:
                 return INTERRUPTED
-        end = next_cut(cuts, piece, start, size, &character)
+        seen = character_start(piece, size, start + BETWEEN_PAUSES)
+        end = next_cut(cuts, piece, start, seen, &character)
+        while end == seen < size:
+            # No cut in so many bytes: look on from the last character of them.
+            paused = end
+            if pause(&work.room) < 0:
+                return INTERRUPTED
+            seen = character_start(piece, size, end + BETWEEN_PAUSES)
+            end = next_cut(cuts, piece, character_start(piece, size, end - 1), seen, &character)
+            character = NO_CHARACTER
         if character < 1 << 16 and work.characters != NULL:
             known = work.characters + character
             if known.n_ids:
@@ -380,23 +390,23 @@ cdef EncodeStatus encode_slice(
     const uint8_t *text,
     Py_ssize_t size,
     Py_ssize_t stop,
-    Py_ssize_t *position,
+    Reading *reading,
     bint *undecided,
 ) noexcept nogil:
-    cdef Py_ssize_t n, slice_end = position[0] + SLICE
+    cdef Py_ssize_t n, slice_end = reading.position + SLICE
     # A token that no merge makes is found by its whole piece only, so that a vocabulary with such tokens does not cut.
     cdef bint may_cut = v.n_tokens == v.n_symbols
     cdef bint in_time
     cdef EncodeStatus status
-    while position[0] < stop:
+    while reading.position < stop:
         if undecided == NULL:
-            n = find_pieces(split, text, size, position, work.spans, BATCH)
+            n = find_pieces(split, text, size, reading, work.spans, BATCH)
         else:
-            n = find_sure_pieces(split, text, size, position, work.spans, BATCH, undecided)
+            n = find_sure_pieces(split, text, size, reading, work.spans, BATCH, undecided)
         in_time = n == BATCH
         while n and work.spans[n - 1].start >= stop:
             n -= 1
-            position[0] = work.spans[n].start
+            reading[0] = read_from(work.spans[n].start)
         if n:
             if not reserve(work, work.spans[n - 1].end - work.spans[0].start + COPIED_IDS):
                 return NO_MEMORY
@@ -414,7 +424,7 @@ cdef EncodeStatus encode_slice(
             work.n_ids = 0
         if undecided != NULL and undecided[0]:
             break
-        if position[0] < stop and (not in_time or position[0] >= slice_end):
+        if reading.position < stop and (not in_time or reading.position >= slice_end):
             return MORE
     return DONE
 

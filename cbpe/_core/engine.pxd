@@ -8,7 +8,7 @@ from cbpe._core.cut cimport CutTables
 from cbpe._core.decode cimport DecodeTable
 from cbpe._core.encode cimport EncodeStatus, Workspace
 from cbpe._core.special cimport SpecialTables, SpecialTokens
-from cbpe._core.split cimport SplitTables
+from cbpe._core.split cimport Reading, SplitTables
 from cbpe._core.utf8 cimport Utf8, cbpe_write_utf8
 from cbpe._core.vocab cimport Vocabulary
 from cbpe._core.walk cimport WalkTables
@@ -20,7 +20,7 @@ cdef enum:
 
 # How far the encoding of a text has come.
 cdef struct Progress:
-    Py_ssize_t position         # where the next piece begins
+    Reading reading             # what is split so far
     Py_ssize_t searched         # up to where special tokens were looked for
     Py_ssize_t end              # of the stretch of text in which nothing is special; -1 as long as it is not known
     uint32_t special            # the special token that follows it, if it is not the end of the text

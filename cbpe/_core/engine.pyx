@@ -17,7 +17,7 @@ from cbpe._core.encode cimport (
 )
 from cbpe._core.offsets cimport note_special
 from cbpe._core.special cimport SEARCHED, SpecialTables, find_special, next_special
-from cbpe._core.split cimport Span, Splitter
+from cbpe._core.split cimport Span, Splitter, read_from
 from cbpe._core.utf8 cimport cbpe_utf8_writer
 from cbpe._core.walk cimport free_walk_tables
 
@@ -40,6 +40,7 @@ cdef extern from "Python.h":
 cdef enum:
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
     WORTH_HIDING = 64           # ids in a list that the garbage collector would look at in vain
+    BETWEEN_SIGNALS = 1 << 24   # ids that become ints without a look at the signals
 
 DEFAULT_CACHE_BYTES = 64 << 20
 
@@ -149,7 +150,7 @@ cdef class Engine:
     cdef EncodeStatus encode_stretches(
         self, Workspace *work, const uint8_t *text, Py_ssize_t size, const SpecialTables *allowed, Progress *progress
     ) noexcept nogil:
-        cdef Py_ssize_t slice_end = progress.position + SLICE
+        cdef Py_ssize_t slice_end = progress.reading.position + SLICE
         cdef Py_ssize_t at
         cdef EncodeStatus status
         while True:
@@ -159,7 +160,7 @@ cdef class Engine:
                     return MORE
                 progress.end = size if at < 0 else at
             status = encode_slice(
-                &self.vocabulary.tables, self.split, work, text, progress.end, progress.end, &progress.position, NULL
+                &self.vocabulary.tables, self.split, work, text, progress.end, progress.end, &progress.reading, NULL
             )
             if status != DONE or progress.end == size:
                 return status
@@ -169,14 +170,14 @@ cdef class Engine:
             if work.counting:
                 work.n_counted += work.n_ids
                 work.n_ids = 0
-            progress.position = (
+            progress.searched = (
                 progress.end + allowed.offsets[progress.special + 1] - allowed.offsets[progress.special]
             )
-            if work.jumps != NULL and not note_special(work.jumps, progress.end, progress.position):
+            if work.jumps != NULL and not note_special(work.jumps, progress.end, progress.searched):
                 return NO_MEMORY
-            progress.searched = progress.position
+            progress.reading = read_from(progress.searched)
             progress.end = -1
-            if progress.position > slice_end:
+            if progress.searched > slice_end:
                 return MORE
 
     cdef int encode_text(self, Workspace *work, const Utf8 *text, SpecialTokens allowed) except -1:
@@ -199,7 +200,8 @@ cdef class Engine:
             return self.encode_by_python(work, utf8, start, size)
         if size > WITH_GIL and not work.counting and not reserve(work, min(size, RESERVED_IDS)):
             self.check(NO_MEMORY, work)
-        progress.position = progress.searched = 0
+        progress.reading = read_from(0)
+        progress.searched = 0
         progress.end = size if special == NULL else -1
         while True:
             if size <= WITH_GIL:
@@ -227,17 +229,22 @@ cdef class Engine:
         return result
 
     cdef int put_ints(self, PyObject *target, Py_ssize_t at, const uint32_t *ids, Py_ssize_t n) except -1:
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i = 0, stop
         cdef PyObject *value
         if n:
             cbpe_want_large_pages(PySequence_Fast_ITEMS(<object>target) + at, n * sizeof(PyObject *))
-        for i in range(n):
-            value = self.ints[ids[i]] if ids[i] < self.n_ints else NULL
-            if value == NULL:
-                value = self.new_int(ids[i])
-            else:
-                Py_INCREF(value)
-            PyList_SET_ITEM(target, at + i, value)
+        while i < n:
+            stop = min(n, i + BETWEEN_SIGNALS)
+            while i < stop:
+                value = self.ints[ids[i]] if ids[i] < self.n_ints else NULL
+                if value == NULL:
+                    value = self.new_int(ids[i])
+                else:
+                    Py_INCREF(value)
+                PyList_SET_ITEM(target, at + i, value)
+                i += 1
+            if i < n:
+                PyErr_CheckSignals()
         return 0
 
 

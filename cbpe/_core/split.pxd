@@ -11,6 +11,18 @@ cdef struct Span:
     Py_ssize_t end
 
 
+# How far the splitting of a text has come. A piece may be so long that reading it takes several turns.
+cdef struct Reading:
+    Py_ssize_t position  # where the next piece begins
+    Py_ssize_t at  # how far the automaton has read that piece; 0: it begins to
+    Py_ssize_t mark  # where the longest match so far ends
+    uint32_t entry  # what the automaton read there
+
+
+cdef inline Reading read_from(Py_ssize_t position) noexcept nogil:
+    return Reading(position, 0, 0, 0)
+
+
 cdef struct SplitTables:
     # A split pattern compiled to an automaton over character classes; no pattern at all if `ascii_rows` is NULL. The
     # Splitter owns the memory. Entries are as automaton.pxd says: (number of the next state << STATE_SHIFT) | flags.
@@ -23,14 +35,14 @@ cdef struct SplitTables:
     cbpe_classify classify
 
 
-# Find the next pieces of text[position[0]:size] (valid UTF-8), at most `capacity` of them, and move position[0] behind
-# the last. The text has ended when position[0] is size: fewer than `capacity` spans may also mean that the pattern
-# takes long, and that it is time to look at the signals.
+# Find the next pieces of text[reading.position:size] (valid UTF-8), at most `capacity` of them, and move the position
+# behind the last. The text has ended when that is size: fewer than `capacity` spans, and even none, may also mean that
+# the pattern or a piece takes long, and that it is time to look at the signals.
 cdef Py_ssize_t find_pieces(
     const SplitTables *tables,
     const uint8_t *text,
     Py_ssize_t size,
-    Py_ssize_t *position,
+    Reading *reading,
     Span *spans,
     Py_ssize_t capacity,
 ) noexcept nogil
@@ -38,12 +50,12 @@ cdef Py_ssize_t find_pieces(
 
 # As find_pieces, where the text goes on behind text[:size] in a way that is not known yet (`size` lies between two
 # characters): only the pieces that are the same however it goes on. undecided[0] says that it takes more text to find
-# another one; position[0] is then where the undecided one begins.
+# another one; the position is then where the undecided one begins.
 cdef Py_ssize_t find_sure_pieces(
     const SplitTables *tables,
     const uint8_t *text,
     Py_ssize_t size,
-    Py_ssize_t *position,
+    Reading *reading,
     Span *spans,
     Py_ssize_t capacity,
     bint *undecided,

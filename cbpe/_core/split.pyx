@@ -31,8 +31,8 @@ cdef enum:
     STATE = 0xFFFF & ~FLAGS
     START_ENTRY = START << STATE_SHIFT
     SPANS = 512
-    # Bytes that may be looked at in vain, or again, before the caller has its turn: patterns such as a*b try each place
-    # of a run to its end.
+    # Bytes that the automaton reads before the caller has its turn: of a piece so long, or in vain, or again. Patterns
+    # such as a*b try each place of a run to its end.
     MAX_STEPS = 1 << 24
     # Stands for a byte that is not part of valid UTF-8, so that the walk stays inside of the text and the tables
     # whatever it is given.
@@ -131,14 +131,15 @@ cdef Py_ssize_t walk(
     const SplitTables *tables,
     const uint8_t *text,
     Py_ssize_t size,
-    Py_ssize_t *position,
+    Reading *reading,
     Span *spans,
     Py_ssize_t capacity,
     bint goes_on,
     bint block_failed,
     Pause *pause,
 ) noexcept nogil:
-    """Run the automaton from position[0] on: to the end, or over at least one piece to where blocks may do it faster.
+    """Run the automaton from where it is: to the end, or over at least one piece to where blocks may do it faster, or
+    until its turn is over.
 
     If the text goes on behind text[:size], the piece that the automaton is in at the end is not known yet.
 
@@ -152,12 +153,16 @@ cdef Py_ssize_t walk(
         const uint16_t *block_of = tables.block_of
         const uint8_t *blocks = tables.blocks
         uint32_t rules = tables.rules
-        Py_ssize_t start = position[0], at = start, mark = start, count = 0, steps = 0
+        Py_ssize_t start = reading.position, at = start, mark = start, count = 0, steps = 0, turn_end
         uint32_t entry = START_ENTRY, code_point, of_class
         uint8_t byte
         int length
+    if reading.at:
+        at, mark, entry = reading.at, reading.mark, reading.entry
+        reading.at = 0
+    turn_end = size if size - at <= MAX_STEPS else at + MAX_STEPS
     while count < capacity:
-        if at < size:
+        if at < turn_end:
             byte = text[at]
             if byte < 128:
                 length = 1
@@ -166,6 +171,11 @@ cdef Py_ssize_t walk(
                 code_point = decode(text + at, size - at, &length)
                 of_class = blocks[(<uint32_t> block_of[code_point >> 8] << 8) + (code_point & 255)]
                 entry = class_rows[((entry & <uint32_t> STATE) >> 1) + of_class]
+        elif at < size:
+            pause[0] = TOOK_LONG
+            if at > start:
+                reading.at, reading.mark, reading.entry = at, mark, entry
+            break
         elif start >= size:
             break
         elif goes_on:
@@ -203,7 +213,7 @@ cdef Py_ssize_t walk(
                     break
                 continue
         at += length
-    position[0] = start
+    reading.position = start
     return count
 
 
@@ -211,7 +221,7 @@ cdef inline Py_ssize_t run(
     const SplitTables *tables,
     const uint8_t *text,
     Py_ssize_t size,
-    Py_ssize_t *position,
+    Reading *reading,
     Span *spans,
     Py_ssize_t capacity,
     bint goes_on,
@@ -220,13 +230,13 @@ cdef inline Py_ssize_t run(
     """Blocks where they do it, the automaton elsewhere."""
     cdef Py_ssize_t count = 0, taken = 0
     pause[0] = NONE
-    while pause[0] == NONE and count < capacity and position[0] < size:
-        if tables.rules:
-            taken = take_blocks(tables, text, size, position, spans + count, capacity - count)
+    while pause[0] == NONE and count < capacity and reading.position < size:
+        if tables.rules and reading.at == 0:
+            taken = take_blocks(tables, text, size, &reading.position, spans + count, capacity - count)
             count += taken
         if count < capacity:
             count += walk(
-                tables, text, size, position, spans + count, capacity - count, goes_on, taken == 0, pause
+                tables, text, size, reading, spans + count, capacity - count, goes_on, taken == 0, pause
             )
     return count
 
@@ -235,25 +245,25 @@ cdef Py_ssize_t find_pieces(
     const SplitTables *tables,
     const uint8_t *text,
     Py_ssize_t size,
-    Py_ssize_t *position,
+    Reading *reading,
     Span *spans,
     Py_ssize_t capacity,
 ) noexcept nogil:
     cdef Pause pause
     if tables.ascii_rows == NULL:
-        if position[0] >= size or capacity == 0:
+        if reading.position >= size or capacity == 0:
             return 0
-        spans[0] = Span(position[0], size)
-        position[0] = size
+        spans[0] = Span(reading.position, size)
+        reading.position = size
         return 1
-    return run(tables, text, size, position, spans, capacity, False, &pause)
+    return run(tables, text, size, reading, spans, capacity, False, &pause)
 
 
 cdef Py_ssize_t find_sure_pieces(
     const SplitTables *tables,
     const uint8_t *text,
     Py_ssize_t size,
-    Py_ssize_t *position,
+    Reading *reading,
     Span *spans,
     Py_ssize_t capacity,
     bint *undecided,
@@ -263,8 +273,8 @@ cdef Py_ssize_t find_sure_pieces(
     if tables.ascii_rows == NULL:
         undecided[0] = True
         return 0
-    count = run(tables, text, size, position, spans, capacity, True, &pause)
-    undecided[0] = pause == UNDECIDED or (count < capacity and position[0] >= size)
+    count = run(tables, text, size, reading, spans, capacity, True, &pause)
+    undecided[0] = pause == UNDECIDED or (count < capacity and reading.position >= size)
     return count
 
 
@@ -357,13 +367,14 @@ cdef class Splitter:
         difference)."""
         cdef Span found[SPANS]
         cdef const uint8_t *data = <const uint8_t *> <const char *> text
-        cdef Py_ssize_t size = len(text), position = 0, count, i
+        cdef Py_ssize_t size = len(text), count, i
+        cdef Reading reading = read_from(0)
         cdef list pieces = []
         if not 0 < capacity <= SPANS:
             raise ValueError(f"capacity must be from 1 to {SPANS}, not {capacity}")
-        while position < size:
+        while reading.position < size:
             with nogil:
-                count = find_pieces(&self.tables, data, size, &position, found, capacity)
+                count = find_pieces(&self.tables, data, size, &reading, found, capacity)
             for i in range(count):
                 pieces.append((found[i].start, found[i].end))
             PyErr_CheckSignals()
@@ -374,16 +385,17 @@ cdef class Splitter:
         which on that is not known."""
         cdef Span found[SPANS]
         cdef const uint8_t *data = <const uint8_t *> <const char *> text
-        cdef Py_ssize_t size = len(text), position = 0, count, i
+        cdef Py_ssize_t size = len(text), count, i
+        cdef Reading reading = read_from(0)
         cdef bint undecided = False
         cdef list pieces = []
         while not undecided:
             with nogil:
-                count = find_sure_pieces(&self.tables, data, size, &position, found, SPANS, &undecided)
+                count = find_sure_pieces(&self.tables, data, size, &reading, found, SPANS, &undecided)
             for i in range(count):
                 pieces.append((found[i].start, found[i].end))
             PyErr_CheckSignals()
-        return pieces, position
+        return pieces, reading.position
 
     def last_border(self, const uint8_t[::1] text not None):
         """-> (place, end of the character behind it), both in bytes: the last place in UTF-8 where one piece ends and

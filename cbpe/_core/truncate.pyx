@@ -14,7 +14,8 @@ from cbpe._core.encode cimport MORE, EncodeStatus, Workspace, encode_piece, enco
 from cbpe._core.engine cimport refuse_special
 from cbpe._core.merge cimport may_walk, shared_walk_tables
 from cbpe._core.special cimport next_special
-from cbpe._core.utf8 cimport Utf8, encodable, utf8_of
+from cbpe._core.split cimport Reading, read_from
+from cbpe._core.utf8 cimport Utf8, character_start, encodable, utf8_of
 from cbpe._core.vocab cimport VocabTables
 from cbpe._core.walk cimport WalkTables, longest_prefix
 
@@ -24,33 +25,26 @@ cdef enum:
     MORE_TEXT = -2              # it takes more of the text to tell
 
 
-cdef inline Py_ssize_t character_start(const uint8_t *text, Py_ssize_t size, Py_ssize_t at) noexcept nogil:
-    """The start of the character that text[at] is in."""
-    if at >= size:
-        return size
-    while at > 0 and text[at] & 0xC0 == 0x80:
-        at -= 1
-    return at
-
-
 cdef Py_ssize_t count_pieces(
     Engine engine, Workspace *work, const uint8_t *text, Py_ssize_t size, bint goes_on, Py_ssize_t *position
 ) except -1:
     """The tokens of text[position[0]:size]. If the text goes on, only those of pieces that are sure, behind the last of
     which position[0] then is."""
     cdef bint undecided = False
+    cdef Reading reading = read_from(position[0])
     cdef EncodeStatus status
     tidy_workspace(work)
     work.counting = True
     while True:
         with nogil:
             status = encode_slice(
-                &engine.vocabulary.tables, engine.split, work, text, size, size, position,
+                &engine.vocabulary.tables, engine.split, work, text, size, size, &reading,
                 &undecided if goes_on else NULL,
             )
         PyErr_CheckSignals()
         if status != MORE:
             engine.check(status, work)
+            position[0] = reading.position
             return work.n_counted
 
 

@@ -11,6 +11,15 @@ cdef extern from "utf8.h" nogil:
         CBPE_UTF8_SLACK
 
 
+cdef inline Py_ssize_t character_start(const uint8_t *text, Py_ssize_t size, Py_ssize_t at) noexcept nogil:
+    """The start of the character that text[at] is in; `size` behind the text."""
+    if at >= size:
+        return size
+    while at > 0 and text[at] & 0xC0 == 0x80:
+        at -= 1
+    return at
+
+
 cdef struct Utf8:
     const uint8_t *bytes
     Py_ssize_t size
