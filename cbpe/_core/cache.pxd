@@ -24,18 +24,28 @@ cdef extern from "keys.h" nogil:
         uint32_t ids[3]         # of a long piece or more than three ids: ids[0] is where its record starts in the arena
         uint32_t n_ids          # with FAR_IDS and FAR_BYTES on top
 
+    const CacheEntry NO_ENTRIES "cbpe_no_entries"[2]    # the slots of a cache that remembers nothing; always free
+
     # What keys.h says of them.
     ctypedef struct KeyLoops "cbpe_key_loops":
         uint64_t (*hash_key)(uint64_t low, uint64_t high, uint64_t seed) noexcept nogil
         Py_ssize_t (*make_keys)(
-            const uint8_t *text, const Py_ssize_t *spans, Py_ssize_t n, bint may_cut, uint64_t seed,
-            const CacheEntry *entries, uint64_t mask, PieceKey *keys, const CacheEntry **places, int *others
+            const uint8_t *text, const uint8_t *text_end, const Py_ssize_t *spans, Py_ssize_t n, bint may_cut,
+            uint64_t seed, const CacheEntry *entries, uint64_t mask, PieceKey *keys, const CacheEntry **places,
+            int *others
         ) noexcept nogil
-        Py_ssize_t (*find_entries)(
+        Py_ssize_t (*copy_known)(
+            const PieceKey *keys, const CacheEntry **places, Py_ssize_t start, Py_ssize_t n, const uint32_t *arena,
+            uint32_t **out
+        ) noexcept nogil
+        Py_ssize_t (*find_missed)(
             const PieceKey *keys, const CacheEntry **places, Py_ssize_t start, Py_ssize_t n, int *missed
         ) noexcept nogil
 
+    uint32_t copy_ids "cbpe_copy_ids"(const CacheEntry *entry, const uint32_t *arena, uint32_t *out)
     enum:
+        INLINE_IDS "CBPE_INLINE_IDS"            # ids that stand in an entry
+        COPIED_IDS "CBPE_COPIED_IDS"            # so many are copied at once: some more may be written behind the last
         LONGEST_CACHED "CBPE_LONGEST_CACHED"    # in bytes: longer pieces are rarely met twice
     bint worth_cutting "cbpe_worth_cutting"(const uint8_t *piece, Py_ssize_t size)
     const KeyLoops *cbpe_key_loops_by_name(const char *name)
@@ -43,8 +53,6 @@ cdef extern from "keys.h" nogil:
 
 cdef enum:
     INLINE_BYTES = 15           # the longest piece whose bytes stand in its entry
-    INLINE_IDS = 3
-    COPIED_IDS = 4              # so many are copied at once: some more may be written behind the last
     LONG = 0xFF                 # stands for the size of a longer piece on top of its key
     TO_CUT = 1                  # instead of the upper half of a key: none is made, the piece is looked up in parts
     FAR_IDS = 1 << 31           # flag of an entry's n_ids: the ids stand in the arena

@@ -14,9 +14,6 @@ cdef enum:
     CHARACTERS_SIZE = sizeof(CharacterIds) << 16
     LARGEST_ARENA = 1 << 30     # in words: an entry has 32 bits for where its record starts
 
-cdef CacheEntry NOTHING[2]      # the slots of a cache that remembers nothing; always free
-memset(NOTHING, 0, sizeof(NOTHING))
-
 
 cdef bint take(int64_t *budget, uint64_t n) noexcept nogil:
     if cbpe_atomic_add(budget, -<int64_t>n) >= 0:
@@ -31,7 +28,7 @@ cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed, const Ke
     cache.budget = budget
     cache.seed = seed
     cache.loops = loops
-    cache.entries = NOTHING
+    cache.entries = <CacheEntry *>NO_ENTRIES
     if not take(budget, FIRST_SLOTS * sizeof(CacheEntry)):
         return
     entries = <CacheEntry *>cbpe_take_zeroed(FIRST_SLOTS * sizeof(CacheEntry))
@@ -43,7 +40,7 @@ cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed, const Ke
 
 
 cdef void close_cache(PieceCache *cache) noexcept nogil:
-    if cache.entries != NOTHING:
+    if cache.entries != NO_ENTRIES:
         cbpe_atomic_add(cache.budget, (cache.mask + 1) * sizeof(CacheEntry) + cache.arena_size * 4)
         cbpe_give_back(cache.entries)
     free(cache.arena)
@@ -108,7 +105,7 @@ cdef void add_entry(
     cdef bint is_long = key.high >> 56 == LONG
     cdef uint64_t size = key.high & <uint64_t>0xFFFFFFFF
     cdef uint64_t words = 0
-    if cache.entries == NOTHING or is_long and size > LONGEST_CACHED:
+    if cache.entries == NO_ENTRIES or is_long and size > LONGEST_CACHED:
         return
     if is_long:
         words = (size + 3) // 4

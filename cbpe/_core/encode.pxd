@@ -30,7 +30,7 @@ cdef struct Workspace:
     Span spans[BATCH]
     PieceKey keys[BATCH]
     const CacheEntry *places[BATCH]     # where each piece's entry is looked for first
-    int missed[BATCH + 1]       # the numbers of the pieces that need a closer look
+    int missed[BATCH]           # the numbers of the pieces that need a closer look
     CutTables **cuts
     CharacterIds *characters    # by code point below 1 << 16; NULL until a piece is cut
     PieceCache cache

@@ -5,9 +5,9 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
 
 from cbpe._core.cache cimport (
-    COPIED_IDS, FAR_IDS, INLINE_BYTES, INLINE_IDS, LONG, TO_CUT, CacheEntry, CharacterIds, add_entry,
-    cbpe_key_masks, close_cache, entry_ids, find_entry, first_place, give_characters, home_slot, make_key, open_cache,
-    short_hash, take_characters, worth_cutting
+    COPIED_IDS, INLINE_BYTES, INLINE_IDS, LONG, NO_ENTRIES, TO_CUT, CacheEntry, CharacterIds, add_entry,
+    cbpe_key_masks, close_cache, copy_ids, entry_ids, find_entry, first_place, give_characters, home_slot, make_key,
+    open_cache, short_hash, take_characters, worth_cutting
 )
 from cbpe._core.cut cimport NO_CHARACTER, free_cut_tables, new_cut_tables, next_cut
 from cbpe._core.dropout cimport merge_dropping
@@ -252,6 +252,8 @@ cdef void make_key_of(
         make_key(key, piece, size, text_end, work.cache.seed)
         work.places[i] = first_place(&work.cache, key)
         cbpe_prefetch(work.places[i])
+        if key.high >> 56 == LONG:
+            work.places[i] = NO_ENTRIES     # its bytes are still to be compared
 
 
 cdef void make_keys(
@@ -265,7 +267,8 @@ cdef void make_keys(
     cdef PieceKey *key
     if work.cache.loops != NULL:
         n_others = work.cache.loops.make_keys(
-            text, <const Py_ssize_t *>work.spans, n, may_cut, seed, entries, mask, work.keys, work.places, work.missed
+            text, text_end, <const Py_ssize_t *>work.spans, n, may_cut, seed, entries, mask, work.keys, work.places,
+            work.missed
         )
         for i in range(n_others):
             make_key_of(work, text, work.missed[i], text_end, may_cut)
@@ -291,96 +294,90 @@ cdef void find_places(Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept 
     """Look again where the entries of the pieces from number `start` on stand."""
     cdef Py_ssize_t i
     for i in range(start, n):
-        work.places[i] = first_place(&work.cache, &work.keys[i])
+        if work.keys[i].high >> 56 != LONG:
+            work.places[i] = first_place(&work.cache, &work.keys[i])
 
 
-cdef inline Py_ssize_t find_entries(Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
-    """Point each place from number `start` on at the entry of its piece, if it is the first or the second there. List
-    the pieces whose is neither, and those too long to be compared there. Returns how many these are."""
-    cdef Py_ssize_t i, n_missed = 0
+cdef inline const CacheEntry *entry_at_place(const Workspace *work, Py_ssize_t i) noexcept nogil:
+    """The entry of piece number i if it is one of the two at its place, or NULL."""
+    cdef const CacheEntry *entry = work.places[i]
+    cdef const PieceKey *key = &work.keys[i]
+    if entry.low == key.low and entry.high == key.high:
+        return entry
+    entry += 1
+    return entry if entry.low == key.low and entry.high == key.high else NULL
+
+
+cdef inline Py_ssize_t append_known(Workspace *work, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
+    """Append the ids of the pieces from number i on, up to the first that needs a closer look. Returns its number; n if
+    there is none."""
+    cdef uint32_t *out = work.ids + work.n_ids
     cdef const CacheEntry *entry
-    cdef const PieceKey *key
     if work.cache.loops != NULL:
-        return work.cache.loops.find_entries(work.keys, work.places, start, n, work.missed)
+        i = work.cache.loops.copy_known(work.keys, work.places, i, n, work.cache.arena, &out)
+    else:
+        while i < n:
+            entry = entry_at_place(work, i)
+            if entry == NULL:
+                break
+            out += copy_ids(entry, work.cache.arena, out)
+            i += 1
+    work.n_ids = out - work.ids
+    return i
+
+
+cdef Py_ssize_t find_missed(Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
+    """List the pieces from number `start` on whose entries are not at their places. Returns how many they are."""
+    cdef Py_ssize_t i, n_missed = 0
+    if work.cache.loops != NULL:
+        return work.cache.loops.find_missed(work.keys, work.places, start, n, work.missed)
     for i in range(start, n):
-        key = &work.keys[i]
-        entry = work.places[i]
-        if key.high >> 56 != LONG:
-            if entry.low == key.low and entry.high == key.high:
-                continue
-            entry += 1
-            if entry.low == key.low and entry.high == key.high:
-                work.places[i] = entry
-                continue
         work.missed[n_missed] = <int>i
-        n_missed += 1
+        n_missed += entry_at_place(work, i) == NULL
     return n_missed
 
 
-cdef Py_ssize_t find_missed(const VocabTables *v, Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
-    """List the pieces from number `start` on whose entries are not where they are looked for first, and have the words
-    that these may be on the way. Returns how many they are."""
-    cdef Py_ssize_t i, n_missed = find_entries(work, start, n)
+cdef void prefetch_words(const VocabTables *v, Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
+    """Have the words on the way that the pieces from number `start` on may be, where they are likely to be new."""
+    cdef Py_ssize_t i, n_missed = find_missed(work, start, n)
     cdef const PieceKey *key
     for i in range(n_missed):
         key = &work.keys[work.missed[i]]
-        if v.whole_pieces and key.high != TO_CUT and key.high >> 56 <= SHORT_WORD:
+        if key.high != TO_CUT and key.high >> 56 <= SHORT_WORD:
             cbpe_prefetch(v.words + (word_hash(v, key.low, key.high) & v.words_mask))
-    return n_missed
-
-
-cdef EncodeStatus encode_missed(
-    const VocabTables *v, Workspace *work, const uint8_t *text, Py_ssize_t i, const uint8_t *text_end
-) noexcept nogil:
-    """Append the ids of piece number i, wherever they are to be found."""
-    cdef const uint8_t *piece = text + work.spans[i].start
-    cdef Py_ssize_t size = work.spans[i].end - work.spans[i].start
-    if work.keys[i].high == TO_CUT:
-        return encode_cut(v, work, piece, size, text_end)
-    if copy_known(work, &work.keys[i], piece):
-        return DONE
-    return encode_new(v, work, &work.keys[i], piece, size)
-
-
-cdef inline uint32_t copy_ids(const Workspace *work, const CacheEntry *entry, uint32_t *out) noexcept nogil:
-    """Copy the ids of an entry whose bytes are near, and maybe a few items more. Returns how many they are."""
-    cdef uint32_t i, n = entry.n_ids
-    if n <= INLINE_IDS:
-        memcpy(out, entry.ids, COPIED_IDS * sizeof(uint32_t))
-        return n
-    n &= ~<uint32_t>FAR_IDS
-    for i in range(n):
-        out[i] = work.cache.arena[entry.ids[0] + i]
-    return n
 
 
 cdef EncodeStatus encode_queued(
     const VocabTables *v, Workspace *work, const uint8_t *text, Py_ssize_t n, const uint8_t *text_end
 ) noexcept nogil:
     """Append the ids of n pieces whose keys are made; there is room for as many as they have bytes, and COPIED_IDS."""
-    cdef Py_ssize_t i = 0, k, n_missed, stop
-    cdef uint64_t mask, cleared
-    cdef uint32_t *out
+    cdef Py_ssize_t i = 0, size
+    cdef uint64_t mask = work.cache.mask, cleared = work.cache.cleared
+    cdef bint prefetched = not v.whole_pieces
+    cdef const uint8_t *piece
     cdef EncodeStatus status
     while True:
-        n_missed = find_missed(v, work, i, n)
-        mask, cleared = work.cache.mask, work.cache.cleared
-        for k in range(n_missed + 1):
-            stop = work.missed[k] if k < n_missed else n
-            out = work.ids + work.n_ids
-            while i < stop:
-                out += copy_ids(work, work.places[i], out)
-                i += 1
-            work.n_ids = out - work.ids
-            if i == n:
-                return DONE
-            status = encode_missed(v, work, text, i, text_end)
-            if status != DONE:
-                return status
-            i += 1
-            if work.cache.mask != mask or work.cache.cleared != cleared:
-                find_places(work, i, n)     # the entries stand elsewhere now
-                break
+        i = append_known(work, i, n)
+        if i == n:
+            return DONE
+        piece = text + work.spans[i].start
+        size = work.spans[i].end - work.spans[i].start
+        if work.keys[i].high == TO_CUT:
+            status = encode_cut(v, work, piece, size, text_end)
+        elif copy_known(work, &work.keys[i], piece):
+            status = DONE
+        else:
+            if not prefetched:
+                # New pieces come together: a text that holds one is likely to go on so.
+                prefetch_words(v, work, i + 1, n)
+                prefetched = True
+            status = encode_new(v, work, &work.keys[i], piece, size)
+        if status != DONE:
+            return status
+        i += 1
+        if work.cache.mask != mask or work.cache.cleared != cleared:
+            mask, cleared = work.cache.mask, work.cache.cleared
+            find_places(work, i, n)     # the entries stand elsewhere now
 
 
 cdef EncodeStatus encode_slice(

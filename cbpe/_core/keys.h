@@ -8,22 +8,42 @@
 #include <stdint.h>
 #include <string.h>
 
+#define CBPE_INLINE_IDS 3
+#define CBPE_COPIED_IDS 4
+#define CBPE_FAR_IDS ((uint32_t)1 << 31)
+
 typedef struct {
     uint64_t low, high;
 } cbpe_key;
 
 typedef struct {
     uint64_t low, high;
-    uint32_t ids[3];
+    uint32_t ids[CBPE_INLINE_IDS];
     uint32_t n_ids;
 } cbpe_entry;
+
+static const cbpe_entry cbpe_no_entries[2];
+
+/* Copy the ids of an entry whose bytes stand in it, and maybe a few items more. Returns how many they are. */
+static inline uint32_t cbpe_copy_ids(const cbpe_entry *entry, const uint32_t *arena, uint32_t *out) {
+    uint32_t n = entry->n_ids, i;
+    if (n <= CBPE_INLINE_IDS) {
+        memcpy(out, entry->ids, CBPE_COPIED_IDS * sizeof(uint32_t));
+        return n;
+    }
+    n &= ~CBPE_FAR_IDS;
+    for (i = 0; i < n; i++)
+        out[i] = arena[entry->ids[0] + i];
+    return n;
+}
 
 /* Whether a piece should come apart: it is longer than the cache takes, or of several characters the last of which is
  * from U+3000 on (Chinese, Japanese). */
 #define CBPE_LONGEST_CACHED 255
+#define CBPE_FIRST_WORTH_CUTTING 0xe3 /* the byte that these characters begin with, or a later one */
 
 static inline int cbpe_worth_cutting(const uint8_t *piece, ptrdiff_t size) {
-    return size > CBPE_LONGEST_CACHED || (size > 6 && piece[size - 3] >= 0xe3);
+    return size > CBPE_LONGEST_CACHED || (size > 6 && piece[size - 3] >= CBPE_FIRST_WORTH_CUTTING);
 }
 
 typedef struct {
@@ -34,27 +54,26 @@ typedef struct {
      * for, on the way to the processor. Pieces of more than 15 bytes are left out, and where they may be cut those
      * worth it: their numbers go to `others`. Returns how many these are. */
     ptrdiff_t (*make_keys)(
-        const uint8_t *text, const ptrdiff_t *spans, ptrdiff_t n, int may_cut, uint64_t seed,
+        const uint8_t *text, const uint8_t *text_end, const ptrdiff_t *spans, ptrdiff_t n, int may_cut, uint64_t seed,
         const cbpe_entry *entries, uint64_t mask, cbpe_key *keys, const cbpe_entry **places, int *others);
 
-    /* Point each place from number `start` to n at the entry of its key, if it is one of the two there. The numbers of
-     * the keys of which it is neither, and of those of long pieces, go to `missed`. Returns how many these are. */
-    ptrdiff_t (*find_entries)(
-        const cbpe_key *keys, const cbpe_entry **places, ptrdiff_t start, ptrdiff_t n, int *missed);
+    /* Write the ids of the pieces from number `start` on to out[0], which moves behind them, up to the first piece whose
+     * entry is neither of the two at its place. Returns its number; n if there is none. Some items more than the ids may
+     * be written to. */
+    ptrdiff_t (*copy_known)(
+        const cbpe_key *keys, const cbpe_entry *const *places, ptrdiff_t start, ptrdiff_t n, const uint32_t *arena,
+        uint32_t **out);
+
+    /* The numbers of all pieces from number `start` on whose entry is neither of the two at its place go to `missed`.
+     * Returns how many they are. */
+    ptrdiff_t (*find_missed)(
+        const cbpe_key *keys, const cbpe_entry *const *places, ptrdiff_t start, ptrdiff_t n, int *missed);
 } cbpe_key_loops;
 
 #if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
 #include <immintrin.h>
 
-#define CBPE_KEYS_AVX512 __attribute__((target("aes,avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2")))
-
-/* The size of a piece where its key has it. */
-#define CBPE_KEY_SIZE(n) {0, (long long)(n) << 56}
-static const __m128i cbpe_key_sizes[16] = {
-    CBPE_KEY_SIZE(0), CBPE_KEY_SIZE(1), CBPE_KEY_SIZE(2), CBPE_KEY_SIZE(3), CBPE_KEY_SIZE(4), CBPE_KEY_SIZE(5),
-    CBPE_KEY_SIZE(6), CBPE_KEY_SIZE(7), CBPE_KEY_SIZE(8), CBPE_KEY_SIZE(9), CBPE_KEY_SIZE(10), CBPE_KEY_SIZE(11),
-    CBPE_KEY_SIZE(12), CBPE_KEY_SIZE(13), CBPE_KEY_SIZE(14), CBPE_KEY_SIZE(15),
-};
+#define CBPE_KEYS_AVX512 __attribute__((target("aes,vaes,avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2")))
 
 /* Two rounds of AES make every bit depend on every byte. */
 CBPE_KEYS_AVX512 static inline uint64_t cbpe_two_rounds(__m128i key, __m128i seed) {
@@ -67,52 +86,114 @@ CBPE_KEYS_AVX512 static uint64_t cbpe_hash_key_avx512(uint64_t low, uint64_t hig
     return cbpe_two_rounds(key, _mm_set1_epi64x((long long)seed)) / sizeof(cbpe_entry);
 }
 
-CBPE_KEYS_AVX512 static ptrdiff_t cbpe_make_keys_avx512(
-    const uint8_t *text, const ptrdiff_t *spans, ptrdiff_t n, int may_cut, uint64_t seed, const cbpe_entry *entries,
-    uint64_t mask, cbpe_key *keys, const cbpe_entry **places, int *others) {
-    const __m128i seeds = _mm_set1_epi64x((long long)seed);
-    const uint64_t bytes = (mask & ~(uint64_t)1) * sizeof(cbpe_entry);
-    const int beyond = may_cut ? -1 : 0;
-    ptrdiff_t i, n_others = 0;
-    for (i = 0; i < n; i++) {
-        const uint8_t *piece = text + spans[2 * i];
-        const uint64_t size = (uint64_t)(spans[2 * i + 1] - spans[2 * i]);
-        __m128i key;
-        if (size > 15) {
-            others[n_others++] = (int)i;
-            continue;
-        }
-        key = _mm_maskz_loadu_epi8((__mmask16)_bzhi_u32(0xffff, (unsigned)size), piece);
-        if (_mm_movemask_epi8(key) & beyond && cbpe_worth_cutting(piece, (ptrdiff_t)size)) {
-            others[n_others++] = (int)i;
-            continue;
-        }
-        key = _mm_or_si128(key, cbpe_key_sizes[size]);
-        _mm_storeu_si128((__m128i *)&keys[i], key);
-        places[i] = (const cbpe_entry *)((const uint8_t *)entries + (cbpe_two_rounds(key, seeds) & bytes));
+/* One key and its place; 0, and nothing done, where the piece is one of the others. */
+CBPE_KEYS_AVX512 static inline int cbpe_make_key_avx512(
+    const uint8_t *text, const ptrdiff_t *span, int may_cut, __m128i seed, const cbpe_entry *entries, uint64_t bytes,
+    cbpe_key *to, const cbpe_entry **place) {
+    const uint8_t *piece = text + span[0];
+    const uint64_t size = (uint64_t)(span[1] - span[0]);
+    __m128i key;
+    if (size > 15 || (may_cut && cbpe_worth_cutting(piece, (ptrdiff_t)size)))
+        return 0;
+    key = _mm_maskz_loadu_epi8((__mmask16)_bzhi_u32(0xffff, (unsigned)size), piece);
+    key = _mm_or_si128(key, _mm_set_epi64x((long long)(size << 56), 0));
+    _mm_storeu_si128((__m128i *)to, key);
+    *place = (const cbpe_entry *)((const uint8_t *)entries + (cbpe_two_rounds(key, seed) & bytes));
+    __builtin_prefetch(*place);
+    return 1;
+}
+
+/* Four keys at once, a quarter of a register each, and their places; 0, and nothing done, where one of the pieces may be
+ * one of the others. 16 bytes from where each begins may be read. */
+CBPE_KEYS_AVX512 static inline int cbpe_make_four_keys_avx512(
+    const uint8_t *text, const ptrdiff_t *spans, int may_cut, __m512i seeds, __m512i entries, __m512i bytes,
+    cbpe_key *to, const cbpe_entry **places) {
+    const __m512i pairs = _mm512_loadu_si512((const void *)spans);
+    const __m512i sizes = _mm512_sub_epi64(_mm512_shuffle_epi32(pairs, _MM_PERM_BADC), pairs); /* in the lower halves */
+    const __m512i counts = _mm512_shuffle_epi8(sizes, _mm512_setzero_si512());
+    const __m512i numbers = _mm512_broadcast_i32x4(_mm_set_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+    __m256i low, high;
+    __m512i keys;
+    int i;
+    if (_mm512_mask_cmpgt_epu64_mask(0x55, sizes, _mm512_set1_epi64(15)))
+        return 0;
+    low = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(text + spans[0])));
+    low = _mm256_inserti128_si256(low, _mm_loadu_si128((const __m128i *)(text + spans[2])), 1);
+    high = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(text + spans[4])));
+    high = _mm256_inserti128_si256(high, _mm_loadu_si128((const __m128i *)(text + spans[6])), 1);
+    keys = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+    keys = _mm512_maskz_mov_epi8(_mm512_cmpgt_epu8_mask(counts, numbers), keys);
+    if (may_cut && _mm512_cmpge_epu8_mask(keys, _mm512_set1_epi8((char)CBPE_FIRST_WORTH_CUTTING)))
+        return 0;
+    keys = _mm512_mask_mov_epi8(keys, 0x8000800080008000, counts);
+    _mm512_storeu_si512((void *)to, keys);
+    keys = _mm512_aesenc_epi128(_mm512_aesenc_epi128(keys, seeds), seeds);
+    keys = _mm512_add_epi64(_mm512_and_si512(keys, bytes), entries);
+    _mm256_storeu_si256((__m256i *)places, _mm512_castsi512_si256(_mm512_maskz_compress_epi64(0x55, keys)));
+    for (i = 0; i < 4; i++)
         __builtin_prefetch(places[i]);
+    return 1;
+}
+
+CBPE_KEYS_AVX512 static ptrdiff_t cbpe_make_keys_avx512(
+    const uint8_t *text, const uint8_t *text_end, const ptrdiff_t *spans, ptrdiff_t n, int may_cut, uint64_t seed,
+    const cbpe_entry *entries, uint64_t mask, cbpe_key *keys, const cbpe_entry **places, int *others) {
+    const uint64_t bytes = (mask & ~(uint64_t)1) * sizeof(cbpe_entry);
+    const __m512i all_seeds = _mm512_set1_epi64((long long)seed), all_bytes = _mm512_set1_epi64((long long)bytes);
+    const __m512i all_entries = _mm512_set1_epi64((long long)(intptr_t)entries);
+    const __m128i seeds = _mm512_castsi512_si128(all_seeds);
+    ptrdiff_t i = 0, stop, n_others = 0;
+    while (i < n) {
+        stop = i + 1;
+        if (n - i >= 4 && text_end - text - spans[2 * (i + 3)] >= 16) {
+            stop = i + 4;
+            if (cbpe_make_four_keys_avx512(
+                    text, spans + 2 * i, may_cut, all_seeds, all_entries, all_bytes, keys + i, places + i))
+                i = stop;
+        }
+        for (; i < stop; i++)
+            if (!cbpe_make_key_avx512(text, spans + 2 * i, may_cut, seeds, entries, bytes, keys + i, places + i))
+                others[n_others++] = (int)i;
     }
     return n_others;
 }
 
-CBPE_KEYS_AVX512 static ptrdiff_t cbpe_find_entries_avx512(
-    const cbpe_key *keys, const cbpe_entry **places, ptrdiff_t start, ptrdiff_t n, int *missed) {
+/* Bit 0 if the first entry at a place is that of the key, bit 4 if the second is. */
+CBPE_KEYS_AVX512 static inline unsigned cbpe_own_entry(const cbpe_key *key, const cbpe_entry *place) {
+    const __m512i keys = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)key));
+    const unsigned equal = _mm512_cmpeq_epi64_mask(keys, _mm512_loadu_si512((const void *)place));
+    return equal & equal >> 1 & 0x11; /* both halves */
+}
+
+CBPE_KEYS_AVX512 static ptrdiff_t cbpe_copy_known_avx512(
+    const cbpe_key *keys, const cbpe_entry *const *places, ptrdiff_t start, ptrdiff_t n, const uint32_t *arena,
+    uint32_t **out) {
+    uint32_t *to = *out;
+    ptrdiff_t i;
+    for (i = start; i < n; i++) {
+        const unsigned own = cbpe_own_entry(&keys[i], places[i]);
+        const cbpe_entry *entry;
+        if (own == 0)
+            break;
+        entry = (const cbpe_entry *)((const uint8_t *)places[i] + sizeof(cbpe_entry) / 4 * _tzcnt_u32(own));
+        to += cbpe_copy_ids(entry, arena, to);
+    }
+    *out = to;
+    return i;
+}
+
+CBPE_KEYS_AVX512 static ptrdiff_t cbpe_find_missed_avx512(
+    const cbpe_key *keys, const cbpe_entry *const *places, ptrdiff_t start, ptrdiff_t n, int *missed) {
     ptrdiff_t i, n_missed = 0;
     for (i = start; i < n; i++) {
-        const __m512i key = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)&keys[i]));
-        const unsigned equal = _mm512_cmpeq_epi64_mask(key, _mm512_loadu_si512((const void *)places[i]));
-        const unsigned own = equal & equal >> 1 & 0x11; /* bit 0: both halves of the first entry's key, bit 4: second */
-        if (own == 0 || keys[i].high >> 63) {
-            missed[n_missed++] = (int)i;
-            continue;
-        }
-        places[i] += _tzcnt_u32(own) / 4;
+        missed[n_missed] = (int)i;
+        n_missed += cbpe_own_entry(&keys[i], places[i]) == 0;
     }
     return n_missed;
 }
 
 static const cbpe_key_loops cbpe_key_loops_avx512 = {
-    cbpe_hash_key_avx512, cbpe_make_keys_avx512, cbpe_find_entries_avx512,
+    cbpe_hash_key_avx512, cbpe_make_keys_avx512, cbpe_copy_known_avx512, cbpe_find_missed_avx512,
 };
 #endif
 
@@ -121,7 +202,7 @@ static inline const cbpe_key_loops *cbpe_key_loops_by_name(const char *name) {
 #if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
     __builtin_cpu_init();
     if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("aes"))
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("vaes"))
         return &cbpe_key_loops_avx512;
 #else
     (void)name;

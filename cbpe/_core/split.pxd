@@ -5,6 +5,10 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from .blocks cimport cbpe_classify
 
 
+cdef extern from "spans.h" nogil:
+    ctypedef Py_ssize_t (*cbpe_write_spans)(uint64_t ends, Py_ssize_t base, Py_ssize_t *spans) noexcept nogil
+
+
 cdef struct Span:
     # One piece: text[start:end], in bytes of UTF-8.
     Py_ssize_t start
@@ -33,6 +37,7 @@ cdef struct SplitTables:
     const uint64_t *borders  # [class]: the classes, as bits, that are never in one piece with this one before them
     uint32_t rules  # AsciiRules that say the same of ASCII as the pattern does; 0: none, the automaton does it all
     cbpe_classify classify
+    cbpe_write_spans write_spans
 
 
 # Find the next pieces of text[reading.position:size] (valid UTF-8), at most `capacity` of them, and move the position

@@ -23,6 +23,11 @@ cdef extern from "bits.h" nogil:
     uint64_t cbpe_load64(const uint8_t *p)
     void cbpe_prefetch(const void *p)
 
+cdef extern from "spans.h" nogil:
+    cbpe_write_spans cbpe_write_spans_by_name(const char *name)
+    enum:
+        SPANS_AT_ONCE "CBPE_SPANS_AT_ONCE"
+
 __all__ = ["UNICODE_VERSION", "PatternNotSupported", "Splitter", "category"]
 
 UNICODE_VERSION = CBPE_UNICODE_VERSION.decode("ascii")
@@ -88,9 +93,8 @@ cdef Py_ssize_t take_blocks(
 ) noexcept nogil:
     """Split blocks of 64 bytes (blocks.pyx) as long as each finishes a piece."""
     cdef:
-        Py_ssize_t base = position[0], start = base, end, count = 0, n, written, next_base
+        Py_ssize_t base = position[0], start = base, end, count = 0, n, next_base
         uint64_t starts
-        int k
     while size - base >= 64 and count < capacity:
         cbpe_prefetch(text + base + 1024)
         starts = piece_starts(text + base, tables.rules, tables.classify)
@@ -99,25 +103,14 @@ cdef Py_ssize_t take_blocks(
             break
         # Known before the pieces are written, so that the processor goes on there meanwhile.
         next_base = base + cbpe_highest_bit(starts)
-        if capacity - count >= 64 + 8:
-            # Eight at a time, whether there are as many or not: how many there are is hard to foretell.
-            n = cbpe_count_bits(starts)
-            written = count
-            count += n
-            while written < count:
-                for k in range(8):
-                    end = base + cbpe_lowest_bit(starts | <uint64_t>1 << 63)
-                    starts &= starts - 1
-                    spans[written + k].start = start
-                    spans[written + k].end = end
-                    start = end
-                written += 8
+        n = cbpe_count_bits(starts)
+        if n + SPANS_AT_ONCE <= capacity - count:
+            count += tables.write_spans(starts, base, <Py_ssize_t *> (spans + count))
         else:
             while starts and count < capacity:
                 end = base + cbpe_lowest_bit(starts)
                 starts &= starts - 1
-                spans[count].start = start
-                spans[count].end = end
+                spans[count] = Span(start, end)
                 count += 1
                 start = end
             if starts:
@@ -328,6 +321,7 @@ cdef class Splitter:
         self.tables.classify = cbpe_classify_by_name(instructions.encode())
         if self.tables.classify == NULL:
             raise ValueError(f"no instruction set {instructions!r} here: there are {', '.join(instruction_sets())}")
+        self.tables.write_spans = cbpe_write_spans_by_name(instructions.encode())
         self.tables.rules = rules
         self.pattern = pattern
         if pattern is None:
