@@ -229,22 +229,22 @@ cdef class Engine:
         return result
 
     cdef int put_ints(self, PyObject *target, Py_ssize_t at, const uint32_t *ids, Py_ssize_t n) except -1:
-        cdef Py_ssize_t i = 0, stop
+        cdef Py_ssize_t i, start = 0, stop
         cdef PyObject *value
         if n:
             cbpe_want_large_pages(PySequence_Fast_ITEMS(<object>target) + at, n * sizeof(PyObject *))
-        while i < n:
-            stop = min(n, i + BETWEEN_SIGNALS)
-            while i < stop:
+        while start < n:
+            stop = min(n, start + BETWEEN_SIGNALS)
+            for i in range(start, stop):
                 value = self.ints[ids[i]] if ids[i] < self.n_ints else NULL
                 if value == NULL:
                     value = self.new_int(ids[i])
                 else:
                     Py_INCREF(value)
                 PyList_SET_ITEM(target, at + i, value)
-                i += 1
-            if i < n:
+            if stop < n:
                 PyErr_CheckSignals()
+            start = stop
         return 0
 
 
