@@ -226,6 +226,7 @@ def test_turns_of_different_tokens_are_refused():
         turns.seconds_in_turn(lambda text: [1], lambda text: [2], "text", 2)
 
 
+@pytest.mark.slow
 def test_growth_is_measured_shown_and_drawn(texts, tmp_path, capsys):
     written, drawn = tmp_path / "growth.json", tmp_path / "growth.svg"
     arguments = ["--corpora", texts, "--largest", "1e3", "--rounds", 1, "--json", written, "--svg", drawn]

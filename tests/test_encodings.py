@@ -174,6 +174,7 @@ def test_hard_texts(name, kind):
     check(name, HARD[kind])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_all_code_points(name):
     """In order; and many in another order, beside letters, a space, a digit."""

@@ -47,6 +47,7 @@ def measured(program):
     return float(child.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache_bytes", [0, 1 << 20, 8 << 20])
 def test_new_words_take_no_more_than_the_cache_may(cache_bytes):
     """25 MB of words that never come twice, which would take over 100 MB. While a table doubles, half as much again is
@@ -65,6 +66,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_counting_takes_no_copy_that_is_larger_than_the_text(text):
     """ASCII is encoded where it stands. Else Python makes the text's UTF-8, which takes as much again while it does;

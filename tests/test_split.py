@@ -96,6 +96,7 @@ def test_named_patterns_on_all_pairs_of_telling_strings(name):
     assert Splitter(NAMED[name]).split(text) == pieces_by_regex(NAMED[name], text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["CL100K_SPLIT_PATTERN", "O200K_SPLIT_PATTERN", "GPT2_SPLIT_PATTERN"])
 def test_named_patterns_on_every_code_point(name):
     text = "".join([f"a{chr(c)} " for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF])
@@ -188,6 +189,7 @@ short_texts = st.text(
 )
 
 
+@pytest.mark.slow
 def test_random_patterns_split_as_regex_does():
     native = []
 
@@ -431,6 +433,7 @@ def test_pieces_that_are_sure_stay_the_same_however_the_text_goes_on(name, in_bl
     assert len(check_borders(splitter, ascii_text)) > 40
 
 
+@pytest.mark.slow
 def test_random_patterns_keep_their_pieces_at_borders():
     n_borders = []
 

@@ -118,6 +118,7 @@ def test_any_text_as_a_token_or_pattern_is_kept_exactly(store_url):
         assert models.verify().problems == ()
 
 
+@pytest.mark.slow
 def test_tokens_and_patterns_of_10_mb_are_refused(store_url):
     text = "x" * 10_000_000
     ranks = {bytes([byte]): byte for byte in range(256)}

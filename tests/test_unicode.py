@@ -50,6 +50,7 @@ def test_white_space_is_25_characters():
     assert len(WHITE_SPACE) == 25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["L", "N", "M", "P", "S", "Z", "C", "Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Cc", "Cn"])
 def test_properties_hold_exactly_their_code_points(name):
     judge = unicodedata16().category
