@@ -101,6 +101,12 @@ def test_parts_that_hardly_ever_end_where_a_piece_does():
     assert enc.count(text) == enc._count(text, None, None, 4) == len(enc.encode_ordinary(text))
 
 
+@pytest.mark.parametrize("letter", ["a", "\u00e9"])
+def test_a_piece_that_takes_the_splitter_several_turns_is_found_in_parts(enc, letter):
+    text = letter * 20_000_000 + " word" * 400_000
+    np.testing.assert_array_equal(enc.encode_to_numpy(text, workers=3), enc.encode_to_numpy(text))
+
+
 def test_patterns_that_run_on_the_regex_module():
     pattern = r"(\w)\1*|\W"
     tok = cbpe.RegexTokenizer(pattern)

@@ -20,7 +20,7 @@ from cbpe._core.engine cimport list_for_ints, refuse_special
 from cbpe._core.merge cimport pause
 from cbpe._core.special cimport next_special
 from cbpe._core.split cimport Reading, Span, SplitTables, find_pieces, read_from
-from cbpe._core.utf8 cimport Utf8, read_utf8
+from cbpe._core.utf8 cimport Utf8, character_start, read_utf8
 from cbpe._core.vocab cimport NONE
 
 from cbpe._core.parallel import checked_workers, run_in_threads
@@ -40,21 +40,19 @@ cdef enum:
 
 
 cdef Py_ssize_t find_cut(
-    const SplitTables *split, const uint8_t *text, Py_ssize_t size, Py_ssize_t start, Py_ssize_t target
+    const SplitTables *split, const uint8_t *text, Py_ssize_t size, Py_ssize_t target, Reading *reading
 ) noexcept nogil:
-    """Where a piece is likely to begin, at or behind text[target]; `size` if no place is found."""
+    """Where a piece is likely to begin, at or behind text[target]: `size` if no place is found, -1 if that takes long
+    and is to be gone on with."""
     cdef Span spans[SPANS]
     cdef Py_ssize_t n, i
-    cdef Reading reading = read_from(max(start, target - LEAD))
-    while reading.position < size and text[reading.position] & 0xC0 == 0x80:
-        reading.position += 1
     while reading.position < size:
-        n = find_pieces(split, text, size, &reading, spans, SPANS)
+        n = find_pieces(split, text, size, reading, spans, SPANS)
         for i in range(n):
             if spans[i].end >= target:
                 return spans[i].end
         if n == 0:
-            break
+            return -1
     return size
 
 
@@ -142,13 +140,19 @@ cdef class Batch:
         return self.add_stretch(number, utf8.bytes + start, utf8.size - start, NONE)
 
     cdef int add_stretch(self, Py_ssize_t number, const uint8_t *text, Py_ssize_t size, uint32_t special) except -1:
-        cdef Py_ssize_t start = 0, stop = size
+        cdef Py_ssize_t start = 0, stop, target
+        cdef Reading reading
         while True:
             stop = size
             # What is left is not cut off for less than half a part.
             if self.n_workers > 1 and size - start > self.part_bytes + self.part_bytes // 2:
-                with nogil:
-                    stop = find_cut(self.engine.split, text, size, start, start + self.part_bytes)
+                target = start + self.part_bytes
+                reading = read_from(character_start(text, size, max(start, target - LEAD)))
+                stop = -1
+                while stop < 0:
+                    with nogil:
+                        stop = find_cut(self.engine.split, text, size, target, &reading)
+                    PyErr_CheckSignals()
             self.add_part(Part(text, size, start, stop, special if stop == size else NONE, number, 0, 0, 0, 0))
             start = stop
             if start == size:

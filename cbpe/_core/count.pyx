@@ -77,7 +77,7 @@ cdef int count_text(
         check_total(&counter.table, n)
         if add_pieces(&counter.table, text, spans, n, NULL, text + size) < 0:
             out_of_memory()
-        # A batch that is not full comes at the end, or where the pattern takes long.
+        # A batch that is not full comes at the end, or where the pattern or a piece takes long.
         if reading.position < stop and (n < BATCH or reading.position - checked > BYTES_BETWEEN_CHECKS):
             checked = reading.position
             check_signals()

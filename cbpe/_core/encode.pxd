@@ -29,8 +29,8 @@ cdef enum EncodeStatus:
 cdef struct Workspace:
     Span spans[BATCH]
     PieceKey keys[BATCH]
-    const CacheEntry *places[BATCH]     # where each piece's entry is looked for first
-    int missed[BATCH]           # the numbers of the pieces that need a closer look
+    const CacheEntry *places[BATCH]     # where each piece's entry is looked for first, if that decides
+    int missed[BATCH]           # numbers of pieces that are not made, or not found, as most are
     CutTables **cuts
     CharacterIds *characters    # by code point below 1 << 16; NULL until a piece is cut
     PieceCache cache
@@ -57,8 +57,9 @@ cdef void free_workspace(Workspace *work) noexcept nogil
 cdef void tidy_workspace(Workspace *work) noexcept nogil
 
 # Encode the pieces of text[:size] that begin in text[reading.position:stop], about a slice of them, and move the
-# position behind the last. A piece has to begin there. Where `undecided` is not NULL the text goes on behind
-# text[:size]: only the pieces that are sure whatever follows are encoded (see find_sure_pieces).
+# position behind the last. A piece has to begin there. Who goes on behind MORE does so with the same text and size.
+# Where `undecided` is not NULL the text goes on behind text[:size]: only the pieces that are sure whatever follows are
+# encoded (see find_sure_pieces).
 cdef EncodeStatus encode_slice(
     const VocabTables *v,
     const SplitTables *split,

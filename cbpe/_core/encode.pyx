@@ -338,7 +338,7 @@ cdef Py_ssize_t find_missed(Workspace *work, Py_ssize_t start, Py_ssize_t n) noe
 
 
 cdef void prefetch_words(const VocabTables *v, Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
-    """Have the words on the way that the pieces from number `start` on may be, where they are likely to be new."""
+    """Have on the way the words that the pieces from number `start` on may be whose entries are not at their places."""
     cdef Py_ssize_t i, n_missed = find_missed(work, start, n)
     cdef const PieceKey *key
     for i in range(n_missed):

@@ -1,6 +1,6 @@
-/* The keys of short pieces, and the entries of a cache where they are looked for (cache.pxd says what both are): the
- * loops over a batch of pieces, for machines whose instructions load just the bytes of a piece, hash a key at once, and
- * compare one with a whole cache line. */
+/* The keys of short pieces, and the entries of a cache where they are looked for (cache.pxd says what both are), and the
+ * loops over a batch of pieces for machines whose instructions make four keys at once, and compare one with a whole cache
+ * line. */
 #ifndef CBPE_KEYS_H
 #define CBPE_KEYS_H
 
@@ -22,6 +22,7 @@ typedef struct {
     uint32_t n_ids;
 } cbpe_entry;
 
+/* For whoever needs slots in which nothing is found; each module has its own. */
 static const cbpe_entry cbpe_no_entries[2];
 
 /* Copy the ids of an entry whose bytes stand in it, and maybe a few items more. Returns how many they are. */
@@ -50,7 +51,7 @@ typedef struct {
     /* The hash of a key, of which the lowest bits, as many as mask has, say where its entry is. */
     uint64_t (*hash_key)(uint64_t low, uint64_t high, uint64_t seed);
 
-    /* The keys of n pieces, text[spans[2 * i] : spans[2 * i + 1]], and the first of the two entries where each is looked
+    /* The keys of n pieces, text[spans[2 * i] : spans[2 * i + 1]] of a text that ends at text_end, and the first of the two entries where each is looked
      * for, on the way to the processor. Pieces of more than 15 bytes are left out, and where they may be cut those
      * worth it: their numbers go to `others`. Returns how many these are. */
     ptrdiff_t (*make_keys)(
@@ -70,7 +71,9 @@ typedef struct {
         const cbpe_key *keys, const cbpe_entry *const *places, ptrdiff_t start, ptrdiff_t n, int *missed);
 } cbpe_key_loops;
 
-#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
+#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__) && !defined(__ILP32__)
+#define CBPE_HAS_KEY_LOOPS 1
+#include <cpuid.h>
 #include <immintrin.h>
 
 #define CBPE_KEYS_AVX512 __attribute__((target("aes,vaes,avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2")))
@@ -195,14 +198,20 @@ CBPE_KEYS_AVX512 static ptrdiff_t cbpe_find_missed_avx512(
 static const cbpe_key_loops cbpe_key_loops_avx512 = {
     cbpe_hash_key_avx512, cbpe_make_keys_avx512, cbpe_copy_known_avx512, cbpe_find_missed_avx512,
 };
+
+/* Older compilers know the instructions, and do not know how to ask for them. */
+static inline int cbpe_has_vaes(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && c >> 9 & 1;
+}
 #endif
 
 /* The loops with the instructions of this name, or NULL where there are none or this machine does not have them. */
 static inline const cbpe_key_loops *cbpe_key_loops_by_name(const char *name) {
-#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
+#if defined(CBPE_HAS_KEY_LOOPS)
     __builtin_cpu_init();
     if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("vaes"))
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2") && cbpe_has_vaes())
         return &cbpe_key_loops_avx512;
 #else
     (void)name;

@@ -32,7 +32,8 @@ static ptrdiff_t cbpe_write_spans_portable(uint64_t ends, ptrdiff_t base, ptrdif
     return n;
 }
 
-#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
+#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__) && !defined(__ILP32__)
+#define CBPE_WRITES_WIDE_SPANS 1
 #include <immintrin.h>
 
 #define CBPE_SPANS_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2,popcnt")))
@@ -68,7 +69,7 @@ CBPE_SPANS_AVX512 static ptrdiff_t cbpe_write_spans_avx512(uint64_t ends, ptrdif
 
 /* The function for the instructions of this name, or the portable one where this machine does not have them. */
 static inline cbpe_write_spans cbpe_write_spans_by_name(const char *name) {
-#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
+#if defined(CBPE_WRITES_WIDE_SPANS)
     __builtin_cpu_init();
     if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2"))
         return cbpe_write_spans_avx512;

@@ -15,12 +15,13 @@ cdef struct Span:
     Py_ssize_t end
 
 
-# How far the splitting of a text has come. A piece may be so long that reading it takes several turns.
+# How far the splitting of a text has come. A piece may be so long that reading it takes several turns: whoever goes on
+# does so with the same text and size, and begins anew, with read_from, where the position is another.
 cdef struct Reading:
     Py_ssize_t position  # where the next piece begins
     Py_ssize_t at  # how far the automaton has read that piece; 0: it begins to
     Py_ssize_t mark  # where the longest match so far ends
-    uint32_t entry  # what the automaton read there
+    uint32_t entry  # of its tables, which the last character led to
 
 
 cdef inline Reading read_from(Py_ssize_t position) noexcept nogil:

@@ -36,7 +36,7 @@ cdef enum:
     STATE = 0xFFFF & ~FLAGS
     START_ENTRY = START << STATE_SHIFT
     SPANS = 512
-    # Bytes that the automaton reads before the caller has its turn: of a piece so long, or in vain, or again. Patterns
+    # Bytes that the automaton reads before the caller has its turn, be it within one piece, in vain, or again: patterns
     # such as a*b try each place of a run to its end.
     MAX_STEPS = 1 << 24
     # Stands for a byte that is not part of valid UTF-8, so that the walk stays inside of the text and the tables
