@@ -160,6 +160,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", FILES.values(), ids=FILES)
 def test_files_like_those_of_published_models_give_the_ids_of_tokenizers(tmp_path, make):
     (tmp_path / "tokenizer.json").write_text(make(), encoding="utf-8")
