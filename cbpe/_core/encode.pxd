@@ -30,7 +30,7 @@ cdef struct Workspace:
     Span spans[BATCH]
     PieceKey keys[BATCH]
     const CacheEntry *places[BATCH]     # where each piece's entry is looked for first, if that decides
-    int missed[BATCH]           # numbers of pieces that are not made, or not found, as most are
+    int missed[BATCH]           # numbers of pieces: without a key yet, or whose entries are not at their places
     CutTables **cuts
     CharacterIds *characters    # by code point below 1 << 16; NULL until a piece is cut
     PieceCache cache

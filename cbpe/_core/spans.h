@@ -9,15 +9,14 @@
 
 #include "bits.h"
 
-/* Write the pieces that follow one another from `base` on, the ends of which are bits of `ends` (none at 0): start and
- * end of the first, of the second, and so on. There is room for their number rounded up to a multiple of
- * CBPE_SPANS_AT_ONCE; what is written behind the last means nothing. Returns how many they are. */
-typedef ptrdiff_t (*cbpe_write_spans)(uint64_t ends, ptrdiff_t base, ptrdiff_t *spans);
+/* Write the n pieces that follow one another from `base` on, the ends of which are the n bits of `ends` (none at 0):
+ * start and end of the first, of the second, and so on. There is room for n rounded up to a multiple of
+ * CBPE_SPANS_AT_ONCE; what is written behind the last means nothing. */
+typedef void (*cbpe_write_spans)(uint64_t ends, ptrdiff_t n, ptrdiff_t base, ptrdiff_t *spans);
 
 #define CBPE_SPANS_AT_ONCE 16
 
-static ptrdiff_t cbpe_write_spans_portable(uint64_t ends, ptrdiff_t base, ptrdiff_t *spans) {
-    const ptrdiff_t n = cbpe_count_bits(ends);
+static void cbpe_write_spans_portable(uint64_t ends, ptrdiff_t n, ptrdiff_t base, ptrdiff_t *spans) {
     ptrdiff_t written, start = base, end;
     int k;
     /* Eight at a time, whether there are as many or not: how many there are is hard to foretell. */
@@ -29,14 +28,13 @@ static ptrdiff_t cbpe_write_spans_portable(uint64_t ends, ptrdiff_t base, ptrdif
             spans[2 * (written + k) + 1] = end;
             start = end;
         }
-    return n;
 }
 
 #if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__) && !defined(__ILP32__)
 #define CBPE_WRITES_WIDE_SPANS 1
 #include <immintrin.h>
 
-#define CBPE_SPANS_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2,popcnt")))
+#define CBPE_SPANS_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2")))
 
 static const uint8_t cbpe_places[64] = {
     0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
@@ -48,9 +46,8 @@ CBPE_SPANS_AVX512 static inline void cbpe_store_places(ptrdiff_t *spans, __m128i
     _mm512_storeu_si512((void *)spans, _mm512_add_epi64(_mm512_cvtepu8_epi64(places), bases));
 }
 
-CBPE_SPANS_AVX512 static ptrdiff_t cbpe_write_spans_avx512(uint64_t ends, ptrdiff_t base, ptrdiff_t *spans) {
+CBPE_SPANS_AVX512 static void cbpe_write_spans_avx512(uint64_t ends, ptrdiff_t n, ptrdiff_t base, ptrdiff_t *spans) {
     const __m512i places = _mm512_loadu_si512((const void *)cbpe_places), bases = _mm512_set1_epi64(base);
-    const ptrdiff_t n = __builtin_popcountll(ends);
     __m512i to = _mm512_maskz_compress_epi8(ends, places), from = _mm512_maskz_compress_epi8(ends | 1, places);
     ptrdiff_t written;
     for (written = 0; written < n; written += CBPE_SPANS_AT_ONCE) {
@@ -63,7 +60,6 @@ CBPE_SPANS_AVX512 static ptrdiff_t cbpe_write_spans_avx512(uint64_t ends, ptrdif
         from = _mm512_alignr_epi64(from, from, 2);
         to = _mm512_alignr_epi64(to, to, 2);
     }
-    return n;
 }
 #endif
 

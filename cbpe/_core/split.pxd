@@ -6,7 +6,7 @@ from .blocks cimport cbpe_classify
 
 
 cdef extern from "spans.h" nogil:
-    ctypedef Py_ssize_t (*cbpe_write_spans)(uint64_t ends, Py_ssize_t base, Py_ssize_t *spans) noexcept nogil
+    ctypedef void (*cbpe_write_spans)(uint64_t ends, Py_ssize_t n, Py_ssize_t base, Py_ssize_t *spans) noexcept nogil
 
 
 cdef struct Span:

@@ -12,6 +12,7 @@ from .blocks cimport cbpe_classify_by_name, piece_starts
 from .categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
 from .classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
 from .pattern cimport parse
+from .utf8 cimport character_start
 
 from .blocks import instruction_sets
 from .pattern import PatternNotSupported
@@ -105,7 +106,8 @@ cdef Py_ssize_t take_blocks(
         next_base = base + cbpe_highest_bit(starts)
         n = cbpe_count_bits(starts)
         if n + SPANS_AT_ONCE <= capacity - count:
-            count += tables.write_spans(starts, base, <Py_ssize_t *> (spans + count))
+            tables.write_spans(starts, n, base, <Py_ssize_t *> (spans + count))
+            count += n
         else:
             while starts and count < capacity:
                 end = base + cbpe_lowest_bit(starts)
@@ -284,9 +286,7 @@ cdef Py_ssize_t find_border(
         uint32_t code_point, of_class
         int length
     while at > 0 and tables.borders != NULL:
-        at -= 1
-        while at > 0 and text[at] & 0xC0 == 0x80:
-            at -= 1
+        at = character_start(text, size, at - 1)
         if border - at >= length_by_lead(text[at]):
             code_point = text[at] if text[at] < 128 else decode(text + at, border - at, &length)
             of_class = tables.blocks[(<uint32_t> tables.block_of[code_point >> 8] << 8) + (code_point & 255)]
