@@ -5,13 +5,17 @@ measured calls returned, as (figure, value); a digest's key begins with "output 
 have to make the same of the same input.
 """
 
+import statistics
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
+from functools import cache, partial
 from itertools import pairwise
+from multiprocessing import get_context
 
 import corpora
 from encoders import FLAT, NUMPY
 from measuring import (
+    PATIENCE,
     REPEATED_PASSES,
     Figure,
     digest,
@@ -24,7 +28,8 @@ from measuring import (
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it's off to see the 1984 wizard now."
 SHORT = 4000  # characters
-THREADED_PASSES = 10
+ROUNDS_AT_ONCE = 15
+PASSES_AT_ONCE = 4  # so many that starting a thread does not count
 PIECE_SIZES = {10**5: "100 KB", 10**7: "10 MB"}
 PIECES_PER_SIZE = 4
 LOADED_SAMPLE = 20_000  # characters, by which encoders that loaded are compared
@@ -189,7 +194,9 @@ class EncodePiece(EncoderTask):
 
 
 class TwoThreads(EncoderTask):
-    """Two halves of a text, one after the other and at once in two threads, with the same encoder."""
+    """Two halves of a text, one after the other and at once, by threads with the same encoder, and by processes, which
+    share nothing: what these gain is what the machine has to give. (Two processors of a virtual machine may be one
+    core, or wait for memory together.)"""
 
     name = "threads"
     corpora = ("english",)
@@ -201,22 +208,57 @@ class TwoThreads(EncoderTask):
             "one": Figure("two halves of English in one thread, repeated", "MB/s"),
             "two": Figure("two halves of English in two threads, repeated", "MB/s"),
             "gain": Figure("two threads against one", "times"),
+            "processes": Figure("two processes against one", "times"),
         }
 
     def measure(self, peer, materials):
-        text = materials.text("english")
-        half = text.find("\n", len(text) // 2) + 1
-        halves = [text[:half], text[half:]]
+        halves = halves_of_english(materials)
         encode = peer.load(materials).to_numpy
-        with ThreadPoolExecutor(2) as threads:
-            yield "output of two halves", digest(*threads.map(encode, halves))
-            ways = [lambda texts: [encode(text) for text in texts], lambda texts: list(threads.map(encode, texts))]
-            # In turn: what else the machine does falls on both.
-            seconds = [[fastest(way, [halves]) for way in ways] for _ in range(THREADED_PASSES)]
-            one, two = map(min, zip(*seconds, strict=True))
-        yield "one", megabytes(text) / one
-        yield "two", megabytes(text) / two
-        yield "gain", one / two
+        yield "output of two halves", digest(*map(encode, halves))
+        own = [ProcessPoolExecutor(1, get_context("spawn")) for _ in halves]
+        with ThreadPoolExecutor(2) as threads, own[0], own[1]:
+            by_threads = [partial(threads.submit, encode_again, encode, half) for half in halves]
+            by_processes = [partial(own[i].submit, encode_half, type(peer), materials, i) for i in range(2)]
+            for start in by_threads + by_processes:
+                start().result()
+            seconds = []
+            stop = time.monotonic() + PATIENCE
+            while len(seconds) < ROUNDS_AT_ONCE and (not seconds or time.monotonic() < stop):
+                # In turn: what else the machine does falls on both.
+                seconds.append(gain_at_once(by_threads) + gain_at_once(by_processes))
+        one, two, gain, _, _, processes = map(statistics.median, zip(*seconds, strict=True))
+        yield "one", PASSES_AT_ONCE * megabytes("".join(halves)) / one
+        yield "two", PASSES_AT_ONCE * megabytes("".join(halves)) / two
+        yield "gain", gain
+        yield "processes", processes
+
+
+def halves_of_english(materials):
+    text = materials.text("english")
+    half = text.find("\n", len(text) // 2) + 1
+    return text[:half], text[half:]
+
+
+def encode_again(encode, text):
+    for _ in range(PASSES_AT_ONCE):
+        encode(text)
+
+
+@cache
+def half_and_encode(peer, materials, number):
+    """What a process of its own has for its half."""
+    return peer().load(materials).to_numpy, halves_of_english(materials)[number]
+
+
+def encode_half(peer, materials, number):
+    encode_again(*half_and_encode(peer, materials, number))
+
+
+def gain_at_once(starts):
+    """Each of the starts makes a future. The seconds of one after the other, of all at once, and their ratio."""
+    one, _ = timed(lambda starts: [start().result() for start in starts], starts)
+    two, _ = timed(lambda starts: wait([start() for start in starts]), starts)
+    return one, two, one / two
 
 
 def warmed(function):
