@@ -44,6 +44,26 @@ def test_blocks_give_the_pieces_of_the_automaton(instructions, text, capacity):
 
 
 @pytest.mark.parametrize("instructions", instruction_sets())
+@given(text=(texts | ascii_texts).filter(lambda text: len(text) >= 2))
+@example(text="I'll say 'sure' 12345 times... \t\n \r\n  ")
+@example(text="HTMLParser's x/\n//\n 'VE \u0301")
+def test_a_text_may_end_after_each_of_its_characters(instructions, text):
+    """What is left behind the last whole block is split at once, too."""
+    for pattern, rules in ASCII_RULES.items():
+        by_blocks, by_automaton = Splitter(pattern, rules, instructions), Splitter(pattern)
+        for end in range(1, min(len(text), 70)):
+            assert by_blocks.split(text[:end]) == by_automaton.split(text[:end]), pattern
+
+
+@pytest.mark.parametrize("beginning", ["", "a", "the w", "12", " ", "it'", "!"])
+def test_a_text_may_end_in_every_pair_of_ascii_characters(beginning):
+    ends = [f"end {beginning}{chr(a)}{chr(b)}" for a in range(128) for b in range(128)]
+    for pattern, rules in ASCII_RULES.items():
+        by_blocks, by_automaton = Splitter(pattern, rules), Splitter(pattern)
+        assert [by_blocks.split(text) for text in ends] == [by_automaton.split(text) for text in ends], pattern
+
+
+@pytest.mark.parametrize("instructions", instruction_sets())
 def test_every_pair_of_ascii_characters_at_every_place_of_a_block(instructions):
     """Each pair stands once at each distance from the beginning of a block, between words."""
     pairs = [chr(a) + chr(b) for a in range(128) for b in range(128)]

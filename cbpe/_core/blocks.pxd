@@ -35,3 +35,7 @@ cdef enum AsciiRules:
 # Only those that nothing behind the 64 bytes could change, or a character that these rules do not reach; what follows
 # the last of them is for the next call.
 cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil
+
+# The same of text[0:n], the last bytes of a text, from 1 to 63: bit n tells that the last piece ends there, and nothing
+# is left to be found.
+cdef uint64_t last_piece_starts(const uint8_t *text, int n, uint32_t rules, cbpe_classify classify) noexcept nogil

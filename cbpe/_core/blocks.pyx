@@ -6,6 +6,8 @@ Everything here is relative to a place where a piece is known to begin, so nothi
 to the next: the next block begins with the last piece that this one could not finish.
 """
 
+from libc.string cimport memcpy, memset
+
 from .categories cimport CBPE_CATEGORY_NAMES, category_of
 
 cdef extern from "bits.h" nogil:
@@ -136,7 +138,10 @@ cdef inline uint64_t last_bytes(uint64_t firsts, uint64_t tails) noexcept nogil:
     return (firsts | second) & ~(tails >> 1) | second << 1 & tails
 
 
-cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil:
+cdef inline uint64_t starts_within(
+    const uint8_t *text, int n, uint32_t rules, cbpe_classify classify
+) noexcept nogil:
+    """piece_starts, where n is 64, or last_piece_starts."""
     cdef:
         cbpe_masks m
         uint64_t valid = ~<uint64_t>0       # what is known
@@ -146,6 +151,8 @@ cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify cl
         uint64_t starts, words, numbers, marks, prefixes, group, bit
         int size = 64, i, length
     classify(text, &m)
+    if n < 64:
+        m.beyond |= ~<uint64_t>0 << n
     if m.beyond:
         tails = add_wide(text, rules, &m)
     if m.beyond:
@@ -220,7 +227,22 @@ cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify cl
         # Nothing begins within the contraction, and something right behind it.
         starts &= ~((bit << length) - 2 * bit)
         starts |= bit << length
-    return starts & valid & trusted | 1
+    starts = starts & valid & trusted | 1
+    if size == n < 64 and valid & ~trusted == 0:
+        # All is known and decided: the text's end ends the last piece.
+        starts |= <uint64_t>1 << n
+    return starts
+
+
+cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil:
+    return starts_within(text, 64, rules, classify)
+
+
+cdef uint64_t last_piece_starts(const uint8_t *text, int n, uint32_t rules, cbpe_classify classify) noexcept nogil:
+    cdef uint8_t block[64]
+    memset(block, 0, sizeof(block))
+    memcpy(block, text, <size_t>n)
+    return starts_within(block, n, rules, classify)
 
 
 def instruction_sets():

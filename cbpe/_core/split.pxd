@@ -37,6 +37,7 @@ cdef struct SplitTables:
     const uint8_t *blocks  # [block][code point & 255]: a class
     const uint64_t *borders  # [class]: the classes, as bits, that are never in one piece with this one before them
     uint32_t rules  # AsciiRules that say the same of ASCII as the pattern does; 0: none, the automaton does it all
+    Py_ssize_t least_rest  # bytes at the end of a text, less than a block, that are split as one
     cbpe_classify classify
     cbpe_write_spans write_spans
 

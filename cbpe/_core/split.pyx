@@ -8,7 +8,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from .automaton cimport BOUNDARY, FLAGS, MARK, START, STATE_SHIFT, STOP, Automaton, compile_pattern
-from .blocks cimport cbpe_classify_by_name, piece_starts
+from .blocks cimport cbpe_classify_by_name, last_piece_starts, piece_starts
 from .categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
 from .classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
 from .pattern cimport parse
@@ -37,6 +37,8 @@ cdef enum:
     STATE = 0xFFFF & ~FLAGS
     START_ENTRY = START << STATE_SHIFT
     SPANS = 512
+    BLOCK = 64
+    LEAST_REST = 6  # bytes that the automaton does not read faster than a block is split, if that is wide
     # Bytes that the automaton reads before the caller has its turn, be it within one piece, in vain, or again: patterns
     # such as a*b try each place of a run to its end.
     MAX_STEPS = 1 << 24
@@ -72,7 +74,7 @@ cdef inline bint block_ahead(const uint8_t *text, Py_ssize_t left, bint failed) 
     """Whether it looks as if a block began here: of letters of two bytes at most, or of mere ASCII where the last block
     has failed."""
     cdef uint64_t beyond, other
-    if left < 64:
+    if left < BLOCK:
         return False
     beyond = cbpe_load64(text)
     other = cbpe_load64(text + 8)
@@ -84,6 +86,27 @@ cdef inline bint block_ahead(const uint8_t *text, Py_ssize_t left, bint failed) 
     return beyond & <uint64_t> 0x8080808080808080 == 0
 
 
+cdef inline Py_ssize_t put_spans(
+    const SplitTables *tables, uint64_t ends, Py_ssize_t *position, Span *spans, Py_ssize_t capacity
+) noexcept nogil:
+    """Put the pieces that follow one another from a position on, the ends of which are the bits of `ends`, and move the
+    position behind the last. Returns how many there was room for."""
+    cdef Py_ssize_t base = position[0], start = base, end, count = 0, n = cbpe_count_bits(ends)
+    # Known before the pieces are written, so that the processor goes on there meanwhile.
+    position[0] = base + cbpe_highest_bit(ends)
+    if n + SPANS_AT_ONCE <= capacity:
+        tables.write_spans(ends, n, base, <Py_ssize_t *> spans)
+        return n
+    while ends and count < capacity:
+        end = base + cbpe_lowest_bit(ends)
+        ends &= ends - 1
+        spans[count] = Span(start, end)
+        count += 1
+        start = end
+    position[0] = start
+    return count
+
+
 cdef Py_ssize_t take_blocks(
     const SplitTables *tables,
     const uint8_t *text,
@@ -93,33 +116,37 @@ cdef Py_ssize_t take_blocks(
     Py_ssize_t capacity,
 ) noexcept nogil:
     """Split blocks of 64 bytes (blocks.pyx) as long as each finishes a piece."""
-    cdef:
-        Py_ssize_t base = position[0], start = base, end, count = 0, n, next_base
-        uint64_t starts
-    while size - base >= 64 and count < capacity:
+    cdef Py_ssize_t base = position[0], count = 0
+    cdef uint64_t starts
+    while size - base >= BLOCK and count < capacity:
         cbpe_prefetch(text + base + 1024)
         starts = piece_starts(text + base, tables.rules, tables.classify)
         starts &= starts - 1
         if starts == 0:
             break
-        # Known before the pieces are written, so that the processor goes on there meanwhile.
-        next_base = base + cbpe_highest_bit(starts)
-        n = cbpe_count_bits(starts)
-        if n + SPANS_AT_ONCE <= capacity - count:
-            tables.write_spans(starts, n, base, <Py_ssize_t *> (spans + count))
-            count += n
-        else:
-            while starts and count < capacity:
-                end = base + cbpe_lowest_bit(starts)
-                starts &= starts - 1
-                spans[count] = Span(start, end)
-                count += 1
-                start = end
-            if starts:
-                next_base = start
-        base = start = next_base
+        count += put_spans(tables, starts, &base, spans + count, capacity - count)
     position[0] = base
     return count
+
+
+cdef inline bint looks_plain(uint8_t lead) noexcept nogil:
+    """Whether a block gets behind the character that begins with this byte."""
+    return lead < 0xE3
+
+
+cdef Py_ssize_t take_rest(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
+    Span *spans,
+    Py_ssize_t capacity,
+) noexcept nogil:
+    """Split what is less than a block, to the text's end or as far as a block tells."""
+    cdef Py_ssize_t base = position[0]
+    cdef uint64_t starts = last_piece_starts(text + base, <int> (size - base), tables.rules, tables.classify)
+    starts &= starts - 1
+    return put_spans(tables, starts, position, spans, capacity) if starts else 0
 
 
 cdef Py_ssize_t walk(
@@ -223,13 +250,16 @@ cdef inline Py_ssize_t run(
     Pause *pause,
 ) noexcept nogil:
     """Blocks where they do it, the automaton elsewhere."""
-    cdef Py_ssize_t count = 0, taken = 0
+    cdef Py_ssize_t count = 0, taken = 0, left
     pause[0] = NONE
     while pause[0] == NONE and count < capacity and reading.position < size:
         if tables.rules and reading.at == 0:
             taken = take_blocks(tables, text, size, &reading.position, spans + count, capacity - count)
             count += taken
-        if count < capacity:
+            left = size - reading.position
+            if not goes_on and tables.least_rest <= left < BLOCK and count < capacity and looks_plain(text[size - left]):
+                count += take_rest(tables, text, size, &reading.position, spans + count, capacity - count)
+        if count < capacity and reading.position < size:
             count += walk(
                 tables, text, size, reading, spans + count, capacity - count, goes_on, taken == 0, pause
             )
@@ -322,6 +352,8 @@ cdef class Splitter:
         if self.tables.classify == NULL:
             raise ValueError(f"no instruction set {instructions!r} here: there are {', '.join(instruction_sets())}")
         self.tables.write_spans = cbpe_write_spans_by_name(instructions.encode())
+        # A block of the portable way takes as long as the automaton takes for most of one.
+        self.tables.least_rest = BLOCK if instructions == "portable" else LEAST_REST
         self.tables.rules = rules
         self.pattern = pattern
         if pattern is None:

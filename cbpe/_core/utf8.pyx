@@ -92,10 +92,16 @@ cdef bint convert(str text, cbpe_write_utf8 write, Utf8 *utf8) except -1:
 
 
 cdef str read_utf8(text, cbpe_write_utf8 write, void **last, Utf8 *utf8):
-    cdef str exact = exact_text(text)
+    cdef str exact
+    if type(text) is str and PyUnicode_IS_ASCII(text):
+        utf8.bytes = <const uint8_t *>PyUnicode_DATA(text)
+        utf8.size = len(<str>text)
+        utf8.owned = NULL
+        return <str>text
+    exact = exact_text(text)
     if (
         len(exact) >= LONG_TEXT
-        and not PyUnicode_IS_ASCII(exact)
+        and not PyUnicode_IS_ASCII(exact)    # which an instance of a subclass may be
         and cbpe_atomic_swap(last, <void *>exact) != <void *>exact
         and convert(exact, write, utf8)
     ):
