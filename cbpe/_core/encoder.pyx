@@ -80,6 +80,7 @@ cdef Workspace *encoded(
     """A workspace that holds the ids of a text, or their number. The caller releases it."""
     cdef Workspace *work = NULL
     cdef Utf8 utf8
+    cdef bint done = False
     text = read_utf8(text, engine.write_utf8, &engine.last_text, &utf8)
     try:
         if forbidden is not None:
@@ -89,12 +90,12 @@ cdef Workspace *encoded(
         work.dropout = dropout
         work.jumps = jumps
         engine.encode_text(work, &utf8, allowed)
-    except BaseException:
-        if work != NULL:
-            engine.release(work)
-        raise
+        done = True
     finally:
-        free(utf8.owned)
+        if utf8.owned != NULL:
+            free(utf8.owned)
+        if not done and work != NULL:
+            engine.release(work)
     return work
 
 

@@ -23,10 +23,11 @@ from cbpe._core.walk cimport free_walk_tables
 
 cdef extern from "objects.h":
     int cbpe_raised() except -1
+    void *cbpe_take_from(void **place)
+    bint cbpe_put_into(void **place, void *p)
 
 cdef extern from "bits.h" nogil:
     void cbpe_want_large_pages(void *p, size_t n)
-    void *cbpe_atomic_swap(void **place, void *p)
     bint cbpe_atomic_put(void **place, void *p)
 
 cdef extern from "Python.h":
@@ -39,6 +40,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
+    WORTH_PAGES = 1 << 18       # ids that a large page may hold as ints
     WORTH_HIDING = 64           # ids in a list that the garbage collector would look at in vain
     BETWEEN_SIGNALS = 1 << 24   # ids that become ints without a look at the signals
 
@@ -106,7 +108,7 @@ cdef class Engine:
         cdef Workspace *work
         for i in range(IDLE):
             if self.idle[i] != NULL:
-                work = <Workspace *>cbpe_atomic_swap(&self.idle[i], NULL)
+                work = <Workspace *>cbpe_take_from(&self.idle[i])
                 if work != NULL:
                     return work
         work = new_workspace(&self.budget, self.seed, &self.walk, &self.cuts, self.key_loops)
@@ -118,7 +120,7 @@ cdef class Engine:
         cdef int i
         tidy_workspace(work)
         for i in range(IDLE):
-            if self.idle[i] == NULL and cbpe_atomic_put(&self.idle[i], work):
+            if self.idle[i] == NULL and cbpe_put_into(&self.idle[i], work):
                 return
         free_workspace(work)
 
@@ -231,7 +233,7 @@ cdef class Engine:
     cdef int put_ints(self, PyObject *target, Py_ssize_t at, const uint32_t *ids, Py_ssize_t n) except -1:
         cdef Py_ssize_t i, start = 0, stop
         cdef PyObject *value
-        if n:
+        if n >= WORTH_PAGES:
             cbpe_want_large_pages(PySequence_Fast_ITEMS(<object>target) + at, n * sizeof(PyObject *))
         while start < n:
             stop = min(n, start + BETWEEN_SIGNALS)

@@ -4,12 +4,37 @@
 
 #include <Python.h>
 
-/* Whether a list that is read cannot be changed by another thread meanwhile. */
+#include "bits.h"
+
+/* Whether one thread at a time runs what holds the GIL: what it reads there, none changes meanwhile. */
 #ifdef Py_GIL_DISABLED
 #define CBPE_HAS_GIL 0
 #else
 #define CBPE_HAS_GIL 1
 #endif
+
+/* With the GIL, where there is one: take the pointer out of a place, which is NULL then; put one into a place that is
+ * NULL, or return 0. */
+static inline void *cbpe_take_from(void **place) {
+#if CBPE_HAS_GIL
+    void *p = *place;
+    *place = NULL;
+    return p;
+#else
+    return cbpe_atomic_swap(place, NULL);
+#endif
+}
+
+static inline int cbpe_put_into(void **place, void *p) {
+#if CBPE_HAS_GIL
+    if (*place != NULL)
+        return 0;
+    *place = p;
+    return 1;
+#else
+    return cbpe_atomic_put(place, p);
+#endif
+}
 
 /* The value of an exact int of one digit that is not negative; -1 for anything else, which then takes the slow way. */
 static inline Py_ssize_t cbpe_small_int(PyObject *o) {
