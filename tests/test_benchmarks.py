@@ -210,15 +210,29 @@ def test_a_run_writes_a_table_and_json(texts, tmp_path, capsys):
     assert "decode a list to str" in capsys.readouterr().out
 
 
-def test_turns_are_taken_and_their_ratio_is_shown(texts):
-    command = [sys.executable, turns.__file__, "--corpora", str(texts), "--peer", "tiktoken", "--passes", "3"]
+@pytest.mark.parametrize(
+    ("arguments", "texts_shown"), [([], ["english"]), (["--short"], ["hello", "sentence", "4 KB"])]
+)
+def test_turns_are_taken_and_their_ratio_is_shown(texts, arguments, texts_shown):
+    command = [
+        sys.executable,
+        turns.__file__,
+        "--corpora",
+        str(texts),
+        "--peer",
+        "tiktoken",
+        "--passes",
+        "3",
+        *arguments,
+    ]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    (row,) = [line for line in shown.splitlines() if "english" in line]
-    _, _, ours, theirs, ratio, quartiles, _ = row.replace("\u2502", "|").split("|")
-    assert float(ours) > 0
-    assert float(theirs) > 0
-    low, high = map(float, quartiles.split(","))
-    assert low <= float(ratio) <= high
+    for name in texts_shown:
+        (row,) = [line for line in shown.splitlines() if name in line]
+        _, _, ours, theirs, ratio, quartiles, _ = row.replace("\u2502", "|").split("|")
+        assert float(ours) > 0
+        assert float(theirs) > 0
+        low, high = map(float, quartiles.split(","))
+        assert low <= float(ratio) <= high
 
 
 def test_turns_of_different_tokens_are_refused():
