@@ -8,7 +8,8 @@ packed as .txt.xz. --tasks chooses rows, and only the texts of these are needed.
 
 Every measurement is a fresh process, kept to one core (two for training, and where two threads are measured), and the
 peers take turns in every round; each figure is the median over the rounds. "First pass" is the first text that the
-process sees, "repeated" the best of the next passes over the same text. What the measured calls returned is compared
+process sees, "repeated" the best of the next passes over the same text; single calls are the best of several series,
+and two threads have medians of their own, beside those of two processes. What the measured calls returned is compared
 with what tiktoken returned: where it differs, a peer's speed does not count. Peers that are not installed, fail, or
 take too long are named with the reason. No peer downloads anything: the vocabularies are written from cbpe's own.
 

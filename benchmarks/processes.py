@@ -4,6 +4,7 @@ The child is this file run as a script; it prints a line of JSON for each thing 
 before a timeout counts.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -34,14 +35,18 @@ def run(suite, task, peer, materials, timeout):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
     try:
         stdout, stderr = child.communicate(timeout=timeout)
         failure = None if child.returncode == 0 else last_line(stderr) or how_it_ended(child.returncode)
     except subprocess.TimeoutExpired:
-        child.kill()
+        kill(child)
         stdout, _ = child.communicate()
         failure = f"over {timeout:g} s"
+    except BaseException:
+        kill(child)
+        raise
     found = {}
     for line in stdout.splitlines():
         if line.startswith(MARK):
@@ -56,6 +61,15 @@ def environment(cores, materials):
         "TOKENIZERS_PARALLELISM": "true" if cores > 1 else "false",
         "TIKTOKEN_CACHE_DIR": materials.folder,
     }
+
+
+def kill(child):
+    """End a process and those that it has started, which else keep its output open."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+    else:
+        child.kill()
 
 
 def last_line(text):

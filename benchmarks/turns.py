@@ -5,8 +5,8 @@
 
 FOLDER is compare.py's. Other work on the machine may last longer than a process of compare.py, and halves its speed;
 here it falls alike on two neighbouring passes, of which the ratio is taken. All is warm ("repeated"), on one core: a
-corpus to numpy, or with --short a text so short that the call itself is much of it to a list, a thousand calls in a
-pass. What both return is compared first.
+corpus to numpy, or with --short three texts so short that the call itself takes much of the time, to lists, a thousand
+calls in a pass. What both return is compared first.
 """
 
 import argparse
@@ -61,16 +61,20 @@ def main(arguments=None):
 
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    peers = [name for name, peer in ENCODERS.items() if NUMPY in peer.offers and name != OURS]
+    peers = [name for name in ENCODERS if name != OURS]
     parser.add_argument("--corpora", metavar="FOLDER", default=".", help="where the texts are (default: here)")
     parser.add_argument("--encoding", choices=ENCODINGS, default=ENCODINGS[0], help="default: %(default)s")
     parser.add_argument("--peer", choices=peers, default="gigatoken", help="default: %(default)s")
-    parser.add_argument("--corpus", nargs="+", choices=list(corpora.CORPORA), default=["english"], help="which texts")
-    parser.add_argument("--short", action="store_true", help="short texts to lists instead")
+    parser.add_argument(
+        "--corpus", nargs="+", choices=list(corpora.CORPORA), default=["english"], help="which texts (not with --short)"
+    )
+    parser.add_argument("--short", action="store_true", help="short texts, to lists, in place of a corpus")
     parser.add_argument("--passes", type=int, default=40, help="of each (default: %(default)s)")
     options = parser.parse_args(arguments)
     if options.passes < 2:
         parser.error("--passes is 2 or more")
+    if not options.short and NUMPY not in ENCODERS[options.peer].offers:
+        parser.error(f"{options.peer} makes no arrays: it can be measured with --short alone")
     try:
         options.texts = corpora.find_all(options.corpora, {"english"} if options.short else set(options.corpus))
     except FileNotFoundError as error:

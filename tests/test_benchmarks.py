@@ -2,13 +2,16 @@
 
 import json
 import lzma
+import os
 import subprocess
 import sys
+from concurrent.futures import Future
 from xml.etree import ElementTree
 
 import compare
 import corpora
 import draw
+import encoding_tasks
 import growth
 import materials
 import processes
@@ -111,7 +114,7 @@ def test_materials_hold_the_texts_to_the_character(tmp_path):
 
 
 # What takes seconds by design (long pieces, series of calls) is left to the runs themselves.
-@pytest.mark.parametrize("task", ["english_numpy", "english_list", "documents_list", "decode", "load"])
+@pytest.mark.parametrize("task", ["english_numpy", "english_list", "documents_list", "decode", "load", "threads"])
 def test_an_encoder_yields_every_figure_and_its_output_is_right(encoding, made, task):
     for peer in ("cbpe", "tiktoken"):
         if not ENCODING.tasks[task].offered_by(ENCODING.peers[peer]):
@@ -122,6 +125,15 @@ def test_an_encoder_yields_every_figure_and_its_output_is_right(encoding, made, 
         encoding.add(task, peer, outcome)
     assert any(peer == "tiktoken" for _, _, peer in encoding.outputs)
     assert encoding.wrong_tasks("cbpe") == []
+
+
+def test_work_at_once_that_fails_is_no_measurement():
+    done, failed = Future(), Future()
+    done.set_result(None)
+    failed.set_exception(MemoryError("no memory"))
+    answers = iter([done, done, done, failed])
+    with pytest.raises(MemoryError, match="no memory"):
+        encoding_tasks.gain_at_once([lambda: next(answers)] * 2)
 
 
 def test_training_yields_every_figure(training, made):
@@ -138,6 +150,23 @@ def test_a_process_that_fails_says_why(texts, made):
     missing = materials.Materials("nowhere", "cl100k_base")
     assert "nowhere" in processes.run(ENCODING, "english_list", "cbpe", missing, timeout=60).failure
     assert processes.run(ENCODING, "english_list", "cbpe", made, timeout=0.001).failure == "over 0.001 s"
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="processes are in no groups here")
+def test_a_process_takes_those_with_it_that_it_has_started():
+    script = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1, flush=True); input()'])"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    child = subprocess.Popen([sys.executable, "-c", script], start_new_session=True, **pipes)
+    assert child.stdout.readline() == b"1\n"
+    processes.kill(child)
+    assert child.stdout.read() == b""  # returns when both have ended
+    child.communicate()
+
+
+def test_a_peer_without_arrays_has_turns_of_short_texts_alone(texts, capsys):
+    with pytest.raises(SystemExit):
+        turns.main(["--corpora", str(texts), "--peer", "rs-bpe"])
+    assert "rs-bpe makes no arrays" in capsys.readouterr().err
 
 
 def test_a_peer_with_a_wrong_output_does_not_count_anywhere(encoding):

@@ -43,15 +43,15 @@ def test_blocks_give_the_pieces_of_the_automaton(instructions, text, capacity):
         assert pieces == Splitter(pattern).spans(data), pattern
 
 
-@pytest.mark.parametrize("instructions", instruction_sets())
-@given(text=(texts | ascii_texts).filter(lambda text: len(text) >= 2))
+# The automaton reads what is left behind the last whole block where the instructions are not wide.
+@pytest.mark.parametrize("instructions", [name for name in instruction_sets() if name != "portable"])
+@given(text=texts | ascii_texts)
 @example(text="I'll say 'sure' 12345 times... \t\n \r\n  ")
 @example(text="HTMLParser's x/\n//\n 'VE \u0301")
 def test_a_text_may_end_after_each_of_its_characters(instructions, text):
-    """What is left behind the last whole block is split at once, too."""
     for pattern, rules in ASCII_RULES.items():
         by_blocks, by_automaton = Splitter(pattern, rules, instructions), Splitter(pattern)
-        for end in range(1, min(len(text), 70)):
+        for end in range(1, min(len(text), 69) + 1):
             assert by_blocks.split(text[:end]) == by_automaton.split(text[:end]), pattern
 
 

@@ -36,6 +36,6 @@ cdef enum AsciiRules:
 # the last of them is for the next call.
 cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil
 
-# The same of text[0:n], the last bytes of a text, from 1 to 63: bit n tells that the last piece ends there, and nothing
-# is left to be found.
+# The same for text[0:n], the last n bytes of a text, from 1 to 63, none behind which is read. Bit n is set if the last
+# piece is known to end there: nothing is left to be found.
 cdef uint64_t last_piece_starts(const uint8_t *text, int n, uint32_t rules, cbpe_classify classify) noexcept nogil

@@ -91,7 +91,7 @@ cdef Workspace *encoded(
         work.jumps = jumps
         engine.encode_text(work, &utf8, allowed)
         done = True
-    finally:
+    finally:    # an except clause would save the exception that is being handled, in every call
         if utf8.owned != NULL:
             free(utf8.owned)
         if not done and work != NULL:

@@ -40,7 +40,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
-    WORTH_PAGES = 1 << 18       # ids that a large page may hold as ints
+    WORTH_PAGES = 1 << 18       # items of a list that fill a large page: fewer never do
     WORTH_HIDING = 64           # ids in a list that the garbage collector would look at in vain
     BETWEEN_SIGNALS = 1 << 24   # ids that become ints without a look at the signals
 

@@ -1,4 +1,5 @@
-/* Python objects where every nanosecond counts: lists of shared ints, and ints that are read without a call. */
+/* Python objects where every nanosecond counts: lists of shared ints, ints that are read without a call, and pointers
+ * that the GIL guards. */
 #ifndef CBPE_OBJECTS_H
 #define CBPE_OBJECTS_H
 
@@ -6,15 +7,15 @@
 
 #include "bits.h"
 
-/* Whether one thread at a time runs what holds the GIL: what it reads there, none changes meanwhile. */
+/* Whether only one thread at a time runs code that holds the GIL: what it reads there, no other changes meanwhile. */
 #ifdef Py_GIL_DISABLED
 #define CBPE_HAS_GIL 0
 #else
 #define CBPE_HAS_GIL 1
 #endif
 
-/* With the GIL, where there is one: take the pointer out of a place, which is NULL then; put one into a place that is
- * NULL, or return 0. */
+/* Called with the GIL, where there is one: take the pointer out of a place and leave NULL there; put one in if the place
+ * is NULL, or else return 0. */
 static inline void *cbpe_take_from(void **place) {
 #if CBPE_HAS_GIL
     void *p = *place;

@@ -38,7 +38,7 @@ cdef enum:
     START_ENTRY = START << STATE_SHIFT
     SPANS = 512
     BLOCK = 64
-    LEAST_REST = 6  # bytes that the automaton does not read faster than a block is split, if that is wide
+    LEAST_REST = 6  # what is shorter, the automaton reads as fast as wide instructions split a block
     # Bytes that the automaton reads before the caller has its turn, be it within one piece, in vain, or again: patterns
     # such as a*b try each place of a run to its end.
     MAX_STEPS = 1 << 24
@@ -89,8 +89,8 @@ cdef inline bint block_ahead(const uint8_t *text, Py_ssize_t left, bint failed) 
 cdef inline Py_ssize_t put_spans(
     const SplitTables *tables, uint64_t ends, Py_ssize_t *position, Span *spans, Py_ssize_t capacity
 ) noexcept nogil:
-    """Put the pieces that follow one another from a position on, the ends of which are the bits of `ends`, and move the
-    position behind the last. Returns how many there was room for."""
+    """Put the pieces that follow one another from a position on, whose ends are the bits of `ends` (one or more), and
+    move the position behind the last. Returns how many there was room for."""
     cdef Py_ssize_t base = position[0], start = base, end, count = 0, n = cbpe_count_bits(ends)
     # Known before the pieces are written, so that the processor goes on there meanwhile.
     position[0] = base + cbpe_highest_bit(ends)
@@ -129,8 +129,8 @@ cdef Py_ssize_t take_blocks(
     return count
 
 
-cdef inline bint looks_plain(uint8_t lead) noexcept nogil:
-    """Whether a block gets behind the character that begins with this byte."""
+cdef inline bint may_be_known(uint8_t lead) noexcept nogil:
+    """Whether a block may get past the character that begins with this byte."""
     return lead < 0xE3
 
 
@@ -257,7 +257,12 @@ cdef inline Py_ssize_t run(
             taken = take_blocks(tables, text, size, &reading.position, spans + count, capacity - count)
             count += taken
             left = size - reading.position
-            if not goes_on and tables.least_rest <= left < BLOCK and count < capacity and looks_plain(text[size - left]):
+            if (
+                not goes_on
+                and tables.least_rest <= left < BLOCK
+                and count < capacity
+                and may_be_known(text[reading.position])
+            ):
                 count += take_rest(tables, text, size, &reading.position, spans + count, capacity - count)
         if count < capacity and reading.position < size:
             count += walk(
@@ -352,7 +357,7 @@ cdef class Splitter:
         if self.tables.classify == NULL:
             raise ValueError(f"no instruction set {instructions!r} here: there are {', '.join(instruction_sets())}")
         self.tables.write_spans = cbpe_write_spans_by_name(instructions.encode())
-        # A block of the portable way takes as long as the automaton takes for most of one.
+        # With portable instructions a block takes about as long as the automaton takes for 64 bytes.
         self.tables.least_rest = BLOCK if instructions == "portable" else LEAST_REST
         self.tables.rules = rules
         self.pattern = pattern
