@@ -52,7 +52,7 @@ def test_long_texts_have_the_tokens_of_their_parts_however_often_they_come(lette
 
 def test_a_long_text_keeps_nothing_of_a_call():
     enc = cbpe.get_encoding("cl100k_base")
-    # The first one, still there, is the last that the encoding knows: an earlier text may have stood where another does.
+    # The first one, still there, is the last that the encoding knows: a freed one may have stood where the next does.
     first, encoded, counted, batched, again = ("".join(["é", letter] * 5000) for letter in "abcde")
     before = sys.getsizeof(encoded)
     enc.encode(first)
