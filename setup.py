@@ -21,6 +21,8 @@ DIRECTIVES = {
     "cdivision": True,
     "boundscheck": DEBUG,
     "wraparound": False,
+    # What has no declared type is a Python object. An inferred C int overflows without a word.
+    "infer_types": False,
     "initializedcheck": DEBUG,
     "linetrace": TRACE,
     "freethreading_compatible": True,

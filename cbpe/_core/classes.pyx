@@ -23,6 +23,11 @@ cdef class Classes:
     """The classes of a pattern, its sets as sets of classes, and the table from code point to class."""
 
 
+cdef object bit(object number):
+    """A set of sets with this one in it. There are more sets than a C integer has bits, so the number is no C integer."""
+    return 1 << number
+
+
 cdef list stretches(list sets):
     """Cut at the ends of all ranges: [a-z], [m] -> [(a, l, {0}), (m, m, {0, 1}), (n, z, {0})], with the sets as bits"""
     cdef set starts = set()
@@ -39,7 +44,7 @@ cdef list stretches(list sets):
     for number, (_, ranges, _) in enumerate(sets):
         for first, last in ranges:
             for i in range(place[first], place[last + 1]):
-                members[i] |= 1 << number
+                members[i] |= bit(number)
     return [(cuts[i], cuts[i + 1] - 1, members[i]) for i in range(len(cuts) - 1) if members[i]]
 
 
@@ -100,9 +105,9 @@ cdef Classes classify(list sets):
     cdef int category
     if len(sets) > MAX_SETS:
         raise unsupported(f"more than {MAX_SETS} different classes of characters")
-    negated = sum([1 << number for number, (_, _, is_negated) in enumerate(sets) if is_negated])
+    negated = sum([bit(number) for number, (_, _, is_negated) in enumerate(sets) if is_negated])
     cdef list by_category = [
-        sum([1 << number for number, (bits, _, _) in enumerate(sets) if bits >> category & 1])
+        sum([bit(number) for number, (bits, _, _) in enumerate(sets) if bits >> category & 1])
         for category in range(CBPE_N_CATEGORIES)
     ]
     cdef bytearray classes = bytearray(256)
@@ -117,7 +122,7 @@ cdef Classes classify(list sets):
         table.name_stretch(first, last, bytes(classes))
     result.count = <int> len(class_of)
     result.masks = [
-        sum([1 << number for members, number in class_of.items() if members >> of_set & 1])
+        sum([bit(number) for members, number in class_of.items() if members >> of_set & 1])
         for of_set in range(len(sets))
     ]
     result.block_of = table.block_of.tobytes()

@@ -11,7 +11,7 @@ from .automaton cimport BOUNDARY, FLAGS, MARK, START, STATE_SHIFT, STOP, Automat
 from .blocks cimport cbpe_classify_by_name, last_piece_starts, piece_starts
 from .categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
 from .classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
-from .pattern cimport parse
+from .pattern cimport Pattern, parse
 from .utf8 cimport character_start
 
 from .blocks import instruction_sets
@@ -349,6 +349,7 @@ cdef class Splitter:
     def __cinit__(self, pattern, uint32_t rules=0, str instructions=None):
         cdef Automaton automaton
         cdef Classes classes
+        cdef Pattern parsed
         if pattern is not None and not isinstance(pattern, str):
             raise TypeError(f"a split pattern is a str or None, not {type(pattern).__name__}")
         if instructions is None:
