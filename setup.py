@@ -1,4 +1,4 @@
-"""Builds the compiled core: each cbpe/_core/*.pyx is one extension module of the same name.
+"""Builds the compiled core: each .pyx below cbpe/_core is one extension module of the same name.
 
 Three environment variables change the build. CBPE_DEBUG=1 checks every index in the Cython code; CBPE_TRACE=1 has it
 tell coverage and debuggers of its lines; CBPE_CFLAGS is added to the compiler's and the linker's arguments, for example
@@ -74,10 +74,10 @@ setup(
         Extension(
             source.removesuffix(".pyx").replace("/", "."),
             [source],
-            include_dirs=["cbpe/_core", "cbpe/_unicode"],
-            depends=files("cbpe/_core/*.pxd", "cbpe/_core/*.h", "cbpe/_unicode/*.h"),
+            include_dirs=["cbpe/_core/c", "cbpe/_unicode"],
+            depends=files("cbpe/_core/**/*.pxd", "cbpe/_core/c/*.h", "cbpe/_unicode/*.h"),
             define_macros=[("CYTHON_TRACE_NOGIL", "1")] if TRACE else [],
         )
-        for source in files("cbpe/_core/*.pyx")
+        for source in files("cbpe/_core/**/*.pyx")
     ],
 )

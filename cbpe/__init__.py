@@ -1,89 +1,51 @@
 """Byte-pair-encoding tokenizers: train, encode and decode on a compiled core.
 
-Each public name is imported from its module when it is first used, so that a program which only encodes starts without
-what training needs.
+Each public name is imported from its module when a program first uses it, so that a program which only encodes does not
+load what training needs. Type checkers read __init__.pyi.
 """
 
 import importlib
 
-TYPE_CHECKING = False  # what type checkers take for typing.TYPE_CHECKING, which would cost an import
-if TYPE_CHECKING:
-    from cbpe import core  # noqa: F401
-    from cbpe import model as model
-    from cbpe import registry as registry
-    from cbpe.analysis import TextStatistics, VocabularyAnalysis
-    from cbpe.counting import count_words
-    from cbpe.formats.bpeasy import from_bpeasy
-    from cbpe.formats.minbpe import render_token
-    from cbpe.formats.rustbpe import from_rustbpe
-    from cbpe.hugging_face_tokenizer import HuggingFaceTokenizer
-    from cbpe.loading import load
-    from cbpe.minbpe_tokenizers import BasicTokenizer, GPT2Tokenizer, GPT4Tokenizer, RegexTokenizer, recover_merges
-    from cbpe.patterns import GPT2_SPLIT_PATTERN, GPT4_SPLIT_PATTERN
-    from cbpe.registry import encoding_for_model, encoding_name_for_model, get_encoding, list_encoding_names
-    from cbpe.tiktoken_encoding import Encoding
-    from cbpe.tokenizer import Tokenizer
-    from cbpe.training import train
-    from cbpe.training_record import TrainingRecord
-    from cbpe.word_counts import WordCounts
-
-__all__ = [
-    "GPT2_SPLIT_PATTERN",
-    "GPT4_SPLIT_PATTERN",
-    "BasicTokenizer",
-    "Encoding",
-    "GPT2Tokenizer",
-    "GPT4Tokenizer",
-    "HuggingFaceTokenizer",
-    "RegexTokenizer",
-    "TextStatistics",
-    "Tokenizer",
-    "TrainingRecord",
-    "VocabularyAnalysis",
-    "WordCounts",
-    "count_words",
-    "encoding_for_model",
-    "encoding_name_for_model",
-    "from_bpeasy",
-    "from_rustbpe",
-    "get_encoding",
-    "list_encoding_names",
-    "load",
-    "recover_merges",
-    "render_token",
-    "train",
-]
+from cbpe._version import __version__ as __version__
 
 _HOMES = {
-    "cbpe.analysis": ("TextStatistics", "VocabularyAnalysis"),
-    "cbpe.counting": ("count_words",),
-    "cbpe.formats.bpeasy": ("from_bpeasy",),
-    "cbpe.formats.minbpe": ("render_token",),
-    "cbpe.formats.rustbpe": ("from_rustbpe",),
-    "cbpe.hugging_face_tokenizer": ("HuggingFaceTokenizer",),
-    "cbpe.loading": ("load",),
-    "cbpe.minbpe_tokenizers": ("BasicTokenizer", "GPT2Tokenizer", "GPT4Tokenizer", "RegexTokenizer", "recover_merges"),
-    "cbpe.patterns": ("GPT2_SPLIT_PATTERN", "GPT4_SPLIT_PATTERN"),
-    "cbpe.registry": ("encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names"),
-    "cbpe.tiktoken_encoding": ("Encoding",),
-    "cbpe.tokenizer": ("Tokenizer",),
-    "cbpe.training": ("train",),
-    "cbpe.training_record": ("TrainingRecord",),
-    "cbpe.word_counts": ("WordCounts",),
+    "GPT2_SPLIT_PATTERN": "cbpe.text.patterns",
+    "GPT4_SPLIT_PATTERN": "cbpe.text.patterns",
+    "BasicTokenizer": "cbpe.tokenizers.minbpe",
+    "Encoding": "cbpe.tokenizers.tiktoken",
+    "GPT2Tokenizer": "cbpe.tokenizers.minbpe",
+    "GPT4Tokenizer": "cbpe.tokenizers.minbpe",
+    "HuggingFaceTokenizer": "cbpe.tokenizers.hugging_face",
+    "RegexTokenizer": "cbpe.tokenizers.minbpe",
+    "TextStatistics": "cbpe.analysis.measures",
+    "Tokenizer": "cbpe.tokenizers.tokenizer",
+    "TrainingRecord": "cbpe.training.record",
+    "VocabularyAnalysis": "cbpe.analysis.measures",
+    "WordCounts": "cbpe.corpus.word_counts",
+    "count_words": "cbpe.corpus.counting",
+    "encoding_for_model": "cbpe.tokenizers.registry",
+    "encoding_name_for_model": "cbpe.tokenizers.registry",
+    "from_bpeasy": "cbpe.formats.bpeasy",
+    "from_rustbpe": "cbpe.formats.rustbpe",
+    "get_encoding": "cbpe.tokenizers.registry",
+    "list_encoding_names": "cbpe.tokenizers.registry",
+    "load": "cbpe.tokenizers.loading",
+    "recover_merges": "cbpe.tokenizers.minbpe",
+    "render_token": "cbpe.formats.minbpe",
+    "train": "cbpe.training.train",
 }
 # tiktoken's modules, for programs that import this package in its place and say tiktoken.model.MODEL_TO_ENCODING.
-_MODULES = {"core": "cbpe.core", "model": "cbpe.model", "registry": "cbpe.registry"}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = ("core", "model", "registry")
 
-__version__ = "0.1.0"
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:
     if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
-    if name not in _HOME_OF:
+        return importlib.import_module(f"cbpe.{name}")
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

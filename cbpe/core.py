@@ -1,5 +1,5 @@
 """tiktoken.core, for programs that import this package in its place: the module that Encoding is in."""
 
-from cbpe.tiktoken_encoding import Encoding
+from cbpe.tokenizers.tiktoken import Encoding
 
 __all__ = ["Encoding"]

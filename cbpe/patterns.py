@@ -1,6 +1,14 @@
-"""Split patterns in common use, named after the tokenizers they belong to. All of them run natively."""
+"""Split patterns in common use, by the name of what they belong to."""
 
-from cbpe._core.blocks import ascii_rules
+from cbpe.text.patterns import (
+    CL100K_SPLIT_PATTERN,
+    GPT2_SPLIT_PATTERN,
+    GPT4_SPLIT_PATTERN,
+    LLAMA3_SPLIT_PATTERN,
+    O200K_SPLIT_PATTERN,
+    QWEN2_SPLIT_PATTERN,
+    R50K_SPLIT_PATTERN,
+)
 
 __all__ = [
     "CL100K_SPLIT_PATTERN",
@@ -11,55 +19,3 @@ __all__ = [
     "QWEN2_SPLIT_PATTERN",
     "R50K_SPLIT_PATTERN",
 ]
-
-# As in minbpe's regex.py, character by character: models that it saved hold these strings.
-GPT2_SPLIT_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
-GPT4_SPLIT_PATTERN = (
-    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"""
-)
-
-# As in tiktoken 0.14: r50k_base, p50k_base, p50k_edit and gpt2; cl100k_base; o200k_base and o200k_harmony.
-R50K_SPLIT_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
-CL100K_SPLIT_PATTERN = (
-    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"""
-    r"""|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
-)
-O200K_SPLIT_PATTERN = "|".join(
-    [
-        r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"""
-        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)?""",
-        r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"""
-        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)?""",
-        r"""\p{N}{1,3}""",
-        r""" ?[^\s\p{L}\p{N}]+[\r\n/]*""",
-        r"""\s*[\r\n]+""",
-        r"""\s+(?!\S)""",
-        r"""\s+""",
-    ]
-)
-
-# As in the tokenizer.json of the models.
-LLAMA3_SPLIT_PATTERN = (
-    r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"""
-    r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
-)
-QWEN2_SPLIT_PATTERN = (
-    r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"""
-    r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
-)
-
-# What they are called for short: "gpt2", "llama3", ...
-BY_NAME: dict[str, str] = {name.removesuffix("_SPLIT_PATTERN").lower(): globals()[name] for name in __all__}
-
-_WORDS_WITH_PREFIX = ("ANY_PREFIX", "NEWLINES", "ANY_CASE")
-
-# What these patterns say of ASCII, in a form that is split 64 bytes at a time.
-ASCII_RULES = {
-    GPT2_SPLIT_PATTERN: ascii_rules("DIGIT_PREFIX"),
-    R50K_SPLIT_PATTERN: ascii_rules("DIGIT_PREFIX"),
-    GPT4_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE"),
-    CL100K_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE"),
-    LLAMA3_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE"),
-    QWEN2_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_ONE"),
-    O200K_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE", "SLASHES", "SUFFIXES", "CASES"),
-}

@@ -7,7 +7,6 @@
 """
 
 from store.asking import TokenPlace
-from store.audit import Change
 from store.changing import AliasMove
 from store.comparing import Comparison, Diff, MergeDifference, MovedToken, TextComparison
 from store.errors import (
@@ -25,8 +24,9 @@ from store.errors import (
     StoreError,
 )
 from store.model_store import ModelStore
+from store.records.audit import Change
+from store.records.versions import Version
 from store.verifying import Report
-from store.versions import Version
 
 __all__ = [
     "AliasMove",

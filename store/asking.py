@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, and_, exists, or_, select
 from sqlalchemy.sql import ColumnElement
 
-from store.references import checked_name
+from store.database.schema import merges, names, special_tokens, tags, tokens, versions, vocabularies
+from store.records.references import checked_name
+from store.records.versions import Version, fetch, fetch_by_id
 from store.saving import readable
-from store.schema import merges, names, special_tokens, tags, tokens, versions, vocabularies
-from store.versions import Version, fetch, fetch_by_id
 
 __all__ = ["ORDERS", "TokenPlace", "find_token", "list_names", "list_versions"]
 

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, delete, exists, insert, select, update
 
-from cbpe.training_record import TrainingRecord
-from store import audit, labels
+from cbpe.training.record import TrainingRecord
+from store.database.opening import Database
+from store.database.schema import alias_history, aliases, metrics, names, tags, versions, vocabularies
 from store.errors import NotFound, Refused
-from store.opening import Database
-from store.references import checked_alias, checked_label, checked_name, shown
+from store.records import audit, labels
+from store.records.references import checked_alias, checked_label, checked_name, shown
+from store.records.versions import DESCRIBED, Version, fetch_one, find_row
 from store.saving import last_number
-from store.schema import alias_history, aliases, metrics, names, tags, versions, vocabularies
-from store.versions import DESCRIBED, Version, fetch_one, find_row
 
 __all__ = [
     "AliasMove",

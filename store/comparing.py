@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from cbpe._core.vocab import Vocabulary
-from cbpe.model import Model, describe
-from cbpe.tokenizer import Tokenizer
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.tokenizers.description import Model, describe
+from cbpe.tokenizers.tokenizer import Tokenizer
 from store.loading import STORED, model_of
-from store.versions import Version, fetch_one, find_row
+from store.records.versions import Version, fetch_one, find_row
 
 __all__ = ["Comparison", "Diff", "MergeDifference", "MovedToken", "TextComparison", "compare", "diff", "find_side"]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from sqlalchemy import Row, Select, select
 
-from cbpe.model import Model, build, in_decoded_order
-from cbpe.tokenizer import Tokenizer
-from cbpe.training_record import TrainingRecord
+from cbpe.tokenizers.description import Model, build, in_decoded_order
+from cbpe.tokenizers.tokenizer import Tokenizer
+from cbpe.training.record import TrainingRecord
+from store.database.opening import Database
+from store.database.schema import names, training_records, versions, vocabularies
 from store.errors import Damaged
-from store.opening import Database
-from store.records import record_from_json
-from store.schema import names, training_records, versions, vocabularies
-from store.versions import Version, find_row, seal_of
+from store.records.training import record_from_json
+from store.records.versions import Version, find_row, seal_of
 
 __all__ = ["STORED", "content_model", "load", "model_of", "training_of"]
 

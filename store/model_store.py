@@ -9,16 +9,17 @@ from types import TracebackType
 
 from sqlalchemy import URL
 
-from cbpe.model import describe
-from cbpe.tokenizer import Tokenizer
-from cbpe.training_record import TrainingRecord
-from store import asking, audit, changing, comparing, loading, moving, saving, verifying
+from cbpe.tokenizers.description import describe
+from cbpe.tokenizers.tokenizer import Tokenizer
+from cbpe.training.record import TrainingRecord
+from store import asking, changing, comparing, loading, moving, saving, verifying
+from store.database.locations import find_store
+from store.database.opening import Database
 from store.errors import NotFound
-from store.labels import checked_labels, checked_notes, checked_tags
-from store.locations import find_store
-from store.opening import Database
-from store.references import checked_name
-from store.versions import Version, fetch_one, find_row
+from store.records import audit
+from store.records.labels import checked_labels, checked_notes, checked_tags
+from store.records.references import checked_name
+from store.records.versions import Version, fetch_one, find_row
 
 __all__ = ["ModelStore"]
 

@@ -6,17 +6,17 @@ import os
 
 from sqlalchemy import select
 
-from cbpe.model import KINDS, Model, build, canonical_form
-from cbpe.whole_files import write_whole
+from cbpe.common.atomic_files import write_whole
+from cbpe.tokenizers.description import KINDS, Model, build, canonical_form
 from store import saving
+from store.database.opening import Database
+from store.database.schema import versions
 from store.errors import Damaged, Refused
-from store.file_format import Carried, parts_of_file, read_file
-from store.labels import checked_labels
 from store.loading import STORED, content_model, model_of, training_of
-from store.opening import Database
-from store.references import checked_name
-from store.schema import versions
-from store.versions import Version, fetch_one, find_row
+from store.records.export import Carried, parts_of_file, read_file
+from store.records.labels import checked_labels
+from store.records.references import checked_name
+from store.records.versions import Version, fetch_one, find_row
 
 __all__ = ["carry", "export", "put_in", "read"]
 

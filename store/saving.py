@@ -9,17 +9,17 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from cbpe._core.vocab import Vocabulary
-from cbpe.model import Model, canonical_form
-from cbpe.training_record import TrainingRecord
-from store import audit, labels, rows
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.tokenizers.description import Model, canonical_form
+from cbpe.training.record import TrainingRecord
+from store.database.opening import Database
+from store.database.schema import names, training_records, versions, vocabularies
 from store.errors import Damaged
-from store.labels import Labels
-from store.limits import MAX_JSON_BYTES, MAX_PACKED_BYTES, MAX_PATTERN, MAX_TOKEN_BYTES
-from store.opening import Database
-from store.references import UNSTORABLE, shown
-from store.schema import names, training_records, versions, vocabularies
-from store.versions import Version, fetch_one, find_row, seal_of
+from store.records import audit, labels, rows
+from store.records.labels import Labels
+from store.records.limits import MAX_JSON_BYTES, MAX_PACKED_BYTES, MAX_PATTERN, MAX_TOKEN_BYTES
+from store.records.references import UNSTORABLE, shown
+from store.records.versions import Version, fetch_one, find_row, seal_of
 
 __all__ = ["Entry", "entry_of", "last_number", "save"]
 

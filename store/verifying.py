@@ -12,15 +12,15 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import ColumnElement
 
-from cbpe._core.vocab import Vocabulary
-from cbpe.model import KINDS, canonical_form
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.tokenizers.description import KINDS, canonical_form
+from store.database.opening import UNREADABLE, Database
+from store.database.schema import alias_history, aliases, merges, names, special_tokens, tokens, versions, vocabularies
 from store.errors import Damaged
 from store.loading import STORED, model_of, training_of
-from store.opening import UNREADABLE, Database
-from store.rows import merge_rows, special_token_rows, token_rows
+from store.records.rows import merge_rows, special_token_rows, token_rows
+from store.records.versions import Version, find_row
 from store.saving import readable
-from store.schema import alias_history, aliases, merges, names, special_tokens, tokens, versions, vocabularies
-from store.versions import Version, find_row
 
 __all__ = ["Report", "verify"]
 

@@ -12,8 +12,6 @@ settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=
 settings.register_profile("few", settings.get_profile("cbpe"), max_examples=40)  # pytest --hypothesis-profile=few
 settings.load_profile("cbpe")
 
-SHARED = Path(os.environ.get("CBPE_SHARED", Path(__file__).resolve().parent.parent.parent / "shared"))
-
 
 @pytest.fixture(scope="session", autouse=True)
 def somewhere_else(tmp_path_factory):

@@ -11,8 +11,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import cbpe
-from cbpe.cli.printing import describe, print_error
-from cbpe.cli.settings import StoreOption, settings
+from cbpe.cli.input.settings import StoreOption, settings
+from cbpe.cli.output.printing import describe, print_error
 
 __all__ = ["Lazy", "app", "main", "new_app"]
 
@@ -30,7 +30,7 @@ COMMANDS = {
     "stats": ("vocabulary", "Measure how well tokenizers fit texts."),
     "convert": ("converting", "Write a tokenizer to a file of another format."),
     "encodings": ("vocabulary", "List the named encodings."),
-    "models": ("models", "Keep tokenizers as versions under names: the model store."),
+    "models": ("models.commands", "Keep tokenizers as versions under names: the model store."),
 }
 
 

@@ -8,10 +8,10 @@ import typer
 
 import cbpe
 from cbpe.cli.app import new_app
-from cbpe.cli.inputs import JsonOption
-from cbpe.cli.printing import print_json, print_pairs
-from cbpe.cli.references import complete_reference, is_file, tokenizer_of
-from cbpe.cli.settings import StoreOption
+from cbpe.cli.input.inputs import JsonOption
+from cbpe.cli.input.references import complete_reference, is_file, tokenizer_of
+from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.output.printing import print_json, print_pairs
 from cbpe.cli.training import pattern_of
 
 app = new_app(add_completion=False)
@@ -51,7 +51,7 @@ def convert(
       cbpe convert cl100k_base cl100k_base.tiktoken
       cbpe convert cl100k_base.tiktoken cl100k.json --pattern cl100k --special "<|endoftext|>=100257"
     """
-    from cbpe.saving import left_out
+    from cbpe.tokenizers.saving import left_out
 
     if pattern is None and special is None:
         tok = tokenizer_of(reference)

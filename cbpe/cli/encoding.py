@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cbpe.cli.app import new_app
-from cbpe.cli.inputs import (
+from cbpe.cli.input.inputs import (
     ErrorsOption,
     FieldOption,
     FilesArgument,
@@ -20,14 +20,14 @@ from cbpe.cli.inputs import (
     reporting,
     strings,
 )
-from cbpe.cli.printing import print_counts, print_rows, write_bytes
-from cbpe.cli.references import TokenizerOption, tokenizer_of
-from cbpe.cli.settings import StoreOption
-from cbpe.stream_encoding import count_stream, encode_stream
+from cbpe.cli.input.references import TokenizerOption, tokenizer_of
+from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.output.printing import print_counts, print_rows, write_bytes
+from cbpe.text.streams import count_stream, encode_stream
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
-    from cbpe._core.special import SpecialTokens
+    from cbpe._core.text.special import SpecialTokens
 
 app = new_app(add_completion=False)
 
@@ -89,7 +89,7 @@ def decode(
       cbpe encode -t gpt2 book.txt | cbpe decode -t gpt2
       echo "[15339, 1917]" | cbpe decode -t cl100k_base
     """
-    from cbpe.token_ids import read_ids
+    from cbpe.cli.input.token_ids import read_ids
 
     tok = tokenizer_of(tokenizer)
     for file in files or ["-"]:
@@ -170,7 +170,7 @@ def tokens(
     if as_json:
         print_rows(token_row(token, tok.vocab[token]) for token in ids)
         return
-    from cbpe.cli.gloss import print_gloss
+    from cbpe.cli.output.gloss import print_gloss
 
     print_gloss((token, tok.vocab[token]) for token in ids)
 

@@ -13,13 +13,13 @@ import typer
 
 import cbpe
 from cbpe.cli.app import new_app
-from cbpe.cli.inputs import ErrorsOption, FieldOption, FilesArgument, JsonOption, source_of
-from cbpe.cli.labels import AliasOption, NotesOption, TagOption, pairs_of
-from cbpe.cli.printing import print_error, print_json, print_pairs
-from cbpe.cli.references import complete_reference, open_store, pinned, tokenizer_of, version_of
-from cbpe.cli.settings import StoreOption
-from cbpe.encodings import SPECS
-from cbpe.patterns import BY_NAME
+from cbpe.cli.input.inputs import ErrorsOption, FieldOption, FilesArgument, JsonOption, source_of
+from cbpe.cli.input.labels import AliasOption, NotesOption, TagOption, pairs_of
+from cbpe.cli.input.references import complete_reference, open_store, pinned, tokenizer_of, version_of
+from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.output.printing import print_error, print_json, print_pairs
+from cbpe.encodings.named import SPECS
+from cbpe.text.patterns import BY_NAME
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -102,7 +102,7 @@ def train(
       cbpe train book.txt --vocab-size 4096 --save book --alias prod --tag language=en
       cbpe train part1.jsonl.gz part2.jsonl.gz --field text --vocab-size 50000 --output web
     """
-    from cbpe.saving import refuse_before_training, saved_files
+    from cbpe.tokenizers.saving import refuse_before_training, saved_files
 
     if verbose and as_json:
         raise typer.BadParameter("not together with --json", param_hint="--verbose")
@@ -182,8 +182,8 @@ def pattern_of(name_or_expression: str) -> str:
 
 def check_store(name: str, aliases: list[str] | None, tags: list[str] | None, notes: str | None) -> None:
     """Before there is something to lose: an error for what could not be saved to the store in the end."""
-    from store.labels import checked_labels
-    from store.references import checked_name
+    from store.records.labels import checked_labels
+    from store.records.references import checked_name
 
     checked_name(name)
     checked_labels(pairs_of(tags), aliases or (), notes, None)

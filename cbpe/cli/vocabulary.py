@@ -13,15 +13,15 @@ import typer
 import cbpe
 from cbpe.cli.app import new_app
 from cbpe.cli.encoding import token_row
-from cbpe.cli.inputs import ErrorsOption, FieldOption, FilesArgument, JsonOption, readers, reporting
-from cbpe.cli.printing import print_lines, print_rows, print_table, print_tree
-from cbpe.cli.references import TokenizerOption, complete_reference, tokenizer_of
-from cbpe.cli.settings import StoreOption
-from cbpe.readable import readable_bytes
+from cbpe.cli.input.inputs import ErrorsOption, FieldOption, FilesArgument, JsonOption, readers, reporting
+from cbpe.cli.input.references import TokenizerOption, complete_reference, tokenizer_of
+from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.output.printing import print_lines, print_rows, print_table, print_tree
+from cbpe.cli.output.readable import readable_bytes
 
 if TYPE_CHECKING:
-    from cbpe.analysis import TextStatistics
-    from cbpe.lookup import MergeTree
+    from cbpe.analysis.lookup import MergeTree
+    from cbpe.analysis.measures import TextStatistics
 
 app = new_app(add_completion=False)
 
@@ -60,7 +60,7 @@ def vocab(
       cbpe vocab -t gpt2 --pattern "^ ?[0-9]{4}$" --limit 5
       cbpe vocab -t cl100k_base --tree " tokenizer"
     """
-    from cbpe.lookup import find_tokens, merge_tree
+    from cbpe.analysis.lookup import find_tokens, merge_tree
 
     if contains is not None and hex_bytes is not None:
         raise typer.BadParameter("not together with --contains", param_hint="--bytes")
@@ -137,7 +137,7 @@ def stats(
       cbpe stats -t cl100k_base -t o200k_base book.txt
       cbpe stats -t gpt2 english.txt german.txt
     """
-    from cbpe.analysis import TextTally
+    from cbpe.analysis.measures import TextTally
 
     if len(tokenizers) > 1 and (not files or "-" in files):
         raise typer.BadParameter("standard input can be read only once: name files, or one tokenizer", param_hint="-t")
@@ -178,7 +178,7 @@ def encodings(as_json: JsonOption = False) -> None:
     Example:
       cbpe encodings
     """
-    from cbpe.registry import model_names
+    from cbpe.tokenizers.registry import model_names
 
     rows: list[dict[str, Any]] = []
     for name in cbpe.list_encoding_names():

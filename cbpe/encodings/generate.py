@@ -13,9 +13,9 @@ import argparse
 import hashlib
 from pathlib import Path
 
-from cbpe._core.ranks import vocabulary_from_ranks
-from cbpe._core.vocab import Vocabulary
-from cbpe.encodings import SPECS, packed_file
+from cbpe._core.conversion.ranks import vocabulary_from_ranks
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.encodings.named import SPECS, packed_file
 from cbpe.formats import gpt2, tiktoken
 
 SHA256 = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cbpe.tiktoken_encoding import Encoding
+    from cbpe.tokenizers.tiktoken import Encoding
 
 __all__ = ["from_bpeasy"]
 
@@ -22,7 +22,7 @@ def from_bpeasy(
     >>> from_bpeasy({b"a": 0, b"b": 1, b"ab": 2}, r"\\S+|\\s+", ["<end>"]).encode("ab<end>", allowed_special="all")
     [2, 3]
     """
-    from cbpe.tiktoken_encoding import Encoding
+    from cbpe.tokenizers.tiktoken import Encoding
 
     special_ids = {token: len(vocab) + i for i, token in enumerate(dict.fromkeys(special_tokens))}
     return Encoding(name, pat_str=pattern, mergeable_ranks=vocab, special_tokens=special_ids)

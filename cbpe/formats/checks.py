@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from cbpe._core.vocab import Vocabulary
+from cbpe._core.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["refuse_shared_bytes", "refuse_unmerged", "shown"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from cbpe._core.vocab import Vocabulary
+from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.checks import refuse_shared_bytes, refuse_unmerged
 from cbpe.formats.reading import parse_json
-from cbpe.patterns import GPT2_SPLIT_PATTERN, R50K_SPLIT_PATTERN
+from cbpe.text.patterns import GPT2_SPLIT_PATTERN, R50K_SPLIT_PATTERN
 
 # OpenAI's names for the two, and Hugging Face's.
 FILE_NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cbpe._core.split import category
+from cbpe._core.splitting.split import category
 
 VERSION = "minbpe v1"
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from cbpe._core.coverage import may_match_nothing
-from cbpe._core.split import PatternNotSupported, Splitter
+from cbpe._core.analysis.coverage import may_match_nothing
+from cbpe._core.splitting.split import PatternNotSupported, Splitter
 
 __all__ = ["from_oniguruma", "to_oniguruma"]
 

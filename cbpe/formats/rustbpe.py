@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from cbpe.formats.checks import shown
 
 if TYPE_CHECKING:
-    from cbpe.tiktoken_encoding import Encoding
+    from cbpe.tokenizers.tiktoken import Encoding
 
 __all__ = ["RustBPE", "from_rustbpe"]
 
@@ -27,7 +27,7 @@ def from_rustbpe(
 
     ValueError where ranks do not stand for what it merges: two tokens have the same bytes, or one is never merged.
     """
-    from cbpe.tiktoken_encoding import Encoding
+    from cbpe.tokenizers.tiktoken import Encoding
 
     ranks: dict[bytes, int] = {}
     for token, rank in tokenizer.get_mergeable_ranks():

@@ -6,8 +6,8 @@ import base64
 import binascii
 from itertools import pairwise
 
-from cbpe._core.ranks import vocabulary_from_ranks
-from cbpe._core.vocab import PACKED_HEADER_BYTES, Vocabulary
+from cbpe._core.conversion.ranks import vocabulary_from_ranks
+from cbpe._core.vocabulary.vocabulary import PACKED_HEADER_BYTES, Vocabulary
 from cbpe.formats.checks import refuse_shared_bytes, shown
 
 

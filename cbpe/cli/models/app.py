@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cbpe.cli.app import new_app
-from cbpe.cli.printing import print_json, print_pairs, print_rows, print_table
-from cbpe.cli.references import DIGEST, complete_version
+from cbpe.cli.input.references import DIGEST, complete_version
+from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_table
 
 if TYPE_CHECKING:
     from store import Version

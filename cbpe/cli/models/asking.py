@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbpe.cli.inputs import ErrorsOption, FieldOption, JsonOption, readers
+from cbpe.cli.input.inputs import ErrorsOption, FieldOption, JsonOption, readers
+from cbpe.cli.input.references import complete_reference, complete_version, open_store, open_store_to_compare, side_of
+from cbpe.cli.input.settings import StoreOption
 from cbpe.cli.models.app import (
     NameArgument,
     VersionArgument,
@@ -21,11 +23,9 @@ from cbpe.cli.models.app import (
     row_of,
     shown_time,
 )
-from cbpe.cli.printing import print_json, print_lines, print_pairs, print_rows, print_table
-from cbpe.cli.references import complete_reference, complete_version, open_store, open_store_to_compare, side_of
-from cbpe.cli.settings import StoreOption
+from cbpe.cli.output.printing import print_json, print_lines, print_pairs, print_rows, print_table
+from cbpe.cli.output.readable import readable, readable_bytes
 from cbpe.cli.vocabulary import parsed_hex
-from cbpe.readable import readable, readable_bytes
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer

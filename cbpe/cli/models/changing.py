@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from cbpe.cli.inputs import JsonOption
-from cbpe.cli.labels import AliasOption, NotesOption, TagOption, metrics_of, pairs_of
+from cbpe.cli.input.inputs import JsonOption
+from cbpe.cli.input.labels import AliasOption, NotesOption, TagOption, metrics_of, pairs_of
+from cbpe.cli.input.references import TokenizerOption, open_store, tokenizer_of
+from cbpe.cli.input.settings import StoreOption
 from cbpe.cli.models.app import NameArgument, VersionArgument, app, print_saved, print_version
-from cbpe.cli.printing import print_json, print_lines
-from cbpe.cli.references import TokenizerOption, open_store, tokenizer_of
-from cbpe.cli.settings import StoreOption
-from cbpe.readable import printable
+from cbpe.cli.output.printing import print_json, print_lines
+from cbpe.cli.output.readable import printable
 
 AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
 RenameOption = Annotated[str | None, typer.Option(metavar="NAME", help="Save it under this name.")]

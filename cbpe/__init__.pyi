@@ -1,0 +1,57 @@
+"""The public names, for type checkers: what __init__.py imports when it is asked for."""
+
+from cbpe import core as core
+from cbpe import model as model
+from cbpe import registry as registry
+from cbpe._version import __version__ as __version__
+from cbpe.analysis.measures import TextStatistics as TextStatistics
+from cbpe.analysis.measures import VocabularyAnalysis as VocabularyAnalysis
+from cbpe.corpus.counting import count_words as count_words
+from cbpe.corpus.word_counts import WordCounts as WordCounts
+from cbpe.formats.bpeasy import from_bpeasy as from_bpeasy
+from cbpe.formats.minbpe import render_token as render_token
+from cbpe.formats.rustbpe import from_rustbpe as from_rustbpe
+from cbpe.text.patterns import GPT2_SPLIT_PATTERN as GPT2_SPLIT_PATTERN
+from cbpe.text.patterns import GPT4_SPLIT_PATTERN as GPT4_SPLIT_PATTERN
+from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer as HuggingFaceTokenizer
+from cbpe.tokenizers.loading import load as load
+from cbpe.tokenizers.minbpe import BasicTokenizer as BasicTokenizer
+from cbpe.tokenizers.minbpe import GPT2Tokenizer as GPT2Tokenizer
+from cbpe.tokenizers.minbpe import GPT4Tokenizer as GPT4Tokenizer
+from cbpe.tokenizers.minbpe import RegexTokenizer as RegexTokenizer
+from cbpe.tokenizers.minbpe import recover_merges as recover_merges
+from cbpe.tokenizers.registry import encoding_for_model as encoding_for_model
+from cbpe.tokenizers.registry import encoding_name_for_model as encoding_name_for_model
+from cbpe.tokenizers.registry import get_encoding as get_encoding
+from cbpe.tokenizers.registry import list_encoding_names as list_encoding_names
+from cbpe.tokenizers.tiktoken import Encoding as Encoding
+from cbpe.tokenizers.tokenizer import Tokenizer as Tokenizer
+from cbpe.training.record import TrainingRecord as TrainingRecord
+from cbpe.training.train import train as train
+
+__all__ = [
+    "GPT2_SPLIT_PATTERN",
+    "GPT4_SPLIT_PATTERN",
+    "BasicTokenizer",
+    "Encoding",
+    "GPT2Tokenizer",
+    "GPT4Tokenizer",
+    "HuggingFaceTokenizer",
+    "RegexTokenizer",
+    "TextStatistics",
+    "Tokenizer",
+    "TrainingRecord",
+    "VocabularyAnalysis",
+    "WordCounts",
+    "count_words",
+    "encoding_for_model",
+    "encoding_name_for_model",
+    "from_bpeasy",
+    "from_rustbpe",
+    "get_encoding",
+    "list_encoding_names",
+    "load",
+    "recover_merges",
+    "render_token",
+    "train",
+]

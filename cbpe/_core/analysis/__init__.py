@@ -1,0 +1,1 @@
+"""What can be proved of a vocabulary and a split pattern."""

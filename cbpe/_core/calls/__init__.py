@@ -1,0 +1,1 @@
+"""The calls of the core: Python objects in and out, several threads, signals."""

@@ -1,0 +1,368 @@
+"""Encoding many texts, or one long text, with several threads.
+
+The texts come apart into parts: stretches between special tokens, the long ones cut where a piece is likely to begin.
+Threads take runs of parts, one after another, and encode each into a workspace of their own without the GIL.
+
+Where a piece begins, what follows is split as if nothing came before. So a cut is right if the part before it ends
+there; that is looked at afterwards, and what lies behind a wrong cut is encoded again.
+"""
+
+from array import array
+
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.object cimport PyObject
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy
+
+from cbpe._core.encoding.encode cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id, encode_slice, reserve
+from cbpe._core.calls.engine cimport list_for_ints, refuse_special
+from cbpe._core.merging.merge cimport pause
+from cbpe._core.text.special cimport next_special
+from cbpe._core.splitting.split cimport Reading, Span, SplitTables, find_pieces, read_from
+from cbpe._core.text.utf8 cimport Utf8, character_start, read_utf8
+from cbpe._core.vocabulary.vocabulary cimport NONE
+
+from cbpe._core.calls.parallel import checked_workers, run_in_threads
+
+cdef extern from "objects.h":
+    int cbpe_raised() except -1
+
+cdef extern from "bits.h" nogil:
+    int64_t cbpe_atomic_add(int64_t *p, int64_t n)
+
+cdef enum:
+    SMALLEST_PART = 1 << 15     # bytes of text that are worth another thread's attention
+    LARGEST_PART = 1 << 20
+    PARTS_PER_WORKER = 8        # the more, the better they share; the fewer, the less there is to put together
+    LEAD = 1 << 10              # bytes that are split before a cut, to learn where pieces begin
+    SPANS = 64
+
+
+cdef Py_ssize_t find_cut(
+    const SplitTables *split, const uint8_t *text, Py_ssize_t size, Py_ssize_t target, Reading *reading
+) noexcept nogil:
+    """Where a piece is likely to begin, at or behind text[target]: `size` if no place is found, -1 if that takes long
+    and is to be gone on with."""
+    cdef Span spans[SPANS]
+    cdef Py_ssize_t n, i
+    while reading.position < size:
+        n = find_pieces(split, text, size, reading, spans, SPANS)
+        for i in range(n):
+            if spans[i].end >= target:
+                return spans[i].end
+        if n == 0:
+            return -1
+    return size
+
+
+@cython.final
+@cython.no_gc_clear     # __dealloc__ needs the engine
+cdef class Batch:
+    """The texts of one call, on their way to token ids.
+
+    workers: how many threads, or None for all cores. part_bytes: how long the parts are that a long text is cut into;
+    None: whatever serves the threads best. What is refused (see Engine.encode_text) is so before anything is encoded.
+    """
+
+    def __cinit__(
+        self,
+        Engine engine not None,
+        texts,
+        SpecialTokens allowed,
+        SpecialTokens forbidden,
+        workers=None,
+        part_bytes=None,
+    ):
+        cdef Py_ssize_t i
+        self.n_workers = checked_workers(workers)
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"a batch is several texts, not one {type(texts).__name__}: put it in a list")
+        self.engine = engine
+        self.allowed = allowed
+        self.texts = list(texts)
+        self.forms = <Utf8 *>calloc(len(self.texts) + 1, sizeof(Utf8))
+        if self.forms == NULL:
+            raise MemoryError
+        for i in range(len(self.texts)):
+            self.texts[i] = read_utf8(self.texts[i], engine.write_utf8, &engine.last_text, &self.forms[i])
+            self.n_forms += 1
+            self.n_bytes += self.forms[i].size
+            PyErr_CheckSignals()
+        for i in range(len(self.texts) if forbidden is not None else 0):
+            refuse_special(&self.forms[i], forbidden)
+        if engine.split == NULL:
+            self.n_workers = 1      # the splitter is Python's: threads would only wait for each other
+        self.part_bytes = part_bytes or max(
+            SMALLEST_PART, min(LARGEST_PART, self.n_bytes // (self.n_workers * PARTS_PER_WORKER))
+        )
+        self.first_parts = <Py_ssize_t *>malloc((len(self.texts) + 1) * sizeof(Py_ssize_t))
+        if self.first_parts == NULL:
+            raise MemoryError
+        for i in range(len(self.texts)):
+            self.first_parts[i] = self.n_parts
+            self.take_apart(i)
+            PyErr_CheckSignals()
+        self.first_parts[len(self.texts)] = self.n_parts
+        self.make_runs()
+        self.n_workers = max(1, min(self.n_workers, self.n_runs))
+        self.works = <Workspace **>calloc(self.n_workers, sizeof(Workspace *))
+        if self.works == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        if self.works != NULL:
+            for i in range(self.n_workers):
+                if self.works[i] != NULL:
+                    self.engine.release(self.works[i])
+        for i in range(self.n_forms):
+            free(self.forms[i].owned)
+        free(self.forms)
+        free(self.works)
+        free(self.parts)
+        free(self.first_parts)
+        free(self.runs)
+
+    # ---- Taking the texts apart
+
+    cdef int take_apart(self, Py_ssize_t number) except -1:
+        cdef Py_ssize_t start = 0, at
+        cdef Utf8 utf8 = self.forms[number]
+        cdef uint32_t which
+        while self.allowed is not None:
+            at = next_special(&self.allowed.tables, utf8.bytes, utf8.size, start, &which)
+            if at < 0:
+                break
+            self.add_stretch(number, utf8.bytes + start, at - start, self.allowed.tables.ids[which])
+            start = at + self.allowed.tables.offsets[which + 1] - self.allowed.tables.offsets[which]
+            PyErr_CheckSignals()
+        return self.add_stretch(number, utf8.bytes + start, utf8.size - start, NONE)
+
+    cdef int add_stretch(self, Py_ssize_t number, const uint8_t *text, Py_ssize_t size, uint32_t special) except -1:
+        cdef Py_ssize_t start = 0, stop, target
+        cdef Reading reading
+        while True:
+            stop = size
+            # What is left is not cut off for less than half a part.
+            if self.n_workers > 1 and size - start > self.part_bytes + self.part_bytes // 2:
+                target = start + self.part_bytes
+                reading = read_from(character_start(text, size, max(start, target - LEAD)))
+                stop = -1
+                while stop < 0:
+                    with nogil:
+                        stop = find_cut(self.engine.split, text, size, target, &reading)
+                    PyErr_CheckSignals()
+            self.add_part(Part(text, size, start, stop, special if stop == size else NONE, number, 0, 0, 0, 0))
+            start = stop
+            if start == size:
+                return 0
+
+    cdef int add_part(self, Part part) except -1:
+        cdef Py_ssize_t capacity
+        cdef void *grown
+        if self.n_parts == self.parts_capacity:
+            capacity = 2 * self.parts_capacity + len(self.texts) + 1
+            grown = realloc(self.parts, capacity * sizeof(Part))
+            if grown == NULL:
+                raise MemoryError
+            self.parts = <Part *>grown
+            self.parts_capacity = capacity
+        self.parts[self.n_parts] = part
+        self.n_parts += 1
+        return 0
+
+    cdef int make_runs(self) except -1:
+        """Put the parts together to runs that are worth a thread's attention."""
+        cdef Py_ssize_t i, n_bytes = 0
+        self.runs = <Py_ssize_t *>malloc((self.n_parts + 1) * sizeof(Py_ssize_t))
+        if self.runs == NULL:
+            raise MemoryError
+        self.runs[0] = 0
+        for i in range(self.n_parts):
+            # A special token, or a text, costs something even if it is short.
+            n_bytes += self.parts[i].stop - self.parts[i].start + 16
+            if n_bytes >= self.part_bytes or i == self.n_parts - 1:
+                self.n_runs += 1
+                self.runs[self.n_runs] = i + 1
+                n_bytes = 0
+        return 0
+
+    # ---- Encoding
+
+    def encode(self):
+        """Encode all texts; where the ids of each begin, as array("q") of len(texts) + 1 items."""
+        cdef Py_ssize_t i, k, n = 0
+        cdef int64_t[::1] where
+        run_in_threads(self.work, self.n_workers, self.stop)
+        self.check_cuts()
+        offsets = array("q", bytes(8 * (len(self.texts) + 1)))
+        where = offsets
+        for i in range(len(self.texts)):
+            for k in range(self.first_parts[i], self.first_parts[i + 1]):
+                n += self.parts[k].n_ids
+            where[i + 1] = n
+        return offsets
+
+    def stop(self):
+        cbpe_atomic_add(&self.stopped, 1)
+
+    def work(self):
+        """Encode runs until none is left: what each thread does."""
+        cdef int number = <int>cbpe_atomic_add(&self.n_started, 1) - 1
+        cdef Workspace *work = self.engine.acquire()
+        cdef Py_ssize_t run
+        cdef EncodeStatus status
+        self.works[number] = work
+        work.counting = self.counting
+        work.room.stopped = &self.stopped
+        if self.results is None and not self.counting and not reserve(
+            work, min(self.n_bytes // self.n_workers, RESERVED_IDS)
+        ):
+            raise MemoryError
+        while True:
+            run = cbpe_atomic_add(&self.n_taken, 1) - 1
+            if run >= self.n_runs or cbpe_atomic_add(&self.stopped, 0):
+                return
+            if self.engine.split == NULL:
+                self.encode_run_by_python(run, work)
+            else:
+                with nogil:
+                    status = self.encode_run(run, work, number)
+                if status == INTERRUPTED:
+                    cbpe_raised()
+                    return      # another thread raised
+                self.engine.check(status, work)
+            if self.results is not None:
+                self.list_run(run, work)
+
+    cdef EncodeStatus encode_run(self, Py_ssize_t run, Workspace *work, int number) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef EncodeStatus status = DONE
+        for i in range(self.runs[run], self.runs[run + 1]):
+            self.parts[i].worker = number
+            status = self.encode_part(&self.parts[i], work)
+            if status != DONE:
+                break
+        # Python's handlers of signals have their turn after each run.
+        return INTERRUPTED if status == DONE and pause(&work.room) < 0 else status
+
+    cdef EncodeStatus encode_part(self, Part *part, Workspace *work) noexcept nogil:
+        cdef EncodeStatus status
+        cdef Py_ssize_t before = work.n_ids + work.n_counted
+        cdef Reading reading = read_from(part.start)
+        part.first = work.n_ids
+        while True:
+            status = encode_slice(
+                &self.engine.vocabulary.tables, self.engine.split, work, part.text, part.size, part.stop, &reading, NULL
+            )
+            if status != MORE:
+                break
+            if pause(&work.room) < 0:
+                return INTERRUPTED
+        part.ended = reading.position
+        if status == DONE and part.special != NONE:
+            status = append_id(work, part.special)
+        part.n_ids = work.n_ids + work.n_counted - before
+        return status
+
+    cdef int encode_run_by_python(self, Py_ssize_t run, Workspace *work) except -1:
+        cdef Py_ssize_t i, before
+        cdef Part *part
+        for i in range(self.runs[run], self.runs[run + 1]):
+            part = &self.parts[i]
+            part.first = work.n_ids
+            before = work.n_ids + work.n_counted
+            self.engine.encode_by_python(work, part.text, 0, part.size)
+            if part.special != NONE:
+                self.engine.check(append_id(work, part.special), work)
+            part.n_ids = work.n_ids + work.n_counted - before
+            part.ended = part.size
+        return 0
+
+    cdef int check_cuts(self) except -1:
+        """Encode again what lies behind a cut where no piece ended."""
+        cdef Py_ssize_t i
+        cdef EncodeStatus status
+        cdef Part *part
+        for i in range(1, self.n_parts):
+            part = &self.parts[i]
+            if part.start == 0 or self.parts[i - 1].ended == part.start:
+                continue
+            part.start = self.parts[i - 1].ended
+            part.worker = 0
+            with nogil:
+                status = self.encode_part(part, self.works[0])
+            self.engine.check(status, self.works[0])
+        return 0
+
+    # ---- What comes of it
+
+    def count(self):
+        """The number of all ids."""
+        self.counting = True
+        offsets = self.encode()
+        return offsets[len(offsets) - 1]
+
+    def lists(self):
+        """The ids of each text: list[list[int]]."""
+        cdef Py_ssize_t i
+        self.results = [None] * len(self.texts)
+        self.encode()
+        for i in range(len(self.texts)):
+            if self.results[i] is None:
+                self.results[i] = self.list_text(i)
+        return self.results
+
+    cdef int list_run(self, Py_ssize_t run, Workspace *work) except -1:
+        """Make the lists of the texts that are all in this run, while other threads encode."""
+        cdef Py_ssize_t start = self.runs[run], stop = self.runs[run + 1], number
+        cdef bint all_listed = True
+        for number in range(self.parts[start].number, self.parts[stop - 1].number + 1):
+            if self.first_parts[number] >= start and self.first_parts[number + 1] <= stop:
+                self.results[number] = self.list_text(number)
+            else:
+                all_listed = False
+        if all_listed:
+            work.n_ids = self.parts[start].first
+        return 0
+
+    cdef list list_text(self, Py_ssize_t number):
+        cdef Py_ssize_t i, n = 0
+        cdef const Part *part
+        for i in range(self.first_parts[number], self.first_parts[number + 1]):
+            n += self.parts[i].n_ids
+        cdef list result = list_for_ints(n)
+        n = 0
+        for i in range(self.first_parts[number], self.first_parts[number + 1]):
+            part = &self.parts[i]
+            self.engine.put_ints(<PyObject *>result, n, self.works[part.worker].ids + part.first, part.n_ids)
+            n += part.n_ids
+        return result
+
+    cdef bint in_order(self):
+        """Whether all ids stand in the first workspace, in the order of the texts."""
+        cdef Py_ssize_t i, n = 0
+        for i in range(self.n_parts):
+            if self.parts[i].worker != 0 or self.parts[i].first != n:
+                return False
+            n += self.parts[i].n_ids
+        return self.works[0] != NULL and self.works[0].n_ids == n
+
+    cdef uint32_t *gather(self) except NULL:
+        """All ids in the order of the texts. The caller frees them."""
+        cdef Py_ssize_t i, n = 0
+        cdef const Part *part
+        cdef uint32_t *ids
+        for i in range(self.n_parts):
+            n += self.parts[i].n_ids
+        ids = <uint32_t *>malloc((n + 1) * sizeof(uint32_t))
+        if ids == NULL:
+            raise MemoryError
+        with nogil:
+            n = 0
+            for i in range(self.n_parts):
+                part = &self.parts[i]
+                memcpy(ids + n, self.works[part.worker].ids + part.first, part.n_ids * sizeof(uint32_t))
+                n += part.n_ids
+        return ids

@@ -1,0 +1,87 @@
+from array import array
+from collections.abc import Iterable
+from typing import Final, SupportsIndex
+
+from typing_extensions import Buffer
+
+from cbpe._core.calls.stream import StreamDecoder
+from cbpe._core.splitting.split import Splitter
+from cbpe._core.text.special import SpecialTokens
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.text.splitting import RegexSplitter
+
+DEFAULT_CACHE_BYTES: Final[int]
+
+class Encoder:
+    """Encodes and decodes with one model: the base of Tokenizer. Until _install is called, all raises RuntimeError."""
+
+    def _install(
+        self,
+        vocabulary: Vocabulary,
+        splitter: Splitter | RegexSplitter,
+        special_tokens: dict[str, int],
+        cache_bytes: int = ...,
+    ) -> None: ...
+    @property
+    def _vocabulary(self) -> Vocabulary: ...
+    @property
+    def _splitter(self) -> Splitter | RegexSplitter: ...
+    @property
+    def _special(self) -> SpecialTokens: ...
+    def encode_ordinary(self, text: str, *, workers: int | None = 1) -> list[int]: ...
+    def _encode(
+        self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None, workers: int | None = 1
+    ) -> list[int]: ...
+    def _encode_refusing(self, text: str, workers: int | None = 1) -> list[int]: ...
+    def _count(
+        self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None, workers: int | None = 1
+    ) -> int: ...
+    def _encode_buffer(
+        self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None, workers: int | None = 1
+    ) -> Buffer: ...
+    def _encode_batch(
+        self,
+        texts: Iterable[str],
+        allowed: SpecialTokens | None,
+        forbidden: SpecialTokens | None,
+        workers: int | None = None,
+        part_bytes: int | None = None,
+    ) -> list[list[int]]: ...
+    def _encode_flat(
+        self,
+        texts: Iterable[str],
+        allowed: SpecialTokens | None,
+        forbidden: SpecialTokens | None,
+        workers: int | None = None,
+        part_bytes: int | None = None,
+    ) -> tuple[Buffer, array[int]]: ...
+    def _encode_dropping(
+        self,
+        text: str,
+        allowed: SpecialTokens | None,
+        forbidden: SpecialTokens | None,
+        probability: float,
+        seed: int,
+    ) -> list[int]: ...
+    def _encode_with_offsets(
+        self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+    ) -> tuple[list[int], list[tuple[int, int]]]: ...
+    def _encode_buffer_with_offsets(
+        self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+    ) -> tuple[Buffer, bytearray]: ...
+    def _truncate(
+        self, text: str, max_tokens: int, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+    ) -> str: ...
+    def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]: ...
+    def decode_bytes_batch(
+        self, batch: Iterable[Iterable[SupportsIndex]], *, num_threads: int | None = None
+    ) -> list[bytes]: ...
+    def decode_batch(
+        self, batch: Iterable[Iterable[SupportsIndex]], *, errors: str = "replace", num_threads: int | None = None
+    ) -> list[str]: ...
+    def decode_bytes(self, tokens: Iterable[SupportsIndex]) -> bytes: ...
+    def decode(self, tokens: Iterable[SupportsIndex], errors: str = "replace") -> str: ...
+    def decode_with_offsets(self, tokens: Iterable[SupportsIndex]) -> tuple[str, list[int]]: ...
+    def stream_decoder(self, errors: str = "replace") -> StreamDecoder: ...
+
+def decode_ids(self: Encoder, ids: Iterable[SupportsIndex], errors: str = "replace") -> str: ...

@@ -1,0 +1,360 @@
+"""Encoder: encoding and decoding for Python, over an Engine. The handle that Python's classes derive from: training or
+loading gives it another Engine."""
+
+cimport cython
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.unicode cimport PyUnicode_DecodeUTF8, PyUnicode_FromObject
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+
+from cbpe._core.calls.batch cimport Batch
+from cbpe._core.decoding.decode cimport ByteBuffer
+from cbpe._core.merging.dropout cimport Dropout, close_dropout, open_dropout
+from cbpe._core.encoding.encode cimport EncodeStatus, Workspace, encode_piece
+from cbpe._core.calls.engine cimport Engine, refuse_special
+from cbpe._core.calls.join cimport join_tokens
+from cbpe._core.calls.offsets cimport Jumps, Location, locate_ids, to_tuples, undo_joining
+from cbpe._core.text.special cimport SpecialTokens
+from cbpe._core.calls.truncate cimport truncate_text
+from cbpe._core.text.utf8 cimport Utf8, encodable, read_utf8, utf8_of
+from cbpe._core.vocabulary.vocabulary cimport Vocabulary
+
+from cbpe._core.calls.engine import DEFAULT_CACHE_BYTES
+from cbpe._core.calls.join import join_batch
+from cbpe._core.calls.offsets import decode_with_offsets
+from cbpe._core.calls.stream import StreamDecoder
+
+cdef enum:
+    BETWEEN_SIGNALS = 1 << 22   # tokens
+
+
+@cython.final
+cdef class TokenBuffer:
+    """Owns uint32 token ids and shows them through the buffer protocol."""
+
+    cdef uint32_t *ids
+    cdef Py_ssize_t n
+    cdef Py_ssize_t shape[1]
+
+    def __dealloc__(self):
+        free(self.ids)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        self.shape[0] = self.n
+        buffer.buf = self.ids
+        buffer.obj = self
+        buffer.len = self.n * sizeof(uint32_t)
+        buffer.itemsize = sizeof(uint32_t)
+        buffer.readonly = 0
+        buffer.ndim = 1
+        buffer.format = b"I"
+        buffer.shape = self.shape
+        buffer.strides = NULL
+        buffer.suboffsets = NULL
+        buffer.internal = NULL
+
+
+cdef TokenBuffer take_ids(Workspace *work):
+    """The ids of a workspace, handed over with their memory."""
+    cdef TokenBuffer buffer = TokenBuffer()
+    buffer.ids = <uint32_t *>realloc(work.ids, (work.n_ids + 1) * sizeof(uint32_t))
+    if buffer.ids == NULL:
+        raise MemoryError
+    buffer.n = work.n_ids
+    work.ids = NULL
+    work.n_ids = work.capacity = 0
+    return buffer
+
+
+cdef Workspace *encoded(
+    Engine engine,
+    text,
+    SpecialTokens allowed,
+    SpecialTokens forbidden,
+    bint counting=False,
+    Dropout *dropout=NULL,
+    Jumps *jumps=NULL,
+) except NULL:
+    """A workspace that holds the ids of a text, or their number. The caller releases it."""
+    cdef Workspace *work = NULL
+    cdef Utf8 utf8
+    cdef bint done = False
+    text = read_utf8(text, engine.write_utf8, &engine.last_text, &utf8)
+    try:
+        if forbidden is not None:
+            refuse_special(&utf8, forbidden)
+        work = engine.acquire()
+        work.counting = counting
+        work.dropout = dropout
+        work.jumps = jumps
+        engine.encode_text(work, &utf8, allowed)
+        done = True
+    finally:    # an except clause would save the exception that is being handled, in every call
+        if utf8.owned != NULL:
+            free(utf8.owned)
+        if not done and work != NULL:
+            engine.release(work)
+    return work
+
+
+cdef bytearray located(Engine engine, Workspace *work, str text, str exact):
+    """Where the tokens of an encodable text are in the text that was given: int64[n, 2]."""
+    cdef Utf8 utf8 = utf8_of(exact)
+    cdef bytearray buffer = PyByteArray_FromStringAndSize(NULL, 2 * work.n_ids * sizeof(int64_t))
+    cdef int64_t *spans = <int64_t *>PyByteArray_AS_STRING(buffer)
+    cdef Location location = Location(0, 0, 0, 0)
+    cdef Py_ssize_t stop
+    while location.n_ids < work.n_ids:
+        stop = min(work.n_ids, location.n_ids + BETWEEN_SIGNALS)
+        with nogil:
+            locate_ids(&engine.table, work.jumps, utf8.bytes, work.ids, stop, &location, spans)
+        PyErr_CheckSignals()
+    if len(exact) != len(text):
+        undo_joining(text, exact, spans, work.n_ids)
+    return buffer
+
+
+cdef tuple encode_located(Engine engine, text, SpecialTokens allowed, SpecialTokens forbidden):
+    """The ids of a text and where in it they are, as buffers of uint32[n] and int64[n, 2]."""
+    cdef str exact = encodable(text)
+    cdef Jumps jumps = Jumps(NULL, 0, 0, 0)
+    cdef Workspace *work = NULL
+    try:
+        work = encoded(engine, exact, allowed, forbidden, False, NULL, &jumps)
+        spans = located(engine, work, PyUnicode_FromObject(text), exact)
+        return take_ids(work), spans
+    finally:
+        if work != NULL:
+            engine.release(work)
+        free(jumps.items)
+
+
+cdef list encode_to_list(Engine engine, text, SpecialTokens allowed, SpecialTokens forbidden, workers):
+    cdef Workspace *work
+    if workers != 1:
+        return Batch(engine, [text], allowed, forbidden, workers).lists()[0]
+    work = encoded(engine, text, allowed, forbidden)
+    try:
+        return engine.to_list(work.ids, work.n_ids)
+    finally:
+        engine.release(work)
+
+
+cdef str decode_to_text(Engine engine, tokens, str errors):
+    cdef bytes handler = errors.encode()
+    cdef ByteBuffer buffer = join_tokens(engine, tokens)
+    try:
+        return PyUnicode_DecodeUTF8(<const char *>buffer.bytes, buffer.used, handler)
+    finally:
+        free(buffer.bytes)
+
+
+cdef class Encoder:
+    """Encodes and decodes with one Engine. The base of Tokenizer, which says what its methods promise."""
+
+    cdef Engine engine
+
+    def _install(
+        self,
+        Vocabulary vocabulary not None,
+        splitter,
+        dict special_tokens not None,
+        Py_ssize_t cache_bytes=DEFAULT_CACHE_BYTES,
+    ):
+        """Use these tables from now on. Calls in progress go on with the earlier ones."""
+        cdef Engine engine = Engine(vocabulary, splitter, SpecialTokens(special_tokens), cache_bytes)
+        with cython.critical_section(self):
+            self.engine = engine
+
+    cdef Engine installed(self):
+        cdef Engine engine
+        with cython.critical_section(self):     # without a GIL, another thread may put another one in place now
+            engine = self.engine
+        if engine is None:
+            raise RuntimeError(f"this {type(self).__name__} has no vocabulary: its __init__ has not been called")
+        return engine
+
+    @property
+    def _vocabulary(self):
+        return self.installed().vocabulary
+
+    @property
+    def _splitter(self):
+        return self.installed().splitter
+
+    @property
+    def _special(self):
+        return self.installed().special_tokens
+
+    def encode_ordinary(self, text, *, workers=1):
+        """Encode text in which no special token counts as such: str -> list[int]. `workers` is as for encode.
+
+        >>> enc.encode_ordinary("hello world")
+        [15339, 1917]
+        """
+        return encode_to_list(self.installed(), text, None, None, workers)
+
+    def _encode(self, text, SpecialTokens allowed, SpecialTokens forbidden, workers=1):
+        return encode_to_list(self.installed(), text, allowed, forbidden, workers)
+
+    def _encode_refusing(self, text, workers=1):
+        """The same where every special token is forbidden: what most calls are, and the quickest."""
+        cdef Engine engine = self.installed()
+        return encode_to_list(engine, text, None, engine.special_tokens, workers)
+
+    def _count(self, text, SpecialTokens allowed, SpecialTokens forbidden, workers=1):
+        cdef Engine engine = self.installed()
+        cdef Workspace *work
+        cdef Py_ssize_t n
+        if workers != 1:
+            return Batch(engine, [text], allowed, forbidden, workers).count()
+        work = encoded(engine, text, allowed, forbidden, True)
+        n = work.n_counted + work.n_ids
+        engine.release(work)
+        return n
+
+    def _encode_buffer(self, text, SpecialTokens allowed, SpecialTokens forbidden, workers=1):
+        """The ids as an object that owns them and shows them as a buffer of uint32[n]."""
+        cdef Engine engine = self.installed()
+        cdef Workspace *work
+        if workers != 1:
+            return self._encode_flat([text], allowed, forbidden, workers)[0]
+        work = encoded(engine, text, allowed, forbidden)
+        try:
+            return take_ids(work)
+        finally:
+            engine.release(work)
+
+    def _encode_dropping(
+        self, text, SpecialTokens allowed, SpecialTokens forbidden, double probability, uint64_t seed
+    ):
+        """The ids, where each possible merge is dropped with a probability at each step."""
+        cdef Engine engine = self.installed()
+        cdef Dropout dropout
+        cdef Workspace *work = NULL
+        open_dropout(&dropout, probability, seed, engine.seed)
+        try:
+            work = encoded(engine, text, allowed, forbidden, False, &dropout)
+            return engine.to_list(work.ids, work.n_ids)
+        finally:
+            if work != NULL:
+                engine.release(work)
+            close_dropout(&dropout)
+
+    def _encode_with_offsets(self, text, SpecialTokens allowed, SpecialTokens forbidden):
+        """The ids and where in the text each is: list[int], list[tuple[int, int]]."""
+        cdef Engine engine = self.installed()
+        cdef TokenBuffer buffer
+        cdef bytearray spans
+        buffer, spans = encode_located(engine, text, allowed, forbidden)
+        return engine.to_list(buffer.ids, buffer.n), to_tuples(<int64_t *>PyByteArray_AS_STRING(spans), buffer.n)
+
+    def _encode_buffer_with_offsets(self, text, SpecialTokens allowed, SpecialTokens forbidden):
+        """The same as buffers of uint32[n] and int64[n, 2]."""
+        return encode_located(self.installed(), text, allowed, forbidden)
+
+    def _encode_batch(self, texts, SpecialTokens allowed, SpecialTokens forbidden, workers=None, part_bytes=None):
+        """The ids of each text: list[list[int]]. part_bytes is how long texts are cut between threads, for tests."""
+        return Batch(self.installed(), texts, allowed, forbidden, workers, part_bytes).lists()
+
+    def _encode_flat(self, texts, SpecialTokens allowed, SpecialTokens forbidden, workers=None, part_bytes=None):
+        """The ids of all texts one after another, as a buffer of uint32[n], and where each text's begin, as a buffer
+        of int64[texts + 1]."""
+        cdef Batch batch = Batch(self.installed(), texts, allowed, forbidden, workers, part_bytes)
+        cdef TokenBuffer buffer
+        offsets = batch.encode()
+        if batch.in_order():
+            buffer = take_ids(batch.works[0])
+        else:
+            buffer = TokenBuffer()
+            buffer.ids = batch.gather()
+            buffer.n = offsets[len(offsets) - 1]
+        return buffer, offsets
+
+    def _truncate(self, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):
+        """The longest prefix of a text with at most max_tokens tokens."""
+        return truncate_text(self.installed(), text, max_tokens, allowed, forbidden)
+
+    def _encode_single_piece(self, text_or_bytes):
+        """Encode a str or bytes as one piece, whatever the split pattern says, without special tokens: list[int]."""
+        cdef Engine engine = self.installed()
+        cdef bytes piece
+        cdef Workspace *work
+        cdef EncodeStatus status
+        cdef Py_ssize_t size
+        cdef const uint8_t *start
+        piece = text_or_bytes if isinstance(text_or_bytes, bytes) else encodable(text_or_bytes).encode()
+        start, size = <const uint8_t *>PyBytes_AS_STRING(piece), PyBytes_GET_SIZE(piece)
+        work = engine.acquire()
+        try:
+            with nogil:
+                status = encode_piece(&engine.vocabulary.tables, work, start, size)
+            engine.check(status, work)
+            return engine.to_list(work.ids, work.n_ids)
+        finally:
+            engine.release(work)
+
+    def decode_bytes_batch(self, batch, *, num_threads=None):
+        """Decode several sequences of token ids to bytes: list[bytes], in parallel. Raises as decode_bytes does."""
+        return join_batch(self.installed(), batch, None, num_threads)
+
+    def decode_batch(self, batch, *, str errors not None="replace", num_threads=None):
+        """Decode several sequences of token ids to text: list[str], in parallel. Raises as decode does.
+
+        >>> enc.decode_batch([[15339, 1917], [15339]])
+        ['hello world', 'hello']
+        """
+        return join_batch(self.installed(), batch, errors, num_threads)
+
+    def decode_bytes(self, tokens):
+        """Decode token ids to bytes. Raises KeyError for an id that is not in the vocabulary, which is an OverflowError
+        too if it is negative or no 32-bit number, and TypeError for what is no int.
+
+        >>> enc.decode_bytes([15339, 1917])
+        b'hello world'
+        """
+        cdef ByteBuffer buffer = join_tokens(self.installed(), tokens)
+        try:
+            return PyBytes_FromStringAndSize(<const char *>buffer.bytes, buffer.used)
+        finally:
+            free(buffer.bytes)
+
+    def decode(self, tokens, str errors not None="replace"):
+        """Decode token ids to text; `errors` says what becomes of bytes that are no UTF-8, as for bytes.decode.
+
+        Raises what decode_bytes raises.
+
+        >>> enc.decode([15339, 1917])
+        'hello world'
+        """
+        return decode_to_text(self.installed(), tokens, errors)
+
+    def decode_with_offsets(self, tokens):
+        """Decode token ids to text, and the number of the first character of each: (str, list[int]).
+
+        A token that begins within a character has that character's number. Raises UnicodeDecodeError for bytes that are
+        no UTF-8, and what decode raises.
+
+        >>> enc.decode_with_offsets([15339, 1917])
+        ('hello world', [0, 5])
+        """
+        return decode_with_offsets(self.installed(), tokens)
+
+    def stream_decoder(self, errors="replace"):
+        """A decoder of ids that come one at a time: `push(id)` returns the text that is whole by now, `flush()` at the
+        end what is held back. Together that is what `decode` returns for all ids, with the same `errors`.
+
+        A character that is still coming is held back, at most 3 bytes. LookupError if `errors` is unknown.
+
+        >>> stream = enc.stream_decoder()
+        >>> [stream.push(token) for token in [9468, 239, 233]], stream.flush()
+        (['', '', '👋'], '')
+        """
+        return StreamDecoder(self.installed(), errors)
+
+
+def decode_ids(Encoder self not None, ids, str errors not None="replace"):
+    """Decode token ids to text, as Tokenizer.decode does; the argument's name is minbpe's."""
+    return decode_to_text(self.installed(), ids, errors)

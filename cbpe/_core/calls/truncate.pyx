@@ -1,0 +1,275 @@
+"""Truncating a text to a number of tokens, without reading much more of it than is kept.
+
+A longer prefix may have fewer tokens than a shorter one ("hell" two, "hello" one), and a piece may end elsewhere when
+the text ends within it, so that cutting the list of ids does not give the longest prefix. What can be relied on: pieces
+that are sure whatever follows are in every longer prefix. As soon as these have too many tokens, every longer prefix
+has; the shorter ones are then tried from there downwards.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.unicode cimport PyUnicode_READ_CHAR
+from libc.stdint cimport uint8_t, uint32_t
+
+from cbpe._core.encoding.encode cimport MORE, EncodeStatus, Workspace, encode_piece, encode_slice, tidy_workspace
+from cbpe._core.calls.engine cimport refuse_special
+from cbpe._core.merging.merge cimport may_walk, shared_walk_tables
+from cbpe._core.text.special cimport next_special
+from cbpe._core.splitting.split cimport Reading, read_from
+from cbpe._core.text.utf8 cimport Utf8, character_start, encodable, utf8_of
+from cbpe._core.vocabulary.vocabulary cimport VocabTables
+from cbpe._core.merging.linear cimport WalkTables, longest_prefix
+
+cdef enum:
+    WINDOW = 1 << 10            # bytes that are looked at closely
+    LONG = 1 << 14              # bytes in which the prefixes are too many to try one by one
+    MORE_TEXT = -2              # it takes more of the text to tell
+
+
+cdef Py_ssize_t count_pieces(
+    Engine engine, Workspace *work, const uint8_t *text, Py_ssize_t size, bint goes_on, Py_ssize_t *position
+) except -1:
+    """The tokens of text[position[0]:size]. If the text goes on, only those of pieces that are sure, behind the last of
+    which position[0] then is."""
+    cdef bint undecided = False
+    cdef Reading reading = read_from(position[0])
+    cdef EncodeStatus status
+    tidy_workspace(work)
+    work.counting = True
+    while True:
+        with nogil:
+            status = encode_slice(
+                &engine.vocabulary.tables, engine.split, work, text, size, size, &reading,
+                &undecided if goes_on else NULL,
+            )
+        PyErr_CheckSignals()
+        if status != MORE:
+            engine.check(status, work)
+            position[0] = reading.position
+            return work.n_counted
+
+
+cdef class Truncation:
+    """The search in one stretch of text: text[:size] in which nothing is special, and behind which more may follow.
+
+    `known` lists places where a piece begins for certain, in every prefix that is at least so long, with the number of
+    tokens before it: (place, length of prefix, tokens).
+    """
+
+    cdef Engine engine
+    cdef Workspace *work
+    cdef const uint8_t *text
+    cdef Py_ssize_t size
+    cdef bint goes_on
+    cdef Py_ssize_t budget
+    cdef list known
+    cdef Py_ssize_t n_tokens    # of the whole stretch, if it is within the budget
+
+    cdef Py_ssize_t count(self, Py_ssize_t start, Py_ssize_t size, bint goes_on, Py_ssize_t *position) except -1:
+        position[0] = start
+        return count_pieces(self.engine, self.work, self.text, size, goes_on, position)
+
+    cdef Py_ssize_t find(self) except -3:
+        """The size of the longest prefix that is within the budget, or MORE_TEXT."""
+        cdef Py_ssize_t position = 0, used = 0, n, limit, behind, window = max(WINDOW, 2 * self.budget)
+        cdef Py_ssize_t longest = self.engine.vocabulary.tables.longest
+        cdef bint goes_on, halving = True
+        self.known = [(0, 0, 0)]
+        while True:
+            limit = character_start(self.text, self.size, min(self.size, position + window))
+            goes_on = self.goes_on or limit < self.size
+            n = self.count(position, limit, goes_on, &behind)
+            if used + n <= self.budget:
+                if not goes_on:
+                    self.n_tokens = used + n
+                    return self.size
+                if behind > position:
+                    position, used, halving = behind, used + n, True
+                    self.known.append((position, limit, used))
+                    window = max(WINDOW, 2 * (self.budget - used))
+                    continue
+                # Nothing is sure yet. But so many bytes are more tokens than there may be, however they are split.
+                if limit - position <= (self.budget - used) * longest:
+                    if limit == self.size:
+                        return MORE_TEXT
+                    window *= 2
+                    halving = False
+                    continue
+            elif halving and window > WINDOW:
+                window = max(WINDOW, window // 2)
+                continue
+            return self.search(limit)
+
+    cdef Py_ssize_t search(self, Py_ssize_t limit) except -1:
+        """The longest prefix within the budget, where every prefix from text[:limit] on is beyond it."""
+        cdef Py_ssize_t start, shortest, used, behind, found
+        cdef Py_ssize_t high = -1
+        while self.known:
+            start, shortest, used = self.known.pop()
+            if high < 0:
+                high = self.first_beyond(start, shortest, limit, self.budget - used)
+            if high - start > LONG:
+                found = self.walk(start, high, self.budget - used)
+                if found > shortest:
+                    return found
+            while high > shortest:
+                high = character_start(self.text, self.size, high - 1)
+                if used + self.count(start, high, False, &behind) <= self.budget:
+                    return high
+        return 0
+
+    cdef Py_ssize_t first_beyond(
+        self, Py_ssize_t start, Py_ssize_t low, Py_ssize_t high, Py_ssize_t budget
+    ) except -1:
+        """The shortest prefix whose sure pieces are beyond the budget; `high` if there is none up to there."""
+        cdef Py_ssize_t middle, behind
+        low = max(low, start)
+        while low < high:
+            middle = character_start(self.text, self.size, (low + high) // 2)
+            if middle > low and self.count(start, middle, True, &behind) > budget:
+                high = middle
+            else:
+                low = max(middle, low) + 1
+                while low < high and self.text[low] & 0xC0 == 0x80:
+                    low += 1
+        return high
+
+    cdef Py_ssize_t walk(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t budget) except -1:
+        """The same as trying all prefixes of a long piece, if each begins with one piece; 0 if that does not serve."""
+        cdef const VocabTables *v = &self.engine.vocabulary.tables
+        cdef WalkTables *tables
+        cdef Py_ssize_t size = stop - start, behind
+        if not may_walk(v):
+            return 0
+        with nogil:
+            tables = shared_walk_tables(v, &self.engine.walk)
+            size = longest_prefix(v, tables, self.text + start, size, budget) if tables != NULL else -1
+        if size < 0:
+            raise MemoryError
+        return start + size if self.count(start, start + size, False, &behind) <= budget else 0
+
+
+cdef Py_ssize_t truncate_utf8(
+    Engine engine,
+    Workspace *work,
+    const uint8_t *text,
+    Py_ssize_t size,
+    bint goes_on,
+    Py_ssize_t budget,
+    SpecialTokens allowed,
+) except -3:
+    """The size of the longest prefix of text[:size] with at most `budget` tokens, or MORE_TEXT."""
+    cdef Py_ssize_t start = 0, at = -1, kept, end, length, tokens
+    cdef uint32_t which
+    cdef Truncation stretch = Truncation.__new__(Truncation)
+    stretch.engine, stretch.work = engine, work
+    while True:
+        if allowed is not None:
+            at = next_special(&allowed.tables, text, size, start, &which)
+        end = at
+        if at < 0:
+            end = size
+            if goes_on and allowed is not None:
+                # A special token may begin here whose end is not to be seen.
+                end = character_start(text, size, max(start, size - allowed.tables.lengths[0]))
+        stretch.text, stretch.size, stretch.goes_on = text + start, end - start, goes_on and at < 0
+        stretch.budget = budget
+        kept = stretch.find()
+        if kept == MORE_TEXT or kept < end - start or at < 0:
+            return kept if kept == MORE_TEXT else start + kept
+        length = allowed.tables.offsets[which + 1] - allowed.tables.offsets[which]
+        if stretch.n_tokens == budget:
+            # The special token is too much, but some of its text may do.
+            end = character_start(text, size, at + length - 1)
+            while end > at:
+                if next_special(&allowed.tables, text, end, start, &which) < 0:
+                    kept = start
+                    tokens = count_pieces(engine, work, text, end, False, &kept)
+                    if tokens <= budget:
+                        break
+                end = character_start(text, size, end - 1)
+            return end
+        budget -= stretch.n_tokens + 1
+        start = at + length
+
+
+cdef Py_ssize_t pass_pieces(
+    Engine engine, Workspace *work, str stretch, Py_ssize_t budget, Py_ssize_t *tokens
+) except -1:
+    """Add up the tokens of the pieces of a text in which nothing is special, where the splitter is Python's. Returns
+    where the first piece ends with which they are more than the budget, in characters."""
+    cdef Py_ssize_t start, end
+    cdef bytes piece
+    for start, end in engine.splitter.spans(stretch):
+        piece = stretch[start:end].encode()
+        tidy_workspace(work)
+        engine.check(encode_piece(&engine.vocabulary.tables, work, piece, len(piece)), work)
+        tokens[0] += work.n_ids
+        if tokens[0] > budget:
+            return end
+    return len(stretch)
+
+
+cdef Py_ssize_t truncate_by_python(
+    Engine engine, Workspace *work, str text, Py_ssize_t budget, SpecialTokens allowed
+) except -1:
+    """The number of characters in the longest prefix, where the splitter is Python's: no prefix beyond the first piece
+    that is too much is tried."""
+    cdef Utf8 utf8 = utf8_of(text)
+    cdef Py_ssize_t start = 0, at = 0, tokens = 0, end = 0
+    cdef uint32_t which
+    cdef str stretch
+    while at >= 0 and tokens <= budget:
+        at = -1 if allowed is None else next_special(&allowed.tables, utf8.bytes, utf8.size, start, &which)
+        stretch = (<const char *>utf8.bytes)[start : utf8.size if at < 0 else at].decode()
+        end += pass_pieces(engine, work, stretch, budget, &tokens)
+        if at >= 0 and tokens <= budget:
+            start = at + allowed.tables.offsets[which + 1] - allowed.tables.offsets[which]
+            end += len((<const char *>utf8.bytes)[at:start].decode())
+            tokens += 1
+    if tokens <= budget:
+        return len(text)
+    while end > 0 and count_text(engine, work, text[:end], allowed) > budget:
+        end -= 1
+    return end
+
+
+cdef Py_ssize_t count_text(Engine engine, Workspace *work, str text, SpecialTokens allowed) except -1:
+    cdef Utf8 utf8 = utf8_of(text)
+    tidy_workspace(work)
+    work.counting = True
+    engine.encode_text(work, &utf8, allowed)
+    return work.n_counted + work.n_ids
+
+
+cdef str truncate_text(Engine engine, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):
+    cdef Py_ssize_t kept, n
+    cdef Utf8 utf8
+    cdef Workspace *work
+    cdef str part
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a str, not {type(text).__name__}")
+    max_tokens = min(max_tokens, 4 * len(text) + 1)     # no text has more
+    n = 8 * max_tokens + 64
+    work = engine.acquire()
+    try:
+        while True:
+            if engine.split == NULL:
+                n = len(text)
+            while n < len(text) and 0xD800 <= PyUnicode_READ_CHAR(text, n - 1) < 0xDC00:
+                n += 1          # the two halves of a character stay together
+            part = encodable(text[:n])
+            if engine.split == NULL:
+                part = part[:truncate_by_python(engine, work, part, max_tokens, allowed)]
+                break
+            utf8 = utf8_of(part)
+            kept = truncate_utf8(engine, work, utf8.bytes, utf8.size, n < len(text), max_tokens, allowed)
+            if kept != MORE_TEXT:
+                part = part if kept == utf8.size else (<const char *>utf8.bytes)[:kept].decode()
+                break
+            n *= 4
+    finally:
+        engine.release(work)
+    if forbidden is not None:
+        utf8 = utf8_of(part)
+        refuse_special(&utf8, forbidden)
+    return part

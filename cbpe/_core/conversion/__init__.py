@@ -1,0 +1,1 @@
+"""Vocabularies made from ranks, and from lists of merges."""

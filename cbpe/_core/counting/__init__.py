@@ -1,0 +1,1 @@
+"""Counting the distinct pieces of texts."""

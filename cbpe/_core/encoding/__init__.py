@@ -1,0 +1,1 @@
+"""UTF-8 text to token ids, with a cache of pieces."""

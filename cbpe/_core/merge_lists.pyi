@@ -1,9 +1,0 @@
-from collections.abc import Iterable
-
-from cbpe._core.vocab import Vocabulary
-
-def last_merge(token: bytes, numbers: dict[tuple[bytes, bytes], int]) -> int | None: ...
-def checked_merges(ids: dict[bytes, int], merges: Iterable[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], int]: ...
-def vocabulary_from_merges(
-    ids: dict[bytes, int], merges: Iterable[tuple[bytes, bytes]], whole_pieces: bool = False
-) -> Vocabulary: ...

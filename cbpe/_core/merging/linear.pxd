@@ -1,0 +1,46 @@
+"""What other compiled modules may use of walking: merging a long piece in linear time."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from cbpe._core.vocabulary.vocabulary cimport VocabTables
+
+
+# A trie of the bytes of all symbols that merging can produce. Nodes are numbered in the order in which they were made;
+# 0 is the root.
+cdef struct WalkTables:
+    uint64_t *edges             # hash table: node << 36 | byte << 28 | child, 0 where free
+    int edges_shift
+    uint64_t edges_mask
+    uint32_t *symbols           # node -> the symbol that ends there, or NONE
+    uint32_t *shorter           # symbol -> the longest symbol that is a proper prefix of it, NONE for a byte
+
+
+# Merge a piece of at least one byte with a monotone vocabulary: what merge_piece does, in linear time. `alive` has room
+# for size + 1 bits. reached[0] and n_symbols[0] are 0 at first; after `steps` steps it stops, and goes on when called
+# again. Returns whether it has reached the end of the piece.
+cdef bint walk_piece(
+    const VocabTables *v,
+    const WalkTables *w,
+    const uint8_t *piece,
+    Py_ssize_t size,
+    uint64_t *alive,
+    uint32_t *out,
+    Py_ssize_t *reached,
+    Py_ssize_t *n_symbols,
+    Py_ssize_t steps,
+) noexcept nogil
+
+# The end of the longest prefix of a piece that merges to at most `budget` symbols and ends where a character does; -1
+# where there is no memory.
+cdef Py_ssize_t longest_prefix(
+    const VocabTables *v, const WalkTables *w, const uint8_t *piece, Py_ssize_t size, Py_ssize_t budget
+) noexcept nogil
+
+# The tables for a monotone vocabulary, or NULL where there is no memory. The caller frees them with free_walk_tables.
+cdef WalkTables *new_walk_tables(const VocabTables *v) noexcept nogil
+
+cdef void free_walk_tables(WalkTables *w) noexcept nogil
+
+# Whether two symbols that merging makes of their own bytes stay neighbours when their bytes are merged, counting only
+# merges before `limit` (NONE: all). Needs a monotone vocabulary.
+cdef bint stay_apart(const VocabTables *v, uint32_t a, uint32_t b, uint32_t limit) noexcept nogil

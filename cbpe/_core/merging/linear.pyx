@@ -1,0 +1,236 @@
+"""Merging a long piece in linear time, by walking over it from left to right instead of merging it from the bytes up.
+
+What merging leaves of a piece is the one sequence of symbols in which every two neighbours are what merging leaves of
+their own bytes: a merge across a border of the sequence would have happened between these two neighbours alone as well.
+So the longest symbol is taken where it goes with the one before, a shorter one where it does not, and where none goes
+the last step is taken back. The idea and the proof are those of GitHub's article "So many tokens, so little time"
+(2024) and the crate `bpe` that it describes.
+
+Needs a monotone vocabulary: only then the order in which a symbol's merges happened is the order of their numbers.
+"""
+
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcmp, memset
+
+from cbpe._core.vocabulary.vocabulary cimport NONE, find_pair
+
+
+# Whether two symbols stay neighbours when their bytes are merged, counting only merges before `limit`: the merges that
+# made them are undone, the latest first, and none of the pairs that meet at the border on the way may have been free to
+# merge before that.
+cdef bint stay_apart(const VocabTables *v, uint32_t a, uint32_t b, uint32_t limit) noexcept nogil:
+    while find_pair(v, a, b) >= limit:
+        if a > b:
+            if a < 256:
+                return True
+            # Of two equal merges the left one comes first: a pair at the border has to be smaller than a's merge, or
+            # equal to b's.
+            limit = a
+            a = v.right[a - 256]
+        else:
+            if b < 256:
+                return True
+            limit = b + 1
+            b = v.left[b - 256]
+    return False
+
+
+cdef inline uint64_t edge_key(uint32_t node, uint8_t byte) noexcept nogil:
+    return <uint64_t>node << 36 | <uint64_t>byte << 28
+
+
+cdef inline uint32_t find_child(const WalkTables *w, uint32_t node, uint8_t byte) noexcept nogil:
+    """The child of a node by a byte, or 0."""
+    cdef uint64_t key = edge_key(node, byte)
+    cdef uint64_t slot = (key * <uint64_t>0x9E3779B97F4A7C15) >> w.edges_shift
+    cdef uint64_t entry
+    while True:
+        entry = w.edges[slot]
+        if (entry ^ key) >> 28 == 0:
+            return <uint32_t>(entry & 0xFFFFFFF)
+        if entry == 0:
+            return 0
+        slot = (slot + 1) & w.edges_mask
+
+
+cdef uint32_t add_child(
+    WalkTables *w, uint32_t node, uint8_t byte, uint32_t *n_nodes, uint32_t *parents
+) noexcept nogil:
+    cdef uint32_t child = find_child(w, node, byte)
+    cdef uint64_t key = edge_key(node, byte)
+    cdef uint64_t slot = (key * <uint64_t>0x9E3779B97F4A7C15) >> w.edges_shift
+    if child:
+        return child
+    while w.edges[slot] != 0:
+        slot = (slot + 1) & w.edges_mask
+    child = n_nodes[0]
+    n_nodes[0] += 1
+    w.edges[slot] = key | child
+    w.symbols[child] = NONE
+    parents[child] = node
+    return child
+
+
+cdef WalkTables *new_walk_tables(const VocabTables *v) noexcept nogil:
+    cdef WalkTables *w = <WalkTables *>calloc(1, sizeof(WalkTables))
+    cdef uint64_t room = 257        # nodes: the root, the bytes, at most one for each byte of each merge's right part
+    cdef uint32_t n_nodes = 1
+    # symbol -> its node, 0 if merging never makes it
+    cdef uint32_t *nodes = <uint32_t *>malloc(v.n_symbols * sizeof(uint32_t))
+    cdef uint32_t *parents = NULL
+    cdef uint32_t symbol, left, right, node, i
+    cdef int bits = 10
+    for symbol in range(256, v.n_symbols):
+        right = v.right[symbol - 256]
+        room += v.offsets[right + 1] - v.offsets[right]
+    while <uint64_t>1 << bits < room + room // 2:
+        bits += 1
+    if w != NULL and room < 1 << 28:
+        w.edges_shift = 64 - bits
+        w.edges_mask = (<uint64_t>1 << bits) - 1
+        w.edges = <uint64_t *>calloc(<size_t>1 << bits, sizeof(uint64_t))
+        w.symbols = <uint32_t *>malloc(room * sizeof(uint32_t))
+        w.shorter = <uint32_t *>malloc(v.n_symbols * sizeof(uint32_t))
+        parents = <uint32_t *>malloc(room * sizeof(uint32_t))
+    if w == NULL or w.edges == NULL or w.symbols == NULL or w.shorter == NULL or nodes == NULL or parents == NULL:
+        free_walk_tables(w)
+        free(nodes)
+        free(parents)
+        return NULL
+    w.symbols[0] = NONE
+    for symbol in range(256):
+        nodes[symbol] = add_child(w, 0, <uint8_t>symbol, &n_nodes, parents)
+        w.symbols[nodes[symbol]] = symbol
+    for symbol in range(256, v.n_symbols):
+        left, right = v.left[symbol - 256], v.right[symbol - 256]
+        nodes[symbol] = 0
+        if nodes[left] == 0 or nodes[right] == 0 or not stay_apart(v, left, right, symbol):
+            continue
+        node = nodes[left]
+        for i in range(v.offsets[right], v.offsets[right + 1]):
+            node = add_child(w, node, v.bytes[i], &n_nodes, parents)
+        nodes[symbol] = node
+        w.symbols[node] = symbol
+    for symbol in range(v.n_symbols):
+        w.shorter[symbol] = NONE
+        if nodes[symbol]:
+            node = parents[nodes[symbol]]
+            while node and w.symbols[node] == NONE:
+                node = parents[node]
+            w.shorter[symbol] = w.symbols[node]
+    free(nodes)
+    free(parents)
+    return w
+
+
+cdef void free_walk_tables(WalkTables *w) noexcept nogil:
+    if w != NULL:
+        free(w.edges)
+        free(w.symbols)
+        free(w.shorter)
+        free(w)
+
+
+cdef inline uint32_t longest_symbol(
+    const WalkTables *w, const uint8_t *text, Py_ssize_t size, Py_ssize_t *n_read
+) noexcept nogil:
+    """The longest symbol that text begins with; n_read[0] becomes how many bytes it took to tell, 0 if the text ended
+    first."""
+    cdef uint32_t node = 0, found = NONE
+    cdef Py_ssize_t i
+    n_read[0] = 0
+    for i in range(size):
+        node = find_child(w, node, text[i])
+        if node == 0:
+            n_read[0] = i + 1
+            break
+        if w.symbols[node] != NONE:
+            found = w.symbols[node]
+    return found
+
+
+cdef inline bint is_repeated(
+    const uint8_t *piece, Py_ssize_t size, Py_ssize_t before, Py_ssize_t at, Py_ssize_t n
+) noexcept nogil:
+    """Whether the n bytes (0: nothing is known) from `before` on come again from `at` on."""
+    return n != 0 and piece[before] == piece[at] and size - at >= n and memcmp(piece + before, piece + at, n) == 0
+
+
+cdef bint walk_piece(
+    const VocabTables *v,
+    const WalkTables *w,
+    const uint8_t *piece,
+    Py_ssize_t size,
+    uint64_t *alive,
+    uint32_t *out,
+    Py_ssize_t *reached,
+    Py_ssize_t *n_symbols,
+    Py_ssize_t steps,
+) noexcept nogil:
+    cdef Py_ssize_t position = reached[0], end, n = n_symbols[0], before = position, n_read = 0
+    cdef uint32_t symbol, longest
+    cdef bint apart
+    if position == 0 and n == 0:
+        memset(alive, 0xFF, ((size >> 6) + 1) * sizeof(uint64_t))   # a bit for each place that may still be a border
+    symbol = longest = longest_symbol(w, piece + position, size - position, &n_read)
+    while True:
+        end = position + v.offsets[symbol + 1] - v.offsets[symbol]
+        apart = False
+        if alive[end >> 6] >> (end & 63) & 1:
+            # In a run of the same symbol, the last two have been looked at.
+            apart = n == 0 or n > 1 and out[n - 1] == symbol and out[n - 2] == symbol
+            apart = apart or stay_apart(v, out[n - 1], symbol, NONE)
+        if apart:
+            out[n] = symbol
+            n += 1
+            position = end
+            steps -= 1
+            if position == size or steps < 0:
+                reached[0], n_symbols[0] = position, n
+                return position == size
+            if not is_repeated(piece, size, before, position, n_read):
+                longest = longest_symbol(w, piece + position, size - position, &n_read)
+            symbol = longest
+            before = position
+        elif w.shorter[symbol] != NONE:
+            symbol = w.shorter[symbol]
+        else:
+            alive[position >> 6] &= ~(<uint64_t>1 << (position & 63))
+            n -= 1
+            symbol = out[n]
+            position -= v.offsets[symbol + 1] - v.offsets[symbol]
+
+
+cdef Py_ssize_t longest_prefix(
+    const VocabTables *v, const WalkTables *w, const uint8_t *piece, Py_ssize_t size, Py_ssize_t budget
+) noexcept nogil:
+    # A prefix merges to the symbols of a shorter one and a last symbol that goes with them: there is one such pair.
+    cdef uint32_t *last = <uint32_t *>malloc((size + 1) * sizeof(uint32_t))
+    cdef uint32_t *counts = <uint32_t *>malloc((size + 1) * sizeof(uint32_t))
+    cdef Py_ssize_t i = 0, k, found = 0, within = 0
+    cdef uint32_t node, symbol
+    if last == NULL or counts == NULL:
+        found = -1
+    else:
+        memset(last, 0xFF, (size + 1) * sizeof(uint32_t))
+        counts[0] = 0
+        # Once no prefix as long as any symbol is within the budget, no longer one is.
+        while i < size and i - within <= <Py_ssize_t>v.longest:
+            node = 0
+            if i == 0 or last[i] != NONE:
+                for k in range(i, size):
+                    node = find_child(w, node, piece[k])
+                    if node == 0:
+                        break
+                    symbol = w.symbols[node]
+                    if symbol != NONE and last[k + 1] == NONE and (i == 0 or stay_apart(v, last[i], symbol, NONE)):
+                        last[k + 1] = symbol
+                        counts[k + 1] = counts[i] + 1
+            i += 1
+            if last[i] != NONE and counts[i] <= budget:
+                within = i
+                if i == size or piece[i] & 0xC0 != 0x80:
+                    found = i
+    free(last)
+    free(counts)
+    return found

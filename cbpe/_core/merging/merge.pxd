@@ -1,0 +1,44 @@
+"""What other compiled modules may use of merging."""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+from cbpe._core.vocabulary.vocabulary cimport VocabTables
+from cbpe._core.merging.linear cimport WalkTables
+
+
+cdef enum:
+    NO_ROOM = -1                # there is no memory
+    PAUSED = -2                 # a signal came, and its exception is set; or the work is not wanted any more
+
+
+# Memory for merging long pieces, kept between calls. Its owner calls free_merge_room at the end; it may be used again
+# after that.
+cdef struct MergeRoom:
+    WalkTables **walk           # where the tables for walking are, from the first long piece on; NULL: merge without
+    int64_t *stopped            # becomes 1 when the work is not wanted any more; may be NULL
+    Py_ssize_t long_bytes       # of the long pieces so far
+    uint64_t *alive
+    Py_ssize_t alive_capacity   # in words of 8 bytes
+    Py_ssize_t capacity
+    uint32_t *symbols
+    uint32_t *following
+    uint32_t *preceding
+    uint64_t *heap
+
+
+# Apply the merges to one piece and write the symbols that remain to `out` (room for `size` of them).
+# Returns how many they are, NO_ROOM or PAUSED.
+cdef Py_ssize_t merge_piece(
+    const VocabTables *v, const uint8_t *piece, Py_ssize_t size, MergeRoom *room, uint32_t *out
+) noexcept nogil
+
+cdef void free_merge_room(MergeRoom *room) noexcept nogil
+
+# Whether to go on with what takes long: 0, or PAUSED. Needs no GIL, and takes it to look at the signals.
+cdef int pause(const MergeRoom *room) noexcept nogil
+
+# Whether long pieces may be walked.
+cdef bint may_walk(const VocabTables *v) noexcept nogil
+
+# The tables for it at a place that threads share, made now if they are not there yet; NULL where there is no memory.
+cdef WalkTables *shared_walk_tables(const VocabTables *v, WalkTables **place) noexcept nogil

@@ -1,0 +1,263 @@
+"""Splitting 64 bytes at once, with shifts and masks instead of a step of the automaton for each: ASCII, and letters and
+punctuation of two and three bytes.
+
+Whether a piece begins at a character depends on little: what it, its neighbours and the runs that they belong to are.
+Everything here is relative to a place where a piece is known to begin, so nothing is carried from one block of 64 bytes
+to the next: the next block begins with the last piece that this one could not finish.
+"""
+
+from libc.string cimport memcpy, memset
+
+from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, category_of
+
+cdef extern from "bits.h" nogil:
+    int cbpe_highest_bit(uint64_t x)
+    int cbpe_lowest_bit(uint64_t x)
+
+cdef enum:
+    LONG_S = 0x17F
+    NEXT_LINE = 0x85            # white space, though its category is that of control characters
+
+
+cdef inline int contraction(const uint8_t *text, int left, uint32_t rules) noexcept nogil:
+    """The length of the contraction that begins with the apostrophe text[0]: 0 for none, -1 if the `left` bytes do not
+    tell."""
+    cdef uint8_t first, second, fold = 0x20 if rules & ANY_CASE else 0
+    if left < 2:
+        return -1
+    first = text[1] | fold
+    if first == c's' or first == c'd' or first == c'm' or first == c't':
+        return 2
+    if first != c'l' and first != c'v' and first != c'r':
+        return 0
+    if left < 3:
+        return -1
+    second = text[2] | fold
+    return 3 if second == (c'l' if first == c'l' else c'e') else 0
+
+
+cdef inline uint64_t begin_tails(uint64_t blanks, uint64_t newlines, uint64_t gaps) noexcept nogil:
+    """Where the rest of a run of white space begins behind its last line break. `gaps`: the white space that is no
+    line break."""
+    cdef uint64_t begins = gaps & (blanks & newlines) << 1
+    cdef uint64_t left = begins, bit
+    if (gaps + begins) & ~gaps & blanks:
+        # A stretch of gaps is followed by one more line break: take out where it begins.
+        while left:
+            bit = left & (0 - left)
+            left ^= bit
+            if (gaps + bit) & ~gaps & blanks:
+                begins ^= bit
+    return begins
+
+
+# Of the characters of two and three bytes, 64 in each item, a bit for each that is a letter, a capital, a small letter,
+# for each that is none of these, no number and no white space, and for the marks (accents and the like) among these.
+cdef uint64_t LETTERS[1024]
+cdef uint64_t CAPITALS[1024]
+cdef uint64_t SMALL[1024]
+cdef uint64_t OTHERS[1024]
+cdef uint64_t MARKS[1024]
+
+
+cdef void fill_characters() noexcept nogil:
+    cdef uint32_t character
+    cdef uint64_t bit
+    cdef const char *category
+    for character in range(128, 0x10000):
+        category = CBPE_CATEGORY_NAMES[category_of(character)]
+        bit = <uint64_t>1 << (character & 63)
+        if category[0] == c'L':
+            # The long s is the s of a contraction where case does not matter.
+            if character != LONG_S:
+                LETTERS[character >> 6] |= bit
+                if category[1] == c'u':
+                    CAPITALS[character >> 6] |= bit
+                elif category[1] == c'l':
+                    SMALL[character >> 6] |= bit
+        elif category[0] != c'N' and category[0] != c'Z' and character != NEXT_LINE:
+            OTHERS[character >> 6] |= bit
+            if category[0] == c'M':
+                MARKS[character >> 6] |= bit
+
+
+fill_characters()
+
+
+cdef uint64_t add_wide(const uint8_t *text, uint32_t rules, cbpe_masks *m) noexcept nogil:
+    """Make letters of two and three bytes letters in the masks, and characters that are punctuation to the patterns no
+    longer unknown, up to the first other character that is not ASCII. What the rules say of ASCII holds for them.
+    Returns the bytes of this punctuation but the first of each.
+
+    Where case matters, letters that are neither capital nor small are such others, and so are most marks.
+    """
+    cdef uint64_t left = m.beyond, whole, small, tails = 0
+    cdef uint32_t block
+    cdef uint8_t byte, bit
+    cdef int i, length
+    while left:
+        i = cbpe_lowest_bit(left)
+        byte = text[i]
+        if 0xC2 <= byte < 0xE0:
+            length = 2
+            block = byte & 31
+        elif 0xE0 <= byte < 0xE3:
+            length = 3
+            block = (byte & 15) << 6 | text[i + 1] & 63 if i < 63 else 0
+        else:
+            break
+        if i + length > 64:
+            break
+        bit = text[i + length - 1] & 63
+        whole = ((<uint64_t>1 << length) - 1) << i
+        if LETTERS[block] >> bit & 1:
+            if rules & CASES:
+                if CAPITALS[block] >> bit & 1:
+                    m.upper |= whole
+                elif not SMALL[block] >> bit & 1:
+                    break
+            m.letter |= whole
+        elif rules & CASES and MARKS[block] >> bit & 1:
+            # Behind a small letter it is as another one, if that is not the end of a contraction.
+            small = m.letter & ~m.upper & ~(m.apostrophe << 1 | m.apostrophe << 2)
+            if not small << 1 >> i & 1:
+                break
+            m.letter |= whole
+        elif OTHERS[block] >> bit & 1:
+            tails |= whole & whole << 1
+        else:
+            break
+        left &= ~whole
+    m.beyond = left
+    return tails
+
+
+cdef inline uint64_t last_bytes(uint64_t firsts, uint64_t tails) noexcept nogil:
+    """The last bytes of the characters whose first ones are given."""
+    cdef uint64_t second = firsts << 1 & tails
+    return (firsts | second) & ~(tails >> 1) | second << 1 & tails
+
+
+cdef inline uint64_t starts_within(
+    const uint8_t *text, int n, uint32_t rules, cbpe_classify classify
+) noexcept nogil:
+    """piece_starts, where n is 64, or last_piece_starts."""
+    cdef:
+        cbpe_masks m
+        uint64_t valid = ~<uint64_t>0       # what is known
+        uint64_t trusted = ~<uint64_t>0     # where what is known decides
+        uint64_t tails = 0                  # of punctuation that is not ASCII, all but the first bytes
+        uint64_t letters, digits, spaces, newlines, blanks, gaps, punctuation, taken
+        uint64_t starts, words, numbers, marks, prefixes, group, bit
+        int size = 64, i, length
+    classify(text, &m)
+    if n < 64:
+        m.beyond |= ~<uint64_t>0 << n
+    if m.beyond:
+        tails = add_wide(text, rules, &m)
+    if m.beyond:
+        size = cbpe_lowest_bit(m.beyond)
+        if size == 0:
+            return 1
+        valid = (<uint64_t>1 << size) - 1
+    letters, digits, spaces = m.letter & valid, m.digit & valid, m.space & valid
+    newlines, blanks = m.newline & valid, m.blank & valid
+    punctuation = valid & ~(letters | digits | blanks)
+
+    if rules & NEWLINES:
+        # Line breaks right behind punctuation belong to it: the carry of the addition runs through them.
+        taken = newlines & ~(newlines + (newlines & punctuation << 1))
+        blanks &= ~taken
+        if rules & SLASHES and m.slash & taken << 1:
+            bit = m.slash & taken << 1
+            trusted = (bit & (0 - bit)) - 1
+        gaps = blanks & ~newlines
+        starts = begin_tails(blanks, newlines, gaps)
+    else:
+        gaps = blanks
+        starts = 0
+    # White space begins a piece with each run, and with the last character of each: that goes with what follows, or
+    # stands alone.
+    starts |= blanks & ~(blanks << 1) | gaps & ~(blanks >> 1)
+    if blanks >> (size - 1) & 1:
+        # A run that may go on: nothing is certain but where it begins.
+        bit = ~blanks & valid
+        i = cbpe_highest_bit(bit) + 1 if bit else 0
+        trusted &= (<uint64_t>2 << i) - 1
+
+    marks = punctuation & ~(punctuation << 1)
+    prefixes = spaces
+    if rules & ANY_PREFIX:
+        bit = marks & ~(spaces << 1)
+        prefixes = gaps | (last_bytes(bit, tails) if tails else bit) & letters >> 1
+    words = letters & ~(letters << 1) & ~(prefixes << 1)
+    marks &= ~(spaces << 1)
+    if rules & CASES:
+        words |= m.upper & (letters & ~m.upper) << 1
+    if rules & DIGITS_BY_ONE:
+        numbers = digits
+    else:
+        numbers = digits & ~(digits << 1)
+        if rules & DIGIT_PREFIX:
+            numbers &= ~(spaces << 1)
+        if rules & DIGITS_BY_THREE:
+            group = numbers << 3 & digits & digits << 1 & digits << 2
+            while group:
+                numbers |= group
+                group = group << 3 & digits & digits << 1 & digits << 2
+    starts |= words | numbers | marks
+
+    group = m.apostrophe & letters >> 1 & (letters << 1 if rules & SUFFIXES else marks)
+    if m.apostrophe >> (size - 1) & 1:
+        group |= m.apostrophe & <uint64_t>1 << (size - 1)
+    while group:
+        i = cbpe_lowest_bit(group)
+        bit = <uint64_t>1 << i
+        group ^= bit
+        length = contraction(text + i, size - i, rules)
+        if length < 0:
+            trusted &= bit - 1 if rules & SUFFIXES else 2 * bit - 1
+            break
+        if length == 0:
+            continue
+        if rules & SUFFIXES:
+            starts &= ~bit
+            # An apostrophe right behind begins a piece as well, and is no suffix.
+            group &= ~(bit << length)
+        # Nothing begins within the contraction, and something right behind it.
+        starts &= ~((bit << length) - 2 * bit)
+        starts |= bit << length
+    starts = starts & valid & trusted | 1
+    if size == n < 64 and valid & ~trusted == 0:
+        # All is known and decided: the text's end ends the last piece.
+        starts |= <uint64_t>1 << n
+    return starts
+
+
+cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil:
+    return starts_within(text, 64, rules, classify)
+
+
+cdef uint64_t last_piece_starts(const uint8_t *text, int n, uint32_t rules, cbpe_classify classify) noexcept nogil:
+    cdef uint8_t block[64]
+    memset(block, 0, sizeof(block))
+    memcpy(block, text, <size_t>n)
+    return starts_within(block, n, rules, classify)
+
+
+def instruction_sets():
+    """The instruction sets that this machine can classify characters with, the fastest first. All give the same
+    pieces."""
+    return tuple(name for name in ("avx512", "avx2", "portable") if cbpe_classify_by_name(name.encode()) != NULL)
+
+
+RULES = {
+    "ANY_PREFIX": ANY_PREFIX, "DIGIT_PREFIX": DIGIT_PREFIX, "DIGITS_BY_THREE": DIGITS_BY_THREE,
+    "DIGITS_BY_ONE": DIGITS_BY_ONE, "NEWLINES": NEWLINES, "SLASHES": SLASHES, "ANY_CASE": ANY_CASE,
+    "SUFFIXES": SUFFIXES, "CASES": CASES,
+}
+
+
+def ascii_rules(*names):
+    """These AsciiRules together, as Splitter takes them: ascii_rules("ANY_PREFIX", "NEWLINES") -> 17"""
+    return sum(RULES[name] for name in names)

@@ -1,0 +1,88 @@
+"""What other compiled modules may use of the splitter."""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+from cbpe._core.splitting.blocks cimport cbpe_classify
+
+
+cdef extern from "spans.h" nogil:
+    ctypedef void (*cbpe_write_spans)(uint64_t ends, Py_ssize_t n, Py_ssize_t base, Py_ssize_t *spans) noexcept nogil
+
+
+cdef struct Span:
+    # One piece: text[start:end], in bytes of UTF-8.
+    Py_ssize_t start
+    Py_ssize_t end
+
+
+# How far the splitting of a text has come. A piece may be so long that reading it takes several turns: whoever goes on
+# does so with the same text and size, and begins anew, with read_from, where the position is another.
+cdef struct Reading:
+    Py_ssize_t position  # where the next piece begins
+    Py_ssize_t at  # how far the automaton has read that piece; 0: it begins to
+    Py_ssize_t mark  # where the longest match so far ends
+    uint32_t entry  # of its tables, which the last character led to
+
+
+cdef inline Reading read_from(Py_ssize_t position) noexcept nogil:
+    return Reading(position, 0, 0, 0)
+
+
+cdef struct SplitTables:
+    # A split pattern compiled to an automaton over character classes; no pattern at all if `ascii_rows` is NULL. The
+    # Splitter owns the memory. Entries are as automaton.pxd says: (number of the next state << STATE_SHIFT) | flags.
+    const uint16_t *ascii_rows  # [state][byte], 128 to a state
+    const uint16_t *class_rows  # [state][class], MAX_CLASSES to a state
+    const uint16_t *block_of  # [code point >> 8]
+    const uint8_t *blocks  # [block][code point & 255]: a class
+    const uint64_t *borders  # [class]: the classes, as bits, that are never in one piece with this one before them
+    uint32_t rules  # AsciiRules that say the same of ASCII as the pattern does; 0: none, the automaton does it all
+    Py_ssize_t least_rest  # bytes at the end of a text, less than a block, that are split as one
+    cbpe_classify classify
+    cbpe_write_spans write_spans
+
+
+# Find the next pieces of text[reading.position:size] (valid UTF-8), at most `capacity` of them, and move the position
+# behind the last. The text has ended when that is size: fewer than `capacity` spans, and even none, may also mean that
+# the pattern or a piece takes long, and that it is time to look at the signals.
+cdef Py_ssize_t find_pieces(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Reading *reading,
+    Span *spans,
+    Py_ssize_t capacity,
+) noexcept nogil
+
+
+# As find_pieces, where the text goes on behind text[:size] in a way that is not known yet (`size` lies between two
+# characters): only the pieces that are the same however it goes on. undecided[0] says that it takes more text to find
+# another one; the position is then where the undecided one begins.
+cdef Py_ssize_t find_sure_pieces(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Reading *reading,
+    Span *spans,
+    Py_ssize_t capacity,
+    bint *undecided,
+) noexcept nogil
+
+
+# The last place in text[:size], which may end within a character, where one piece ends and another begins for certain,
+# whatever is before and behind: 0 if none is found. behind[0] is the end of the one character behind that place, which
+# find_sure_pieces has to see to get there.
+cdef Py_ssize_t find_border(
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *behind
+) noexcept nogil
+
+
+cdef class Splitter:
+    cdef SplitTables tables
+    cdef readonly object pattern
+    # What the tables point to.
+    cdef bytes ascii_rows
+    cdef bytes class_rows
+    cdef bytes block_of
+    cdef bytes blocks
+    cdef bytes borders

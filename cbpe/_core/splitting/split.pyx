@@ -1,0 +1,492 @@
+"""Splits text into pieces by a split pattern, on Unicode 16.0, without any regular-expression engine.
+
+A pattern is parsed (pattern.pyx), its sets of characters become a few classes (classes.pyx), and both become an
+automaton (automaton.pyx). Here is the loop that runs the automaton over UTF-8, and the class that owns its tables.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+from cbpe._core.splitting.automaton cimport BOUNDARY, FLAGS, MARK, START, STATE_SHIFT, STOP, Automaton, compile_pattern
+from cbpe._core.splitting.blocks cimport cbpe_classify_by_name, last_piece_starts, piece_starts
+from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
+from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
+from cbpe._core.splitting.pattern cimport Pattern, parse
+from cbpe._core.text.utf8 cimport character_start
+
+from cbpe._core.splitting.blocks import instruction_sets
+from cbpe._core.splitting.pattern import PatternNotSupported
+
+cdef extern from "bits.h" nogil:
+    int cbpe_count_bits(uint64_t x)
+    int cbpe_highest_bit(uint64_t x)
+    int cbpe_lowest_bit(uint64_t x)
+    uint64_t cbpe_load64(const uint8_t *p)
+    void cbpe_prefetch(const void *p)
+
+cdef extern from "spans.h" nogil:
+    cbpe_write_spans cbpe_write_spans_by_name(const char *name)
+    enum:
+        SPANS_AT_ONCE "CBPE_SPANS_AT_ONCE"
+
+__all__ = ["UNICODE_VERSION", "PatternNotSupported", "Splitter", "category"]
+
+UNICODE_VERSION = CBPE_UNICODE_VERSION.decode("ascii")
+
+cdef enum:
+    STATE = 0xFFFF & ~FLAGS
+    START_ENTRY = START << STATE_SHIFT
+    SPANS = 512
+    BLOCK = 64
+    LEAST_REST = 6  # what is shorter, the automaton reads as fast as wide instructions split a block
+    # Bytes that the automaton reads before the caller has its turn, be it within one piece, in vain, or again: patterns
+    # such as a*b try each place of a run to its end.
+    MAX_STEPS = 1 << 24
+    # Stands for a byte that is not part of valid UTF-8, so that the walk stays inside of the text and the tables
+    # whatever it is given.
+    REPLACEMENT_CHARACTER = 0xFFFD
+
+cdef enum Pause:
+    NONE
+    TOOK_LONG  # it is time to look at the signals
+    UNDECIDED  # whether or where the piece ends depends on text that is not there yet
+
+
+cdef inline uint32_t decode(const uint8_t *text, Py_ssize_t left, int *length) noexcept nogil:
+    """The character that begins at text[0] >= 128, and its length: from one to `left` bytes, whatever they are."""
+    cdef uint32_t lead = text[0]
+    if lead < 0xE0:
+        if lead >= 0xC0 and left >= 2:
+            length[0] = 2
+            return (lead & 0x1F) << 6 | (text[1] & 0x3F)
+    elif lead < 0xF0:
+        if left >= 3:
+            length[0] = 3
+            return (lead & 0x0F) << 12 | (text[1] & 0x3F) << 6 | (text[2] & 0x3F)
+    elif left >= 4:
+        length[0] = 4
+        return (lead & 0x07) << 18 | (text[1] & 0x3F) << 12 | (text[2] & 0x3F) << 6 | (text[3] & 0x3F)
+    length[0] = 1
+    return REPLACEMENT_CHARACTER
+
+
+cdef inline bint block_ahead(const uint8_t *text, Py_ssize_t left, bint failed) noexcept nogil:
+    """Whether it looks as if a block began here: of letters of two bytes at most, or of mere ASCII where the last block
+    has failed."""
+    cdef uint64_t beyond, other
+    if left < BLOCK:
+        return False
+    beyond = cbpe_load64(text)
+    other = cbpe_load64(text + 8)
+    if failed:
+        beyond |= other
+    else:
+        # The top bit of bytes from E0 on.
+        beyond = beyond & beyond << 1 & beyond << 2 | other & other << 1 & other << 2
+    return beyond & <uint64_t> 0x8080808080808080 == 0
+
+
+cdef inline Py_ssize_t put_spans(
+    const SplitTables *tables, uint64_t ends, Py_ssize_t *position, Span *spans, Py_ssize_t capacity
+) noexcept nogil:
+    """Put the pieces that follow one another from a position on, whose ends are the bits of `ends` (one or more), and
+    move the position behind the last. Returns how many there was room for."""
+    cdef Py_ssize_t base = position[0], start = base, end, count = 0, n = cbpe_count_bits(ends)
+    # Known before the pieces are written, so that the processor goes on there meanwhile.
+    position[0] = base + cbpe_highest_bit(ends)
+    if n + SPANS_AT_ONCE <= capacity:
+        tables.write_spans(ends, n, base, <Py_ssize_t *> spans)
+        return n
+    while ends and count < capacity:
+        end = base + cbpe_lowest_bit(ends)
+        ends &= ends - 1
+        spans[count] = Span(start, end)
+        count += 1
+        start = end
+    position[0] = start
+    return count
+
+
+cdef Py_ssize_t take_blocks(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
+    Span *spans,
+    Py_ssize_t capacity,
+) noexcept nogil:
+    """Split blocks of 64 bytes (blocks.pyx) as long as each finishes a piece."""
+    cdef Py_ssize_t base = position[0], count = 0
+    cdef uint64_t starts
+    while size - base >= BLOCK and count < capacity:
+        cbpe_prefetch(text + base + 1024)
+        starts = piece_starts(text + base, tables.rules, tables.classify)
+        starts &= starts - 1
+        if starts == 0:
+            break
+        count += put_spans(tables, starts, &base, spans + count, capacity - count)
+    position[0] = base
+    return count
+
+
+cdef inline bint may_be_known(uint8_t lead) noexcept nogil:
+    """Whether a block may get past the character that begins with this byte."""
+    return lead < 0xE3
+
+
+cdef Py_ssize_t take_rest(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Py_ssize_t *position,
+    Span *spans,
+    Py_ssize_t capacity,
+) noexcept nogil:
+    """Split what is less than a block, to the text's end or as far as a block tells."""
+    cdef Py_ssize_t base = position[0]
+    cdef uint64_t starts = last_piece_starts(text + base, <int> (size - base), tables.rules, tables.classify)
+    starts &= starts - 1
+    return put_spans(tables, starts, position, spans, capacity) if starts else 0
+
+
+cdef Py_ssize_t walk(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Reading *reading,
+    Span *spans,
+    Py_ssize_t capacity,
+    bint goes_on,
+    bint block_failed,
+    Pause *pause,
+) noexcept nogil:
+    """Run the automaton from where it is: to the end, or over at least one piece to where blocks may do it faster, or
+    until its turn is over.
+
+    If the text goes on behind text[:size], the piece that the automaton is in at the end is not known yet.
+
+    The common case has no branch that depends on the text: a boundary moves the end of the array of spans by one. Only
+    a piece whose end is known later than one character behind it, or a character that nothing matches, takes a turn
+    through the slow part.
+    """
+    cdef:
+        const uint16_t *ascii_rows = tables.ascii_rows
+        const uint16_t *class_rows = tables.class_rows
+        const uint16_t *block_of = tables.block_of
+        const uint8_t *blocks = tables.blocks
+        uint32_t rules = tables.rules
+        Py_ssize_t start = reading.position, at = start, mark = start, count = 0, steps = 0, turn_end
+        uint32_t entry = START_ENTRY, code_point, of_class
+        uint8_t byte
+        int length
+    if reading.at:
+        at, mark, entry = reading.at, reading.mark, reading.entry
+        reading.at = 0
+    turn_end = size if size - at <= MAX_STEPS else at + MAX_STEPS
+    while count < capacity:
+        if at < turn_end:
+            byte = text[at]
+            if byte < 128:
+                length = 1
+                entry = ascii_rows[(entry & <uint32_t> STATE) + byte]
+            else:
+                code_point = decode(text + at, size - at, &length)
+                of_class = blocks[(<uint32_t> block_of[code_point >> 8] << 8) + (code_point & 255)]
+                entry = class_rows[((entry & <uint32_t> STATE) >> 1) + of_class]
+        elif at < size:
+            pause[0] = TOOK_LONG
+            if at > start:
+                reading.at, reading.mark, reading.entry = at, mark, entry
+            break
+        elif start >= size:
+            break
+        elif goes_on:
+            pause[0] = UNDECIDED
+            break
+        else:
+            length = 0
+            entry = class_rows[((entry & <uint32_t> STATE) >> 1) + END_OF_TEXT]
+        spans[count].start = start
+        spans[count].end = at
+        count += entry & BOUNDARY
+        start = at if entry & BOUNDARY else start
+        if entry & BOUNDARY and rules and block_ahead(text + at, size - at, block_failed):
+            break
+        if entry & (MARK | STOP):
+            if entry & MARK:
+                mark = at
+            if entry & STOP:
+                steps += at - start
+                if mark > start:
+                    spans[count].end = mark
+                    count += 1
+                    start = mark
+                elif text[start] < 128:
+                    start += 1
+                else:
+                    decode(text + start, size - start, &length)
+                    start += length
+                at = mark = start
+                entry = START_ENTRY
+                if steps > MAX_STEPS:
+                    pause[0] = TOOK_LONG
+                    break
+                if rules and block_ahead(text + start, size - start, block_failed):
+                    break
+                continue
+        at += length
+    reading.position = start
+    return count
+
+
+cdef inline Py_ssize_t run(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Reading *reading,
+    Span *spans,
+    Py_ssize_t capacity,
+    bint goes_on,
+    Pause *pause,
+) noexcept nogil:
+    """Blocks where they do it, the automaton elsewhere."""
+    cdef Py_ssize_t count = 0, taken = 0, left
+    pause[0] = NONE
+    while pause[0] == NONE and count < capacity and reading.position < size:
+        if tables.rules and reading.at == 0:
+            taken = take_blocks(tables, text, size, &reading.position, spans + count, capacity - count)
+            count += taken
+            left = size - reading.position
+            if (
+                not goes_on
+                and tables.least_rest <= left < BLOCK
+                and count < capacity
+                and may_be_known(text[reading.position])
+            ):
+                count += take_rest(tables, text, size, &reading.position, spans + count, capacity - count)
+        if count < capacity and reading.position < size:
+            count += walk(
+                tables, text, size, reading, spans + count, capacity - count, goes_on, taken == 0, pause
+            )
+    return count
+
+
+cdef Py_ssize_t find_pieces(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Reading *reading,
+    Span *spans,
+    Py_ssize_t capacity,
+) noexcept nogil:
+    cdef Pause pause
+    if tables.ascii_rows == NULL:
+        if reading.position >= size or capacity == 0:
+            return 0
+        spans[0] = Span(reading.position, size)
+        reading.position = size
+        return 1
+    return run(tables, text, size, reading, spans, capacity, False, &pause)
+
+
+cdef Py_ssize_t find_sure_pieces(
+    const SplitTables *tables,
+    const uint8_t *text,
+    Py_ssize_t size,
+    Reading *reading,
+    Span *spans,
+    Py_ssize_t capacity,
+    bint *undecided,
+) noexcept nogil:
+    cdef Py_ssize_t count
+    cdef Pause pause
+    if tables.ascii_rows == NULL:
+        undecided[0] = True
+        return 0
+    count = run(tables, text, size, reading, spans, capacity, True, &pause)
+    undecided[0] = pause == UNDECIDED or (count < capacity and reading.position >= size)
+    return count
+
+
+cdef inline int length_by_lead(uint8_t lead) noexcept nogil:
+    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
+cdef Py_ssize_t find_border(
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *behind
+) noexcept nogil:
+    cdef:
+        Py_ssize_t at = size, border = size, end = size
+        uint64_t next_class = 0  # as a bit; none for a character that is not whole
+        uint32_t code_point, of_class
+        int length
+    while at > 0 and tables.borders != NULL:
+        at = character_start(text, size, at - 1)
+        if border - at >= length_by_lead(text[at]):
+            code_point = text[at] if text[at] < 128 else decode(text + at, border - at, &length)
+            of_class = tables.blocks[(<uint32_t> tables.block_of[code_point >> 8] << 8) + (code_point & 255)]
+            if tables.borders[of_class] & next_class:
+                behind[0] = end
+                return border
+            next_class = <uint64_t> 1 << of_class
+        end = border
+        border = at
+    return 0
+
+
+cdef class Splitter:
+    """A split pattern, compiled; without one (None), a text is one piece. Never changes, so threads may share it.
+
+    `rules` are the AsciiRules that say the same of ASCII as the pattern does, 0 if none do; `instructions` is one of
+    instruction_sets(), the fastest by default. Neither changes a piece.
+
+    Raises PatternNotSupported where the native splitter does not understand the pattern.
+
+    >>> Splitter(r"\\s?\\p{L}+").split("Hello, new world")
+    ['Hello', ' new', ' world']
+    """
+
+    def __cinit__(self, pattern, uint32_t rules=0, str instructions=None):
+        cdef Automaton automaton
+        cdef Classes classes
+        cdef Pattern parsed
+        if pattern is not None and not isinstance(pattern, str):
+            raise TypeError(f"a split pattern is a str or None, not {type(pattern).__name__}")
+        if instructions is None:
+            instructions = instruction_sets()[0]
+        self.tables.classify = cbpe_classify_by_name(instructions.encode())
+        if self.tables.classify == NULL:
+            raise ValueError(f"no instruction set {instructions!r} here: there are {', '.join(instruction_sets())}")
+        self.tables.write_spans = cbpe_write_spans_by_name(instructions.encode())
+        # With portable instructions a block takes about as long as the automaton takes for 64 bytes.
+        self.tables.least_rest = BLOCK if instructions == "portable" else LEAST_REST
+        self.tables.rules = rules
+        self.pattern = pattern
+        if pattern is None:
+            return
+        parsed = parse(pattern)
+        classes = classify(parsed.sets)
+        automaton = compile_pattern(parsed, classes)
+        self.class_rows = automaton.transitions
+        self.block_of = classes.block_of
+        self.blocks = classes.blocks
+        self.ascii_rows = ascii_rows(automaton, classes)
+        self.tables.ascii_rows = <const uint16_t *> <const char *> self.ascii_rows
+        self.tables.class_rows = <const uint16_t *> <const char *> self.class_rows
+        self.tables.block_of = <const uint16_t *> <const char *> self.block_of
+        self.tables.blocks = <const uint8_t *> <const char *> self.blocks
+        self.borders = sure_borders(automaton, classes)
+        self.tables.borders = <const uint64_t *> <const char *> self.borders
+
+    @property
+    def native(self):
+        """True: the splitters that are not compiled are in Python."""
+        return True
+
+    def __reduce__(self):
+        return Splitter, (self.pattern, self.tables.rules)
+
+    def __repr__(self):
+        return f"Splitter({self.pattern!r})"
+
+    def split(self, str text not None):
+        """The pieces of a text: what findall gives, without empty pieces. UnicodeEncodeError for a lone surrogate."""
+        cdef bytes encoded = text.encode()
+        return [encoded[start:end].decode() for start, end in self.spans(encoded)]
+
+    def spans(self, bytes text not None, Py_ssize_t capacity=SPANS):
+        """The pieces of UTF-8 as (start, end) in bytes, found at most `capacity` at a time (which makes no
+        difference)."""
+        cdef Span found[SPANS]
+        cdef const uint8_t *data = <const uint8_t *> <const char *> text
+        cdef Py_ssize_t size = len(text), count, i
+        cdef Reading reading = read_from(0)
+        cdef list pieces = []
+        if not 0 < capacity <= SPANS:
+            raise ValueError(f"capacity must be from 1 to {SPANS}, not {capacity}")
+        while reading.position < size:
+            with nogil:
+                count = find_pieces(&self.tables, data, size, &reading, found, capacity)
+            for i in range(count):
+                pieces.append((found[i].start, found[i].end))
+            PyErr_CheckSignals()
+        return pieces
+
+    def sure_spans(self, bytes text not None):
+        """-> (pieces, position): the pieces of UTF-8 that are the same however the text goes on, and the place from
+        which on that is not known."""
+        cdef Span found[SPANS]
+        cdef const uint8_t *data = <const uint8_t *> <const char *> text
+        cdef Py_ssize_t size = len(text), count, i
+        cdef Reading reading = read_from(0)
+        cdef bint undecided = False
+        cdef list pieces = []
+        while not undecided:
+            with nogil:
+                count = find_sure_pieces(&self.tables, data, size, &reading, found, SPANS, &undecided)
+            for i in range(count):
+                pieces.append((found[i].start, found[i].end))
+            PyErr_CheckSignals()
+        return pieces, reading.position
+
+    def last_border(self, const uint8_t[::1] text not None):
+        """-> (place, end of the character behind it), both in bytes: the last place in UTF-8 where one piece ends and
+        another begins whatever is before and behind. (0, 0) if there is none; the text may end within a character.
+
+        What is before the place, split by sure_spans together with that character, and what is behind it, split on its
+        own, are the pieces of the whole.
+        """
+        cdef Py_ssize_t behind = 0, size = text.shape[0], border = 0
+        if size:
+            with nogil:
+                border = find_border(&self.tables, &text[0], size, &behind)
+        return border, behind
+
+
+cdef bytes ascii_rows(Automaton automaton, Classes classes):
+    """The transitions by byte instead of by class, which saves the lookup of the class."""
+    cdef bytes rows = bytes(128 * sizeof(uint16_t) * automaton.n_states)
+    cdef uint16_t *target = <uint16_t *> <char *> rows
+    cdef const uint16_t *by_class = <const uint16_t *> <const char *> automaton.transitions
+    cdef const uint8_t *class_of = <const uint8_t *> <const char *> classes.blocks
+    cdef int state, byte
+    class_of += 256 * (<const uint16_t *> <const char *> classes.block_of)[0]
+    for state in range(automaton.n_states):
+        for byte in range(128):
+            target[128 * state + byte] = by_class[MAX_CLASSES * state + class_of[byte]]
+    return rows
+
+
+cdef bytes sure_borders(Automaton automaton, Classes classes):
+    """For each class of characters the classes, as bits, before which a piece ends for certain: uint64_t[MAX_CLASSES].
+
+    Whatever the automaton has read before, a character of the first class takes it to one of a few states. If none of
+    them can read a character of the second class, no match goes over the place between the two, and however often the
+    automaton begins anew, it comes to begin there.
+    """
+    cdef bytes borders = bytes(MAX_CLASSES * sizeof(uint64_t))
+    cdef uint64_t *target = <uint64_t *> <char *> borders
+    cdef const uint16_t *entries = <const uint16_t *> <const char *> automaton.transitions
+    cdef uint64_t sure
+    cdef uint16_t entry
+    cdef int state, first, second
+    cdef set reached
+    for first in range(classes.count):
+        reached = set()
+        for state in range(START, automaton.n_states):
+            reached.add(entries[MAX_CLASSES * state + first] >> STATE_SHIFT)
+        sure = (<uint64_t> 1 << classes.count) - 1
+        for state in reached:
+            for second in range(classes.count):
+                entry = entries[MAX_CLASSES * state + second]
+                if not entry & (BOUNDARY | STOP):
+                    sure &= ~(<uint64_t> 1 << second)
+        target[first] = sure
+    return borders
+
+
+def category(int code_point):
+    """The general category of a code point in Unicode 16.0: 65 -> 'Lu', 10 -> 'Cc'; 'Cn' if it is not assigned."""
+    if not 0 <= code_point < 0x110000:
+        raise ValueError(f"not a code point: {code_point}")
+    return CBPE_CATEGORY_NAMES[category_of(code_point)].decode("ascii")

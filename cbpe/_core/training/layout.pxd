@@ -1,0 +1,19 @@
+"""Writing words into the trainer's symbols, for the trainer."""
+
+from libc.stdint cimport int64_t, uint8_t
+
+from cbpe._core.training.candidates cimport State
+from cbpe._core.vocabulary.vocabulary cimport VocabTables
+
+
+# What fails raises, and leaves a state that can only be freed.
+# Write n words as their bytes, and their counts where a position finds them.
+cdef int lay_out(
+    State *state, const uint8_t *data, const int64_t *lengths, const int64_t *counts, size_t n
+) except -1 nogil
+
+# Replace the bytes of words just laid out by the tokens that a monotone vocabulary merges them to.
+cdef int lay_out_tokens(State *state, const VocabTables *v) except -1 nogil
+
+# Reckon from the tokens in the text how often each initial merge was applied and how many tokens remained after it.
+cdef int trace_merges(State *state) except -1 nogil

@@ -1,0 +1,243 @@
+"""Training as Python sees it: checked arguments in, arrays of merges out. The work is done in learn.pyx."""
+
+import time
+from array import array
+
+cimport cython
+from libc.stdint cimport INT64_MAX, UINT32_MAX, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, malloc
+
+from cbpe._core.training.candidates cimport LONGEST, Merge, State, TieBreak, WordStarts, out_of_memory
+from cbpe._core.training.layout cimport lay_out, lay_out_tokens, trace_merges
+from cbpe._core.training.learn cimport find_reason, free_state, learn, reserve_ids
+from cbpe._core.vocabulary.vocabulary cimport MAX_BYTES, MAX_TOKENS, Vocabulary
+
+cdef enum:
+    VOCABULARY_FULL = 3     # a reason to stop besides those of find_reason
+
+TIE_BREAKS = ("first", "largest", "smallest")   # in the order of the enum in candidates.pxd
+
+
+@cython.final
+cdef class Trainer:
+    """Learns merges from words that each occur a number of times.
+
+    data: the bytes of all words, one after the other. lengths, counts: int64 buffers, the length in bytes of each word
+    and how often it occurs (at least once). The order of the words is that of the text, for tie_break "first".
+    tie_break: of several pairs with the highest count, "first" takes the one that occurs first, "largest" and
+    "smallest" the one with the largest or smallest (left id, right id). Pairs with counts below min_count are never
+    merged, nor are those that would make a token of more than max_token_length bytes (0: any length). initial: a
+    monotone vocabulary whose merges come first, whatever min_count and max_token_length say; only its merges count, not
+    its ids.
+
+    Raises OverflowError when the words have more than 2^32 - 2 bytes (one more counted for each word), or more than
+    2^63 - 1 with repetitions.
+    """
+
+    def __cinit__(
+        self,
+        const uint8_t[::1] data,
+        const int64_t[::1] lengths,
+        const int64_t[::1] counts,
+        *,
+        str tie_break = "first",
+        int64_t min_count = 1,
+        int64_t max_token_length = 0,
+        Vocabulary initial = None,
+    ):
+        cdef:
+            State *state = &self.state
+            size_t n_words = lengths.shape[0], n_kept = 0, n_slots = 1, n_bytes = 0
+            int64_t tokens = 0
+            bint same = True
+            size_t i
+        if tie_break not in TIE_BREAKS:
+            raise ValueError(f"tie_break is {tie_break!r}; it must be one of {', '.join(map(repr, TIE_BREAKS))}")
+        if min_count < 1:
+            raise ValueError(f"min_count is {min_count}; it must be at least 1")
+        if max_token_length < 0 or max_token_length == 1:
+            raise ValueError(f"max_token_length is {max_token_length}; it must be at least 2, or 0 for any length")
+        if <size_t>counts.shape[0] != n_words:
+            raise ValueError(f"there are {n_words} lengths and {counts.shape[0]} counts; each word needs one of both")
+        for i in range(n_words):
+            if lengths[i] < 0 or <size_t>lengths[i] > <size_t>data.shape[0] - n_bytes:
+                raise ValueError(f"word {i} of length {lengths[i]} does not lie inside {data.shape[0]} bytes of data")
+            if counts[i] < 1:
+                raise ValueError(f"word {i} has the count {counts[i]}; counts must be at least 1")
+            n_bytes += lengths[i]
+            if lengths[i] and counts[i] > (INT64_MAX - tokens) // lengths[i]:
+                raise OverflowError("the words have more than 2^63 - 1 bytes with repetitions; lower the counts")
+            tokens += lengths[i] * counts[i]
+            if lengths[i] > 1:
+                same = same and (n_kept == 0 or counts[i] == state.one_weight)
+                state.one_weight = counts[i]
+                n_kept += 1
+                n_slots += lengths[i] + 1
+        if n_bytes != <size_t>data.shape[0]:
+            raise ValueError(f"the lengths add up to {n_bytes} bytes, but data holds {data.shape[0]}")
+        if n_slots > UINT32_MAX:
+            raise OverflowError(f"{n_bytes} bytes of distinct words are more than 2^32 - 2; train on less text")
+        state.n_slots = n_slots
+        state.tokens = self.tokens_at_start = tokens
+        state.min_count = min_count
+        state.cutoff = INT64_MAX
+        state.max_length = <uint32_t>min(max_token_length, LONGEST) if max_token_length else LONGEST
+        state.tie_break = <TieBreak><int>TIE_BREAKS.index(tie_break)
+        self.number_ids(initial)
+        state.symbols = <uint32_t *>malloc(n_slots * sizeof(uint32_t))
+        if state.symbols == NULL:
+            out_of_memory()
+        if not same:
+            state.starts = <WordStarts *>calloc(n_slots // 64 + 1, sizeof(WordStarts))
+            state.weights = <int64_t *>malloc(n_kept * sizeof(int64_t))
+            if state.starts == NULL or state.weights == NULL:
+                out_of_memory()
+        if n_words == 0 or n_bytes == 0:
+            return
+        with nogil:
+            lay_out(state, &data[0], &lengths[0], &counts[0], n_words)
+            if initial is not None:
+                lay_out_tokens(state, &initial.tables)
+                trace_merges(state)
+
+    def __dealloc__(self):
+        free_state(&self.state)
+
+    def __len__(self):
+        """The number of merges so far, the initial ones included."""
+        return self.state.n_ids - 256
+
+    @property
+    def tokens(self):
+        """How many tokens the text has now, repeated words included."""
+        return self.state.tokens
+
+    cdef int number_ids(self, Vocabulary initial) except -1:
+        """Make the ids of the bytes and of the initial merges known."""
+        cdef:
+            State *state = &self.state
+            uint32_t i
+        state.n_ids = state.n_bytes = 256
+        reserve_ids(state, 1024)
+        for i in range(256):
+            state.lengths[i] = 1
+        if initial is None:
+            return 0
+        if not initial.tables.monotone:
+            raise ValueError("training cannot go on from a vocabulary with a merge that is made of a later one")
+        state.n_ids = initial.tables.n_symbols
+        reserve_ids(state, state.n_ids)
+        for i in range(256, initial.tables.n_symbols):
+            state.lengths[i] = initial.tables.offsets[i + 1] - initial.tables.offsets[i]
+            state.n_bytes += state.lengths[i]
+            state.merges[i - 256].left = initial.tables.left[i - 256]
+            state.merges[i - 256].right = initial.tables.right[i - 256]
+            state.merges[i - 256].tokens = self.tokens_at_start
+        return 0
+
+    def run(self, size_t n_merges, double seconds = 0.0):
+        """Learn up to n_merges more merges, or for about that many seconds (0: as long as it takes) -> how many.
+
+        Fewer than n_merges before the time is over mean that nothing is left to merge: `stopped` then says why. The
+        GIL is released; signals are handled all the while. After an exception the trainer can do nothing but tell its
+        merges().
+        """
+        cdef:
+            State *state = &self.state
+            size_t before = state.n_ids
+            int done = 0, reason = VOCABULARY_FULL
+        self.enter()
+        self.refuse_broken()
+        self.broken = True
+        if n_merges > LONGEST - state.n_ids:
+            n_merges = LONGEST - state.n_ids
+        state.expired = False
+        state.deadline = time.monotonic() + seconds if seconds > 0 else 0
+        try:
+            if self.stopped is None:
+                with nogil:
+                    done = learn(state, n_merges)
+                    if done == 1:
+                        reason = find_reason(state)
+            self.broken = False
+        finally:
+            self.running = False
+        if done:
+            self.stopped = self.describe(reason)
+        return state.n_ids - before
+
+    cdef int enter(self) except -1:
+        with cython.critical_section(self):
+            if self.running:
+                raise RuntimeError("this trainer is running in another thread")
+            self.running = True
+        return 0
+
+    cdef int refuse_broken(self) except -1:
+        if self.broken:
+            self.running = False
+            raise RuntimeError("this trainer was stopped by an exception; make a new one")
+        return 0
+
+    cdef str describe(self, int reason):
+        if reason == VOCABULARY_FULL:
+            return f"a vocabulary holds at most {MAX_TOKENS - 1} tokens, of {MAX_BYTES} bytes together"
+        if reason == 0:
+            return "no pair of neighbouring tokens is left"
+        rare = f"no pair occurs min_count = {self.state.min_count} times"
+        if reason == 1:
+            return rare
+        return f"every pair left would make a token of more than max_token_length = {self.state.max_length} bytes" + (
+            f", or is too rare for min_count = {self.state.min_count}" if self.state.min_count > 1 else "")
+
+    def results(self, size_t start = 0):
+        """The merges from number `start` on: four arrays of one length, (left, right, counts, tokens).
+
+        left and right are the ids merged, array("I"); counts says how often each pair occurred, tokens how many tokens
+        remained after each merge, array("q"). The count of an initial merge is how often it was applied, which is less
+        for a token that follows itself: merging "aaa" once takes one of two occurrences.
+        """
+        cdef:
+            size_t i, n
+            uint32_t[::1] left, right
+            int64_t[::1] counts, tokens
+            const Merge *merge
+        self.enter()
+        self.refuse_broken()
+        try:
+            n = self.state.n_ids - 256
+            if start > n:
+                raise IndexError(f"there are {n} merges, none from number {start} on")
+            arrays = array("I"), array("I"), array("q"), array("q")
+            for items in arrays:
+                items.frombytes(bytes((n - start) * items.itemsize))
+            left, right, counts, tokens = arrays
+            for i in range(n - start):
+                merge = &self.state.merges[start + i]
+                left[i] = merge.left
+                right[i] = merge.right
+                counts[i] = merge.count
+                tokens[i] = merge.tokens
+            return arrays
+        finally:
+            self.running = False
+
+    def merges(self):
+        """The ids that each merge joins, the initial ones included: (left, right), array("I") each.
+
+        Works after an exception too: what was learned until then is a part of what would have been learned.
+        """
+        cdef:
+            size_t i, n
+            uint32_t[::1] left, right
+        self.enter()
+        try:
+            n = self.state.n_ids - 256
+            arrays = array("I", bytes(4 * n)), array("I", bytes(4 * n))
+            left, right = arrays
+            for i in range(n):
+                left[i] = self.state.merges[i].left
+                right[i] = self.state.merges[i].right
+            return arrays
+        finally:
+            self.running = False

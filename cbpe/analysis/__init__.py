@@ -1,0 +1,1 @@
+"""What is known of a vocabulary, and of texts in its tokens."""

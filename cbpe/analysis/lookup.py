@@ -1,0 +1,71 @@
+"""Looking into a vocabulary: tokens that hold some bytes or fit an expression, and how a token is merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cbpe.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["MergeTree", "find_tokens", "merge_tree"]
+
+
+@dataclass(eq=False)
+class MergeTree:
+    """A token and the two that it is merged from, each with its own; `parts` is empty for a byte, for a special token,
+    and for a token that no merge makes."""
+
+    id: int
+    token: bytes
+    parts: tuple[MergeTree, ...] = ()
+
+
+def find_tokens(
+    tok: Tokenizer, *, contains: bytes | str | None = None, pattern: str | None = None
+) -> Iterator[tuple[int, bytes]]:
+    """The tokens of a vocabulary and their ids, by rising id, special tokens included: all of them, or those that hold
+    some bytes or a text, or that an expression (of the `regex` module) is found in.
+
+    An expression is looked for in text: what is no UTF-8 in a token is U+FFFD there. ValueError if it is none.
+
+    >>> list(find_tokens(enc, contains="hello"))[0]
+    (15339, b'hello')
+    """
+    if isinstance(contains, str):
+        contains = contains.encode()
+    expression = None if pattern is None else compiled(pattern)
+    for token_id, token in sorted(tok.vocab.items()):
+        if contains is not None and contains not in token:
+            continue
+        if expression is None or expression.search(token.decode("utf-8", "replace")):
+            yield token_id, token
+
+
+def compiled(pattern: str) -> Any:
+    import regex  # slow to import
+
+    try:
+        return regex.compile(pattern)
+    except regex.error as error:
+        raise ValueError(f"{pattern!r} is not a valid expression: {error}") from error
+
+
+def merge_tree(tok: Tokenizer, token_id: int) -> MergeTree:
+    """How a token is merged, down to its bytes. KeyError if there is no such id; ValueError as for tok.merges.
+
+    >>> [part.token for part in merge_tree(enc, 15339).parts]
+    [b'h', b'ello']
+    """
+    vocab = tok.vocab
+    if token_id not in vocab:
+        raise KeyError(f"there is no token with the id {token_id}")
+    pairs = {merged: pair for pair, merged in tok.merges.items()}
+    root = MergeTree(token_id, vocab[token_id])
+    unfinished = [root]  # a stack, as a tree may be as deep as a token is long
+    while unfinished:
+        node = unfinished.pop()
+        node.parts = tuple(MergeTree(part, vocab[part]) for part in pairs.get(node.id, ()))
+        unfinished.extend(node.parts)
+    return root

@@ -1,0 +1,1 @@
+"""What the command line is given: files, references to tokenizers, labels, settings."""

@@ -1,0 +1,61 @@
+"""Tokens with their ids, for people: coloured and in two lines on a terminal, one below the other elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from cbpe.cli.output.printing import console, print_lines
+from cbpe.cli.output.readable import readable_bytes
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["print_gloss"]
+
+COLOURS = ("on blue", "on green", "on magenta", "on cyan", "on yellow")  # of neighbouring tokens, in turn
+NEW_LINE = b"\n"
+
+
+def print_gloss(tokens: Iterable[tuple[int, bytes]]) -> None:
+    """Print (id, token) in a form that suits where it goes."""
+    target = console()
+    if target.color_system is None or target.no_color:
+        print_lines(f"{token_id}\t{readable_bytes(token)}" for token_id, token in tokens)
+        return
+    gloss = Gloss(target)
+    for token_id, token in tokens:
+        gloss.add(token_id, token)
+    gloss.end_row()
+
+
+class Gloss:
+    """Rows of tokens, each with its id below, as many as fit in the width of a terminal."""
+
+    def __init__(self, target: Console) -> None:
+        from rich.text import Text
+
+        self.target = target
+        self.new = Text
+        self.above, self.below = Text(no_wrap=True), Text(no_wrap=True)
+        self.n = 0
+
+    def add(self, token_id: int, token: bytes) -> None:
+        """A row ends where it is full, and behind a token that ends a line."""
+        from rich.cells import cell_len
+
+        shown, number = readable_bytes(token), str(token_id)
+        wide = max(cell_len(shown), len(number)) + 1
+        if self.above.cell_len + wide > self.target.width:
+            self.end_row()
+        self.above.append(shown, style=f"black {COLOURS[self.n % len(COLOURS)]}").append(" " * (wide - cell_len(shown)))
+        self.below.append(number, style="dim").append(" " * (wide - len(number)))
+        self.n += 1
+        if token.endswith(NEW_LINE):
+            self.end_row()
+
+    def end_row(self) -> None:
+        if self.above:
+            for line in self.above, self.below:
+                self.target.print(line, soft_wrap=True)
+        self.above, self.below = self.new(no_wrap=True), self.new(no_wrap=True)

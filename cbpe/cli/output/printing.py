@@ -1,0 +1,174 @@
+"""Printing: tables for people, JSON for programs, bytes as they are, errors in one line.
+
+All that comes from outside, such as names of files and tokens, is made readable first: nothing in it reaches a terminal
+as markup or as an escape sequence.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cbpe.cli.output.readable import printable, readable_bytes
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cbpe.analysis.lookup import MergeTree
+
+__all__ = [
+    "console",
+    "describe",
+    "print_counts",
+    "print_error",
+    "print_json",
+    "print_lines",
+    "print_pairs",
+    "print_rows",
+    "print_table",
+    "print_tree",
+    "write_bytes",
+]
+
+WIDE = 100_000  # columns of what is no terminal: a file or a pipe wants every line whole
+
+
+def print_error(message: str) -> None:
+    if sys.stderr is not None:  # if it is closed: print would write to standard output
+        print(f"cbpe: {printable(' '.join(message.split()))}", file=sys.stderr)
+
+
+def describe(error: Exception) -> str:
+    """What an exception says, for somebody who does not see where it came from."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror is not None:
+        return error.strerror
+    if isinstance(error, KeyError) and error.args:
+        return str(error.args[0])
+    if isinstance(error, (ImportError, LookupError, NotImplementedError, OSError, ValueError)):
+        return str(error)
+    return f"{type(error).__name__}: {error} (--debug shows where)"
+
+
+def write_bytes(data: bytes) -> None:
+    # Flushed here, where a reader that has gone away ends the program in silence; at exit Python would complain.
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def print_json(value: Any) -> None:
+    """One value, in JSON with nothing but ASCII."""
+    write_bytes(json.dumps(plain(value), indent=2).encode() + b"\n")
+
+
+def print_rows(rows: Iterable[Any]) -> None:
+    """A JSON array of what may be many, each on a line of its own, as they come."""
+    out = sys.stdout.buffer
+    before = b"["
+    for row in rows:
+        out.write(before + json.dumps(plain(row)).encode())
+        before = b",\n "
+    write_bytes((b"[]" if before == b"[" else b"]") + b"\n")
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Lines of what may be many, as they come, in the encoding of the terminal or pipe."""
+    out, encoding = sys.stdout.buffer, sys.stdout.encoding or "utf-8"
+    for line in lines:
+        out.write(line.encode(encoding, "backslashreplace") + b"\n")
+    write_bytes(b"")
+
+
+def print_counts(counts: Sequence[tuple[str, int]], *, named: bool) -> None:
+    """Numbers with the names of files, as wc has them, and the total of several."""
+    if len(counts) > 1:
+        counts = [*counts, ("total", sum(n for _, n in counts))]
+    wide = max(len(str(n)) for _, n in counts)
+    print_lines(f"{n:{wide}}{' ' + printable(file) if named else ''}" for file, n in counts)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: what divides by nothing is null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value
+
+
+def console() -> Console:
+    """Rich's console, in which nothing that is printed is markup."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else WIDE
+    return Console(width=width, markup=False, highlight=False, emoji=False)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table with a line of headings; numbers are to the right."""
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [list(row) for row in rows]
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for i, column in enumerate(columns):
+        numbers = bool(rows) and all(isinstance(row[i], (int, float)) or row[i] is None for row in rows)
+        table.add_column(Text(column), justify="right" if numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(shown(cell)) for cell in row))
+    print_drawn(table)
+
+
+def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
+    """Names and values, one a line."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column()
+    grid.add_column(overflow="fold")
+    for name, value in pairs:
+        grid.add_row(Text(name), Text(shown(value)))
+    print_drawn(grid)
+
+
+def print_tree(root: MergeTree) -> None:
+    """A token's merges, drawn with its two parts below it, and so on."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    def label(node: MergeTree) -> Text:
+        return Text(f'{node.id}  "{readable_bytes(node.token)}"')
+
+    drawn = Tree(label(root))
+    unfinished = [(root, drawn)]
+    while unfinished:
+        node, branch = unfinished.pop()
+        unfinished.extend((part, branch.add(label(part))) for part in node.parts)
+    print_drawn(drawn)
+
+
+def print_drawn(renderable: Any) -> None:
+    """Print something of Rich's, without blanks at the ends of lines."""
+    target = console()
+    with target.capture() as captured:
+        target.print(renderable)
+    print_lines(line.rstrip() for line in captured.get().splitlines())
+
+
+def shown(cell: object) -> str:
+    """A cell of a table: 1234 -> "1,234", 0.5 -> "0.50", None -> "" """
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, float):
+        return f"{cell:,.2f}"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return printable(str(cell))

@@ -1,0 +1,230 @@
+"""Counting words: from any source of text to WordCounts, with several threads and in bounded memory."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TypedDict
+
+from cbpe._core.calls.parallel import checked_workers
+from cbpe._core.counting.count import PieceCounter, give_back_free_memory
+from cbpe._core.splitting.split import Splitter
+from cbpe.common.checks import checked_int
+from cbpe.common.progress import ProgressCallback, progress_reports
+from cbpe.corpus.batches import BATCH_BYTES, Batch, batches
+from cbpe.corpus.sources import Reader, Source
+from cbpe.corpus.word_counts import WordCounts
+from cbpe.text.patterns import GPT4_SPLIT_PATTERN
+from cbpe.text.splitting import make_splitter, quoted, unicode_version
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from cbpe.text.splitting import RegexSplitter
+
+__all__ = ["Reading", "count_source", "count_words", "counts_of"]
+
+MOST_THREADS = 64  # more than one that reads can keep busy
+
+
+def count_words(
+    source: Source,
+    *,
+    pattern: str | None = GPT4_SPLIT_PATTERN,
+    workers: int | None = None,
+    max_words: int | None = None,
+    progress: bool | ProgressCallback | None = None,
+    field: str | None = None,
+    errors: str = "strict",
+) -> WordCounts:
+    """The distinct pieces that pattern splits the texts of source into, and how often each occurs.
+
+    source: a str, which is a text and never the name of a file; bytes, a text in UTF-8; a pathlib.Path, a file that
+    holds one text (also compressed: .gz, .xz, .zst) or many (.jsonl and .parquet, whose texts are in the field or
+    column `field`); a file open in binary, such as sys.stdin.buffer; or an iterable of these. Each text is split on its
+    own. Files are read a part at a time, so memory depends on the distinct pieces alone. (With pattern=None a text is
+    one piece, and is held. So is each text where the `regex` module has to match the pattern.) Lone surrogates count as
+    U+FFFD, and so, with errors="replace", does what is not UTF-8.
+
+    workers: the number of threads that count; None: one for each usable core. The result does not depend on it, the
+    order of the pieces included. max_words bounds memory, and is an approximation: after every half MiB of text or so,
+    if there are more than 1.25 max_words distinct pieces, all but the max_words most frequent ones are dropped, and so
+    again at the end; `dropped_words` and `dropped_occurrences` of the result say how many. progress=True draws a bar on
+    stderr; a function is called some ten times a second with ("reading", bytes read, bytes in all or None).
+
+    Raises what the source raises, OSError for a file that cannot be read, ValueError for a file that is not what it
+    should be (with its name and the place) and for options out of range or of no use, TypeError for those of the wrong
+    type, ImportError where a file takes a library that is not there (it names the extra to install).
+
+    >>> list(count_words("to be or not to be"))
+    [(b'to', 1), (b' be', 2), (b' or', 1), (b' not', 1), (b' to', 1)]
+    """
+    splitter = make_splitter(pattern)
+    with progress_reports(progress) as report:
+        return count_source(source, splitter, report, workers=workers, max_words=max_words, field=field, errors=errors)
+
+
+class Reading(TypedDict, total=False):
+    """How a source is read and counted: options of count_words and train."""
+
+    workers: int | None
+    max_words: int | None
+    field: str | None
+    errors: str
+
+
+def counts_of(
+    source: Source | WordCounts,
+    splitter: Splitter | RegexSplitter,
+    report: ProgressCallback | None = None,
+    **reading: Unpack[Reading],
+) -> WordCounts:
+    """The counts of a source, or those that it is.
+
+    Raises as count_words does, and ValueError for WordCounts of texts that were split otherwise, or together with
+    options for reading texts.
+    """
+    if not isinstance(source, WordCounts):
+        return count_source(source, splitter, report, **reading)
+    for option in ("max_words", "field"):
+        if reading.get(option) is not None:
+            raise ValueError(f"{option} is for counting words, and these WordCounts are counted: leave it out")
+    if source.pattern != splitter.pattern:
+        patterns = f"{quoted(source.pattern)}, and the tokenizer splits by {quoted(splitter.pattern)}"
+        raise ValueError(f"these WordCounts were split by {patterns}: leave the pattern out, or count again")
+    if source.unicode_version != unicode_version(splitter):
+        raise ValueError(
+            f"these WordCounts were split by Unicode {source.unicode_version}, "
+            f"and the tokenizer splits by {unicode_version(splitter)}: count again"
+        )
+    return source
+
+
+def count_source(
+    source: Source,
+    splitter: Splitter | RegexSplitter,
+    report: ProgressCallback | None = None,
+    *,
+    workers: int | None = None,
+    max_words: int | None = None,
+    field: str | None = None,
+    errors: str = "strict",
+    batch_bytes: int = BATCH_BYTES,
+) -> WordCounts:
+    """As count_words. batch_bytes: how much of the text is counted at a time; without max_words it changes nothing."""
+    workers = checked_workers(workers)
+    if max_words is not None:
+        max_words = checked_int("max_words", max_words, 1)
+    if isinstance(source, WordCounts):
+        raise TypeError("these are WordCounts already: there is nothing to count")
+    reader = Reader(source, field=field, errors=errors)
+    if report:
+        report("reading", 0, reader.total_bytes)
+    last_border = splitter.last_border if isinstance(splitter, Splitter) and splitter.pattern is not None else None
+    cut = batches(reader.texts(), last_border, batch_bytes)
+    tally = Tally(splitter, max_words)
+    first = list(islice(cut, 2))
+    in_threads = workers > 1 and len(first) > 1
+    cut = chain(first, cut)
+    del first  # of some size
+    if isinstance(splitter, Splitter) and in_threads:
+        steps = tally.add_in_threads(cut, splitter, workers)
+    else:
+        steps = tally.add_all(cut)
+    with closing(steps):
+        for _ in steps:
+            if report:
+                report("reading", reader.done_bytes, reader.total_bytes)
+    if in_threads:
+        give_back_free_memory()
+    if report:
+        report("reading", reader.done_bytes, reader.done_bytes)
+    return tally.counts()
+
+
+class Tally:
+    """What has been counted so far, of batches that come in their order."""
+
+    def __init__(self, splitter: Splitter | RegexSplitter, max_words: int | None) -> None:
+        self.splitter = splitter
+        self.max_words = max_words
+        self.counter = PieceCounter()
+        self.text_bytes = self.dropped_words = self.dropped_occurrences = 0
+
+    def add_all(self, cut: Iterable[Batch]) -> Generator[None, None, None]:
+        """Count all batches; gives way after each."""
+        for batch in cut:
+            if isinstance(self.splitter, Splitter):
+                self.counter.add_texts(*batch, self.splitter)
+            else:
+                for text in batch_texts(batch):
+                    self.counter.add_pieces(piece.encode() for piece in self.splitter.split(text))
+            self._added(batch)
+            yield
+
+    def add_in_threads(self, cut: Iterable[Batch], splitter: Splitter, workers: int) -> Generator[None, None, None]:
+        """As add_all. `workers` threads count each batch apart, and one more adds up their counts, in order.
+
+        So a piece that is frequent is looked up once a batch in the table of all, and memory is needed for that table
+        and some batches, however many threads there are.
+        """
+        from concurrent.futures import Future, ThreadPoolExecutor
+
+        workers = min(workers, MOST_THREADS)
+        idle = [PieceCounter() for _ in range(workers + 1)]
+        under_way: deque[tuple[PieceCounter, Future[None]]] = deque()
+
+        def add(batch: Batch, apart: PieceCounter, counted: Future[None]) -> None:
+            counted.result()
+            self.counter.merge(apart)
+            apart.clear()
+            self._added(batch)
+
+        with ThreadPoolExecutor(workers, "cbpe-count") as counting, ThreadPoolExecutor(1, "cbpe-add") as adding:
+            try:
+                for batch in cut:
+                    apart = idle.pop()
+                    counted = counting.submit(apart.add_texts, *batch, splitter)
+                    under_way.append((apart, adding.submit(add, batch, apart, counted)))
+                    if not idle:
+                        under_way[0][1].result()
+                        idle.append(under_way.popleft()[0])
+                        yield
+                for _, added in under_way:
+                    added.result()
+                    yield
+            except BaseException:  # nobody wants to know what the threads count
+                for apart, _ in under_way:
+                    apart.stop()
+                self.counter.stop()
+                counting.shutdown(wait=False, cancel_futures=True)
+                adding.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _added(self, batch: Batch) -> None:
+        self.text_bytes += batch.n_bytes
+        if self.max_words is not None and len(self.counter) > self.max_words + self.max_words // 4:
+            self._drop(self.max_words)
+
+    def _drop(self, max_words: int) -> None:
+        words, occurrences = self.counter.drop_rarest(max_words)
+        self.dropped_words += words
+        self.dropped_occurrences += occurrences
+
+    def counts(self) -> WordCounts:
+        """All that was counted. The tally is of no use from then on."""
+        if self.max_words is not None:
+            self._drop(self.max_words)
+        dropped = self.dropped_words, self.dropped_occurrences
+        version = unicode_version(self.splitter)
+        return WordCounts._of(self.counter, self.splitter.pattern, version, self.text_bytes, *dropped)
+
+
+def batch_texts(batch: Batch) -> Iterator[str]:
+    """The texts of a batch that holds whole ones."""
+    start = 0
+    for end in batch.ends:
+        yield str(batch.data[start:end], "utf-8")
+        start = end

@@ -1,0 +1,233 @@
+"""Files of text: plain, compressed, JSON Lines and Parquet, read a chunk at a time.
+
+What a file holds is told by its name: `.jsonl` and `.ndjson` are JSON Lines, an object with a text in one field on each
+line; `.parquet` has the texts in one column; anything else is plain text, one text altogether. All but Parquet may be
+compressed, with `.gz`, `.xz` or `.zst` at the end of the name. Nothing is taken from or added to a text: neither line
+ends nor a byte order mark.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from cbpe._core.counting.count import utf8
+
+__all__ = ["CHUNK_BYTES", "TextFile", "valid_utf8"]
+
+CHUNK_BYTES = 1 << 18
+PARQUET_ROWS = 1024  # at a time
+SHOWN_FIELDS = 10  # in a message
+
+
+class TextFile:
+    """One file, and how far it has been read.
+
+    Raises OSError where there is no such file, or it cannot be read; ValueError where `field` is missing or of no use,
+    and, while it is read, for what is not UTF-8 (unless errors is "replace"), not whole, or not of the form that its
+    name says; ImportError where reading it takes a library that is not there.
+    """
+
+    def __init__(self, path: os.PathLike[str], *, field: str | None, errors: str) -> None:
+        self.path = Path(path)
+        self.errors = errors
+        status = self.path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(f"{self.path} is a directory: name the files in it")
+        self.size = status.st_size if stat.S_ISREG(status.st_mode) else None  # in bytes, as it is stored
+        self.position = 0  # how many of them have been read
+        suffixes = [suffix.lower() for suffix in self.path.suffixes]
+        self.compression = suffixes.pop() if suffixes and suffixes[-1] in DECOMPRESSORS else ""
+        self.kind = KINDS.get(suffixes[-1], "text") if suffixes else "text"
+        if self.kind == "parquet" and self.compression:
+            raise ValueError(f"{self.path}: a Parquet file is compressed in itself; decompress it")
+        if field is None and self.kind != "text":
+            raise ValueError(f'{self.path} has its texts in a field: set field to its name, such as "text"')
+        if field is not None and self.kind == "text":
+            raise ValueError(f"the field {field!r} is of .jsonl and .parquet files, and {self.path} is plain text")
+        self.field = field or ""
+
+    def texts(self) -> Iterator[bytes | Iterator[bytes]]:
+        """The texts, in UTF-8; each that is an iterator of chunks has to be read to its end before the next."""
+        if self.kind == "parquet":
+            yield from self._column()
+        elif self.kind == "jsonl":
+            yield from self._lines()
+        else:
+            yield valid_utf8(self._chunks(), str(self.path), self.errors)
+
+    def _chunks(self) -> Iterator[bytes]:
+        """The bytes of the file, decompressed."""
+        with open(self.path, "rb") as stored:
+            opened, damage = DECOMPRESSORS[self.compression](stored) if self.compression else (stored, ())
+            while True:
+                try:
+                    chunk = opened.read(CHUNK_BYTES)
+                except damage as error:
+                    if getattr(error, "errno", None):  # the system's, not the decompressor's
+                        raise
+                    raise ValueError(f"{self.path} is no whole and intact {self.compression} file: {error}") from error
+                if self.size is not None:  # a pipe has no position
+                    self.position = stored.tell()
+                if not chunk:
+                    break
+                yield chunk
+            if self.compression and self.size == 0:  # which the library for gzip takes for whole
+                raise ValueError(f"{self.path} is no whole and intact {self.compression} file: it is empty")
+
+    def _lines(self) -> Iterator[bytes]:
+        """The field of each line of JSON Lines. Lines of white space are passed over, and so is a byte order mark."""
+        offset = 0  # of the line in the file
+        for number, line in enumerate(lines(self._chunks()), 1):
+            text = decoded(line, str(self.path), self.errors, offset)
+            offset += len(line) + 1
+            if number == 1:
+                text = text.removeprefix("\ufeff")
+            if text.strip():
+                yield utf8(self._field_of(text, number))
+
+    def _field_of(self, line: str, number: int) -> str:
+        """The text in one line of JSON Lines; ValueError says what is there instead."""
+        place = f"{self.path}, line {number}"
+        try:
+            row = json.loads(line, parse_int=float)  # numbers do not matter, and int() refuses long ones
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{place}, is not JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise ValueError(f"{place}, is no object with the field {self.field!r}, but {json_type(row)}")
+        if self.field not in row:
+            raise ValueError(f"{place}, has no field {self.field!r}; it has {listed(row)}")
+        text = row[self.field]
+        if not isinstance(text, str):
+            raise ValueError(f"{place}, has no text in the field {self.field!r}, but {json_type(text)}")
+        return text
+
+    def _column(self) -> Iterator[bytes]:
+        """The rows of a column of a Parquet file."""
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError as error:
+            raise ImportError(f'reading {self.path} takes pyarrow: pip install "cbpe[parquet]"') from error
+        try:
+            with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=CHUNK_BYTES) as file:
+                self._check_column(file.schema_arrow, pa.types)
+                n_rows, row = file.metadata.num_rows, 0
+                for batch in file.iter_batches(PARQUET_ROWS, columns=[self.field]):
+                    for text in batch.column(0).cast(pa.large_string()).cast(pa.large_binary()).to_pylist():
+                        name = f"{self.path}, row {row} of the column {self.field!r}"
+                        if text is None:
+                            raise ValueError(f"{name} (rows are counted from 0) holds no text, but null")
+                        yield decoded(text, name, self.errors).encode()
+                        row += 1
+                    self.position = (self.size or 0) * row // n_rows
+                self.position = self.size or 0
+        except (pa.ArrowException, OSError) as error:
+            if getattr(error, "errno", None):
+                raise
+            raise ValueError(f"{self.path} is no whole and intact Parquet file: {error}") from error
+
+    def _check_column(self, schema: Any, types: Any) -> None:
+        """ValueError where the column is missing or holds no texts."""
+        if self.field not in schema.names:
+            raise ValueError(f"{self.path} has no column {self.field!r}; it has {listed(schema.names)}")
+        if schema.names.count(self.field) > 1:
+            raise ValueError(f"{self.path} has several columns {self.field!r}: rename all but one")
+        held = schema.field(self.field).type
+        plain = held.value_type if types.is_dictionary(held) else held
+        if not (types.is_string(plain) or types.is_large_string(plain) or types.is_string_view(plain)):
+            raise ValueError(f"the column {self.field!r} of {self.path} holds no texts, but {held}")
+
+
+def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
+    """The same bytes, in chunks that end between two characters; with errors="replace" U+FFFD stands where they are not
+    UTF-8. Otherwise ValueError, which says the name and where it is."""
+    pending = b""  # the beginning of a character
+    offset = 0
+    for chunk in chunks:
+        data = pending + chunk if pending else bytes(chunk)
+        try:
+            text, used = codecs.utf_8_decode(data, errors, False)
+        except UnicodeDecodeError as error:
+            raise not_utf8(error, name, offset) from error
+        yield text.encode() if errors == "replace" else data[:used]
+        pending = data[used:]
+        offset += used
+    yield decoded(pending, name, errors, offset).encode()
+
+
+def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:
+    """UTF-8 as a str; ValueError, unless errors is "replace", that says the name and where it is none, counted from
+    offset."""
+    try:
+        return data.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, name, offset) from error
+
+
+def not_utf8(error: UnicodeDecodeError, name: str, offset: int) -> ValueError:
+    """The exception to be raised."""
+    wrong = f"byte 0x{error.object[error.start]:02x} at offset {offset + error.start}"
+    return ValueError(f"{name} is not UTF-8 ({wrong}): convert it, or set errors to 'replace'")
+
+
+def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines, without the line breaks between them: [b"ab", b"c\\nd"] -> b"abc", b"d" """
+    begun: list[bytes] = []
+    for chunk in chunks:
+        first, *others = chunk.split(b"\n")
+        begun.append(first)
+        for line in others:
+            yield b"".join(begun)
+            begun = [line]
+    yield b"".join(begun)
+
+
+def json_type(value: Any) -> str:
+    """What JSON calls a value: {} -> "an object" """
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Some names for a message: ["a", "b"] -> "'a', 'b'" """
+    names = list(names)
+    shown = ", ".join(map(repr, names[:SHOWN_FIELDS])) or "none"
+    return shown if len(names) <= SHOWN_FIELDS else f"{shown} and {len(names) - SHOWN_FIELDS} more"
+
+
+# Each decompressor with what it raises where the file is damaged.
+
+
+def open_gzip(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
+    import gzip
+    import zlib
+
+    return gzip.GzipFile(fileobj=stored), (EOFError, OSError, zlib.error)
+
+
+def open_xz(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
+    import lzma
+
+    return lzma.LZMAFile(stored), (EOFError, lzma.LZMAError)
+
+
+def open_zstandard(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ImportError as error:
+        raise ImportError(f'reading {stored.name} takes backports.zstd: pip install "cbpe[zstd]"') from error
+    return zstd.ZstdFile(stored), (EOFError, zstd.ZstdError)
+
+
+DECOMPRESSORS = {".gz": open_gzip, ".xz": open_xz, ".zst": open_zstandard}
+KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}

@@ -1,0 +1,154 @@
+"""Sources of text: what train and count_words read.
+
+A source gives texts. A text is split on its own, whatever it came from, and comes as UTF-8: as bytes if it is short, or
+as an iterator of its parts, one after the other, cut anywhere. So a file that is larger than the memory can be one
+text.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO, TypeAlias
+
+from cbpe._core.counting.count import utf8
+from cbpe.common.progress import ProgressCallback
+from cbpe.corpus.files import CHUNK_BYTES, TextFile, valid_utf8
+
+__all__ = ["Reader", "Source"]
+
+# A source that is one text or file, and any source.
+Item: TypeAlias = str | bytes | bytearray | memoryview | os.PathLike[str] | BinaryIO
+Source: TypeAlias = Item | Iterable[Item]
+
+
+class Reader:
+    """Reads the texts of a source, and knows how far it is.
+
+    source: a str, which is a text, never the name of a file; bytes-like, a text in UTF-8; an os.PathLike, a file (see
+    files.py for the kinds); a file that is open for reading in binary, such as sys.stdin.buffer, a text in UTF-8 from
+    here to its end; or an iterable of these. field: the field of .jsonl and the column of .parquet files that holds the
+    texts. errors: "strict" refuses what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode does.
+
+    Raises TypeError for another source, ValueError for another value of errors and for a field that no file asks for.
+    """
+
+    def __init__(self, source: Any, *, field: str | None = None, errors: str = "strict") -> None:
+        if errors not in ("strict", "replace"):
+            raise ValueError(f"errors is {errors!r}; it must be 'strict' or 'replace'")
+        if field is not None and not isinstance(field, str):
+            raise TypeError(
+                f"field must be a str, the name of a field or column, not {type(field).__name__}: {field!r}"
+            )
+        self.field = field
+        self.errors = errors
+        self._done = 0  # bytes of what has been read to its end
+        self._file: TextFile | None = None  # being read
+        if isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike)) or is_open_file(source):
+            source = [source]
+        elif not isinstance(source, Iterable):
+            raise TypeError(
+                f"a source of text is a str, bytes, a path (pathlib.Path), an iterable of these, or WordCounts, "
+                f"not {type(source).__name__}"
+            )
+        self.items: Iterable[Any] = source
+        if isinstance(source, (list, tuple)):
+            for item in source:
+                if not isinstance(item, (str, bytes)) and isinstance(item, os.PathLike):
+                    self._open(item)  # one that is missing is noticed before the others are read
+
+    @functools.cached_property
+    def total_bytes(self) -> int | None:
+        """The size of the source as it is stored; None where it is not known before it has been read."""
+        if not isinstance(self.items, (list, tuple)):
+            return None
+        sizes = [self._size_of(item) for item in self.items]
+        known = [size for size in sizes if size is not None]
+        return sum(known) if len(known) == len(sizes) else None
+
+    def _size_of(self, item: Any) -> int | None:
+        if isinstance(item, str):
+            return len(item) if item.isascii() else None
+        if isinstance(item, os.PathLike):
+            return self._open(item).size
+        return memoryview(item).nbytes if isinstance(item, (bytes, bytearray, memoryview)) else None
+
+    @property
+    def done_bytes(self) -> int:
+        """How much has been read of `total_bytes`."""
+        return self._done + (self._file.position if self._file else 0)
+
+    def texts(self) -> Iterator[bytes | Iterator[bytes]]:
+        """The texts. Each that is an iterator has to be read to its end before the next."""
+        for i, item in enumerate(self.items):
+            if isinstance(item, str) and self.field is None:  # the usual case of many
+                if len(item) > CHUNK_BYTES:
+                    yield self._counted(map(utf8, slices(str.__str__(item))))
+                else:
+                    encoded = utf8(str.__str__(item))
+                    self._done += len(encoded)
+                    yield encoded
+            elif isinstance(item, os.PathLike):
+                self._file = self._open(item)
+                yield from self._file.texts()
+                self._done, self._file = self.done_bytes, None
+            elif self.field is not None:
+                raise ValueError(f"the field {self.field!r} is of .jsonl and .parquet files, not of a text")
+            elif isinstance(item, (bytes, bytearray, memoryview)):
+                view = memoryview(item)
+                view = (view if view.c_contiguous else memoryview(view.tobytes())).cast("B")
+                chunks = (view[at : at + CHUNK_BYTES] for at in range(0, len(view), CHUNK_BYTES))
+                yield self._counted(valid_utf8(chunks, "the text", self.errors))
+            elif is_open_file(item):
+                yield self._counted(valid_utf8(read_chunks(item), str(getattr(item, "name", "the text")), self.errors))
+            else:
+                raise TypeError(
+                    f"text number {i} of the source (counted from 0) must be a str, bytes or a path, "
+                    f"not {type(item).__name__}"
+                )
+
+    def strings(self, report: ProgressCallback | None = None) -> Iterator[Iterator[str]]:
+        """The texts as strings, each in chunks that end between two characters; each has to be read to its end before
+        the next. report is told how far it is, as a progress callback (progress.py)."""
+        for text in self.texts():
+            yield self._told(map(bytes.decode, [text] if isinstance(text, bytes) else text), report)
+        if report:
+            report("reading", self.done_bytes, self.done_bytes)
+
+    def _told(self, chunks: Iterable[str], report: ProgressCallback | None) -> Iterator[str]:
+        for chunk in chunks:
+            if report:
+                report("reading", self.done_bytes, self.total_bytes)
+            yield chunk
+
+    def _open(self, path: os.PathLike[str]) -> TextFile:
+        return TextFile(path, field=self.field, errors=self.errors)
+
+    def _counted(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        for chunk in chunks:
+            self._done += len(chunk)
+            yield chunk
+
+
+def is_open_file(item: object) -> bool:
+    """Whether it is a file that was opened in binary; one that was opened as text is an iterable of its lines."""
+    return isinstance(item, io.IOBase) and not isinstance(item, io.TextIOBase)
+
+
+def read_chunks(file: BinaryIO) -> Iterator[bytes]:
+    """What is left of an open file, as it comes: of a pipe what is there, without waiting for a whole chunk."""
+    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+    while chunk := read(CHUNK_BYTES):
+        yield chunk
+
+
+def slices(text: str) -> Iterator[str]:
+    """A text in slices, of which none ends within a pair of surrogates."""
+    start = 0
+    while start < len(text):
+        end = start + CHUNK_BYTES
+        end += "\ud800" <= text[end - 1 : end] <= "\udbff"
+        yield text[start:end]
+        start = end

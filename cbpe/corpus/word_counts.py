@@ -1,0 +1,294 @@
+"""WordCounts: the distinct pieces of a corpus and how often each occurs, all that training needs to know of it.
+
+A file of word counts (`WordCounts.save`), all numbers little-endian:
+
+    bytes         what
+    8             the magic, 89 63 62 70 65 57 43 0a ("\\x89cbpeWC\\n")
+    4             the version of the format, 1
+    4             h, the size of the header
+    h             the header, JSON in UTF-8: an object with
+                      pattern              the split pattern, or null
+                      unicode_version      that the pattern was matched by; null: the `regex` module's own
+                      text_bytes           of all texts in UTF-8
+                      dropped_words, dropped_occurrences    see WordCounts
+                      words                n, the number of distinct pieces
+                      word_bytes           b, the bytes of all distinct pieces
+    8 n           the length of each piece in bytes, at least 1, in order of first appearance
+    8 n           how often each occurs, from 1 to 2^63 - 1
+    b             the bytes of the pieces, one after the other
+    32            the SHA-256 of all that is before
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import operator
+import os
+import sys
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cbpe._core.counting.count import PieceCounter
+from cbpe.common.atomic_files import write_whole
+from cbpe.common.checks import checked_int
+from cbpe.text.patterns import GPT4_SPLIT_PATTERN
+from cbpe.text.splitting import make_splitter, quoted, unicode_version
+
+__all__ = ["WordCounts"]
+
+MAGIC = b"\x89cbpeWC\n"
+VERSION = 1
+FIXED = len(MAGIC) + 8  # bytes before the header
+DIGEST = 32
+MOST = 2**63 - 1
+
+
+class WordCounts:
+    """Distinct pieces ("words") of texts with 64-bit counts, in order of first appearance.
+
+    `cbpe.count_words` makes them of texts, and `cbpe.train` takes them in place of the texts. Counts of one corpus add
+    up with those of another, as if its texts had followed: `a + b` in this order, or `a += b`. Iteration gives (piece,
+    count), bytes and int.
+
+    counts: a mapping, or an iterable of pairs, of pieces (bytes) to counts; the counts of a piece that comes more than
+    once add up. pattern: what the texts were split by. Raises TypeError and ValueError for other pieces and counts (at
+    least 1), OverflowError for more than 2^63 - 1 occurrences.
+
+    >>> counts = WordCounts({b"to": 2, b"be": 1}) + WordCounts({b"be": 1, b"or": 1})
+    >>> list(counts), len(counts), counts.total, counts.most_common(1)
+    ([(b'to', 2), (b'be', 2), (b'or', 1)], 3, 5, [(b'to', 2)])
+    """
+
+    __hash__ = None  # type: ignore[assignment]  # they change
+
+    def __init__(
+        self,
+        counts: Mapping[bytes, int] | Iterable[tuple[bytes, int]] = (),
+        *,
+        pattern: str | None = GPT4_SPLIT_PATTERN,
+    ) -> None:
+        counter = PieceCounter()
+        lengths, numbers, data = array("q"), array("q"), bytearray()
+        for piece, count in counts.items() if isinstance(counts, Mapping) else counts:
+            lengths.append(len(piece_checked(piece)))
+            numbers.append(count_checked(piece, count))
+            data += piece
+        counter.add_counts(data, lengths, numbers)
+        text_bytes = sum(length * count for length, count in zip(lengths, numbers, strict=True))
+        self._fill(counter, pattern, unicode_version(make_splitter(pattern)), text_bytes, 0, 0)
+
+    def _fill(
+        self,
+        counter: PieceCounter,
+        pattern: str | None,
+        unicode_version: str | None,
+        text_bytes: int,
+        dropped_words: int,
+        dropped_occurrences: int,
+    ) -> None:
+        self._counter = counter
+        self.pattern = pattern
+        self.unicode_version = unicode_version  # None: the `regex` module's own
+        self.text_bytes = text_bytes  # of all texts in UTF-8, what is in no piece included
+        # What was left out to bound memory: how many pieces (each as often as it was dropped), and how often they had
+        # occurred.
+        self.dropped_words = dropped_words
+        self.dropped_occurrences = dropped_occurrences
+
+    @classmethod
+    def _of(cls, *fields: Any) -> WordCounts:
+        """Made of the fields of _fill, whose counter is not to be used elsewhere from now on."""
+        counts = cls.__new__(cls)
+        counts._fill(*fields)
+        return counts
+
+    def __len__(self) -> int:
+        """The number of distinct pieces."""
+        return len(self._counter)
+
+    @property
+    def total(self) -> int:
+        """How many pieces there are, repetitions included; dropped ones do not count."""
+        return self._counter.total
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        data, start = self.data(), 0
+        for length, count in zip(self.lengths(), self.counts(), strict=True):
+            yield data[start : start + length], count
+            start += length
+
+    def data(self) -> bytes:
+        """The bytes of all distinct pieces, one after the other."""
+        return self._counter.data()
+
+    def lengths(self) -> array[int]:
+        """The length of each distinct piece in bytes, as array("q")."""
+        return self._counter.lengths()
+
+    def counts(self) -> array[int]:
+        """How often each distinct piece occurs, as array("q")."""
+        return self._counter.counts()
+
+    def most_common(self, n: int | None = None) -> list[tuple[bytes, int]]:
+        """The n most frequent pieces (None: all) with their counts, of equally frequent ones the first to appear first.
+
+        >>> WordCounts({b"a": 1, b"b": 3, b"c": 1}).most_common(2)
+        [(b'b', 3), (b'a', 1)]
+        """
+        return heapq.nlargest(len(self) if n is None else n, self, key=lambda pair: pair[1])
+
+    def __repr__(self) -> str:
+        dropped = f", {self.dropped_occurrences:,} dropped" if self.dropped_occurrences else ""
+        return f"<WordCounts: {len(self):,} words with {self.total:,} occurrences{dropped}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        return (
+            self._header() == other._header()
+            and self.counts() == other.counts()
+            and self.lengths() == other.lengths()
+            and self.data() == other.data()
+        )
+
+    # ---- Adding up
+
+    def update(self, other: WordCounts) -> None:
+        """Add the counts of another corpus, as if its texts had followed those of this one.
+
+        Raises ValueError where the texts were not split alike, OverflowError for more than 2^63 - 1 occurrences; then
+        nothing is added.
+        """
+        if not isinstance(other, WordCounts):
+            raise TypeError(f"only WordCounts can be added to WordCounts, not {type(other).__name__}")
+        if self.pattern != other.pattern:
+            patterns = f"{quoted(self.pattern)}, the other by {quoted(other.pattern)}"
+            raise ValueError(f"these counts do not add up: one text was split by {patterns}")
+        if self.unicode_version != other.unicode_version:
+            versions = f"{self.unicode_version}, the other by {other.unicode_version}"
+            raise ValueError(f"these counts do not add up: one text was split by Unicode {versions}")
+        counter = self._counter.copy()  # so that nothing is half added if this is interrupted
+        counter.merge(other._counter)
+        self._counter = counter
+        self.text_bytes += other.text_bytes
+        self.dropped_words += other.dropped_words
+        self.dropped_occurrences += other.dropped_occurrences
+
+    def __add__(self, other: WordCounts) -> WordCounts:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        result = self._of(self._counter, *self._about())  # whose counter update replaces
+        result.update(other)
+        return result
+
+    def __iadd__(self, other: WordCounts) -> WordCounts:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        self.update(other)
+        return self
+
+    # ---- Files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file that `load` reads (this module says its format). It is put in place when it is whole."""
+        write_whole(path, self._parts())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> WordCounts:
+        """The counts in a file. Raises OSError where it cannot be read, ValueError where it is no whole and intact file
+        of word counts."""
+        try:
+            return cls._from_bytes(memoryview(Path(path).read_bytes()))
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from error
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return type(self)._from_bytes, (b"".join(self._parts()),)
+
+    def _about(self) -> tuple[Any, ...]:
+        """The fields of _fill, the counter aside."""
+        return self.pattern, self.unicode_version, self.text_bytes, self.dropped_words, self.dropped_occurrences
+
+    def _header(self) -> dict[str, Any]:
+        names = "pattern", "unicode_version", "text_bytes", "dropped_words", "dropped_occurrences"
+        return {**dict(zip(names, self._about(), strict=True)), "words": len(self)}
+
+    def _parts(self) -> Iterator[bytes | array[int]]:
+        """The parts of a file."""
+        from hashlib import sha256  # which takes more memory than all of ours, and counting has no need of
+
+        digest = sha256()
+        data = self.data()
+        header = json.dumps({**self._header(), "word_bytes": len(data)}).encode()
+        start = MAGIC + VERSION.to_bytes(4, "little") + len(header).to_bytes(4, "little") + header
+        for part in (start, little_endian(self.lengths()), little_endian(self.counts()), data):
+            digest.update(part)
+            yield part
+        yield digest.digest()
+
+    @classmethod
+    def _from_bytes(cls, file: bytes | memoryview) -> WordCounts:
+        from hashlib import sha256
+
+        view = memoryview(file)
+        if view[: len(MAGIC)] != MAGIC[: len(view)] or not len(view):
+            raise ValueError("this is no file of word counts")
+        version = int.from_bytes(view[len(MAGIC) : len(MAGIC) + 4], "little")
+        if len(view) >= FIXED and version != VERSION:
+            raise ValueError(f"this file of word counts is of version {version}; only {VERSION} is known here")
+        if len(view) < FIXED + DIGEST or sha256(view[:-DIGEST]).digest() != view[-DIGEST:]:
+            raise ValueError("this file of word counts is cut short or damaged: its checksum is another one")
+        at = FIXED + int.from_bytes(view[FIXED - 4 : FIXED], "little")
+        try:
+            header = json.loads(bytes(view[FIXED:at]))
+            about = (header["pattern"], header["unicode_version"], header["text_bytes"])
+            dropped = (header["dropped_words"], header["dropped_occurrences"])
+            check_about(*about, *dropped)
+            n, n_bytes = header["words"], header["word_bytes"]
+            if at + 16 * n + n_bytes + DIGEST != len(view):
+                raise ValueError(f"{n} words of {n_bytes} bytes do not fit the size of the file")
+            counter = PieceCounter()
+            lengths, counts = (little_endian(array("q", bytes(view[i : i + 8 * n]))) for i in (at, at + 8 * n))
+            counter.add_counts(view[at + 16 * n : -DIGEST], lengths, counts)
+            if len(counter) != n:
+                raise ValueError("some words are there more than once")
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise ValueError(f"this file of word counts was not written as it should be: {error!r}") from error
+        return cls._of(counter, *about, *dropped)
+
+
+def check_about(pattern: Any, unicode_version: Any, *numbers: Any) -> None:
+    """TypeError or ValueError for the header of a file that names no pattern, no version and no numbers."""
+    for text in (pattern, unicode_version):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{text!r} is no text")
+    for number in numbers:
+        checked_int("a number", number, 0)
+
+
+def piece_checked(piece: Any) -> bytes:
+    if not isinstance(piece, bytes):
+        raise TypeError(f"a piece must be bytes, not {type(piece).__name__}: {piece!r}")
+    if not piece:
+        raise ValueError("a piece has at least one byte; one of them is b''")
+    return piece
+
+
+def count_checked(piece: bytes, count: Any) -> int:
+    """The count as an int; any integer type will do."""
+    if isinstance(count, bool) or not hasattr(count, "__index__"):
+        raise TypeError(f"the count of {piece!r} must be an int, not {type(count).__name__}")
+    number = operator.index(count)
+    if not 1 <= number <= MOST:
+        raise ValueError(f"the count of {piece!r} is {count}; it must be from 1 to 2^63 - 1")
+    return number
+
+
+def little_endian(numbers: array[int]) -> array[int]:
+    """The same numbers, their bytes in the order of the format, or back."""
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers

@@ -1,0 +1,500 @@
+"""Hugging Face's tokenizer.json, for byte-level BPE.
+
+What cannot be honoured exactly is refused, and the message names the part of the file. A part that has no influence on
+ids and bytes, such as what it says of offsets, is left out when the file is written again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from cbpe._core.analysis.coverage import covers_all_text
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.formats.checks import refuse_shared_bytes
+from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, PATTERNS, spell, unspell
+from cbpe.formats.oniguruma import from_oniguruma, to_oniguruma
+from cbpe.formats.reading import parse_json
+from cbpe.text.patterns import GPT2_SPLIT_PATTERN
+from cbpe.text.special_tokens import refuse_shared_ids
+
+__all__ = ["Content", "around", "checked_processing", "dumps", "loads", "read", "template_ids"]
+
+MAX_ID = 2**32 - 2
+# What is looked for at every place of a text: more would take very long.
+MAX_ADDED_TOKENS = 100_000
+MAX_ADDED_LENGTH = 1000
+FLAGS = ("normalized", "ordinary")  # lists of added tokens
+
+
+class Content(NamedTuple):
+    """What a tokenizer.json holds."""
+
+    ids: dict[bytes, int]  # of the tokens that are no added ones
+    merges: list[tuple[bytes, bytes]]
+    whole_pieces: bool  # ignore_merges
+    pattern: str | None
+    added_tokens: dict[str, int]
+    processing: dict[str, Any]  # as HuggingFaceTokenizer has it
+
+
+# ---- Reading
+
+
+def loads(data: bytes) -> Content:
+    """The content of a tokenizer.json. ValueError names the part that is wrong, or that cannot be honoured exactly."""
+    return read(parse_json(data, "tokenizer.json"))
+
+
+def read(content: Any) -> Content:
+    """The same, of the JSON in it."""
+    parts = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+    fields(content, "tokenizer.json", ("model",), ("version", *parts))
+    if content.get("version", "1.0") != "1.0":
+        refuse("version", content["version"], "only 1.0 is known")
+    for part in ("truncation", "padding"):
+        if content.get(part) is not None:
+            refuse(part, content[part], "set it to null, and do that with the ids")
+    processing: dict[str, Any] = {}
+    if read_normalizer(content.get("normalizer")):
+        processing["normalizer"] = "NFC"
+    pattern, prefix_space = read_pre_tokenizer(content.get("pre_tokenizer"))
+    if prefix_space:
+        processing["prefix_space"] = True
+    template = read_post_processor(content.get("post_processor"))
+    if template is not None:
+        processing["template"] = template
+    read_decoder(content.get("decoder"))
+    vocab, merges, whole_pieces = read_model(content["model"])
+    added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
+    processing.update(flags)
+    take_added_tokens(vocab, merges, added_tokens, whole_pieces)
+    tokens = read_vocab(vocab)
+    if template is not None:
+        known = {*vocab.values(), *added_tokens.values()}
+        for token_id in template_ids(processing):
+            if token_id not in known:
+                refuse("post_processor", token_id, "there is no token with this id")
+    ids = {token: vocab[text] for text, token in tokens.items()}
+    return Content(ids, read_merges(merges, tokens), whole_pieces, pattern, added_tokens, processing)
+
+
+def refuse(part: str, value: object, why: str) -> NoReturn:
+    shown = json.dumps(value, ensure_ascii=False)
+    raise ValueError(f"{part} is {shown if len(shown) <= 80 else shown[:80] + '...'}: {why}")
+
+
+def fields(value: object, part: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    """An object that has the required fields and no others than the optional ones."""
+    if not isinstance(value, dict):
+        refuse(part, value, "an object should be here")
+    for name in required:
+        if name not in value:
+            raise ValueError(f"{part} has no {name!r}")
+    for name in value:
+        if name not in required and name not in optional:
+            raise ValueError(f"{part} has a {name!r}, which is not known here")
+    return value
+
+
+def kind_of(value: object, part: str) -> str:
+    """The type that a part of the pipeline says it is of."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    if not isinstance(kind, str):
+        refuse(part, value, "an object with a type should be here")
+    return kind
+
+
+def flag(values: dict[str, Any], part: str, name: str, default: bool) -> bool:
+    value = values.get(name, default)
+    if not isinstance(value, bool):
+        refuse(f"{part}.{name}", value, "true or false should be here")
+    return value
+
+
+def flattened(value: object, part: str, name: str) -> list[tuple[str, Any]]:
+    """The steps of a Sequence, or the one step, each with the path of its part; of null, none."""
+    if value is None:
+        return []
+    steps = [(part, value)]
+    done: list[tuple[str, Any]] = []
+    while steps:
+        where, step = steps.pop()
+        if kind_of(step, where) != "Sequence":
+            done.append((where, step))
+            continue
+        inner = fields(step, where, ("type", name))[name]
+        if not isinstance(inner, list):
+            refuse(f"{where}.{name}", inner, "a list should be here")
+        steps += reversed([(f"{where}.{name}[{i}]", one) for i, one in enumerate(inner)])
+    return done
+
+
+def read_normalizer(value: object) -> bool:
+    """Whether text is normalized, to NFC."""
+    steps = flattened(value, "normalizer", "normalizers")
+    for part, step in steps:
+        if kind_of(step, part) != "NFC":
+            refuse(part, step, "of the normalizers, only NFC is supported")
+        fields(step, part, ("type",))
+    return bool(steps)
+
+
+def read_pre_tokenizer(value: object) -> tuple[str | None, bool]:
+    """The split pattern, and whether a space is put before a text."""
+    steps = flattened(value, "pre_tokenizer", "pretokenizers")
+    if not steps or kind_of(steps[-1][1], steps[-1][0]) != "ByteLevel":
+        refuse("pre_tokenizer", value, "only byte-level BPE is supported, where ByteLevel comes last")
+    part, last = steps.pop()
+    prefix_space, use_regex = read_byte_level(last, part)
+    if not steps:
+        return GPT2_SPLIT_PATTERN if use_regex else None, prefix_space
+    for where, step in steps:
+        if kind_of(step, where) != "Split" or len(steps) > 1:
+            refuse(where, step, "before ByteLevel, only a single Split is supported")
+    if use_regex or prefix_space:
+        name = "use_regex" if use_regex else "add_prefix_space"
+        refuse(f"{part}.{name}", True, "behind a Split, only false is supported")
+    return read_split(steps[0][1], steps[0][0]), False
+
+
+def read_byte_level(value: Any, part: str) -> tuple[bool, bool]:
+    """Whether a space is put before a text, and whether it is split by GPT-2's pattern. (Offsets are not looked at.)"""
+    fields(value, part, ("type",), ("add_prefix_space", "trim_offsets", "use_regex"))
+    flag(value, part, "trim_offsets", True)
+    return flag(value, part, "add_prefix_space", True), flag(value, part, "use_regex", True)
+
+
+def read_split(value: Any, part: str) -> str:
+    """The pattern of a Split whose pieces are its matches."""
+    fields(value, part, ("type", "pattern", "behavior"), ("invert",))
+    how = (value["behavior"], flag(value, part, "invert", False))
+    expression = fields(value["pattern"], f"{part}.pattern", (), ("Regex", "String"))
+    regex = expression.get("Regex")
+    if len(expression) != 1 or not isinstance(regex, str):
+        refuse(f"{part}.pattern", expression, "only a Regex is supported")
+    try:
+        pattern = from_oniguruma(regex)
+    except ValueError as error:
+        raise ValueError(f"{part}.pattern.Regex is {regex[:80]!r}: {error}") from None
+    if how != ("Removed", True) and (how[0] != "Isolated" or not covers_all_text(pattern)):
+        why = "only Removed with invert, and Isolated with a pattern that leaves no text between its matches"
+        refuse(part, {**value, "pattern": "..."}, f"{why}, are supported")
+    return pattern
+
+
+def read_post_processor(value: object) -> dict[str, Any] | None:
+    """The template, if there is one."""
+    template = None
+    for part, step in flattened(value, "post_processor", "processors"):
+        kind = kind_of(step, part)
+        if kind == "ByteLevel":  # which changes offsets only
+            read_byte_level(step, part)
+            continue
+        if kind != "TemplateProcessing" or template is not None:
+            refuse(part, step, "only ByteLevel and a single TemplateProcessing are supported")
+        template = checked_template(step, part)
+    return template
+
+
+def checked_template(value: Any, part: str) -> dict[str, Any]:
+    """A TemplateProcessing without its type, if it has text A once and known tokens around it."""
+    fields(value, part, ("single", "pair", "special_tokens"), ("type",))
+    if not isinstance(value["special_tokens"], dict):
+        refuse(f"{part}.special_tokens", value["special_tokens"], "an object should be here")
+    for name, token in value["special_tokens"].items():
+        where = f"{part}.special_tokens[{name!r}]"
+        fields(token, where, ("id", "ids", "tokens"))
+        ids, texts = as_list(token["ids"], f"{where}.ids"), as_list(token["tokens"], f"{where}.tokens")
+        if not all(is_id(token_id) for token_id in ids):
+            refuse(f"{where}.ids", ids, "a list of ids should be here")
+        if token["id"] != name or len(texts) != len(ids) or not all(isinstance(text, str) for text in texts):
+            refuse(where, token, "its name, and a token for each of its ids, should be here")
+    for form, names in (("single", ["A"]), ("pair", ["A", "B"])):
+        pieces = value[form]
+        found = [piece_of_template(piece, f"{part}.{form}", value["special_tokens"]) for piece in as_list(pieces, part)]
+        if sorted(name for name in found if name) != names:
+            refuse(f"{part}.{form}", pieces, f"each of the texts {names} should be here once")
+    return {name: value[name] for name in ("single", "pair", "special_tokens")}
+
+
+def is_id(value: object) -> bool:
+    return type(value) is int and 0 <= value <= MAX_ID
+
+
+def as_list(value: Any, part: str) -> list[Any]:
+    if not isinstance(value, list):
+        refuse(part, value, "a list should be here")
+    return value
+
+
+def piece_of_template(piece: Any, part: str, special_tokens: dict[str, Any]) -> str | None:
+    """The name of the text that a piece of a template stands for; None for a special token."""
+    fields(piece, part, (), ("Sequence", "SpecialToken"))
+    if len(piece) != 1:
+        refuse(part, piece, "a Sequence or a SpecialToken should be here")
+    kind, inner = next(iter(piece.items()))
+    name = fields(inner, f"{part}.{kind}", ("id", "type_id"))["id"]
+    if not is_id(inner["type_id"]):
+        refuse(f"{part}.{kind}.type_id", inner["type_id"], "a number should be here")
+    if kind == "Sequence" and name in ("A", "B"):
+        return str(name)
+    if kind == "Sequence" or not isinstance(name, str) or name not in special_tokens:
+        refuse(part, piece, "it stands for nothing that is known")
+    return None
+
+
+def template_ids(processing: Mapping[str, Any]) -> list[int]:
+    """The ids that are put around one text."""
+    before, after = around(processing)
+    return [*before, *after]
+
+
+def around(processing: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+    """The ids that are put before one text and behind it."""
+    sides: tuple[list[int], list[int]] = ([], [])
+    side = 0
+    template = processing.get("template", {"single": []})
+    for piece in template["single"]:
+        if "Sequence" in piece:
+            side = 1
+        else:
+            sides[side].extend(template["special_tokens"][piece["SpecialToken"]["id"]]["ids"])
+    return sides
+
+
+def checked_processing(processing: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of what is done before and after, if it is what this format knows. ValueError names what is not."""
+    fields(dict(processing), "the processing", (), ("normalizer", "prefix_space", "template", *FLAGS))
+    checked = {**processing}
+    if checked.get("normalizer", "NFC") != "NFC":
+        refuse("normalizer", checked["normalizer"], "only NFC is supported")
+    if checked.get("prefix_space", True) is not True:
+        refuse("prefix_space", checked["prefix_space"], "true should be here, or nothing")
+    if "template" in checked:
+        checked["template"] = checked_template(checked["template"], "template")
+    for name in FLAGS:
+        if name in checked:
+            checked[name] = sorted(as_list(checked[name], name))
+            if not all(isinstance(text, str) for text in checked[name]):
+                refuse(name, checked[name], "a list of added tokens should be here")
+    return checked
+
+
+def read_decoder(value: object) -> None:
+    steps = flattened(value, "decoder", "decoders")
+    if len(steps) != 1 or kind_of(steps[0][1], steps[0][0]) != "ByteLevel":
+        refuse("decoder", value, "only ByteLevel is supported")
+    read_byte_level(steps[0][1], steps[0][0])
+
+
+def read_model(value: object) -> tuple[dict[str, int], list[tuple[str, str]], bool]:
+    """The tokens as the file spells them with their ids, the merges, and whether whole pieces are looked up first."""
+    unused = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
+    model = fields(value, "model", ("vocab", "merges"), ("type", "ignore_merges", *unused))
+    if model.get("type", "BPE") != "BPE":
+        refuse("model.type", model["type"], "only BPE is supported")
+    vocab = model["vocab"]
+    if not isinstance(vocab, dict):
+        refuse("model.vocab", vocab, "an object of tokens and their ids should be here")
+    texts: dict[int, str] = {}
+    for text, token_id in vocab.items():
+        if not is_id(token_id):
+            refuse(f"model.vocab[{text[:80]!r}]", token_id, f"an id from 0 to {MAX_ID} should be here")
+        if texts.setdefault(token_id, text) != text:
+            raise ValueError(f"model.vocab gives the id {token_id} to {texts[token_id][:80]!r} and to {text[:80]!r}")
+    if model.get("dropout") not in (None, 0) or isinstance(model.get("dropout"), bool):
+        refuse("model.dropout", model["dropout"], "set it to null")
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(name) not in (None, ""):
+            refuse(f"model.{name}", model[name], "byte-level BPE has none: set it to null")
+    missing = [character for character in BYTE_TO_CHARACTER.values() if character not in vocab]
+    flag(model, "model", "fuse_unk", False)
+    unknown = model.get("unk_token")
+    if unknown is not None and not isinstance(unknown, str):
+        refuse("model.unk_token", unknown, "a token should be here, or null")
+    if missing and unknown is not None:
+        refuse("model.unk_token", unknown, f"it stands for bytes without a token, such as {missing[0]!r}")
+    if flag(model, "model", "byte_fallback", False) and missing:
+        refuse("model.byte_fallback", True, f"it is for bytes without a token, such as {missing[0]!r}")
+    merges = model["merges"]
+    if not isinstance(merges, list):
+        refuse("model.merges", merges, "a list should be here")
+    pairs = [pair_of_merge(merge, i) for i, merge in enumerate(merges)]
+    return dict(vocab), pairs, flag(model, "model", "ignore_merges", False)
+
+
+def pair_of_merge(merge: Any, number: int) -> tuple[str, str]:
+    """The two tokens of a merge, which is written as "a b" or as ["a", "b"]."""
+    pair = merge.split(" ") if isinstance(merge, str) else merge
+    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(part, str) and part for part in pair):
+        refuse(f"model.merges[{number}]", merge, "two tokens should be here")
+    return pair[0], pair[1]
+
+
+def read_added_tokens(value: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str, list[str]]]:
+    """The added tokens with their ids, and which of them are `ordinary` (not special), and which are looked for in the
+    text after it has been `normalized`."""
+    added: dict[str, int] = {}
+    flags: dict[str, list[str]] = {}
+    if not isinstance(value, list):
+        refuse("added_tokens", value, "a list should be here")
+    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    next_id = len(vocab)
+    for i, token in enumerate(value):
+        part = f"added_tokens[{i}]"
+        fields(token, part, ("id", "content"), names)
+        text, token_id = token["content"], token["id"]
+        if not isinstance(text, str) or not text or text in added:
+            refuse(f"{part}.content", text, "a text that is not empty and not there twice should be here")
+        if len(text) > MAX_ADDED_LENGTH or i >= MAX_ADDED_TOKENS:
+            limits = f"up to {MAX_ADDED_TOKENS:,} added tokens of up to {MAX_ADDED_LENGTH:,} characters are supported"
+            refuse(f"{part}.content", text, limits)
+        for name in names[:3]:
+            if flag(token, part, name, False):
+                refuse(f"{part}.{name}", True, f"only false is supported ({text[:80]!r})")
+        # Whatever the file says, tokenizers takes the vocabulary's id, or gives the next one behind the vocabulary.
+        expected = vocab.get(text, next_id)
+        if type(token_id) is not int or token_id != expected:
+            refuse(f"{part}.id", token_id, f"tokenizers would give {text[:80]!r} the id {expected}")
+        next_id += text not in vocab
+        added[text] = token_id
+        if not flag(token, part, "special", False):
+            flags.setdefault("ordinary", []).append(text)
+        if flag(token, part, "normalized", not token.get("special", False)):
+            flags.setdefault("normalized", []).append(text)
+    return added, flags
+
+
+def take_added_tokens(
+    vocab: dict[str, int], merges: list[tuple[str, str]], added_tokens: dict[str, int], whole_pieces: bool
+) -> None:
+    """Take the added tokens out of the vocabulary. ValueError for one that other text could become as well."""
+    listed = added_tokens.keys() & vocab
+    merged = {part for left, right in merges for part in (left, right, left + right) if part in listed}
+    for text in added_tokens:
+        ordinary = text in merged or text in CHARACTER_TO_BYTE or (whole_pieces and spells_other_text(text))
+        if text in listed and ordinary:
+            raise ValueError(f"added_tokens has {text[:80]!r}, which is also an ordinary token of model.vocab")
+        vocab.pop(text, None)
+
+
+def spells_other_text(text: str) -> bool:
+    """Whether a token of model.vocab stands for other text than its own, as "\u0120the" does for " the"."""
+    try:
+        return unspell(text).decode() != text
+    except ValueError:  # it spells no bytes, or no text
+        return False
+
+
+def read_vocab(vocab: dict[str, int]) -> dict[str, bytes]:
+    """The bytes that the tokens are spelled for. ValueError for one that is not of characters that stand for bytes."""
+    tokens = {}
+    for text in vocab:
+        try:
+            tokens[text] = bytes([CHARACTER_TO_BYTE[character] for character in text])
+        except KeyError as error:
+            wrong = error.args[0]
+            problem = f"the character {wrong!r} stands for no byte, and it is no added token"
+            raise ValueError(f"model.vocab has {text[:80]!r}: {problem}") from None
+    if "" in tokens:
+        raise ValueError("model.vocab has a token without any bytes")
+    return tokens
+
+
+def read_merges(merges: list[tuple[str, str]], tokens: dict[str, bytes]) -> list[tuple[bytes, bytes]]:
+    pairs = []
+    for number, (left, right) in enumerate(merges):
+        if left not in tokens or right not in tokens or left + right not in tokens:
+            missing = next(text for text in (left, right, left + right) if text not in tokens)
+            raise ValueError(f"model.merges[{number}] needs the token {missing[:80]!r}, which is not in model.vocab")
+        pairs.append((tokens[left], tokens[right]))
+    return pairs
+
+
+# ---- Writing
+
+
+def dumps(
+    vocabulary: Vocabulary, pattern: str | None, special_tokens: dict[str, int], processing: Mapping[str, Any]
+) -> bytes:
+    """The content of a tokenizer.json that gives the same ids on every text. ValueError where there is none."""
+    tokens = vocabulary.tokens()
+    refuse_shared_bytes("Hugging Face's format", tokens)
+    refuse_shared_ids(special_tokens)
+    spelled = {token_id: spell(token) for token_id, token in tokens.items()}
+    vocab = {text: token_id for token_id, text in spelled.items()}
+    for text, token_id in special_tokens.items():
+        if vocab.setdefault(text, token_id) != token_id:
+            raise ValueError(
+                f"the special token {text!r} is spelled like the ordinary token {vocab[text]} in Hugging Face's format"
+            )
+        if vocabulary.whole_pieces and spells_other_text(text):
+            spelled_text = unspell(text).decode()
+            raise ValueError(
+                f"Hugging Face's format, where whole pieces are looked up, would take {spelled_text!r} for the special "
+                f"token {text!r}"
+            )
+    normalizer = {"type": "NFC"} if processing.get("normalizer") else None
+    template = processing.get("template")
+    content = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [written_token(*item, processing) for item in by_id(special_tokens)],
+        "normalizer": normalizer,
+        "pre_tokenizer": written_pre_tokenizer(pattern, bool(processing.get("prefix_space"))),
+        "post_processor": {"type": "TemplateProcessing", **template} if template else byte_level(use_regex=True),
+        "decoder": byte_level(use_regex=True),
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": vocabulary.whole_pieces,
+            "vocab": dict(by_id(vocab)),
+            "merges": [f"{spelled[left]} {spelled[right]}" for left, right in vocabulary.merges()],
+        },
+    }
+    try:
+        return json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("a special token with a lone surrogate has no place in a JSON file") from None
+
+
+def by_id(ids: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(ids.items(), key=lambda item: item[1])
+
+
+def written_token(text: str, token_id: int, processing: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": token_id,
+        "content": text,
+        "single_word": False,
+        "lstrip": False,
+        "rstrip": False,
+        "normalized": text in processing.get("normalized", ()),
+        "special": text not in processing.get("ordinary", ()),
+    }
+
+
+def byte_level(*, use_regex: bool, prefix_space: bool = False) -> dict[str, Any]:
+    return {"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": True, "use_regex": use_regex}
+
+
+def written_pre_tokenizer(pattern: str | None, prefix_space: bool) -> dict[str, Any]:
+    if pattern is None or pattern in PATTERNS:
+        return byte_level(use_regex=pattern is not None, prefix_space=prefix_space)
+    regex = to_oniguruma(pattern)
+    covers = covers_all_text(pattern)
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": regex},
+        "behavior": "Isolated" if covers else "Removed",
+        "invert": not covers,
+    }
+    return {"type": "Sequence", "pretokenizers": [split, byte_level(use_regex=False)]}

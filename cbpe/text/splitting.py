@@ -1,0 +1,148 @@
+"""Chooses how a split pattern runs: natively where the compiled splitter understands it, by the `regex` module else."""
+
+from __future__ import annotations
+
+import os
+
+from cbpe._core.splitting.split import UNICODE_VERSION, PatternNotSupported, Splitter
+from cbpe.text.patterns import ASCII_RULES, BY_NAME
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["RegexSplitter", "make_splitter", "quoted", "unicode_version"]
+
+# How long the `regex` module may work on one text before its pattern is taken to backtrack without end.
+SECONDS_PER_TEXT = 10.0
+SECONDS_PER_CHARACTER = 1e-5
+# `regex` copies a group as often as it must occur, nested ones as often as the product says: (?:(?:a{9}){9}){9}.
+MAX_COPIES = 2000
+MAX_COUNT = 100_000  # of single characters, which the `regex` module unrolls to some 300 bytes each
+MAX_DIGITS = 12
+MAX_QUOTED = 500
+
+
+def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
+    """A splitter for a pattern; its `native` says which kind. ValueError if the pattern is not a valid expression,
+    or if it is what one of cbpe.patterns is called, which as an expression would find next to nothing.
+
+    The environment's CBPE_INSTRUCTIONS may name the instruction set that classifies characters ("portable" for none
+    but the machine's basic ones), in place of the best that the machine has. It changes no piece.
+
+    >>> make_splitter(r"\\p{L}+|\\P{L}+").native
+    True
+    >>> make_splitter(r"(\\w)\\1*|.").native  # remembers what it has seen
+    False
+    """
+    if isinstance(pattern, str) and pattern in BY_NAME:
+        raise ValueError(
+            f"the split pattern {pattern!r} is the name of one: pass cbpe.patterns.{pattern.upper()}_SPLIT_PATTERN"
+        )
+    try:
+        rules = ASCII_RULES.get(pattern, 0) if isinstance(pattern, str) else 0
+        return Splitter(pattern, rules, os.environ.get("CBPE_INSTRUCTIONS") or None)
+    except PatternNotSupported as reason:
+        assert pattern is not None  # which is always supported
+        return RegexSplitter(pattern, str(reason))
+
+
+class RegexSplitter:
+    """Splits by the `regex` module: any of its patterns, but much slower.
+
+    Unicode's version and the meaning of `$` (also before a last newline) are that module's. A piece is the whole match,
+    whatever groups the pattern has; empty matches are no pieces.
+    """
+
+    native = False
+
+    def __init__(self, pattern: str, reason: str = "") -> None:
+        self.pattern = pattern
+        self.reason = reason  # why the pattern does not run natively
+        self._compiled = compile_regex(pattern)
+
+    def __reduce__(self) -> tuple[type[RegexSplitter], tuple[str, str]]:
+        return RegexSplitter, (self.pattern, self.reason)
+
+    def __repr__(self) -> str:
+        return f"RegexSplitter({self.pattern!r})"
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of a text. ValueError if the pattern backtracks beyond all measure on it."""
+        return [text[start:end] for start, end in self.spans(text)]
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where the pieces of a text are: (start, end) in characters. Raises as split does."""
+        timeout = SECONDS_PER_TEXT + SECONDS_PER_CHARACTER * len(text)
+        try:
+            return [match.span() for match in self._compiled.finditer(text, timeout=timeout) if match.group()]
+        except TimeoutError:
+            quoted = shortened(self.pattern)
+            raise ValueError(f"the split pattern {quoted} took more than {timeout:.0f} s on one text") from None
+
+
+def unicode_version(splitter: Splitter | RegexSplitter) -> str | None:
+    """The version of Unicode that a splitter knows characters by; None for the `regex` module's own."""
+    return UNICODE_VERSION if isinstance(splitter, Splitter) else None
+
+
+def compile_regex(pattern: str) -> Any:
+    """The pattern compiled by the `regex` module; its errors become ValueErrors that quote the pattern."""
+    import regex  # slow to import, and rarely needed
+
+    quoted = shortened(pattern)
+    if unrolled_copies(pattern) > MAX_COPIES:
+        raise ValueError(f"the split pattern {quoted} is too large: it repeats a group more than {MAX_COPIES} times")
+    if largest_count(pattern) > MAX_COUNT:
+        raise ValueError(f"the split pattern {quoted} is too large: it repeats something more than {MAX_COUNT:,} times")
+    try:
+        return regex.compile(pattern)
+    except regex.error as error:
+        raise ValueError(f"the split pattern {quoted} is not a valid expression: {error}") from error
+    except (RecursionError, MemoryError, OverflowError) as error:
+        raise ValueError(f"the split pattern {quoted} is too large: {error}") from error
+
+
+def unrolled_copies(pattern: str) -> int:
+    """How many copies of something inside a repeated group the `regex` module makes: (?:(?:ab{2}){3,}c){5} -> 30
+
+    A rough reading, right for any syntax that has groups, classes and escapes, is all that this guard needs.
+    """
+    import re
+
+    least_count = re.compile(rf"\{{(\d{{1,{MAX_DIGITS}}})")
+    copies = [1]  # in the groups that are open
+    most = 1
+    in_class = False
+    for token in re.finditer(r"\\.|.", pattern, re.DOTALL):
+        closed = 1
+        if in_class or token[0] == "[":
+            in_class = token[0] != "]"
+        elif token[0] == "(":
+            copies.append(1)
+            continue
+        elif token[0] == ")" and len(copies) > 1:
+            closed = copies.pop()
+        count = None if in_class else least_count.match(pattern, token.end())
+        inside = closed * (int(count[1]) if count else 1)
+        copies[-1] = max(copies[-1], inside)
+        if closed > 1:
+            most = max(most, inside)
+    return most
+
+
+def largest_count(pattern: str) -> int:
+    """The most times that something has to come in a row, as far as the pattern says so in braces: a{2,3}b{7} -> 7"""
+    import re
+
+    return max((int(digits[:MAX_DIGITS]) for digits in re.findall(r"\{(\d+)", pattern)), default=0)
+
+
+def shortened(pattern: str) -> str:
+    """The pattern as it is quoted in a message."""
+    return repr(pattern) if len(pattern) <= MAX_QUOTED else repr(pattern[:MAX_QUOTED]) + ".."
+
+
+def quoted(pattern: str | None) -> str:
+    """A pattern, or that there is none, as it is quoted in a message."""
+    return "no pattern" if pattern is None else shortened(pattern)

@@ -1,0 +1,138 @@
+"""Encodings by name: those that are built in, those of plug-ins, and those of OpenAI's models."""
+
+from __future__ import annotations
+
+from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
+from cbpe.encodings.named import SPECS, load_vocabulary
+from cbpe.tokenizers.tiktoken import Encoding
+from cbpe.tokenizers.tokenizer import Tokenizer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cbpe._core.vocabulary.vocabulary import Vocabulary
+
+__all__ = ["encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names", "model_names"]
+
+_shared: dict[str, Encoding] = {}
+
+
+def get_encoding(encoding_name: str, *, cache_bytes: int | None = None) -> Encoding:
+    """The encoding of this name, made once: gpt2, r50k_base, p50k_base, p50k_edit, cl100k_base, o200k_base or
+    o200k_harmony, which are built in and take no network, or one of a plug-in.
+
+    With cache_bytes, the most that its caches of pieces may take (see Tokenizer), it is one of your own, made by each
+    call; all of a name share their vocabulary.
+
+    Plug-ins are modules of the namespace package `tiktoken_ext`, as tiktoken knows them. They are imported when a name
+    is asked for that is not built in. Raises ValueError for a name that nobody knows, what is no str, and a plug-in
+    that is none, and whatever a plug-in raises.
+
+    >>> get_encoding("cl100k_base").encode("hello world")
+    [15339, 1917]
+    """
+    if not isinstance(encoding_name, str):
+        raise ValueError(f"the name of an encoding is a str, not {type(encoding_name).__name__}")
+    if encoding_name in SPECS:
+        return _built_in(encoding_name, cache_bytes)
+    shared = _from_plugin(encoding_name)
+    if cache_bytes is None:
+        return shared
+    assert shared.pattern is not None  # which an Encoding's constructor asks for
+    return _assemble(shared.name, shared._vocabulary, shared.pattern, shared.special_tokens, cache_bytes)
+
+
+def is_shared(encoding: Encoding) -> bool:
+    """Whether get_encoding gives this very one to all who ask for its name."""
+    return _shared.get(encoding.name) is encoding
+
+
+def list_encoding_names() -> list[str]:
+    """The names that get_encoding knows: the built-in ones first, then those of plug-ins. Raises what it raises for
+    plug-ins."""
+    from cbpe.encodings.plugins import constructors
+
+    return [*SPECS, *constructors()]
+
+
+def encoding_name_for_model(model_name: str) -> str:
+    """The name of the encoding of a model of OpenAI's. KeyError where none is known; a name that begins as those of a
+    family of models do is taken for one of them.
+
+    >>> encoding_name_for_model("gpt-4o-2024-05-13")
+    'o200k_base'
+    """
+    from cbpe.encodings.models import MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING
+
+    if not isinstance(model_name, str):
+        raise TypeError(f"the name of a model is a str, not {type(model_name).__name__}: {model_name!r}")
+    if model_name in MODEL_TO_ENCODING:
+        return MODEL_TO_ENCODING[model_name]
+    beginnings = [prefix for prefix in MODEL_PREFIX_TO_ENCODING if model_name.startswith(prefix)]
+    if not beginnings:
+        raise KeyError(f"no encoding is known for the model {model_name!r}: name one, with get_encoding")
+    return MODEL_PREFIX_TO_ENCODING[max(beginnings, key=len)]
+
+
+def encoding_for_model(model_name: str) -> Encoding:
+    """The encoding of a model of OpenAI's. KeyError where none is known.
+
+    >>> encoding_for_model("gpt-4o").name
+    'o200k_base'
+    """
+    return get_encoding(encoding_name_for_model(model_name))
+
+
+def model_names(encoding_name: str) -> list[str]:
+    """The models of OpenAI's that have this encoding; a "*" stands for however a name goes on.
+
+    >>> model_names("p50k_edit")
+    ['text-davinci-edit-001', 'code-davinci-edit-001']
+    """
+    from cbpe.encodings.models import MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING
+
+    names = [name for name, encoding in MODEL_TO_ENCODING.items() if encoding == encoding_name]
+    return names + [f"{name}*" for name, encoding in MODEL_PREFIX_TO_ENCODING.items() if encoding == encoding_name]
+
+
+def _built_in(name: str, cache_bytes: int | None) -> Encoding:
+    if cache_bytes is None and name in _shared:
+        return _shared[name]
+    spec = SPECS[name]
+    size = DEFAULT_CACHE_BYTES if cache_bytes is None else cache_bytes
+    made = _assemble(name, load_vocabulary(spec.vocabulary), spec.pattern, spec.special_tokens, size)
+    return made if cache_bytes is not None else _shared.setdefault(name, made)
+
+
+def _from_plugin(name: str) -> Encoding:
+    if name in _shared:
+        return _shared[name]
+    from cbpe.encodings.plugins import LOCK, constructors
+
+    with LOCK:
+        known = constructors()
+        if name not in known:
+            raise ValueError(f"unknown encoding {name!r}: " + _meant(name, known))
+        if name not in _shared:
+            _shared[name] = Encoding(**known[name]())
+        return _shared[name]
+
+
+def _meant(name: str, plugins: Iterable[str]) -> str:
+    """What to ask for instead of the name of an encoding that there is not."""
+    try:
+        of_model = encoding_name_for_model(name)
+    except KeyError:
+        return f"the known ones are {', '.join([*SPECS, *plugins])}"
+    return f"this is a model, and its encoding is {of_model!r}; encoding_for_model({name!r}) knows that"
+
+
+def _assemble(
+    name: str, vocabulary: Vocabulary, pattern: str, special_tokens: dict[str, int], cache_bytes: int
+) -> Encoding:
+    """An encoding that nobody else has."""
+    encoding = Encoding.__new__(Encoding)
+    Tokenizer.__init__(encoding, vocabulary, pattern, special_tokens, cache_bytes=cache_bytes)
+    encoding.name = name
+    return encoding

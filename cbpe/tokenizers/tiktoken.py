@@ -1,0 +1,247 @@
+"""tiktoken's Encoding. The named ones are in registry.py."""
+
+from __future__ import annotations
+
+from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
+from cbpe._core.conversion.ranks import vocabulary_from_ranks
+from cbpe.tokenizers.tokenizer import Tokenizer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any, NoReturn
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from cbpe.tokenizers.tokenizer import SpecialChoice
+
+__all__ = ["Encoding"]
+
+
+class VocabularySizeError(ValueError, AssertionError):
+    """An encoding has not the number of tokens that its explicit_n_vocab says. An AssertionError in tiktoken."""
+
+
+class Encoding(Tokenizer):
+    """tiktoken's Encoding: a vocabulary by ranks, with tiktoken's names and defaults.
+
+    mergeable_ranks: dict[bytes, int], the rank of each token, which is its id. Raises ValueError or TypeError for what
+    is no such vocabulary, and where explicit_n_vocab, the number of tokens of all kinds, is not what there is (a
+    ValueError that is an AssertionError too, as tiktoken's is). Without explicit_n_vocab, or with 0, gaps are allowed.
+
+    A named encoding is pickled and copied by name, others by content.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        pat_str: str,
+        mergeable_ranks: dict[bytes, int],
+        special_tokens: Mapping[str, int],
+        explicit_n_vocab: int | None = None,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+    ) -> None:
+        super().__init__(vocabulary_from_ranks(mergeable_ranks), pat_str, special_tokens, cache_bytes=cache_bytes)
+        self.name = name
+        if explicit_n_vocab:
+            found = len(mergeable_ranks) + len(special_tokens)
+            if found != explicit_n_vocab or self.max_token_value != explicit_n_vocab - 1:
+                raise VocabularySizeError(
+                    f"{found} tokens up to id {self.max_token_value} are not the explicit_n_vocab of {explicit_n_vocab}"
+                )
+
+    def encode(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+        *,
+        workers: int | None = 1,
+        dropout: float | None = None,
+        seed: int | None = None,
+    ) -> list[int]:
+        """Encode text: str -> list[int]. Text of a special token is an error (ValueError) unless one of the two
+        arguments says otherwise:
+
+        allowed_special are those encoded as special tokens ("all", or a set), disallowed_special those that are an
+        error ("all": those not allowed); what is in neither is ordinary text. workers, dropout and seed are as for
+        Tokenizer.encode.
+
+        >>> enc.encode("<|endoftext|>hello world", allowed_special="all")
+        [100257, 15339, 1917]
+        """
+        if dropout is not None or seed is not None:
+            return super().encode(
+                text, allowed_special, disallowed_special, workers=workers, dropout=dropout, seed=seed
+            )
+        if not allowed_special and disallowed_special == "all":
+            return self._encode_refusing(text, workers)
+        return self._encode(text, *self._special_sets(allowed_special, disallowed_special), workers)
+
+    def encode_with_offsets(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Encode text, and tell where in it each token is, as Tokenizer.encode_with_offsets does."""
+        return super().encode_with_offsets(text, allowed_special, disallowed_special)
+
+    def encode_to_numpy_with_offsets(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+        """As encode_with_offsets, to arrays: uint32[n], and int64[n, 2] of starts and ends."""
+        return super().encode_to_numpy_with_offsets(text, allowed_special, disallowed_special)
+
+    def count(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+        *,
+        workers: int | None = 1,
+    ) -> int:
+        """The number of tokens of text, as len(self.encode(...)) but without building the list."""
+        return super().count(text, allowed_special, disallowed_special, workers=workers)
+
+    def truncate(
+        self,
+        text: str,
+        max_tokens: int,
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+    ) -> str:
+        """The longest prefix of text that has at most max_tokens tokens, as Tokenizer.truncate finds it."""
+        return super().truncate(text, max_tokens, allowed_special, disallowed_special)
+
+    def encode_to_numpy(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+        *,
+        workers: int | None = 1,
+    ) -> npt.NDArray[np.uint32]:
+        """Encode text to an array of uint32[n], where n is the number of tokens."""
+        return super().encode_to_numpy(text, allowed_special, disallowed_special, workers=workers)
+
+    def encode_batch(
+        self,
+        text: Iterable[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+    ) -> list[list[int]]:
+        """Encode several texts in parallel: as [self.encode(one, ...) for one in text]. num_threads is as for
+        Tokenizer.encode_batch."""
+        return super().encode_batch(
+            text, num_threads=num_threads, allowed_special=allowed_special, disallowed_special=disallowed_special
+        )
+
+    def encode_batch_flat(
+        self,
+        texts: Iterable[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+        """Encode several texts in parallel to one array, as Tokenizer.encode_batch_flat does."""
+        return super().encode_batch_flat(
+            texts, num_threads=num_threads, allowed_special=allowed_special, disallowed_special=disallowed_special
+        )
+
+    def encode_stream(
+        self,
+        chunks: Iterable[str],
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+    ) -> Iterator[list[int]]:
+        """Encode a text that comes in chunks, as Tokenizer.encode_stream does."""
+        return super().encode_stream(chunks, allowed_special, disallowed_special)
+
+    def count_stream(
+        self,
+        chunks: Iterable[str],
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+        *,
+        workers: int | None = 1,
+    ) -> int:
+        """The number of tokens of a text that comes in chunks, as Tokenizer.count_stream finds it."""
+        return super().count_stream(chunks, allowed_special, disallowed_special, workers=workers)
+
+    def encode_with_unstable(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = frozenset(),
+        disallowed_special: SpecialChoice = "all",
+    ) -> tuple[list[int], list[list[int]]]:
+        """Encode a text that may go on -> (ids, completions): the ids of its beginning, up to the last piece, and what
+        the rest may turn out to be encoded as.
+
+        Each completion spells at least the rest; its last token may reach beyond. They are tiktoken's, in rising order,
+        and as good: text that changes how earlier pieces are split, such as "l" behind "I'", is not foreseen. It takes
+        milliseconds, the more tokens there are that begin as the rest ends.
+
+        >>> ids, completions = enc.encode_with_unstable("hello fanta")
+        >>> enc.decode(ids), [277, 5276] in completions
+        ('hello', True)
+        """
+        from cbpe.tokenizers.unstable import completions, settle
+
+        ids, rest = settle(self, text, *self._special_sets(allowed_special, disallowed_special))
+        return ids, [list(sequence) for sequence in sorted(completions(self, rest))]
+
+    def register_special_tokens(self, special_tokens: Mapping[str, int]) -> NoReturn:
+        """An Encoding is shared by all who ask for it by name, and does not change: NotImplementedError."""
+        raise NotImplementedError(
+            "an Encoding does not change: make another one, with Encoding(..., special_tokens=...)"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Encoding {self.name!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from cbpe.tokenizers.registry import get_encoding, is_shared
+
+        return (get_encoding, (self.name,)) if is_shared(self) else super().__reduce__()
+
+    # ---- tiktoken's private names, for programs that reach in: make an encoding of another's parts, for one
+
+    @property
+    def _pat_str(self) -> str | None:
+        return self.pattern
+
+    @property
+    def _special_tokens(self) -> dict[str, int]:
+        return self.special_tokens
+
+    @property
+    def _mergeable_ranks(self) -> dict[bytes, int]:
+        """The rank of each token by its bytes, in rising order. The same dict each time: it is not to be changed."""
+        return self._table("ranks", lambda: {token: rank for rank, token in sorted(self._vocabulary.tokens().items())})
+
+    def _encode_only_native_bpe(self, text: str) -> list[int]:
+        """As encode_ordinary, which is what tiktoken finds in another way."""
+        return self.encode_ordinary(text)
+
+    def _encode_bytes(self, text: bytes) -> list[int]:
+        """Encode bytes that need not be UTF-8, without special tokens; those that are, as encode_ordinary does."""
+        from cbpe.tokenizers.unstable import encode_bytes
+
+        if not isinstance(text, bytes):
+            raise TypeError(f"bytes are to be encoded, not {type(text).__name__}")
+        return encode_bytes(self, text)
+
+    # ---- Private
+
+    def _unmerged(self) -> dict[int, bytes]:
+        """The tokens that no merge makes."""
+        return self._table("unmerged", self._vocabulary.unmerged)

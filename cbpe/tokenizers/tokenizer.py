@@ -1,0 +1,503 @@
+"""Tokenizer, the one class that users meet: minbpe's classes are in minbpe_tokenizers.py, tiktoken's in
+tiktoken_encoding.py.
+
+They differ by data: which vocabulary, which split pattern, which special tokens. How text becomes tokens is the same
+for all, and is done by the compiled core: a text is split into pieces, and within each piece neighbouring tokens are
+merged, the merge that was learned first first.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES, Encoder
+from cbpe._core.calls.parallel import checked_workers
+from cbpe._core.splitting.split import Splitter
+from cbpe._core.text.special import SpecialTokens
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.checks import checked_dropout, checked_int
+from cbpe.text.special_tokens import (
+    END_OF_TEXT,
+    SpecialChoiceError,
+    TokenTypeError,
+    checked_special_tokens,
+    refuse_shared_ids,
+)
+from cbpe.text.splitting import make_splitter
+
+TYPE_CHECKING = False  # importing typing takes longer than loading some vocabularies
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+    from typing import Any, Literal, SupportsIndex, TypeVar
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from cbpe.analysis.measures import TextStatistics, VocabularyAnalysis
+    from cbpe.corpus.sources import Source
+    from cbpe.text.splitting import RegexSplitter
+    from cbpe.training.record import TrainingRecord
+
+    T = TypeVar("T")
+    SpecialChoice = Collection[str] | Literal["all", "none", "none_raise"]
+
+__all__ = ["Tokenizer"]
+
+MAX_SUBSETS = 64  # choices of allowed or disallowed special tokens that are kept ready
+_DERIVED = {"_tables", "_subsets"}  # attributes that are made anew for a copy
+
+
+class Tokenizer(Encoder):
+    """Encodes text to token ids and decodes them, with one vocabulary, split pattern and set of special tokens.
+
+    Safe to use from many threads at once. Its caches of pieces together take at most `cache_bytes` of memory (0: none;
+    encoding then merges every piece anew), which change how long a call takes and never what it returns.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        pattern: str | None,
+        special_tokens: Mapping[str, int] | None = None,
+        *,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+    ) -> None:
+        self.training: TrainingRecord | None = None  # how it was trained, if it was trained here
+        self._cache_bytes = checked_int("cache_bytes", cache_bytes, 0)
+        # Made when first asked for, from the vocabulary and special tokens in use.
+        self._tables: dict[str, Any] = {}
+        self._subsets: dict[frozenset[str], SpecialTokens] = {}
+        special = {} if special_tokens is None else special_tokens
+        self._use(vocabulary, make_splitter(pattern), checked_special_tokens(special, vocabulary))
+
+    # ---- Encoding
+
+    def encode(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+        *,
+        workers: int | None = 1,
+        dropout: float | None = None,
+        seed: int | None = None,
+    ) -> list[int]:
+        """Encode text: str -> list[int]. allowed_special says what the special tokens in the text are:
+
+        "all": special tokens, "none": ordinary text, "none_raise": an error (ValueError), or a set of those that are
+        special tokens. With "all" or a set, disallowed_special makes others an error: a set of them, or "all" that are
+        not allowed; the rest is ordinary text. Where several could begin at one place, the longest is taken. A lone
+        surrogate is encoded as U+FFFD.
+
+        workers: threads that share a text of more than some 100 KB, None for as many as there are cores; the result is
+        the same. TypeError for what is no str, ValueError for what the arguments do not allow.
+
+        dropout: the probability with which each possible merge is dropped at each step (BPE-dropout, arXiv 1910.13267),
+        so that the same text is encoded in different ways, for training a model on. With 1 all tokens are bytes; with
+        None or 0 nothing is random. seed, from 0 to 2**64 - 1, makes it the same tokens in every run and on every
+        machine; None: others each time. One thread does it. Special tokens are not dropped.
+
+        >>> tok.encode("hello<|endoftext|>", allowed_special="all")
+        [104, 101, 108, 108, 111, 100257]
+        """
+        if dropout is not None or seed is not None:
+            probability, number = checked_dropout(dropout, seed)
+            checked_workers(workers)
+            if probability:
+                sets = self._special_sets(allowed_special, disallowed_special)
+                return self._encode_dropping(text, *sets, probability, number)
+        if allowed_special == "none_raise":
+            return self._encode_refusing(text, workers)
+        return self._encode(text, *self._special_sets(allowed_special, disallowed_special), workers)
+
+    def encode_with_offsets(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Encode text, and tell where in it each token is: (list[int], list[(start, end)]), in characters.
+
+        text[start:end] is the characters that the token's bytes are of. Where a character is divided between tokens,
+        each of them has the whole of it, so that neighbours may overlap by one. Otherwise as encode; text that the
+        split pattern does not match is in no token.
+
+        >>> enc.encode_with_offsets("hello world")
+        ([15339, 1917], [(0, 5), (5, 11)])
+        """
+        return self._encode_with_offsets(text, *self._special_sets(allowed_special, disallowed_special))
+
+    def encode_to_numpy_with_offsets(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+        """As encode_with_offsets, to arrays: uint32[n], and int64[n, 2] of starts and ends."""
+        import numpy as np
+
+        sets = self._special_sets(allowed_special, disallowed_special)
+        tokens, spans = self._encode_buffer_with_offsets(text, *sets)
+        return np.frombuffer(memoryview(tokens), dtype=np.uint32), np.frombuffer(spans, dtype=np.int64).reshape(-1, 2)
+
+    def count(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+        *,
+        workers: int | None = 1,
+    ) -> int:
+        """The number of tokens of text, as len(self.encode(...)) but without building the list."""
+        return self._count(text, *self._special_sets(allowed_special, disallowed_special), workers)
+
+    def truncate(
+        self,
+        text: str,
+        max_tokens: int,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+    ) -> str:
+        """The longest prefix of text that has at most max_tokens tokens.
+
+        No more of the text is read than it takes to tell. Within a piece of more than 16 KB the prefix may be a little
+        shorter, if the vocabulary has merges that are made of later ones. A lone surrogate in it is U+FFFD; a special
+        token that is not allowed is an error only if it is in the prefix. ValueError if max_tokens is negative.
+
+        >>> enc.truncate("hello world", 1)
+        'hello'
+        """
+        return self._truncate(
+            text,
+            checked_int("max_tokens", max_tokens, 0, most=sys.maxsize),
+            *self._special_sets(allowed_special, disallowed_special),
+        )
+
+    def encode_to_numpy(
+        self,
+        text: str,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+        *,
+        workers: int | None = 1,
+    ) -> npt.NDArray[np.uint32]:
+        """Encode text to an array of uint32[n], where n is the number of tokens; otherwise as encode."""
+        import numpy as np
+
+        buffer = self._encode_buffer(text, *self._special_sets(allowed_special, disallowed_special), workers)
+        return np.frombuffer(memoryview(buffer), dtype=np.uint32)
+
+    def encode_batch(
+        self,
+        text: Iterable[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+    ) -> list[list[int]]:
+        """Encode several texts in parallel: as [self.encode(one, ...) for one in text].
+
+        num_threads: how many threads share the work; None: as many as there are cores. What is refused is so before
+        anything is encoded.
+
+        >>> enc.encode_batch(["hello world", "hello"])
+        [[15339, 1917], [15339]]
+        """
+        workers = checked_workers(num_threads, "num_threads")
+        return self._encode_batch(text, *self._special_sets(allowed_special, disallowed_special), workers)
+
+    def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int | None = None) -> list[list[int]]:
+        """Encode several texts in parallel, none of which has special tokens: as [self.encode_ordinary(text) for text
+        in texts]."""
+        return self._encode_batch(text, None, None, checked_workers(num_threads, "num_threads"))
+
+    def encode_batch_flat(
+        self,
+        texts: Iterable[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+        """Encode several texts in parallel to one array -> (tokens, offsets): text i is
+        tokens[offsets[i]:offsets[i + 1]].
+
+        tokens: uint32[number of all tokens]; offsets: int64[number of texts + 1]. Otherwise as encode_batch.
+
+        >>> enc.encode_batch_flat(["hello world", "hello"])
+        (array([15339,  1917, 15339], dtype=uint32), array([0, 2, 3]))
+        """
+        import numpy as np
+
+        sets = self._special_sets(allowed_special, disallowed_special)
+        tokens, offsets = self._encode_flat(texts, *sets, checked_workers(num_threads, "num_threads"))
+        return np.frombuffer(memoryview(tokens), dtype=np.uint32), np.frombuffer(offsets, dtype=np.int64)
+
+    def encode_stream(
+        self,
+        chunks: Iterable[str],
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+    ) -> Iterator[list[int]]:
+        """Encode a text that comes in chunks, cut anywhere, such as a pipe of any length: lists of ids, as they become
+        known. One after another they are what encode returns for the whole text.
+
+        No more of the text is held than a chunk and what cannot be cut there: without a split pattern, or with one that
+        runs on the `regex` module, all that is between two special tokens. Raises what encode raises, when the text has
+        come so far.
+
+        >>> [token for ids in enc.encode_stream(["hel", "lo wor", "ld"]) for token in ids]
+        [15339, 1917]
+        """
+        from cbpe.text.streams import encode_stream
+
+        return encode_stream(self, chunks, *self._special_sets(allowed_special, disallowed_special))
+
+    def count_stream(
+        self,
+        chunks: Iterable[str],
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+        *,
+        workers: int | None = 1,
+    ) -> int:
+        """The number of tokens of a text that comes in chunks, as encode_stream takes them; `workers` threads share
+        each part of more than some 100 KB."""
+        from cbpe.text.streams import count_stream
+
+        return count_stream(self, chunks, *self._special_sets(allowed_special, disallowed_special), workers)
+
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """The id of the token with this text or these bytes; failing that, of such a special token. KeyError if
+        neither."""
+        token = text_or_bytes.encode("utf-8", "surrogatepass") if isinstance(text_or_bytes, str) else text_or_bytes
+        token_id = self._vocabulary.find(token)
+        if token_id is None:
+            token_id = self._special.ids.get(token.decode("utf-8", "surrogateescape"))
+        if token_id is None:
+            raise KeyError(f"{text_or_bytes!r} is no token of this vocabulary")
+        return token_id
+
+    # ---- Decoding: decode, decode_bytes, their batches and encode_ordinary are in the compiled base
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """The bytes of one token. KeyError if there is no such id."""
+        return self.decode_bytes([token])
+
+    def decode_tokens_bytes(self, tokens: Iterable[SupportsIndex]) -> list[bytes]:
+        """The bytes of each token. Raises as decode_bytes does.
+
+        >>> enc.decode_tokens_bytes([15339, 1917])
+        [b'hello', b' world']
+        """
+        return [self.decode_bytes((token,)) for token in tokens]
+
+    # ---- What it is made of
+
+    @property
+    def cache_bytes(self) -> int:
+        """The most memory that its caches of pieces take together, in bytes."""
+        return self._cache_bytes
+
+    @property
+    def pattern(self) -> str | None:
+        """The split pattern; None if text is not split."""
+        return self._splitter.pattern
+
+    @property
+    def splits_natively(self) -> bool:
+        """Whether the split pattern runs on the compiled splitter; if not, on the `regex` module, slowly, and by its
+        Unicode version."""
+        return self._splitter.native
+
+    @property
+    def semantics(self) -> Literal["pairs", "ranks"]:
+        """How text is merged. "pairs": pairs of ids, as trained (minbpe, Hugging Face). "ranks": a piece
+        that is a token is that token, others by the rank of the joined bytes (tiktoken), or by pairs where the file of
+        a HuggingFaceTokenizer says so (ignore_merges)."""
+        return "ranks" if self._vocabulary.whole_pieces else "pairs"
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens and their ids."""
+        return dict(self._special.ids)
+
+    @property
+    def merges(self) -> dict[tuple[int, int], int]:
+        """The merges in the order in which they apply: (left id, right id) -> id. ValueError where one is made of a
+        byte that has no token, and so no id."""
+        return self._table("merges", lambda: self._vocabulary.merges())
+
+    @property
+    def vocab(self) -> dict[int, bytes]:
+        """The bytes of every id, special tokens included."""
+        return self._table("vocab", self._spell_all)
+
+    @property
+    def max_token_value(self) -> int:
+        """The largest id of a token, special tokens included."""
+        return max(self._vocabulary.max_id, *self._special.ids.values(), 0)
+
+    @property
+    def n_vocab(self) -> int:
+        """One more than the largest id."""
+        return self.max_token_value + 1
+
+    @property
+    def eot_token(self) -> int:
+        """The id of `<|endoftext|>`. KeyError where there is no such special token."""
+        return self._special.ids[END_OF_TEXT]
+
+    @property
+    def special_tokens_set(self) -> set[str]:
+        """The special tokens."""
+        return set(self._special.ids)
+
+    def is_special_token(self, token: int) -> bool:
+        """Whether an id is that of a special token. TypeError, which is an AssertionError too, for what is no int."""
+        if not hasattr(token, "__index__"):
+            raise TokenTypeError(f"a token id is an int, not {type(token).__name__}: {token!r}")
+        return token in self._table("special ids", lambda: frozenset(self._special.ids.values()))
+
+    def token_byte_values(self) -> list[bytes]:
+        """The bytes of all tokens that are not special, in the order of bytes."""
+        return list(self._sorted_tokens())
+
+    def analyze(self) -> VocabularyAnalysis:
+        """Which tokens no text can produce, and why, which are no UTF-8 alone, and which have the same bytes."""
+        from cbpe.analysis.measures import analyze
+
+        return analyze(self)
+
+    def statistics(self, source: Source, *, field: str | None = None, errors: str = "strict") -> TextStatistics:
+        """Bytes per token, tokens per word and the share of the vocabulary used, in a text or several; special tokens
+        in them are ordinary text.
+
+        source, field, errors and what is raised: as for cbpe.count_words. What is held in memory is as for
+        encode_stream.
+
+        >>> tok.statistics(["hello world"]).tokens_per_word
+        1.0
+        """
+        from cbpe.analysis.measures import statistics
+
+        return statistics(self, source, field=field, errors=errors)
+
+    def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
+        """Make these the special tokens, in place of those there were: text -> id.
+
+        Raises ValueError for one that is empty, or whose id is taken, TypeError for what is no str or no int; nothing
+        is changed then.
+        """
+        checked = checked_special_tokens(special_tokens, self._vocabulary)
+        refuse_shared_ids(checked)
+        self._use(self._vocabulary, self._splitter, checked)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tokenizer to a file, in the format that the end of its name says.
+
+        .json: Hugging Face's tokenizer.json. .model or .vocab: minbpe's, both files. .tiktoken: tiktoken's ranks and
+        nothing else. encoder.json or vocab.bpe, vocab.json or merges.txt: GPT-2's two files. ValueError, and nothing is
+        written, where the format cannot hold what gives the same results, or the name has another end.
+
+        >>> enc.save("cl100k_base.tiktoken")
+        """
+        from cbpe.tokenizers.saving import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self._vocabulary)} tokens, {len(self._special.ids)} special>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {name: value for name, value in vars(self).items() if name not in _DERIVED}
+        return restore, (type(self), self._vocabulary.pack(), self.pattern, self.special_tokens, state)
+
+    # ---- Private
+
+    def _processing(self) -> dict[str, Any]:
+        """What is done to text before it is split and to ids after it is encoded, as JSON can hold it: here nothing."""
+        return {}
+
+    def _set_processing(self, processing: Mapping[str, Any]) -> None:
+        """Do this before and after. ValueError for what this class does not do."""
+        if processing:
+            raise ValueError(f"a {type(self).__name__} does no {', '.join(sorted(processing))}")
+
+    def _table(self, name: str, make: Callable[[], T]) -> T:
+        """What is made of the vocabulary and special tokens in use, when it is first asked for."""
+        tables = self._tables  # bound before the vocabulary is read, as in _subset
+        if name not in tables:
+            tables[name] = make()
+        table: T = tables[name]
+        return table
+
+    def _sorted_tokens(self) -> list[bytes]:
+        return self._table("sorted", lambda: sorted(self._vocabulary.tokens().values()))
+
+    def _spell_all(self) -> dict[int, bytes]:
+        tokens = self._vocabulary.tokens()
+        for token, token_id in self._special.ids.items():
+            tokens[token_id] = token.encode("utf-8", "surrogatepass")
+        return tokens
+
+    def _use(self, vocabulary: Vocabulary, splitter: Splitter | RegexSplitter, special_tokens: dict[str, int]) -> None:
+        self._install(vocabulary, splitter, special_tokens, self._cache_bytes)
+        self._tables = {}
+        self._subsets = {}
+
+    def _special_sets(
+        self, allowed: SpecialChoice, disallowed: SpecialChoice
+    ) -> tuple[SpecialTokens | None, SpecialTokens | None]:
+        """The special tokens that are encoded as such, and those that are an error; None for none."""
+        special = self._special
+        if allowed == "none_raise":
+            return None, special
+        if allowed == "none":
+            return None, None
+        if allowed == "all":
+            allowed = special.ids.keys()
+        elif isinstance(allowed, str):
+            expected = "'all', 'none', 'none_raise' or a set of special tokens"
+            raise SpecialChoiceError(f"allowed_special is {allowed!r}: it may be {expected}")
+        if disallowed == "all":
+            disallowed = special.ids.keys() - allowed
+        elif not disallowed:
+            disallowed = ()  # tiktoken takes None and "" for that, too
+        elif isinstance(disallowed, str):
+            expected = "'all' or a set of special tokens"
+            raise SpecialChoiceError(f"disallowed_special is {disallowed!r}: it may be {expected}")
+        return self._subset(special.ids.keys() & allowed), self._subset(frozenset(disallowed))
+
+    def _subset(self, tokens: Set[str]) -> SpecialTokens | None:
+        """These tokens, ready to be searched for; those that are no special tokens too, which tiktoken forbids as
+        well."""
+        if not tokens:
+            return None
+        # Bound before the special tokens are read: another thread may put others in place, with a new dict here.
+        subsets = self._subsets
+        special = self._special
+        if tokens == special.ids.keys():
+            return special
+        key = frozenset(tokens)
+        subset = subsets.get(key)
+        if subset is None:
+            for token in key:
+                if not isinstance(token, str):
+                    raise TypeError(f"a special token is a str, not {type(token).__name__}: {token!r}")
+            subset = SpecialTokens({token: special.ids.get(token, 0) for token in sorted(key)})
+            if len(subsets) >= MAX_SUBSETS:
+                subsets.clear()
+            subsets[key] = subset
+        return subset
+
+
+def restore(
+    cls: type[Tokenizer], packed: bytes, pattern: str | None, special_tokens: dict[str, int], state: dict[str, Any]
+) -> Tokenizer:
+    """The tokenizer that was pickled or copied."""
+    tok = cls.__new__(cls)
+    Tokenizer.__init__(tok, Vocabulary.unpack(packed), pattern, special_tokens, cache_bytes=state["_cache_bytes"])
+    vars(tok).update(state)
+    return tok

@@ -1,0 +1,120 @@
+"""Checkpoints: what training has learned so far, in a file that is a model like any other.
+
+The file is minbpe's .model format. It is always whole: a new state is written beside it and then put in its place.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from array import array
+from collections.abc import Mapping
+from pathlib import Path
+
+from cbpe._core.training.train import Trainer
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.atomic_files import check_writable, write_whole
+from cbpe.common.checks import N_BYTES
+from cbpe.formats import minbpe
+
+__all__ = ["Checkpoint"]
+
+
+class Checkpoint:
+    """The file at `path`, and when it was last written.
+
+    pattern and special_tokens: of the tokenizer that is trained; the ids of the special tokens are those that they will
+    have in the end. seconds: how much time may be lost, at least 0. Raises ValueError for a path that does not end in
+    .model, and for what the format cannot hold.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        pattern: str | None,
+        special_tokens: Mapping[str, int],
+        seconds: float,
+    ) -> None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"checkpoint must be a path, a str or pathlib.Path, not {type(path).__name__}: {path!r}")
+        self.path = os.fspath(path)
+        if not self.path.endswith(".model"):
+            raise ValueError(f"checkpoint is {self.path!r}; the name of a model file ends in .model")
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+            raise TypeError(f"checkpoint_seconds must be a number, not {type(seconds).__name__}: {seconds!r}")
+        if not seconds >= 0:
+            raise ValueError(f"checkpoint_seconds is {seconds}; it must be at least 0")
+        self.pattern = pattern
+        self.special_tokens = dict(special_tokens)
+        self.seconds = seconds
+        self.written: int | None = None  # merges in the file
+        self.due = time.monotonic() + seconds
+        self._content(array("I"), array("I"))
+
+    def found(self, initial: Vocabulary, n_merges: int) -> Vocabulary:
+        """The vocabulary to go on from: that of the file, if there is one, which has to be of this training.
+
+        Raises ValueError where it is not, or is no model; OSError where it cannot be read, or could not be written.
+        """
+        if not os.path.exists(self.path):
+            check_writable(self.path)
+            return initial
+        try:
+            model = minbpe.loads(Path(self.path).read_bytes().decode("utf-8"))
+        except ValueError as error:
+            raise ValueError(f"the checkpoint {self.path} is no model to go on from: {error}") from error
+        if model.pattern != self.pattern:
+            raise self._foreign(f"it splits text by {model.pattern!r}, this one by {self.pattern!r}")
+        if model.merges[: initial.n_merges] != list(initial.merges()):
+            raise self._foreign("its first merges are not those of the initial tokenizer")
+        if len(model.merges) > n_merges:
+            raise self._foreign(f"it has {len(model.merges)} merges, and {n_merges} are asked for")
+        self.written = len(model.merges)
+        left, right = (array("I", [pair[side] for pair in model.merges]) for side in (0, 1))
+        return Vocabulary(left, right, array("I", range(N_BYTES + len(left))))
+
+    def refuse_foreign(self, trainer: Trainer, n_initial: int, min_count: int) -> None:
+        """ValueError where the merges from number n_initial on cannot have been learned from the trainer's text: where
+        one is rarer than min_count, or more frequent than one before it.
+
+        (How often a merge was applied, which is known, is how often its pair occurred, if that is of two tokens.)
+        """
+        before: int | None = None
+        for i, (left, right, count, _) in enumerate(zip(*trainer.results(n_initial), strict=True), n_initial):
+            if left == right:
+                continue
+            if count < min_count or (before is not None and count > before):
+                limit = f"less than min_count = {min_count}" if count < min_count else f"after one with {before:,}"
+                raise self._foreign(f"in this text its merge {i}, of {left} and {right}, has count {count:,}, {limit}")
+            before = count
+
+    def keep(self, trainer: Trainer) -> None:
+        """Write the state if it is time. A UserWarning where that fails: training goes on."""
+        now = time.monotonic()
+        if now >= self.due:
+            self.write(trainer)
+            self.due = time.monotonic() + self.seconds
+
+    def write(self, trainer: Trainer) -> None:
+        """Write the state if it is not there yet. A UserWarning where that fails: the state is still in memory, and the
+        file what it was."""
+        if len(trainer) == self.written:
+            return
+        try:
+            write_whole(self.path, [self._content(*trainer.merges())])
+            self.written = len(trainer)
+        except OSError as error:
+            reason = error.strerror or error
+            held = "nothing is there" if self.written is None else f"it holds the first {self.written} merges"
+            warnings.warn(f"the checkpoint {self.path} was not written, {held}: {reason}", stacklevel=2)
+
+    def _content(self, left: array[int], right: array[int]) -> bytes:
+        merges = list(zip(left, right, strict=True))
+        return minbpe.dumps(minbpe.Model(self.pattern, self.special_tokens, merges)).encode("utf-8")
+
+    def _foreign(self, reason: str) -> ValueError:
+        return ValueError(
+            f"the checkpoint {self.path} is of another training: {reason}. "
+            "Give the source and options that it was made with, or another path, or remove it to start anew"
+        )

@@ -1,0 +1,77 @@
+"""The record that a trained tokenizer keeps of its training."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from dataclasses import dataclass
+
+from cbpe.common.checks import N_BYTES, merges_asked
+
+__all__ = ["TrainingRecord"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingRecord:
+    """How a training went: item i of `counts` and `tokens` belongs to merge i.
+
+    The first `merges_before` merges were known when it began. Their counts are how often they were applied to the text,
+    which is less for a token that follows itself.
+    """
+
+    source: str  # in some words
+    counts: array[int]  # array("q"): how often the merged pair occurred, overlaps included ("aaa" holds "aa" twice)
+    tokens: array[int]  # array("q"): tokens in the whole text after the merge
+    tokens_at_start: int  # one for each byte that is in a piece
+    text_bytes: int  # of all texts in UTF-8
+    distinct_pieces: int
+    dropped_words: int  # because of max_words: how many of the distinct pieces (see WordCounts),
+    dropped_occurrences: int  # and how often they had occurred; `tokens` does not count them
+    reading_seconds: float  # from the first text to all distinct pieces, laid out to be merged
+    merging_seconds: float
+    initial_merges: int  # of the tokenizer that this one went on from; 0 if there was none
+    merges_before: int  # the initial ones, and those of a checkpoint
+    vocab_size: int  # as asked for: 256 + the number of merges, unless `stopped`
+    pattern: str | None
+    special_tokens: dict[str, int]
+    tie_break: str
+    min_count: int
+    max_token_length: int | None
+    stopped: str | None  # why there are fewer merges than asked for; None if there are not
+    cbpe_version: str
+    unicode_version: str | None  # that the text was split by; None where the `regex` module's own was used
+
+    @property
+    def seconds(self) -> float:
+        """From the first text to the last merge."""
+        return self.reading_seconds + self.merging_seconds
+
+    def __repr__(self) -> str:
+        return f"<TrainingRecord: {len(self.counts)} merges, {self.text_bytes} bytes of text, {self.seconds:.2f} s>"
+
+    def compression(self, vocab_size: int | None = None) -> float:
+        """Bytes of text per token with the first vocab_size tokens (None: all of them); nan for an empty text.
+
+        ValueError unless 256 <= vocab_size <= 256 + the number of merges.
+        """
+        n_merges = len(self.tokens) if vocab_size is None else merges_asked(vocab_size)
+        if n_merges > len(self.tokens):
+            raise ValueError(f"vocab_size is {vocab_size}, but the training reached only {N_BYTES + len(self.tokens)}")
+        tokens = self.tokens[n_merges - 1] if n_merges else self.tokens_at_start
+        return self.text_bytes / tokens if tokens else float("nan")
+
+    def compression_curve(self) -> list[float]:
+        """Item i is the compression with a vocabulary of 256 + i tokens: len(counts) + 1 items."""
+        return [self.text_bytes / tokens if tokens else float("nan") for tokens in (self.tokens_at_start, *self.tokens)]
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw bytes of text per token against the size of the vocabulary, to a file: .svg, .png, .pdf, ... by its
+        name's ending.
+
+        The point where merges began to be learned from this text is marked, if there were some before. Raises
+        ImportError where matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for an ending
+        that it does not know, or a text without a token.
+        """
+        from cbpe.training.plot import plot_compression
+
+        plot_compression(self, path)

@@ -1,0 +1,1 @@
+"""The database of a store: where it is, how it is opened and migrated, and its tables."""

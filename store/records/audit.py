@@ -1,0 +1,103 @@
+"""The audit log: one row for each change, in the transaction of that change."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from collections import defaultdict
+from datetime import datetime, timezone
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Select, and_, insert, or_, select
+
+from store.database.schema import audit_log
+from store.errors import Damaged
+from store.records.references import checked_name
+
+__all__ = ["Change", "changes", "meanings", "record", "utc_now"]
+
+log = audit_log.c
+FIELDS = select(log.time, log.who, log.action, log.name, log.number, log.details)  # of a Change
+MAKING = ("save", "copy", "import")  # the changes that a version is made by
+
+
+def record(connection: Connection, action: str, name: str | None, number: int | None = None, **details: Any) -> None:
+    """Write down who did what, when."""
+    row = {"time": utc_now(), "who": user(), "action": action, "name": name, "number": number}
+    connection.execute(insert(audit_log).values(**row, details=as_json(details)))
+
+
+def as_json(details: dict[str, Any]) -> str:
+    return json.dumps(details, sort_keys=True)
+
+
+class Change(NamedTuple):
+    """One row of the log."""
+
+    time: datetime
+    who: str | None  # the user that the program ran as
+    action: str  # "save", "delete", "alias", ...
+    name: str | None  # as it was then
+    number: int | None
+    details: dict[str, Any]
+
+
+def changes(connection: Connection, name: str | None, limit: int | None) -> list[Change]:
+    """The newest changes, of one name or of all, the newest first. TypeError or ValueError for what is no name or
+    limit."""
+    if limit is not None and not isinstance(limit, int):
+        raise TypeError(f"a limit is an int, not {type(limit).__name__}")
+    if limit is not None and limit < 0:
+        raise ValueError(f"a limit is 0 or more, not {limit}")
+    query = FIELDS.order_by(log.id.desc())
+    if name is not None:
+        to_it = and_(log.action == "rename", log.details == as_json({"to": checked_name(name)}))
+        query = query.where(or_(log.name == name, to_it))
+    if limit is not None:
+        query = query.limit(min(limit, 2**62))  # a database's whole numbers end
+    return read(connection, query)
+
+
+def read(connection: Connection, query: Select[Any]) -> list[Change]:
+    """The changes that a query for the fields of Change finds."""
+    rows = connection.execute(query).all()
+    try:
+        return [Change(*row)._replace(details=dict(json.loads(row.details))) for row in rows]
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Damaged(f"the details of a change in the audit log cannot be read: {error}") from error
+
+
+def meanings(connection: Connection) -> dict[str, dict[int, int]]:
+    """What every number under every name has meant, of versions that are deleted or have another name now as well: the
+    place in the log of that version's making. A number that has meant several versions has the last of them."""
+    meant: dict[str, dict[int, int]] = defaultdict(dict)
+    present: dict[str, dict[int, int]] = defaultdict(dict)
+    for place, change in enumerate(read(connection, FIELDS.order_by(log.id))):
+        name, number = change.name, change.number
+        if name is None:
+            continue
+        if change.action == "rename":
+            renamed = str(change.details.get("to"))
+            present[renamed] = present.pop(name, {})
+            meant[renamed].update(present[renamed])
+        elif number is not None and change.action == "delete":
+            present[name].pop(number, None)
+        elif number is not None and change.action in MAKING and change.details.get("created", True):
+            present[name][number] = meant[name][number] = place
+    return meant
+
+
+def utc_now() -> datetime:
+    """The time, with its zone."""
+    return datetime.now(timezone.utc)
+
+
+@cache
+def user() -> str | None:
+    """The name of the user that this program runs as, if it has one."""
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return None
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")  # the environment may hold what no database does

@@ -1,0 +1,164 @@
+"""The file that carries one version from store to store, self-contained. All numbers are little-endian:
+
+    bytes         what
+    8             the magic, 89 63 62 70 65 53 4d 0a ("\\x89cbpeSM\\n")
+    4             the version of the format, 1
+    4             h, the size of the header, at most 2 MiB
+    h             the header, JSON in UTF-8: an object with
+                      name, kind, encoding_name, tags, metrics, parent_digest    as in a Version
+                      saved_at             when it was saved, in ISO 8601
+                      sizes                of the parts that follow, in bytes: an object of content, notes, training,
+                                           counts, tokens and vocabulary; null for notes or training: there are none
+    content       the canonical form (cbpe.model.canonical_form), at most 2 MiB
+    notes         text in UTF-8, at most 16 MiB
+    training      the training record but for its two arrays, JSON in UTF-8: an object of its fields, at most 2 MiB
+    counts        int64 each, at most 16 MiB
+    tokens        int64 each, as many
+    vocabulary    the packed vocabulary (Vocabulary.pack), at most 6 MiB
+    32            the SHA-256 of all that is before
+
+Nothing is executed or unpickled, and all sizes are checked before memory is taken for what they announce.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from cbpe.corpus.word_counts import little_endian
+from cbpe.training.record import TrainingRecord
+from store.records.limits import MAX_JSON_BYTES, MAX_NOTES_BYTES, MAX_PACKED_BYTES, MAX_TRAINING_BYTES
+from store.records.training import ARRAYS, record_from_fields, record_to_fields
+
+__all__ = ["Carried", "parts_of_file", "read_file"]
+
+MAGIC = b"\x89cbpeSM\n"
+VERSION = 1
+FIXED = len(MAGIC) + 8  # bytes before the header
+DIGEST = 32
+CHUNK = 1 << 20
+# The parts in order, and the most that each may take.
+PARTS = {
+    "content": MAX_JSON_BYTES,
+    "notes": MAX_NOTES_BYTES,
+    "training": MAX_JSON_BYTES,
+    "counts": MAX_TRAINING_BYTES,
+    "tokens": MAX_TRAINING_BYTES,
+    "vocabulary": MAX_PACKED_BYTES,
+}
+OPTIONAL = ("notes", "training")
+MAX_FILE_BYTES = FIXED + MAX_JSON_BYTES + sum(PARTS.values()) + DIGEST
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a file carries. Nothing of it is known to be right but that it was read as it was written."""
+
+    about: dict[str, Any]  # the header
+    content: str
+    vocabulary: bytes
+    notes: str | None
+    training: TrainingRecord | None
+
+
+def parts_of_file(carried: Carried) -> Iterator[bytes]:
+    """The parts of a file, which follow one another in it. ValueError for what is beyond the limits."""
+    fields = {} if carried.training is None else record_to_fields(carried.training)
+    arrays = {name: fields.pop(name) if fields else array("q") for name in ARRAYS}
+    texts = {
+        "content": carried.content,
+        "notes": carried.notes,
+        "training": json.dumps(fields) if fields else None,
+    }
+    parts: dict[str, bytes | None] = {
+        **{name: None if text is None else text.encode("utf-8") for name, text in texts.items()},
+        **{name: little_endian(values[:]).tobytes() for name, values in arrays.items()},
+        "vocabulary": carried.vocabulary,
+    }
+    sizes = {name: None if part is None else len(part) for name, part in parts.items()}
+    header = json.dumps({**carried.about, "sizes": sizes}).encode("ascii")
+    if len(header) > MAX_JSON_BYTES:
+        raise ValueError(f"the tags and the rest of the header take {len(header)} bytes of at most {MAX_JSON_BYTES}")
+    for name, size in sizes.items():
+        if size is not None and size > PARTS[name]:
+            raise ValueError(f"its {name} take {size} bytes of at most {PARTS[name]}")
+    digest = hashlib.sha256()
+    start = MAGIC + VERSION.to_bytes(4, "little") + len(header).to_bytes(4, "little") + header
+    for part in (start, *(part for part in parts.values() if part is not None)):
+        digest.update(part)
+        yield part
+    yield digest.digest()
+
+
+def read_file(path: str | os.PathLike[str]) -> Carried:
+    """What is in a file. OSError where it cannot be read, ValueError where it is no whole and intact file of this
+    kind."""
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):  # a pipe would be waited for
+        raise ValueError("this is a pipe or a device, and an exported tokenizer a file")
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        start = file.read(FIXED)
+        if not start.startswith(MAGIC):
+            raise ValueError("this is no exported tokenizer")
+        version = int.from_bytes(start[len(MAGIC) : len(MAGIC) + 4], "little")
+        if len(start) == FIXED and version != VERSION:
+            raise ValueError(f"this exported tokenizer is of version {version}; only {VERSION} is known here")
+        if size > MAX_FILE_BYTES:
+            raise ValueError(f"it has {size} bytes, and the largest exported tokenizer {MAX_FILE_BYTES}")
+        header_size = int.from_bytes(start[FIXED - 4 :], "little")
+        if size < FIXED + header_size + DIGEST or not is_intact(file, size):
+            raise ValueError("this exported tokenizer is cut short or damaged: its checksum is another one")
+        if header_size > MAX_JSON_BYTES:
+            raise ValueError(f"its header has {header_size} bytes, of at most {MAX_JSON_BYTES}")
+        file.seek(FIXED)
+        try:
+            return read_parts(file, json.loads(file.read(header_size).decode("utf-8")), size - header_size)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"this exported tokenizer was not written as it should be: {error!r:.300}") from error
+
+
+def is_intact(file: BinaryIO, size: int) -> bool:
+    """Whether a file ends in the SHA-256 of all that is before."""
+    file.seek(0)
+    digest, left = hashlib.sha256(), size - DIGEST
+    while left > 0:
+        chunk = file.read(min(left, CHUNK))
+        if not chunk:
+            return False
+        digest.update(chunk)
+        left -= len(chunk)
+    return file.read(DIGEST) == digest.digest()
+
+
+def read_parts(file: BinaryIO, about: dict[str, Any], size: int) -> Carried:
+    """The parts behind the header; size: of the file without the header."""
+    sizes = about.pop("sizes")
+    for name, most in PARTS.items():
+        length = sizes[name]
+        if length is None and name in OPTIONAL:
+            continue
+        if not isinstance(length, int) or isinstance(length, bool) or not 0 <= length <= most:
+            raise ValueError(f"its {name} have {length!r:.80} bytes, of at most {most}")
+    if FIXED + sum(sizes[name] or 0 for name in PARTS) + DIGEST != size:
+        raise ValueError("its sizes do not fit the size of the file")
+    parts = {name: None if sizes[name] is None else file.read(sizes[name]) for name in PARTS}
+    content, notes, training = parts["content"] or b"", parts["notes"], parts["training"]
+    if training is None and (parts["counts"] or parts["tokens"]):
+        raise ValueError("it has the numbers of a training record that it does not have")
+    return Carried(
+        about,
+        content.decode("ascii"),
+        parts["vocabulary"] or b"",
+        None if notes is None else notes.decode("utf-8"),
+        None if training is None else read_training(training, {name: parts[name] or b"" for name in ARRAYS}),
+    )
+
+
+def read_training(text: bytes, arrays: dict[str, bytes]) -> TrainingRecord:
+    fields = json.loads(text.decode("utf-8"))
+    return record_from_fields({**fields, **{name: little_endian(array("q", data)) for name, data in arrays.items()}})

@@ -1,0 +1,168 @@
+"""What is known about versions and may be changed: tags, notes, metrics, parents, training records, aliases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Table, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from cbpe.training.record import TrainingRecord
+from store.database.schema import alias_history, aliases, metrics, tags, training_records, versions
+from store.records import audit
+from store.records.limits import MAX_LABELS, MAX_NOTES_BYTES, MAX_TAG_VALUE
+from store.records.references import checked_alias, checked_label, checked_text, shown
+from store.records.training import record_to_json
+
+__all__ = ["Labels", "checked_labels"]
+
+
+class Labels(NamedTuple):
+    """What save is given besides the content; None and nothing change nothing."""
+
+    tags: Mapping[str, str]
+    aliases: tuple[str, ...]
+    notes: str | None
+    metrics: Mapping[str, float]
+
+
+def checked_labels(
+    tags: Mapping[str, str] | Iterable[str] | None,
+    aliases: Iterable[str],
+    notes: str | None,
+    metrics: Mapping[str, float] | None,
+) -> Labels:
+    """Labels as they are stored. TypeError or ValueError for what cannot be."""
+    return Labels(
+        checked_tags(tags),
+        tuple(checked_alias(alias) for alias in listed("aliases", aliases)),
+        checked_notes(notes),
+        checked_metrics(metrics),
+    )
+
+
+def checked_tags(tags: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
+    """Tags with their values; those of a list have none, which is an empty text."""
+    if tags is None:
+        return {}
+    pairs = list(tags.items()) if isinstance(tags, Mapping) else [(tag, "") for tag in listed("tags", tags)]
+    check_number("tags", len(pairs))
+    return {
+        checked_label("a tag", key): checked_text(f"the tag {shown(key)}", value, MAX_TAG_VALUE) for key, value in pairs
+    }
+
+
+def listed(what: str, items: Iterable[str]) -> list[str]:
+    if isinstance(items, str):
+        raise TypeError(f"{what} are several: give a list, [{items!r}]")
+    if not isinstance(items, Iterable):
+        raise TypeError(f"{what} are a list, not {type(items).__name__}")
+    found = list(items)
+    check_number(what, len(found))
+    return found
+
+
+def check_number(what: str, number: int) -> None:
+    if number > MAX_LABELS:
+        raise ValueError(f"{number} {what} are too many: a version takes at most {MAX_LABELS} at once")
+
+
+def check_mapping(what: str, given: object) -> None:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{what} are a dict, not {type(given).__name__}")
+
+
+def checked_notes(notes: str | None) -> str | None:
+    return None if notes is None else checked_text("a note", notes, MAX_NOTES_BYTES)
+
+
+def checked_metrics(metrics: Mapping[str, float] | None) -> dict[str, float]:
+    metrics = {} if metrics is None else metrics
+    check_mapping("metrics", metrics)
+    check_number("metrics", len(metrics))
+    checked = {}
+    for metric, value in metrics.items():
+        if isinstance(value, bool) or (not isinstance(value, (int, float)) and not hasattr(value, "__float__")):
+            raise TypeError(f"the metric {metric!r} is a number, not {type(value).__name__}: {value!r}")
+        try:
+            number = float(value)
+        except OverflowError as error:
+            raise ValueError(f"the metric {metric!r} is beyond what a float holds") from error
+        if not math.isfinite(number):
+            raise ValueError(f"the metric {metric!r} is {number}, which no database keeps")
+        checked[checked_label("a metric", metric)] = number
+    return checked
+
+
+# ---- Changes, each within a transaction of the caller's
+
+
+def put(connection: Connection, table: Table, **values: Any) -> None:
+    """Insert a row, or replace the one with the same primary key."""
+    keys = [column.name for column in table.primary_key]
+    new = upsert(connection, table).values(**values)
+    others = {name: value for name, value in values.items() if name not in keys}
+    connection.execute(new.on_conflict_do_update(index_elements=keys, set_=others))
+
+
+def upsert(connection: Connection, table: Table) -> Any:
+    """An INSERT that has an ON CONFLICT, which each database has of its own."""
+    return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
+
+
+def apply(connection: Connection, version: Any, labels: Labels) -> None:
+    """Put labels on the version whose row (with id, name_id and number) is given."""
+    for key, value in labels.tags.items():
+        put(connection, tags, version_id=version.id, key=key, value=value)
+    put_metrics(connection, version.id, labels.metrics)
+    if labels.notes is not None:
+        set_notes(connection, version.id, labels.notes)
+    for alias in labels.aliases:
+        point(connection, version, alias)
+
+
+def point(connection: Connection, version: Any, alias: str) -> None:
+    """Make an alias of the version's name point to it."""
+    put(connection, aliases, name_id=version.name_id, alias=alias, version_id=version.id)
+    note_alias(connection, version.name_id, alias, version.number)
+
+
+def note_alias(connection: Connection, name_id: int, alias: str, number: int | None) -> None:
+    """Write down where an alias points from now on; None: nowhere."""
+    moved = {"name_id": name_id, "alias": alias, "number": number, "set_at": audit.utc_now()}
+    connection.execute(insert(alias_history).values(**moved))
+
+
+def set_notes(connection: Connection, version_id: int, notes: str | None) -> None:
+    connection.execute(update(versions).where(versions.c.id == version_id).values(notes=notes))
+
+
+def put_metrics(connection: Connection, version_id: int, given: Mapping[str, float]) -> None:
+    for metric, number in given.items():
+        put(connection, metrics, version_id=version_id, metric=metric, value=number)
+
+
+def descends(connection: Connection, version_id: int, from_id: int) -> bool:
+    """Whether the training of a version went on from that of another, or from one that did."""
+    parent = select(versions.c.parent_id)
+    seen: set[int] = set()
+    current: int | None = version_id
+    while current is not None and current not in seen:  # what is damaged may go in a circle
+        seen.add(current)
+        current = connection.scalar(parent.where(versions.c.id == current))
+    return from_id in seen
+
+
+def set_parent(connection: Connection, version_id: int, parent: Any | None) -> None:
+    """Make the version whose row is given the parent; None: it has none."""
+    parenthood = {"parent_id": parent and parent.id, "parent_digest": parent and parent.digest}
+    connection.execute(update(versions).where(versions.c.id == version_id).values(**parenthood))
+
+
+def set_training(connection: Connection, version_id: int, record: TrainingRecord | None) -> None:
+    if record is None:
+        connection.execute(delete(training_records).where(training_records.c.version_id == version_id))
+    else:
+        put(connection, training_records, version_id=version_id, record=record_to_json(record))

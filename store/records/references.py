@@ -1,0 +1,89 @@
+"""References: "name", "name@3", "name@alias", "sha256:prefix". And what may be a name, an alias, a tag."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from cbpe._core.splitting.split import category
+from store.records.limits import MAX_NAME, MAX_NUMBER
+
+__all__ = ["Reference", "checked_alias", "checked_label", "checked_name", "checked_text", "parse"]
+
+DIGEST_PREFIX = "sha256:"
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what is no text to PostgreSQL, or in UTF-8
+
+
+class Reference(NamedTuple):
+    """What is referred to: a name (its newest version), with a number or an alias; or the first digits of a digest."""
+
+    name: str = ""
+    number: int | None = None
+    alias: str | None = None
+    digest: str | None = None
+
+
+def parse(reference: str) -> Reference:
+    """The parts of a reference. ValueError for what cannot be one."""
+    if not isinstance(reference, str):
+        raise TypeError(f"a version is referred to by a str or a Version, not {type(reference).__name__}")
+    if reference.startswith(DIGEST_PREFIX):
+        digest = reference.removeprefix(DIGEST_PREFIX).lower()
+        if not re.fullmatch("[0-9a-f]{1,64}", digest):
+            raise ValueError(f"{shown(reference)}: behind sha256: stand 1 to 64 hexadecimal digits")
+        return Reference(digest=digest)
+    name, at, which = reference.partition("@")
+    checked_name(name)
+    if not at:
+        return Reference(name)
+    if re.fullmatch("[0-9]+", which):
+        number = int(which) if len(which) <= 10 else MAX_NUMBER + 1
+        if number > MAX_NUMBER:
+            raise ValueError(f"{shown(reference)}: no version has so large a number")
+        return Reference(name, number=number)
+    return Reference(name, alias=checked_alias(which))
+
+
+def checked_name(name: str) -> str:
+    """A name of versions: 1 to 255 characters, none of which is "@" or a control character; no "sha256:" in front."""
+    checked_label("a name", name)
+    if "@" in name or name.startswith(DIGEST_PREFIX):
+        raise ValueError(f"{shown(name)} is no name: names have no '@', and do not begin with {DIGEST_PREFIX!r}")
+    return name
+
+
+def checked_alias(alias: str) -> str:
+    """An alias: as a name, and no number."""
+    checked_label("an alias", alias)
+    if "@" in alias or re.fullmatch(r"\d+", alias):
+        raise ValueError(
+            f"{shown(alias)} is no alias: aliases have no '@', and are no numbers, which are those of versions"
+        )
+    return alias
+
+
+def checked_label(what: str, text: str) -> str:
+    """A short text on one line. TypeError or ValueError for what is none."""
+    if not isinstance(text, str):
+        raise TypeError(f"{what} is a str, not {type(text).__name__}")
+    if not 1 <= len(text) <= MAX_NAME:
+        raise ValueError(f"{what} has 1 to {MAX_NAME} characters, and {shown(text)} has {len(text)}")
+    if text != text.strip() or any(category(ord(character)) in ("Cc", "Cs", "Zl", "Zp") for character in text):
+        raise ValueError(f"{what} has no control characters, and no blanks at its ends: {shown(text)}")
+    return text
+
+
+def checked_text(what: str, text: str, most: int) -> str:
+    """A text of any kind that a database can hold. TypeError or ValueError for what is none."""
+    if not isinstance(text, str):
+        raise TypeError(f"{what} is a str, not {type(text).__name__}")
+    if UNSTORABLE.search(text):
+        raise ValueError(f"{what} cannot hold a NUL or a lone surrogate: {shown(text)}")
+    if len(text.encode("utf-8")) > most:
+        raise ValueError(f"{what} has at most {most} bytes in UTF-8, and this one {len(text.encode('utf-8'))}")
+    return text
+
+
+def shown(text: str) -> str:
+    """A text as it is quoted in a message."""
+    return repr(text) if len(text) <= 100 else f"{text[:100]!r}.."

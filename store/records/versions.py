@@ -1,0 +1,231 @@
+"""Version: what the store says about one version; and how versions are found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, select
+from sqlalchemy.sql import ColumnElement
+
+from store.database.schema import aliases, metrics, names, tags, versions, vocabularies
+from store.errors import Ambiguous, Damaged, NotFound
+from store.records.references import Reference, parse, shown
+
+__all__ = ["Version", "fetch", "fetch_by_id", "fetch_one", "find_row", "seal_of"]
+
+MOST_CANDIDATES = 10  # that an error lists
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a tokenizer in a store. Its content never changes; tags, aliases, notes, parent and metrics are
+    those that it had when it was asked for."""
+
+    name: str
+    number: int
+    digest: str  # SHA-256 of the canonical form (cbpe.model.canonical_form), in hexadecimal
+    vocabulary_digest: str  # SHA-256 of the packed vocabulary
+    kind: str  # the class: "Encoding", "RegexTokenizer", ...
+    encoding_name: str | None  # of an Encoding
+    semantics: str  # "pairs" or "ranks"
+    pattern: str | None  # for people to read: NULs and lone surrogates in it are escaped
+    unicode_version: str | None
+    vocab_size: int  # tokens in the vocabulary; special tokens are not in it
+    n_merges: int
+    n_special_tokens: int
+    time: datetime  # of saving, in UTC
+    tags: Mapping[str, str] = field(hash=False)
+    aliases: tuple[str, ...]  # that point here
+    notes: str | None
+    parent: str | None  # "name@number"; "sha256:..." if the parent is not in the store (any more)
+    metrics: Mapping[str, float] = field(hash=False)
+    created: bool = False  # whether this very save made it
+
+    @property
+    def reference(self) -> str:
+        """What it is loaded by: "name@number"."""
+        return f"{self.name}@{self.number}"
+
+    def __str__(self) -> str:
+        return self.reference
+
+
+parents = versions.alias("parents")
+parent_names = names.alias("parent_names")
+CONTENT = (versions.c.digest, versions.c.kind, versions.c.encoding_name)  # what makes two versions the same
+
+
+def seal_of(number: int, digest: str, kind: str, encoding_name: str | None) -> str:
+    """SHA-256, in hexadecimal, of what a version is besides its content, and for good."""
+    sealed = json.dumps([number, digest, kind, encoding_name], separators=(",", ":"))
+    return hashlib.sha256(sealed.encode("ascii")).hexdigest()
+
+
+# All columns of versions that a Version is made of.
+DESCRIBED: Select[Any] = (
+    select(
+        versions.c.id,
+        versions.c.name_id,
+        versions.c.vocabulary_id,
+        names.c.name,
+        versions.c.number,
+        versions.c.digest,
+        vocabularies.c.digest.label("vocabulary_digest"),
+        versions.c.kind,
+        versions.c.encoding_name,
+        versions.c.semantics,
+        versions.c.pattern,
+        versions.c.unicode_version,
+        vocabularies.c.n_tokens,
+        vocabularies.c.n_merges,
+        versions.c.n_special_tokens,
+        versions.c.created_at,
+        versions.c.notes,
+        versions.c.parent_digest,
+        parents.c.number.label("parent_number"),
+        parent_names.c.name.label("parent_name"),
+    )
+    .join_from(versions, names, versions.c.name_id == names.c.id)
+    .join(vocabularies, versions.c.vocabulary_id == vocabularies.c.id)
+    .outerjoin(parents, versions.c.parent_id == parents.c.id)
+    .outerjoin(parent_names, parents.c.name_id == parent_names.c.id)
+)
+
+
+def fetch(connection: Connection, *conditions: ColumnElement[bool], order: Sequence[Any] = ()) -> list[Version]:
+    """The versions that meet all conditions."""
+    return list(fetch_by_id(connection, *conditions, order=order).values())
+
+
+def fetch_by_id(
+    connection: Connection, *conditions: ColumnElement[bool], order: Sequence[Any] = ()
+) -> dict[int, Version]:
+    """The versions that meet all conditions, by the ids of their rows."""
+    rows = connection.execute(DESCRIBED.where(*conditions).order_by(*order)).all()
+    wanted = DESCRIBED.where(*conditions).with_only_columns(versions.c.id)
+    tagged: dict[int, dict[str, str]] = {}
+    for version_id, key, value in connection.execute(select(tags).where(tags.c.version_id.in_(wanted))):
+        tagged.setdefault(version_id, {})[key] = value
+    measured: dict[int, dict[str, float]] = {}
+    for version_id, metric, number in connection.execute(select(metrics).where(metrics.c.version_id.in_(wanted))):
+        measured.setdefault(version_id, {})[metric] = number
+    called: dict[int, list[str]] = {}
+    chosen = select(aliases.c.version_id, aliases.c.alias).where(aliases.c.version_id.in_(wanted))
+    for version_id, alias in connection.execute(chosen):
+        called.setdefault(version_id, []).append(alias)
+    return {
+        row.id: as_version(row, tagged.get(row.id, {}), tuple(sorted(called.get(row.id, ()))), measured.get(row.id, {}))
+        for row in rows
+    }
+
+
+def as_version(row: Row[Any], tagged: dict[str, str], called: tuple[str, ...], measured: dict[str, float]) -> Version:
+    parent = None
+    if row.parent_name is not None:
+        parent = f"{row.parent_name}@{row.parent_number}"
+    elif row.parent_digest is not None:
+        parent = f"sha256:{row.parent_digest}"
+    return Version(
+        name=row.name,
+        number=row.number,
+        digest=row.digest,
+        vocabulary_digest=row.vocabulary_digest,
+        kind=row.kind,
+        encoding_name=row.encoding_name,
+        semantics=row.semantics,
+        pattern=row.pattern,
+        unicode_version=row.unicode_version,
+        vocab_size=row.n_tokens,
+        n_merges=row.n_merges,
+        n_special_tokens=row.n_special_tokens,
+        time=row.created_at,
+        tags=dict(sorted(tagged.items())),
+        aliases=called,
+        notes=row.notes,
+        parent=parent,
+        metrics=dict(sorted(measured.items())),
+    )
+
+
+def fetch_one(connection: Connection, version_id: int) -> Version:
+    found = fetch(connection, versions.c.id == version_id)
+    if not found:
+        raise Damaged(f"the store is damaged: version {version_id} has no name or no vocabulary")
+    return found[0]
+
+
+def find_row(
+    connection: Connection, reference: str | Version, wanted: Select[Any] = DESCRIBED, *, only_one: bool = False
+) -> Row[Any]:
+    """The row of the version that is referred to, with the columns of `wanted`, a query of versions and names.
+
+    A digest may be that of several versions with the same content, the first of which is taken; with only_one, that is
+    an error. NotFound where there is none, and for a Version of another store or time that is not the one of its name
+    and number; Ambiguous where a digest's first digits are those of several contents.
+    """
+    meant = reference if isinstance(reference, Version) else None
+    if isinstance(reference, Version):
+        reference = reference.reference
+    parsed = parse(reference)
+    if parsed.digest is not None:
+        found = {"id": find_by_digest(connection, parsed.digest, only_one)}
+    else:
+        found = {part: value for part, value in parsed._asdict().items() if value is not None}
+    row = connection.execute(referred(wanted, tuple(found)), found).first()
+    if row is None:
+        raise NotFound(missing(connection, reference, parsed))
+    if meant is not None and row.digest != meant.digest:
+        raise NotFound(f"{reference} is not the version that is meant here: its sha256 is not {meant.digest[:12]}...")
+    return row
+
+
+@cache
+def referred(wanted: Select[Any], given: tuple[str, ...]) -> Select[Any]:
+    """The query of one version by what is given of it. (SQLAlchemy takes longer to put a query together than to do
+    it.)"""
+    if "id" in given:
+        return wanted.where(versions.c.id == bindparam("id"))
+    query = wanted.where(names.c.name == bindparam("name"))
+    if "number" in given:
+        return query.where(versions.c.number == bindparam("number"))
+    if "alias" in given:
+        points_to = select(aliases.c.version_id).where(
+            aliases.c.name_id == versions.c.name_id, aliases.c.alias == bindparam("alias")
+        )
+        return query.where(versions.c.id.in_(points_to))
+    return query.order_by(versions.c.number.desc()).limit(1)
+
+
+def find_by_digest(connection: Connection, digest: str, only_one: bool) -> int:
+    """The row's id of the version whose digest begins so."""
+    query = (
+        select(versions.c.id, names.c.name, versions.c.number, *CONTENT)
+        .join_from(versions, names, versions.c.name_id == names.c.id)
+        .where(versions.c.digest.startswith(digest))
+        .order_by(versions.c.id)
+    )
+    rows = connection.execute(query).all()
+    if not rows:
+        raise NotFound(f"no version has a digest that begins with {digest}")
+    contents = {(row.digest, row.kind, row.encoding_name) for row in rows}
+    if len(contents) > 1 or (only_one and len(rows) > 1):
+        candidates = [f"{row.name}@{row.number} (sha256:{row.digest[:12]}, {row.kind})" for row in rows]
+        more = "" if len(rows) <= MOST_CANDIDATES else ", ..."
+        hint = "give more digits, or a name" if len({row.digest for row in rows}) > 1 else "give a name"
+        raise Ambiguous(f"sha256:{digest} may be {', '.join(candidates[:MOST_CANDIDATES])}{more}: {hint}")
+    return int(rows[0].id)
+
+
+def missing(connection: Connection, reference: str, parsed: Reference) -> str:
+    """Why there is no such version."""
+    newest = connection.execute(referred(DESCRIBED, ("name",)), {"name": parsed.name}).first()
+    if newest is None:
+        return f"no version is called {shown(parsed.name)}"
+    kind = "alias" if parsed.number is None else "version"
+    return f"there is no {kind} {shown(reference)}; the newest version is {newest.name}@{newest.number}"

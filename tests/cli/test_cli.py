@@ -1,0 +1,352 @@
+"""The command line as a whole: the main job, how commands fail, help and completion."""
+
+import ast
+import gzip
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import PROGRAM, TEXT, error_of, run
+from interrupts import heed_ctrl_c
+from project import ROOT
+from typer.core import TyperGroup
+
+import cbpe
+from cbpe.cli.app import COMMANDS, load_command
+from store import ModelStore
+
+
+@pytest.fixture
+def text_file(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes(TEXT.encode())
+    return path
+
+
+# ---- The main job
+
+
+def test_program_trains_encodes_and_decodes(tmp_path, text_file):
+    def program(*arguments, stdin=None):
+        return subprocess.run([PROGRAM, *arguments], cwd=tmp_path, input=stdin, capture_output=True, check=True).stdout
+
+    program("train", "text.txt", "--vocab-size", "280", "--output", "trained")
+    ids = program("encode", "-t", "trained.model", "text.txt")
+    assert len(ids.split()) < len(TEXT.encode())
+    assert program("decode", "-t", "trained.model", "-", stdin=ids) == TEXT.encode()
+
+
+# ---- Errors
+
+READERS = [("train", "--vocab-size", 280), ("encode", "-t", "gpt2")]
+
+
+def test_missing_file(tmp_path):
+    missing = tmp_path / "missing.txt"
+    for arguments in [
+        ("encode", "-t", "gpt2"),
+        ("decode", "-t", "gpt2"),
+        ("train", "--vocab-size", 280),
+    ]:
+        assert str(missing) in error_of(*arguments, missing)
+    assert "missing.model" in error_of("encode", "-t", tmp_path / "missing.model", "-")
+
+
+def test_folder_in_place_of_a_file(tmp_path):
+    for arguments in [
+        ("encode", "-t", "gpt2"),
+        ("decode", "-t", "gpt2"),
+        ("train", "--vocab-size", 280),
+    ]:
+        assert str(tmp_path) in error_of(*arguments, tmp_path)
+
+
+def test_file_that_is_not_utf8(tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes("café".encode("latin-1"))
+    for arguments in [*READERS, ("count", "-t", "gpt2"), ("tokens", "-t", "gpt2"), ("stats", "-t", "gpt2")]:
+        error = error_of(*arguments, path)
+        assert "latin.txt is not UTF-8" in error
+        assert "0xe9 at offset 3" in error
+
+
+def test_model_file_that_is_none(tmp_path):
+    path = tmp_path / "wrong.model"
+    path.write_text("not a model")
+    assert "wrong.model" in error_of("encode", "-t", path, "-")
+
+
+def test_unknown_encoding():
+    assert "cl100k_base" in error_of("encode", "-t", "gpt9", "-")
+
+
+def test_no_tokenizer():
+    assert "-t" in error_of("encode", "-", exit_code=2)
+
+
+@pytest.mark.parametrize("arguments", [[], ["trian"], ["train"], ["encode", "--nope", "-"]])
+def test_command_line_that_is_wrong(arguments):
+    assert "--help" in error_of(*arguments, exit_code=2)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_debug_shows_where_it_failed(tmp_path, before):
+    command = ["encode", "-t", "gpt2", tmp_path / "missing.txt"]
+    arguments = ["--debug", *command] if before else [*command, "--debug"]
+    failed = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
+    assert failed.returncode == 1
+    assert "Traceback" in failed.stderr
+    assert "FileNotFoundError" in failed.stderr
+
+
+def test_debug_behind_two_dashes_is_a_file():
+    assert "--debug: No such file" in error_of("count", "-t", "gpt2", "--", "--debug")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["encode", "-t", "gpt2"],
+        ["encode", "-t", "gpt2", "--json"],
+        ["tokens", "-t", "gpt2"],
+        ["tokens", "-t", "gpt2", "--json"],
+        ["vocab", "-t", "gpt2"],
+        ["vocab", "-t", "gpt2", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_broken_pipe_is_silent(tmp_path, arguments):
+    path = tmp_path / "long.txt"
+    path.write_bytes(TEXT.encode() * 100)
+    arguments = [PROGRAM, *arguments, *([] if arguments[0] == "vocab" else [path])]
+    program = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    program.stdout.read(10)
+    program.stdout.close()
+    assert program.stderr.read() == b""
+    program.stderr.close()
+    program.wait()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals here")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("arguments", [["--help"], ["count", "--help"], ["encodings"]], ids=" ".join)
+def test_output_that_cannot_be_written_is_one_line_and_exit_code_1(arguments):
+    with open("/dev/full", "wb") as full:
+        failed = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (failed.returncode, failed.stderr) == (1, "cbpe: No space left on device\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams in a POSIX shell")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("count -t gpt2 <&-", "standard input is closed"),
+        ("decode -t gpt2 <&-", "standard input is closed"),
+        ("encodings >&-", "standard output is closed"),
+    ],
+)
+def test_a_closed_stream_is_told(arguments, said):
+    command = f"{shlex.quote(PROGRAM)} {arguments}"
+    failed = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, check=False)
+    assert failed.returncode == 1
+    assert failed.stderr.startswith(f"cbpe: {said}")
+    assert failed.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams in a POSIX shell")
+def test_an_error_never_goes_to_standard_output():
+    command = f"{shlex.quote(PROGRAM)} count -t nope 2>&-"
+    failed = subprocess.run(command, shell=True, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
+    assert (failed.returncode, failed.stdout) == (1, b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a child is sent SIGINT")
+def test_ctrl_c_ends_in_silence_with_130():
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    program = subprocess.Popen([PROGRAM, "encode", "-t", "gpt2"], preexec_fn=heed_ctrl_c, **streams)
+    program.stdin.write(b"some text that goes on ")
+    program.stdin.flush()
+    assert program.stdout.read(1) == b"1"  # it works, and waits for more
+    program.send_signal(signal.SIGINT)
+    program.wait(timeout=60)
+    assert program.returncode == 130
+    assert program.stderr.read() == b""
+    for stream in program.stdin, program.stdout, program.stderr:
+        stream.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names have to be text here")
+def test_names_of_files_do_nothing_to_the_terminal(tmp_path):
+    for name in ["\x1b[31mred", "[red]", "a\nb", os.fsdecode(b"\xff\xfe")]:
+        error = error_of("count", "-t", "gpt2", tmp_path / name)
+        assert error.rstrip("\n").isprintable()
+        (tmp_path / name).write_text("hello")
+        shown = run("count", "-t", "gpt2", tmp_path / name).stdout
+        assert shown.count("\n") == 1
+        assert shown.rstrip("\n").isprintable()
+        table = run("stats", "-t", "gpt2", tmp_path / name, tmp_path / name).stdout
+        assert all(line.isprintable() for line in table.splitlines())
+        assert name != "[red]" or "[red]" in table
+
+
+def test_output_that_its_encoding_cannot_hold_is_escaped(tmp_path):
+    path = tmp_path / "é.txt"
+    path.write_text("x")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    arguments = [PROGRAM, "stats", "-t", "gpt2", path]
+    shown = subprocess.run(arguments, capture_output=True, env=environment, check=True).stdout
+    assert b"\\xe9.txt" in shown
+
+
+# ---- Help
+
+
+def test_version():
+    assert run("--version").stdout == f"cbpe {cbpe.__version__}\n"
+
+
+def commands():
+    """All commands, as their words, and their help."""
+    for name in COMMANDS:
+        command = load_command(name)
+        if isinstance(command, TyperGroup):
+            yield from ((f"{name} {below}", part.help) for below, part in command.commands.items())
+        else:
+            yield name, command.help
+
+
+HELP = dict(commands())
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_help_has_an_example(command):
+    text = run(*command.split(), "-h").stdout
+    assert f"cbpe {command}" in text.partition("Example:")[2]
+    assert text == run(*command.split(), "--help").stdout
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_every_command_that_prints_has_json(command):
+    prints_nothing = command in ("models rename", "models remove-alias")
+    assert ("--json" in run(*command.split(), "-h").stdout) != prints_nothing
+
+
+def test_commands_are_listed_with_the_beginning_of_their_help():
+    for name, (_, said) in COMMANDS.items():
+        assert load_command(name).help.split("\n\n")[0] == said
+
+
+def examples():
+    for command, text in HELP.items():
+        for line in text.partition("Example:")[2].splitlines():
+            if line.strip():
+                yield pytest.param(line.strip(), id=command)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with all that the examples name."""
+    folder = tmp_path_factory.mktemp("examples")
+    for name in ("book", "english", "german"):
+        (folder / f"{name}.txt").write_bytes(TEXT.encode())
+    for name in ("part1", "part2"):
+        (folder / f"{name}.jsonl.gz").write_bytes(gzip.compress(json.dumps({"text": TEXT}).encode()))
+    cbpe.train(TEXT, 290).save(folder / "book")
+    cbpe.get_encoding("cl100k_base").save(folder / "cl100k_base.tiktoken")
+    with ModelStore(folder / "models.db") as models:
+        models.save(cbpe.train(TEXT, 270), "shakespeare")
+        models.save(cbpe.train(TEXT, 280), "shakespeare", tags={"language": "en"})
+        models.set_alias("shakespeare", "prod", "shakespeare@1")
+        models.export("shakespeare", folder / "shakespeare.cbpe")
+    return folder
+
+
+@pytest.fixture
+def somewhere_with_files(files, tmp_path, monkeypatch):
+    folder = tmp_path / "here"
+    shutil.copytree(files, folder)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CBPE_STORE", str(folder / "models.db"))
+
+
+@pytest.mark.usefixtures("somewhere_with_files")
+@pytest.mark.parametrize("line", list(examples()))
+def test_examples_in_the_help_run(line):
+    words = shlex.split(line)
+    if {"|", ">"} & set(words):
+        path = f"{Path(PROGRAM).parent}{os.pathsep}{os.environ['PATH']}"
+        subprocess.run(["bash", "-euc", "-o", "pipefail", line], env={**os.environ, "PATH": path}, check=True)
+    else:
+        assert words[0] == "cbpe"
+        run(*words[1:])
+
+
+def test_every_command_is_in_the_documentation():
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert [command for command in HELP if f"cbpe {command} " not in page and f"cbpe {command}\n" not in page] == []
+
+
+LOADED = """
+import sys
+from cbpe.cli.app import main
+try:
+    main()
+finally:
+    slow = ("numpy", "rich", "pydantic", "regex", "sqlalchemy", "store")
+    print([name for name in slow if name in sys.modules], file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "loaded"),
+    [
+        (["--help"], []),
+        (["count", "-t", "gpt2"], ["pydantic"]),  # which is Typer's
+        (["encode", "-t", "gpt2"], ["pydantic"]),
+    ],
+)
+def test_nothing_slow_is_loaded_in_vain(arguments, loaded):
+    command = [sys.executable, "-c", LOADED, *arguments]
+    shown = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    assert set(ast.literal_eval(shown.stderr)) <= set(loaded)
+
+
+# ---- Completion
+
+
+def completions(typed, tmp_path, shell="bash"):
+    """What a shell is told that a line may go on with, where its cursor stands at its end."""
+    words = typed.split(" ")
+    environment = {
+        **os.environ,
+        "_CBPE_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(words) - 1),
+        "CBPE_STORE": str(tmp_path / "models.db"),
+    }
+    return subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_bash_completes_commands_options_encodings_and_models(tmp_path):
+    assert completions("cbpe enc", tmp_path) == ["encode", "encodings"]
+    assert "--tie-break" in completions("cbpe train --t", tmp_path)
+    assert completions("cbpe count -t cl", tmp_path) == ["cl100k_base"]
+    assert completions("cbpe count --tokenizer o200k_", tmp_path) == ["o200k_base", "o200k_harmony"]
+    assert not (tmp_path / "models.db").exists()
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(cbpe.train("to be or not to be", 258), "shakespeare")
+    assert completions("cbpe count -t sha", tmp_path) == ["shakespeare"]
+
+
+def test_a_script_for_the_shell_is_shown():
+    environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    arguments = [PROGRAM, "--show-completion", "bash"]
+    script = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True).stdout
+    assert "_CBPE_COMPLETE=complete_bash" in script
+    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0

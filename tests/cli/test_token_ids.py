@@ -1,0 +1,63 @@
+"""Token ids as text, read as they come."""
+
+import json
+import random
+
+import pytest
+
+from cbpe.cli.input.token_ids import LONGEST_ID, read_ids
+
+
+def read(data, size=None):
+    size = size or max(len(data), 1)
+    chunks = [data[at : at + size] for at in range(0, len(data), size)]
+    return [token for ids in read_ids(chunks) for token in ids]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, None])
+def test_any_chunks_give_the_same_ids(size):
+    rng = random.Random(1)
+    ids = [rng.randrange(10 ** rng.randint(1, 6)) for _ in range(200)]
+    assert read(" ".join(map(str, ids)).encode(), size) == ids
+    assert read("\r\n\t ".join(map(str, ids)).encode() + b"\n", size) == ids
+    assert read(json.dumps(ids).encode(), size) == ids
+    assert read(f" \n{ids[:7]}\n\n[]\n[ ]\n{ids[7:8]}\n{ids[8:]}\n".encode(), size) == ids
+
+
+@pytest.mark.parametrize("data", [b"", b" \n", b"[]", b"[]\n[]\n"])
+def test_there_may_be_none(data):
+    assert read(data) == read(data, 1) == []
+
+
+@pytest.mark.parametrize("data", [b"1 2 x", b"1 2.5", b"1,2", b"-1", b"+1", b"1 \xff", b"1_0", b"1 [2]", b"9" * 5000])
+@pytest.mark.parametrize("size", [1, 3, None])
+def test_numbers_that_are_no_ids(data, size):
+    with pytest.raises(ValueError, match=r"the input holds '.*', which is not a token id"):
+        read(data, size)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"[1, 2", b"[1.5]", b'["1"]', b"[true]", b"[null]", b"[1,]", b"[,1]", b"[1,,2]", b"[1][2]", b"[1],[2]",
+     b"[[1, 2]]", b"[1, [2, 3]]", b"[1]\n2", b"[1\n, 2]", b"[1,\n2]", b'[{"a": 1}]', b"[1, \xff]", b"[" * 100_000,
+     b"[1 2]"],
+)  # fmt: skip
+@pytest.mark.parametrize("size", [1, 3, None])
+def test_json_that_is_no_list_of_ids(data, size):
+    with pytest.raises(ValueError, match="the input is not JSON with a list of token ids on each line"):
+        read(data, size)
+
+
+@pytest.mark.parametrize("beginning", [b"1 2 3", b"[1, 2, 3"])
+def test_ids_are_given_before_all_is_read(beginning):
+    def chunks():
+        yield beginning
+        raise AssertionError
+
+    assert next(read_ids(chunks())) == [1, 2]
+
+
+def test_what_never_ends_is_not_held():
+    with pytest.raises(ValueError, match="no comma"):
+        next(read_ids([b"[", *[b" " * LONGEST_ID] * 2000]))
+    assert read(b" " * 1_000_000 + b"7", 1000) == [7]

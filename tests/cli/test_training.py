@@ -1,0 +1,281 @@
+"""cbpe train."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from command_line import PROGRAM, TEXT, error_of, run
+
+import cbpe
+
+
+@pytest.fixture
+def text_file(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes(TEXT.encode())
+    return path
+
+
+@pytest.fixture
+def model(tmp_path, text_file):
+    run("train", text_file, "--vocab-size", 280, "--output", tmp_path / "trained")
+    return tmp_path / "trained.model"
+
+
+def test_train_learns_what_the_library_learns(tmp_path, text_file, model):
+    tokenizer = cbpe.RegexTokenizer()
+    tokenizer.train(TEXT, 280)
+    tokenizer.save(tmp_path / "expected")
+    assert model.read_bytes() == (tmp_path / "expected.model").read_bytes()
+    assert model.with_suffix(".vocab").read_bytes() == (tmp_path / "expected.vocab").read_bytes()
+
+
+def test_train_tells_what_happened(tmp_path, text_file):
+    output = run("train", text_file, "--vocab-size", 280, "--output", tmp_path / "trained").stdout
+    words = output.split()
+    assert f"{len(TEXT.encode()):,}" in words
+    assert "280" in words
+    assert "trained.model" in output.replace("\n", "")
+
+
+def test_train_without_output_writes_nothing(tmp_path, text_file):
+    assert "--output" in run("train", text_file, "--vocab-size", 280).stdout
+    assert list(tmp_path.iterdir()) == [text_file]
+
+
+def test_train_reads_standard_input(tmp_path, model):
+    run("train", "-", "--vocab-size", 280, "--output", tmp_path / "piped", stdin=TEXT.encode())
+    assert (tmp_path / "piped.model").read_bytes() == model.read_bytes()
+
+
+def test_train_takes_several_files(tmp_path, text_file, model):
+    run("train", text_file, text_file, "--vocab-size", 280, "--output", tmp_path / "twice")
+    expected = cbpe.train([TEXT, TEXT], 280)
+    loaded = cbpe.RegexTokenizer()
+    loaded.load(tmp_path / "twice.model")
+    assert loaded.merges == expected.merges
+
+
+def test_train_reads_compressed_files_and_fields(tmp_path, text_file, model):
+    packed, rows = tmp_path / "text.txt.gz", tmp_path / "rows.jsonl"
+    packed.write_bytes(gzip.compress(TEXT.encode()))
+    rows.write_text(json.dumps({"body": TEXT}) + "\n")
+    for file, *options in ([packed], [packed, "--workers", 2], [rows, "--field", "body"]):
+        run("train", file, *options, "--vocab-size", 280, "--output", tmp_path / "other")
+        assert (tmp_path / "other.model").read_bytes() == model.read_bytes()
+    assert "rows.jsonl has its texts in a field" in error_of("train", rows, "--vocab-size", 280)
+    assert "text.txt is plain text" in error_of("train", text_file, "--field", "body", "--vocab-size", 280)
+
+
+def test_train_replaces_what_is_not_utf8_if_asked_to(tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"caf\xe9 caf\xe9")
+    assert "latin.txt is not UTF-8 (byte 0xe9 at offset 3)" in error_of("train", path, "--vocab-size", 258)
+    run("train", path, "--errors", "replace", "--vocab-size", 258, "--output", tmp_path / "trained")
+
+
+def test_train_tells_how_many_words_it_left_out(text_file):
+    output = run("train", text_file, "--max-words", 3, "--vocab-size", 258).stdout
+    record = cbpe.train(TEXT, 258, max_words=3).training
+    assert f"{record.dropped_words} rare words, which occurred {record.dropped_occurrences} times" in output
+    assert "left out" not in run("train", text_file, "--vocab-size", 258).stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
+def test_train_draws_a_bar_on_a_terminal_alone(tmp_path, text_file):
+    import pty
+
+    command = [PROGRAM, "train", text_file, "--vocab-size", "280"]
+    quiet = subprocess.run(command, capture_output=True, check=True)
+    assert quiet.stderr == b""
+    ours, terminal = pty.openpty()
+    try:
+        shown = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, check=True)
+        drawn = os.read(ours, 100_000)
+    finally:
+        os.close(ours)
+        os.close(terminal)
+    assert b"nothing will be written" in drawn
+    assert b"merging" in drawn
+    assert b"24/24" in drawn
+    assert b"compression" in shown.stdout
+
+
+@pytest.mark.parametrize(("option", "pattern"), [("gpt2", cbpe.GPT2_SPLIT_PATTERN), (r"\w+|\W+", r"\w+|\W+")])
+def test_train_splits_by_a_name_or_an_expression(tmp_path, text_file, option, pattern):
+    run("train", text_file, "--vocab-size", 280, "--pattern", option, "--output", tmp_path / "trained")
+    loaded = cbpe.RegexTokenizer()
+    loaded.load(tmp_path / "trained.model")
+    assert loaded.pattern == pattern
+    assert loaded.merges == cbpe.train(TEXT, 280, pattern=pattern).merges
+
+
+def test_train_without_splitting(tmp_path, text_file):
+    run("train", text_file, "--vocab-size", 280, "--no-split", "--output", tmp_path / "trained")
+    tokenizer = cbpe.BasicTokenizer()
+    tokenizer.load(tmp_path / "trained.model")
+    expected = cbpe.BasicTokenizer()
+    expected.train(TEXT, 280)
+    assert tokenizer.merges == expected.merges
+
+
+def test_train_gives_special_tokens_the_ids_after_the_merges(tmp_path, text_file):
+    options = ["--special", "<|end|>", "--special", "<|pad|>", "--output", tmp_path / "trained"]
+    run("train", text_file, "--vocab-size", 280, *options)
+    tokenizer = cbpe.RegexTokenizer()
+    tokenizer.load(tmp_path / "trained.model")
+    assert tokenizer.special_tokens == cbpe.train(TEXT, 280, special_tokens=["<|end|>", "<|pad|>"]).special_tokens
+
+
+def test_train_breaks_ties_and_drops_rare_pairs(tmp_path):
+    text = tmp_path / "ties.txt"
+    text.write_text("ab cd ab cd ef")
+    run("train", text, "--vocab-size", 257, "--tie-break", "largest", "--output", tmp_path / "largest")
+    assert (tmp_path / "largest.model").read_text().splitlines()[-1] == f"{ord('c')} {ord('d')}"
+    run("train", text, "--vocab-size", 300, "--min-count", 2, "--output", tmp_path / "frequent")
+    assert "97 98" in (tmp_path / "frequent.model").read_text().splitlines()
+    assert "101 102" not in (tmp_path / "frequent.model").read_text().splitlines()
+
+
+def test_train_goes_on_from_a_model(tmp_path, text_file, model):
+    run("train", text_file, "--vocab-size", 290, "--initial", model, "--output", tmp_path / "grown")
+    grown = cbpe.RegexTokenizer()
+    grown.load(tmp_path / "grown.model")
+    assert grown.merges == cbpe.train(TEXT, 290).merges
+    run("train", text_file, "--vocab-size", 300, "--initial", model, "--no-split", "--output", tmp_path / "phrases")
+    grown.load(tmp_path / "phrases.model")
+    assert grown.pattern is None
+    assert list(grown.merges)[:24] == list(cbpe.train(TEXT, 280).merges)
+
+
+def test_train_takes_the_pattern_of_the_initial_model(tmp_path, text_file):
+    options = "--pattern", "gpt2", "--output", tmp_path / "first"
+    run("train", text_file, "--vocab-size", 280, *options)
+    options = "--initial", tmp_path / "first.model", "--output", tmp_path / "second"
+    run("train", text_file, "--vocab-size", 300, *options)
+    assert (tmp_path / "second.model").read_text().splitlines()[1] == cbpe.GPT2_SPLIT_PATTERN
+
+
+def test_train_refuses_at_once_what_a_model_file_could_not_hold(tmp_path, text_file):
+    missing = tmp_path / "missing.txt"
+    run("train", text_file, "--vocab-size", 280, "--special", "<|end|>", "--output", tmp_path / "first")
+    options = "--initial", tmp_path / "first.model", "--output", tmp_path / "second"
+    assert "'<|end|>' with the id 280" in error_of("train", missing, "--vocab-size", 300, *options)
+    options = "--special", " <|end|>", "--output", tmp_path / "second"
+    assert "cannot hold the special token ' <|end|>'" in error_of("train", missing, "--vocab-size", 300, *options)
+
+
+def test_train_writes_a_checkpoint_and_goes_on_from_it(tmp_path, text_file):
+    checkpoint = tmp_path / "so_far.model"
+    run("train", text_file, "--vocab-size", 270, "--checkpoint", checkpoint)
+    assert len(checkpoint.read_text().splitlines()) == 3 + 270 - 256
+    run("train", text_file, "--vocab-size", 280, "--checkpoint", checkpoint, "--output", tmp_path / "whole")
+    assert (tmp_path / "whole.model").read_bytes() == checkpoint.read_bytes()
+    assert "of another training" in error_of("train", text_file, "--vocab-size", 260, "--checkpoint", checkpoint)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk here that is always full")
+def test_train_warns_of_a_checkpoint_that_was_not_written(tmp_path, text_file, monkeypatch):
+    def full(path, parts):
+        with open("/dev/full", "wb") as file:
+            file.writelines(parts)
+
+    monkeypatch.setattr("cbpe.training.checkpoint.write_whole", full)
+    result = run("train", text_file, "--vocab-size", 280, "--checkpoint", tmp_path / "full.model")
+    assert result.stderr.startswith("cbpe: the checkpoint ")
+    assert result.stderr.endswith("No space left on device\n")
+    assert "280 tokens" in result.stdout
+
+
+def test_train_help_names_the_patterns():
+    text = " ".join(run("train", "--help").stdout.split())
+    assert "cl100k, gpt2, gpt4, llama3, o200k, qwen2, r50k." in text
+
+
+def test_train_that_runs_out_of_pairs_says_so(tmp_path):
+    text = tmp_path / "short.txt"
+    text.write_text("ab ab")
+    result = run("train", text, "--vocab-size", 1000)
+    assert "no pair" in " ".join(result.stdout.split())
+    assert "Warning" not in result.stderr
+
+
+def test_train_verbose_prints_every_merge(text_file):
+    quiet = run("train", text_file, "--vocab-size", 266)
+    verbose = run("train", text_file, "--vocab-size", 266, "--verbose")
+    assert len(verbose.output.splitlines()) >= len(quiet.output.splitlines()) + 10
+
+
+def test_train_on_an_empty_file(tmp_path):
+    path = tmp_path / "empty.txt"
+    path.touch()
+    assert "no text" in error_of("train", path, "--vocab-size", 280, "--output", tmp_path / "trained")
+    assert not (tmp_path / "trained.model").exists()
+
+
+@pytest.mark.parametrize("size", ["10", "255", "many", "-1"])
+def test_vocabulary_size_that_cannot_be(text_file, size):
+    error = error_of("train", text_file, f"--vocab-size={size}", exit_code=2)
+    assert "--vocab-size" in error
+    assert size in error
+
+
+def test_split_pattern_that_is_no_expression(text_file):
+    assert "(" in error_of("train", text_file, "--vocab-size", 280, "--pattern", "(")
+
+
+def test_split_pattern_of_an_encoding(tmp_path, text_file):
+    run("train", text_file, "--vocab-size", 280, "--pattern", "cl100k_base", "--output", tmp_path / "trained")
+    assert cbpe.load(tmp_path / "trained.model").pattern == cbpe.get_encoding("cl100k_base").pattern
+
+
+def test_output_to_a_pipe_is_refused(text_file):
+    assert "name a file" in error_of("train", text_file, "--vocab-size", 280, "--output", "-", exit_code=2)
+
+
+def test_split_pattern_with_an_unknown_name(text_file):
+    error = error_of("train", text_file, "--vocab-size", 280, "--pattern", "gpt5", exit_code=2)
+    assert "gpt5" in error
+    assert "cl100k" in error
+
+
+def test_splitting_and_not_splitting(text_file):
+    error = error_of("train", text_file, "--vocab-size", 280, "--pattern", "gpt2", "--no-split", exit_code=2)
+    assert "--no-split" in error
+
+
+def test_empty_special_token(text_file):
+    assert "special" in error_of("train", text_file, "--vocab-size", 280, "--special", "")
+
+
+def test_output_in_a_folder_that_is_not_there(tmp_path, text_file):
+    output = tmp_path / "nowhere" / "trained"
+    for file in text_file, tmp_path / "missing.txt":  # the folder is looked at first
+        error = error_of("train", file, "--vocab-size", 280, "--output", output)
+        assert error == f"cbpe: {output.parent}: No such file or directory\n"
+
+
+def test_train_writes_the_format_that_the_ending_says(tmp_path, text_file, model):
+    shown = run("train", text_file, "--vocab-size", 280, "--output", tmp_path / "book.json").stdout
+    assert "book.json" in shown
+    assert ".model" not in shown
+    assert cbpe.load(tmp_path / "book.json").encode_ordinary(TEXT) == cbpe.load(model).encode_ordinary(TEXT)
+    shown = run("train", text_file, "--vocab-size", 280, "--output", tmp_path / "same.model").stdout
+    assert "same.model and" in shown
+    assert (tmp_path / "same.model").read_bytes() == model.read_bytes()
+
+
+def test_train_prints_json(tmp_path, text_file):
+    result = json.loads(run("train", text_file, "--vocab-size", 280, "--json", "--special", "<|end|>").stdout)
+    assert (result["vocab_size"], result["merges"], result["text_bytes"]) == (280, 24, len(TEXT.encode()))
+    assert result["special_tokens"] == {"<|end|>": 280}
+    assert result["written"] == []
+    assert "--json" in error_of("train", text_file, "--vocab-size", 280, "--json", "--verbose", exit_code=2)
+
+
+def test_train_bounds_the_length_of_tokens(text_file, tmp_path):
+    run("train", text_file, "--vocab-size", 280, "--max-token-length", 2, "--output", tmp_path / "short")
+    assert max(len(token) for token in cbpe.load(tmp_path / "short.model").vocab.values()) == 2

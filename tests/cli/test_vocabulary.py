@@ -1,0 +1,114 @@
+"""cbpe vocab, stats and encodings."""
+
+import json
+
+import pytest
+from command_line import TEXT, error_of, run
+
+import cbpe
+from cbpe.analysis.lookup import find_tokens
+from cbpe.cli.output.readable import readable_bytes
+
+# ---- vocab
+
+
+def test_vocab_lists_all_tokens_by_id():
+    lines = run("vocab", "-t", "gpt2").stdout.split("\n")
+    expected = [
+        f"{token_id}\t{readable_bytes(token)}" for token_id, token in sorted(cbpe.get_encoding("gpt2").vocab.items())
+    ]
+    assert lines == [*expected, ""]
+    assert run("vocab", "-t", "gpt2", "--limit", 2).stdout.splitlines() == expected[:2]
+
+
+def test_vocab_searches_text_bytes_and_expressions():
+    encoding = cbpe.get_encoding("gpt2")
+
+    def found(*options):
+        return [row["id"] for row in json.loads(run("vocab", "-t", "gpt2", "--json", *options).stdout)]
+
+    assert found("--contains", "hello") == [token_id for token_id, _ in find_tokens(encoding, contains="hello")]
+    assert found("--bytes", "e2 80 99") == [
+        token_id for token_id, _ in find_tokens(encoding, contains="\u2019".encode())
+    ]
+    assert found("--pattern", r"^\d{4}$") == [token_id for token_id, _ in find_tokens(encoding, pattern=r"^\d{4}$")]
+    assert found("--contains", "no such token") == []
+    assert "not a valid expression" in error_of("vocab", "-t", "gpt2", "--pattern", "(")
+    assert "'xyz' is no bytes in hexadecimal" in error_of("vocab", "-t", "gpt2", "--bytes", "xyz", exit_code=2)
+    assert "--contains" in error_of("vocab", "-t", "gpt2", "--bytes", "ff", "--contains", "a", exit_code=2)
+
+
+def test_vocab_draws_how_a_token_is_merged():
+    encoding = cbpe.get_encoding("cl100k_base")
+    lines = run("vocab", "-t", "cl100k_base", "--tree", "hello").stdout.splitlines()
+    assert lines[0] == '15339  "hello"'
+    assert lines == run("vocab", "-t", "cl100k_base", "--tree", "15339").stdout.splitlines()
+    assert len(lines) == 2 * len("hello") - 1
+    nodes = json.loads(run("vocab", "-t", "cl100k_base", "--tree", "hello", "--json").stdout)
+    pairs = {merged: pair for pair, merged in encoding.merges.items()}
+    assert nodes[0]["id"] == 15339
+    assert all(tuple(node["parts"]) == pairs.get(node["id"], ()) for node in nodes)
+    assert "is no token" in error_of("vocab", "-t", "cl100k_base", "--tree", "no such token")
+    assert "no token with the id 999999" in error_of("vocab", "-t", "cl100k_base", "--tree", "999999")
+
+
+@pytest.mark.parametrize(("token", "shown"), [("[red]", "[red]"), ("\x1b[31m", r"\u001b[31m")])
+def test_vocab_shows_markup_and_escape_sequences_as_they_are(tmp_path, token, shown):
+    cbpe.train(token * 2, 260, pattern=None).save(tmp_path / "odd")
+    listed = run("vocab", "-t", tmp_path / "odd.model").stdout
+    assert f"259\t{shown}\n" in listed
+    assert listed.replace("\t", "").replace("\n", "").isprintable()
+    drawn = run("vocab", "-t", tmp_path / "odd.model", "--tree", token).stdout
+    assert drawn.splitlines()[0] == f'259  "{shown}"'
+    assert drawn.replace("\n", "").isprintable()
+
+
+# ---- stats
+
+
+def test_stats_has_a_row_for_each_file_and_tokenizer(tmp_path):
+    english, german = tmp_path / "english.txt", tmp_path / "german.txt"
+    english.write_text("the cat sat on the mat")
+    german.write_text("die Katze saß auf der Matte", encoding="utf-8")
+    rows = json.loads(run("stats", "-t", "gpt2", "-t", "cl100k_base", "--json", english, german).stdout)
+    assert [(row["tokenizer"], row["file"]) for row in rows] == [
+        (name, file) for name in ("gpt2", "cl100k_base") for file in (str(english), str(german), "total")
+    ]
+    for row, source in zip(rows[:3], [english, german, [english, german]], strict=True):
+        found = cbpe.get_encoding("gpt2").statistics(source)
+        assert row["tokens"] == found.tokens
+        assert row["bytes_per_token"] == found.bytes_per_token
+        assert row["tokens_per_word"] == found.tokens_per_word
+        assert row["vocabulary_used"] == found.vocabulary_used
+    table = run("stats", "-t", "gpt2", english, german).stdout.splitlines()
+    assert len(table) == 4
+    assert table[0].split()[:3] == ["tokenizer", "file", "bytes"]
+
+
+def test_stats_of_standard_input():
+    assert json.loads(run("stats", "-t", "gpt2", "--json", stdin=TEXT.encode()).stdout)[0]["bytes"] == len(
+        TEXT.encode()
+    )
+    assert json.loads(run("stats", "-t", "gpt2", "--json").stdout)[0]["bytes_per_token"] is None
+    assert "only once" in error_of("stats", "-t", "gpt2", "-t", "cl100k_base", exit_code=2)
+
+
+# ---- encodings
+
+
+def test_encodings_are_listed():
+    rows = json.loads(run("encodings", "--json").stdout)
+    assert [row["name"] for row in rows] == cbpe.list_encoding_names()
+    assert rows[0]["n_vocab"] == 50257
+    assert rows[0]["special_tokens"] == {"<|endoftext|>": 50256}
+    for row in rows:
+        for model in row["models"]:
+            assert cbpe.encoding_name_for_model(model.replace("*", "x")) == row["name"]
+    assert sum("gpt-4o" in row["models"] for row in rows) == 1
+    table = run("encodings").stdout
+    assert all(name in table for name in cbpe.list_encoding_names())
+
+
+@pytest.mark.parametrize("command", ["vocab", "stats"])
+def test_a_tokenizer_that_is_none(command):
+    assert "no tokenizer 'gpt9': the named encodings are gpt2" in error_of(command, "-t", "gpt9")

@@ -1,0 +1,98 @@
+"""Progress: who is told what, and what is drawn where."""
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from cbpe.common.progress import amount, progress_reports
+
+
+class Clock:
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("cbpe.common.progress.time", clock)
+    return clock
+
+
+def test_a_function_is_told_where_stages_begin_and_end_and_ten_times_a_second_between(clock):
+    told = []
+    with progress_reports(lambda *report: told.append(report)) as report:
+        for i in range(101):
+            report("reading", i, 100)
+            clock.now += 0.01
+        for i in range(3):
+            report("merging", i, 2)
+    reading = [done for stage, done, total in told if stage == "reading"]
+    assert reading[0] == 0
+    assert reading[-1] == 100
+    assert 9 <= len(reading) <= 12
+    assert told[len(reading) :] == [("merging", 0, 2), ("merging", 2, 2)]
+
+
+@pytest.mark.parametrize("progress", [None, False])
+def test_nobody_is_told_who_does_not_ask(progress):
+    with progress_reports(progress) as report:
+        assert report is None
+
+
+@pytest.mark.parametrize("progress", [1, "bar", object()])
+def test_anything_but_a_function_or_a_bool_is_a_type_error(progress):
+    with pytest.raises(TypeError, match="True, False or a function"), progress_reports(progress):
+        pass
+
+
+def test_true_draws_bars_on_stderr_and_leaves_stdout_alone(monkeypatch, capsys):
+    drawn = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", drawn)
+    with progress_reports(True) as report:
+        report("reading", 0, None)
+        print("a line of the caller's")
+        report("reading", 2_500_000, 2_500_000)
+        report("merging", 7, 1_000)
+    assert capsys.readouterr().out == "a line of the caller's\n"
+    assert "reading" in drawn.getvalue()
+    assert "2.5/2.5 MB" in drawn.getvalue()
+    assert "7/1,000" in drawn.getvalue()
+
+
+def test_the_bar_is_put_away_when_the_work_fails(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+
+    def fail():
+        with progress_reports(True) as report:
+            report("reading", 1, None)
+            raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        fail()
+    with progress_reports(True) as report:  # a bar that is still there would refuse a second one
+        report("reading", 1, None)
+
+
+@pytest.mark.parametrize(
+    ("report", "text"),
+    [
+        (("reading", 1_500_000, None), "1.5 MB"),
+        (("reading", 1_500_000, 2_000_000), "1.5/2.0 MB"),
+        (("merging", 1_020, 3_000), "1,020/3,000"),
+        (("anything", 5, None), "5"),
+    ],
+)
+def test_amounts_have_the_units_of_their_stage(report, text):
+    assert amount(*report) == text
+
+
+def test_rich_is_imported_only_for_a_bar(tmp_path):
+    program = "import sys, cbpe\ncbpe.train('abab', 257, progress=print)\nprint('rich' in sys.modules)"
+    command = [sys.executable, "-c", program]
+    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert output.splitlines()[-2:] == ["merging 1 1", "False"]

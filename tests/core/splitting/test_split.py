@@ -1,0 +1,479 @@
+"""The native splitter against the `regex` module, which is shown Unicode 16.0 by unicode16.py, and against tiktoken."""
+
+import itertools
+import signal
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from interrupts import stop_while_it_works
+from project import SHARED
+from unicode16 import KEPT, pieces_by_regex
+
+from cbpe._core.splitting.split import PatternNotSupported, Splitter
+from cbpe.text import patterns
+from cbpe.text.splitting import make_splitter
+
+NAMED = {name: getattr(patterns, name) for name in patterns.__all__}
+ENCODINGS = {
+    "gpt2": patterns.R50K_SPLIT_PATTERN,
+    "r50k_base": patterns.R50K_SPLIT_PATTERN,
+    "p50k_base": patterns.R50K_SPLIT_PATTERN,
+    "cl100k_base": patterns.CL100K_SPLIT_PATTERN,
+    "o200k_base": patterns.O200K_SPLIT_PATTERN,
+}
+
+# What the patterns treat specially, with neighbours from other scripts and planes.
+TELLING = [
+    *["'", "'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'S", "'LL", "'\u017f", "'rx", " '", "\u2019s"],
+    *[" ", "  ", "   ", "\t", "\n", "\n\n", "\r\n", "\r", "\x0b", "\x0c", "\x85", "\xa0", "\u2028", "\u2029", "\u3000"],
+    *[
+        "a",
+        "Z",
+        "the",
+        "HTTPServer",
+        "\u00e9",
+        "\u01c5",
+        "\u02b0",
+        "\u05d0",
+        "\u4e2d\u6587",
+        "\ud55c",
+        "\U00010400",
+        "\U000323af",
+    ],
+    *[
+        "1",
+        "12",
+        "1234",
+        "\u0663",
+        "\u00b2",
+        "\u2167",
+        "\u0966",
+        "\U0001d7ce",
+        "\u0301",
+        "\u0903",
+        "\u20dd",
+        "\ufe0f",
+        "\u200d",
+    ],
+    *[
+        "/",
+        ".",
+        "!?",
+        "...",
+        "_",
+        "-",
+        "\u00ab",
+        "\u20ac",
+        "\U0001f609",
+        "\U0001f469\u200d\U0001f469",
+        "\x00",
+        "\x1c",
+        "\x7f",
+    ],
+    *["\u017f", "\u212a", "\u0130", "\ufeff", "\ufffd", "\uffff", "\U0010ffff", "\ue000", "\u0378", "\U0001c000"],
+]
+telling_texts = st.lists(st.sampled_from(TELLING) | st.characters(exclude_categories=["Cs"]), max_size=24).map("".join)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_patterns_split_as_regex_does(name):
+    splitter = Splitter(NAMED[name])
+
+    @given(telling_texts | st.text(max_size=60))
+    def check(text):
+        pieces = splitter.split(text)
+        assert pieces == pieces_by_regex(NAMED[name], text)
+        assert "".join(pieces) == text
+
+    check()
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_patterns_on_all_pairs_of_telling_strings(name):
+    text = "".join([a + b for a, b in itertools.product(TELLING, repeat=2)])
+    assert Splitter(NAMED[name]).split(text) == pieces_by_regex(NAMED[name], text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["CL100K_SPLIT_PATTERN", "O200K_SPLIT_PATTERN", "GPT2_SPLIT_PATTERN"])
+def test_named_patterns_on_every_code_point(name):
+    text = "".join([f"a{chr(c)} " for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF])
+    assert Splitter(NAMED[name]).split(text) == pieces_by_regex(NAMED[name], text)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_named_patterns_give_tiktokens_ids(name, monkeypatch):
+    tiktoken = pytest.importorskip("tiktoken", reason="needs tiktoken")
+    if not (SHARED / "tiktoken_cache").is_dir():
+        pytest.skip("needs tiktoken's vocabulary files")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(SHARED / "tiktoken_cache"))
+    encoding = tiktoken.get_encoding(name)
+    assert encoding._pat_str == ENCODINGS[name]
+    splitter = Splitter(ENCODINGS[name])
+
+    @given(telling_texts)
+    def check(text):
+        ids = [id_ for piece in splitter.split(text) for id_ in encoding._encode_single_piece(piece)]
+        assert ids == encoding.encode_ordinary(text)
+
+    check()
+
+
+# Random patterns. The texts are without U+0130 and U+0131, which `regex` folds with i and I.
+
+plain_sets = st.sampled_from(
+    [
+        *[
+            "a",
+            "b",
+            " ",
+            "'",
+            "1",
+            r"\n",
+            r"\s",
+            r"\S",
+            r"\d",
+            r"\D",
+            r"\p{L}",
+            r"\p{N}",
+            r"\p{Lu}",
+            r"\P{L}",
+            r"\pM",
+            ".",
+        ],
+        *[
+            "[ab]",
+            "[^a]",
+            "[a-c1]",
+            r"[^\s\p{L}]",
+            r"[\r\n]",
+            r"[\p{Lu}b]",
+            r"[^\S\n]",
+            "[^a-z]",
+            r"[\s'-]",
+            r"\u0061",
+            r"\x20",
+        ],
+    ]
+)
+folded_sets = st.sampled_from(
+    ["a", "B", "s", "k", "[a-c]", "[^s]", "[K-T]", " ", r"\s", r"\p{N}", r"\d", "[^a-zs]", "."]
+)
+quantifiers = st.sampled_from(["?", "*", "+", "{2}", "{1,2}", "{0,1}", "{2,}", "{0}", "{1,3}"])
+greeds = st.sampled_from(["", "", "?", "+"])
+
+
+def repeated(items):
+    return st.builds("".join, st.tuples(items, quantifiers, greeds)) | items
+
+
+def sequences(items):
+    return st.lists(items, min_size=1, max_size=3).map("".join)
+
+
+def choices(items):
+    return st.lists(items, min_size=1, max_size=3).map("|".join)
+
+
+looks = st.builds("({}{})".format, st.sampled_from(["?=", "?!"]), plain_sets) | st.just("$")
+folded = st.builds("(?i:{})".format, choices(sequences(repeated(folded_sets))))
+simple = sequences(repeated(plain_sets) | looks | repeated(folded))
+groups = st.builds("({}{})".format, st.sampled_from(["?:", "", "?s:"]), choices(simple | st.just("")))
+random_patterns = st.builds(
+    "".join, st.tuples(st.sampled_from(["", "", "", "(?s)"]), choices(sequences(simple | repeated(groups))))
+)
+short_texts = st.text(
+    st.sampled_from("aaabbcsSkKzA1  '\n\r\t-\u00e4\u00c4\u0301\u0663\u017f\u212a\u05d0\xa0\u00a9"), max_size=12
+)
+
+
+@pytest.mark.slow
+def test_random_patterns_split_as_regex_does():
+    native = []
+
+    @settings(max_examples=1000)
+    @given(random_patterns, st.lists(short_texts, min_size=1, max_size=8))
+    def check(pattern, texts):
+        try:
+            splitter = Splitter(pattern)
+        except PatternNotSupported:
+            return
+        native.append(pattern)
+        for text in texts:
+            assert splitter.split(text) == pieces_by_regex(pattern, text)
+
+    check()
+    assert len(native) > 300
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "pieces"),
+    [
+        ("a|ab|abc", "abcab", ["a", "a"]),  # the first alternative, not the longest; b and c match nothing
+        ("(?:a|ab)(?:c|bcd)", "abcd", ["abcd"]),
+        ("a+?b|a", "aaab", ["aaab"]),
+        ("a+?", "aaa", ["a", "a", "a"]),
+        ("(?:ab)*", "ababxab", ["abab", "ab"]),
+        ("|a", "aa", ["a", "a"]),  # of the empty match nothing remains, and findall goes on with a
+        ("a{2,3}", "aaaaaaaa", ["aaa", "aaa", "aa"]),
+        ("a{2,3}?", "aaaaa", ["aa", "aa"]),
+        ("a+$", "aab aa", ["aa"]),
+        ("a$|.", "a\n", ["a"]),  # the very end alone
+        (r"a\z|b", "aba", ["b", "a"]),
+        (r"\s+(?!\S)|\S", "   a", ["  ", "a"]),
+        ("a(?=b)|b", "aab", ["a", "b"]),
+        (r"aa(?=[\s\S])|a", "aaaa", ["aa", "a", "a"]),  # whatever comes next, but something
+        ("(?i:s|k)", "sS\u017fkK\u212a\u0130\u0131", ["s", "S", "\u017f", "k", "K", "\u212a"]),
+        ("(?i:i)", "iI\u0130\u0131", ["i", "I"]),
+        ("(?i)[^k]", "kK\u212as", ["s"]),
+        ("[\u4e00-\u4e02]+|\u4e03", "\u4dff\u4e00\u4e02\u4e03\u4e04", ["\u4e00\u4e02", "\u4e03"]),
+        ("[\u0100-\U0010fffe]+", "\xff\u0100\U0010fffe\U0010ffff", ["\u0100\U0010fffe"]),
+        (r"[\u0400-\u05ff\u0531]|\p{Lu}", "\u0400\u0531\u05ff\u0600\xc4", ["\u0400", "\u0531", "\u05ff", "\xc4"]),
+        (r"\U0001F600|\p{So}{2}", "\U0001f600\U0001f601\U0001f602", ["\U0001f600", "\U0001f601\U0001f602"]),
+        ("(?s:.)|x", "\n", ["\n"]),
+        (".", "\n\r", ["\r"]),
+        ("", "abc", []),
+        (None, "any text", ["any text"]),
+        (None, "", []),
+    ],
+)
+def test_examples(pattern, text, pieces):
+    assert Splitter(pattern).split(text) == pieces
+
+
+def every_string(alphabet, longest):
+    return ["".join(letters) for n in range(1, longest + 1) for letters in itertools.product(alphabet, repeat=n)]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *[
+            "a|ab|b",
+            "ab?|b+?a|.",
+            "(?:a|ab)(?:ba|b)*",
+            "(?:ab|a)+?b|.",
+            "a++b| +",
+            r"\s+(?!\S)|\s",
+            r"\s++$|\s*a|.",
+            "(?i:A)b|.",
+        ],
+        *[
+            "a{1,2}?b| ?a|.",
+            "(?:a|b){2,3} |.",
+            "a(?=b)|b(?! )|ab",
+            "[^a]+a|a",
+            "(?:a| b)*b|.",
+            "(?: |a b|ab)(?:b|ab)|.",
+        ],
+    ],
+)
+def test_small_patterns_split_as_tiktoken_does(pattern):
+    tiktoken = pytest.importorskip("tiktoken", reason="needs tiktoken")
+    # Every text of up to five of these letters, with a vocabulary of them all: a token is a piece.
+    texts = every_string("ab ", 5)
+    tokens = [bytes([byte]) for byte in range(256)] + [text.encode() for text in texts if len(text) > 1]
+    encoding = tiktoken.Encoding(
+        "all", pat_str=pattern, mergeable_ranks={token: rank for rank, token in enumerate(tokens)}, special_tokens={}
+    )
+    splitter = Splitter(pattern)
+    for text in texts:
+        assert splitter.split(text) == [token.decode() for token in encoding.decode_tokens_bytes(encoding.encode(text))]
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 7])
+@pytest.mark.parametrize("pattern", [None, "a|b+", patterns.CL100K_SPLIT_PATTERN, patterns.O200K_SPLIT_PATTERN])
+def test_capacity_makes_no_difference(pattern, capacity):
+    splitter = Splitter(pattern)
+
+    @given(telling_texts)
+    def check(text):
+        assert splitter.spans(text.encode(), capacity) == splitter.spans(text.encode())
+
+    check()
+
+
+@pytest.mark.parametrize("capacity", [0, -1, 513])
+def test_capacity_is_limited(capacity):
+    with pytest.raises(ValueError, match="capacity"):
+        Splitter("a").spans(b"a", capacity)
+
+
+@pytest.mark.parametrize("pattern", [r"\p{L}|..", patterns.CL100K_SPLIT_PATTERN])
+def test_invalid_utf8_is_walked_through_safely(pattern):
+    splitter = Splitter(pattern)
+    tricky = st.sampled_from(
+        [b"\xf0", b"\xf4\x90", b"\xff\xff\xff\xff", b"\xe4\xb8", b"\xc3", b"\x80", b"\xed\xa0\x80", b"a ", b"\xf7\xbf"]
+    )
+
+    @given(st.lists(tricky | st.binary(max_size=3), max_size=12).map(b"".join))
+    def check(data):
+        edges = [edge for span in splitter.spans(data) for edge in span]
+        assert edges == sorted(edges)
+        assert all(0 <= edge <= len(data) for edge in edges)
+
+    check()
+
+
+def test_a_lone_surrogate_is_an_error():
+    with pytest.raises(UnicodeEncodeError):
+        Splitter(r"\p{L}").split("a\ud800b")
+
+
+def test_long_runs():
+    splitter = Splitter(patterns.CL100K_SPLIT_PATTERN)
+    assert splitter.split(" " * 100_000 + "a") == [" " * 99_999, " a"]
+    assert splitter.split("\n" * 100_000) == ["\n" * 100_000]
+    assert splitter.split("a" * 1_000_000 + "'s") == ["a" * 1_000_000, "'s"]
+    assert splitter.split("\u4e2d" * 100_000) == ["\u4e2d" * 100_000]
+    assert len(splitter.split("1" * 100_000)) == 33_334
+
+
+TURN = 1 << 24  # bytes that the automaton reads before its caller has a look at the signals
+
+
+@pytest.mark.parametrize("make", [Splitter, make_splitter], ids=["automaton", "blocks"])
+def test_a_piece_may_take_several_turns(make):
+    """Pieces that end at the end of a turn, near it, and much later, in characters of one and two bytes."""
+    splitter = make(patterns.CL100K_SPLIT_PATTERN)
+    words = ["a" * (TURN - 1), " " + "b" * TURN, " " + "\u00e9" * TURN, "." * (TURN + 1), "x", " y"]
+    text = "".join(words).encode()
+    ends = list(itertools.accumulate(len(word.encode()) for word in words))
+    spans = list(zip([0, *ends], ends, strict=False))
+    assert splitter.spans(text) == spans
+    assert splitter.sure_spans(text) == (spans[:-1], spans[-1][0])
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no setitimer here")
+@pytest.mark.parametrize("method", ["spans", "sure_spans"])
+def test_ctrl_c_is_answered_within_one_piece(method):
+    stop_while_it_works(
+        "from cbpe._core.splitting.split import Splitter\nsplitter = Splitter(r'\\p{L}+')\ntext = b'a' * 150_000_000",
+        f"splitter.{method}(text)",
+    )
+
+
+def test_threads_share_a_splitter():
+    splitter = Splitter(patterns.O200K_SPLIT_PATTERN)
+    text = "".join(TELLING) * 200
+    expected = splitter.split(text)
+    results = [None] * 4
+
+    def work(i):
+        results[i] = splitter.split(text)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [expected] * 4
+
+
+def test_a_splitter_never_changes():
+    splitter = Splitter("a")
+    with pytest.raises(AttributeError):
+        splitter.pattern = "b"
+    assert splitter.split("ab") == ["a"]
+    assert repr(splitter) == "Splitter('a')"
+
+
+def test_the_judge_keeps_what_folds_to_ascii():
+    # Otherwise (?i:s) and (?i:k) would not be tested.
+    assert {0x17F, 0x212A} < KEPT
+    assert pieces_by_regex("(?i:[sk])", "\u017f\u212a") == ["\u017f", "\u212a"]
+
+
+# ---- Text that goes on
+
+
+def check_what_is_sure(splitter, text):
+    """Whatever the text is cut at: what is said to be sure of the first part is true of the whole."""
+    whole = splitter.spans(text)
+    for cut in range(len(text) + 1):
+        if cut < len(text) and text[cut] & 0xC0 == 0x80:
+            continue
+        pieces, position = splitter.sure_spans(text[:cut])
+        assert pieces == whole[: len(pieces)]
+        assert pieces + [(position + a, position + b) for a, b in splitter.spans(text[position:])] == whole
+
+
+def check_borders(splitter, text):
+    """What is before a border and what is behind it have the pieces of the whole, each without the other."""
+    whole = splitter.spans(text)
+    found = set()
+    for cut in range(len(text) + 1):
+        border, behind = splitter.last_border(text[:cut])
+        if border:
+            assert 0 < border < behind <= cut
+            before, position = splitter.sure_spans(text[:behind])
+            assert position >= border
+            after = [(border + a, border + b) for a, b in splitter.spans(text[border:])]
+            assert before + after == whole
+            found.add(border)
+    return found
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_pieces_that_are_sure_stay_the_same_however_the_text_goes_on(name, in_blocks):
+    splitter = Splitter(NAMED[name], patterns.ASCII_RULES[NAMED[name]] if in_blocks else 0)
+
+    @settings(max_examples=50)
+    @given(telling_texts)
+    def check(text):
+        check_what_is_sure(splitter, text.encode())
+        check_borders(splitter, text.encode())
+
+    check()
+    ascii_text = b"It's what the 12345 Words say,\r\n\n  don't they? (x)/\n/ " * 4
+    check_what_is_sure(splitter, ascii_text)
+    assert len(check_borders(splitter, ascii_text)) > 40
+
+
+@pytest.mark.slow
+def test_random_patterns_keep_their_pieces_at_borders():
+    n_borders = []
+
+    @settings(max_examples=500)
+    @given(random_patterns, st.lists(short_texts, min_size=1, max_size=4))
+    def check(pattern, texts):
+        try:
+            splitter = Splitter(pattern)
+        except PatternNotSupported:
+            return
+        for text in texts:
+            check_what_is_sure(splitter, text.encode())
+            n_borders.append(len(check_borders(splitter, text.encode())))
+
+    check()
+    assert sum(n > 0 for n in n_borders) > 100
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "borders"),
+    [
+        (r"\p{L}+|\P{L}+", "ab 12 c", {2, 6}),
+        (r"\p{L}+|\P{L}+", "a\u4e2d 12 \u4e2d", {4, 8}),
+        (r" ?\p{L}+|\s+(?!\S)|\s+|.", "ab cd\n ef", {2, 5}),  # the last space may be a piece with the line break
+        (r"a+b|a", "aaaaab", set()),  # each a may yet turn out to be of one piece with a last b
+        (r"(?s).+", "a b", set()),
+        (r"a", "xxax", {1, 2, 3}),
+        (None, "a b", set()),
+    ],
+)
+def test_borders_of_simple_patterns(pattern, text, borders):
+    assert check_borders(Splitter(pattern), text.encode()) == borders
+
+
+def test_without_a_pattern_nothing_is_sure():
+    assert Splitter(None).sure_spans(b"a b") == ([], 0)
+    assert Splitter("a").sure_spans(b"") == ([], 0)
+
+
+def test_a_border_is_found_before_a_character_that_is_cut_off():
+    splitter = Splitter(r"\p{L}+|\P{L}+")
+    text = "ab  \u4e2d".encode()
+    assert [splitter.last_border(text[:cut]) for cut in (3, 4, 5, 6, 7)] == [(2, 3), (2, 3), (2, 3), (2, 3), (4, 7)]

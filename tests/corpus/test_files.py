@@ -1,0 +1,328 @@
+"""Files of text, of every kind, whole and damaged."""
+
+import gzip
+import json
+import lzma
+import os
+import sys
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cbpe import count_words
+from cbpe.corpus.files import CHUNK_BYTES, lines
+from cbpe.corpus.sources import Reader
+
+TEXT = "Line one\r\nline two \u4e2d\u6587 \U0001f609\n" * 3
+
+
+def read(path, **options):
+    return [text if isinstance(text, bytes) else b"".join(text) for text in Reader(path, **options).texts()]
+
+
+def zstd():
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd
+    return pytest.importorskip("backports.zstd", reason="needs backports.zstd")
+
+
+def packed(data, suffix):
+    if suffix == ".zst":
+        return zstd().compress(data)
+    return {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[suffix](data)
+
+
+SUFFIXES = ["", ".gz", ".xz", ".zst"]
+
+
+# ---- Plain text
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("name", ["text", "text.txt", "TEXT.TXT", "text.v1.md"])
+def test_plain_text_is_one_text_to_the_byte(tmp_path, name, suffix):
+    path = tmp_path / (name + suffix)
+    data = b"\xef\xbb\xbf" + TEXT.encode()
+    path.write_bytes(packed(data, suffix))
+    assert read(path) == [data]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_large_files_are_read_in_parts(tmp_path, suffix):
+    data = "\u4e2d some text\n".encode() * 50_000
+    path = tmp_path / f"text{suffix}"
+    path.write_bytes(packed(data[: len(data) // 2], suffix) + packed(data[len(data) // 2 :], suffix))
+    (text,) = Reader(path).texts()
+    parts = list(text)
+    assert b"".join(parts) == data
+    assert max(map(len, parts)) <= CHUNK_BYTES + 3
+    for part in parts:
+        part.decode()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_empty_file_is_an_empty_text(tmp_path, suffix):
+    path = tmp_path / f"text{suffix}"
+    path.write_bytes(packed(b"", suffix))
+    assert read(path) == [b""]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_file_that_is_not_utf8_is_named_with_the_place(tmp_path, suffix):
+    path = tmp_path / f"text{suffix}"
+    good = b"a" * (CHUNK_BYTES + 7)
+    path.write_bytes(packed(good + b"\xff more", suffix))
+    with pytest.raises(ValueError, match=rf"text{suffix} is not UTF-8 \(byte 0xff at offset {len(good)}\): convert it"):
+        read(path)
+    assert read(path, errors="replace") == [good + "\ufffd more".encode()]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES[1:])
+def test_a_damaged_compressed_file_is_refused(tmp_path, suffix):
+    path = tmp_path / f"text{suffix}"
+    data = packed(bytes(range(32, 127)) * 200, suffix)
+    problem = f"text{suffix} is no whole and intact {suffix} file: "
+    for damaged in (data[:-1], data[: len(data) // 2], data[:3], b"no compressed file at all"):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=problem):
+            read(path)
+        with pytest.raises(ValueError, match=problem):
+            count_words(path)
+    if suffix != ".zst":  # which has a checksum only if asked for
+        middle = len(data) // 2
+        path.write_bytes(data[:middle] + bytes([data[middle] ^ 255]) + data[middle + 1 :])
+        with pytest.raises(ValueError, match=problem):
+            read(path)
+
+
+def test_files_that_cannot_be_read_are_os_errors(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"missing\.txt"):
+        count_words(tmp_path / "missing.txt")
+    with pytest.raises(IsADirectoryError, match="is a directory: name the files in it"):
+        count_words(tmp_path)
+    path = tmp_path / "secret.txt"
+    path.write_bytes(b"text")
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user may read everything")
+    with pytest.raises(PermissionError, match=r"secret\.txt"):
+        count_words(path)
+
+
+def test_a_system_error_while_decompressing_is_not_called_damage(tmp_path, monkeypatch):
+    path = tmp_path / "text.gz"
+    path.write_bytes(packed(b"text", ".gz"))
+
+    def fail(*arguments):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(gzip.GzipFile, "read", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        read(path)
+
+
+def test_zstandard_without_its_library_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "text.zst"
+    path.write_bytes(b"")
+    monkeypatch.setitem(sys.modules, "compression", None)
+    monkeypatch.setitem(sys.modules, "backports", None)
+    with pytest.raises(ImportError, match=r'text.zst takes backports.zstd: pip install "cbpe\[zstd\]"'):
+        read(path)
+
+
+# ---- JSON Lines
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.NDJSON"])
+def test_each_line_of_json_is_a_text(tmp_path, name, suffix):
+    texts = ["one", "", "two\nlines \u4e2d", "escaped \U0001f609", "x" * CHUNK_BYTES]
+    rows = [json.dumps({"id": i, "body": text}, ensure_ascii=i % 2 == 0) for i, text in enumerate(texts)]
+    path = tmp_path / (name + suffix)
+    path.write_bytes(packed("\n".join([*rows[:2], "", " \t\r", *rows[2:]]).encode(), suffix))
+    assert read(path, field="body") == [text.encode() for text in texts]
+    path.write_bytes(packed("\r\n".join(rows).encode() + b"\r\n", suffix))
+    assert read(path, field="body") == [text.encode() for text in texts]
+
+
+def test_escaped_lone_surrogates_are_replaced(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'{"text": "a\\ud800b \\ud83d\\ude09"}')
+    assert read(path, field="text") == ["a\ufffdb \U0001f609".encode()]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"{", "line 3, is not JSON: "),
+        (b"[" * 100_000, "line 3, is not JSON: "),
+        (b"[1]", "line 3, is no object with the field 'text', but an array"),
+        (b'"text"', "line 3, is no object with the field 'text', but a string"),
+        (b'{"body": "a", "id": 1}', "line 3, has no field 'text'; it has 'body', 'id'"),
+        (b"{}", "line 3, has no field 'text'; it has none"),
+        (b'{"text": 1}', "line 3, has no text in the field 'text', but a number"),
+        (b'{"text": null}', "line 3, has no text in the field 'text', but null"),
+        (b'{"text": ["a"]}', "line 3, has no text in the field 'text', but an array"),
+        (b'{"text": true}', "line 3, has no text in the field 'text', but a boolean"),
+        (b'{"text": "\xff"}', "is not UTF-8 .byte 0xff at offset 36"),
+    ],
+)
+def test_a_line_that_holds_no_text_is_named(tmp_path, line, message):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'{"text": "one"}\n\n' + b" " * 9 + line + b'\n{"text": "more"}\n')
+    with pytest.raises(ValueError, match=rf"rows\.jsonl,? {message}"):
+        read(path, field="text")
+
+
+@given(st.lists(st.text("ab\n", max_size=5).map(str.encode), max_size=8))
+def test_lines_may_come_in_any_parts(chunks):
+    assert list(lines(chunks)) == b"".join(chunks).split(b"\n")
+
+
+def test_a_byte_order_mark_before_json_lines_is_passed_over(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"text": "one"}\r\n{"text": "\xef\xbb\xbftwo"}\r\n')
+    assert read(path, field="text") == [b"one", b"\xef\xbb\xbftwo"]
+
+
+def test_numbers_in_other_fields_do_not_matter(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"n": ' + "9" * 10_000 + ', "text": "one"}')
+    assert read(path, field="text") == [b"one"]
+
+
+# ---- Parquet
+
+
+@pytest.fixture
+def write_parquet(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+
+    def write(columns, **options):
+        path = tmp_path / "rows.parquet"
+        pq.write_table(pa.table(columns), path, **options)
+        return path
+
+    return write
+
+
+def test_each_row_of_a_parquet_column_is_a_text(write_parquet):
+    texts = [f"row {i} \u4e2d" * (i % 5) for i in range(5000)]
+    path = write_parquet({"id": list(range(5000)), "body": texts}, row_group_size=1500)
+    assert read(path, field="body") == [text.encode() for text in texts]
+    reader = Reader([path], field="body")
+    list(reader.texts())
+    assert reader.done_bytes == reader.total_bytes == path.stat().st_size
+
+
+@pytest.mark.parametrize("type_name", ["string", "large_string", "string_view", "dictionary"])
+def test_every_type_of_text_in_parquet_is_read(write_parquet, type_name):
+    import pyarrow as pa
+
+    coded = pa.dictionary(pa.int32(), pa.string())
+    types = {"string": pa.string(), "large_string": pa.large_string(), "dictionary": coded}
+    types["string_view"] = pa.string_view()
+    path = write_parquet({"text": pa.array(["a", "b", "a"]).cast(types[type_name])})
+    assert read(path, field="text") == [b"a", b"b", b"a"]
+    assert read(write_parquet({"text": pa.array([], types[type_name])}), field="text") == []
+
+
+def test_a_parquet_column_without_texts_is_refused(write_parquet):
+    path = write_parquet({"text": ["a", None], "id": [1, 2]})
+    with pytest.raises(ValueError, match=r"rows.parquet has no column 'body'; it has 'text', 'id'"):
+        read(path, field="body")
+    with pytest.raises(ValueError, match=r"the column 'id' of .*rows.parquet holds no texts, but int64"):
+        read(path, field="id")
+    with pytest.raises(ValueError, match=r"rows.parquet, row 1 of the column 'text' .* holds no text, but null"):
+        read(path, field="text")
+
+
+def test_a_parquet_column_that_is_there_twice_is_refused(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"]), path)
+    with pytest.raises(ValueError, match=r"rows.parquet has several columns 'text': rename all but one"):
+        read(path, field="text")
+
+
+def test_parquet_that_is_not_utf8_is_refused_or_replaced(write_parquet):
+    import pyarrow as pa
+
+    binary = pa.array([b"good", b"b\xffd"])
+    texts = pa.Array.from_buffers(pa.string(), 2, binary.buffers())  # not validated
+    path = write_parquet({"text": texts})
+    with pytest.raises(ValueError, match=r"row 1 of the column 'text' is not UTF-8 .byte 0xff at offset 1"):
+        read(path, field="text")
+    assert read(path, field="text", errors="replace") == [b"good", "b\ufffdd".encode()]
+
+
+def test_a_damaged_parquet_file_is_refused(write_parquet):
+    path = write_parquet({"text": ["some text"] * 100})
+    data = path.read_bytes()
+    for damaged in (data[:-1], data[: len(data) // 2], b"", b"no Parquet file", data[:10] + bytes(50) + data[60:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"rows.parquet is no whole and intact Parquet file: "):
+            read(path, field="text")
+
+
+def test_parquet_without_its_library_names_the_extra(tmp_path, monkeypatch):
+    (tmp_path / "rows.parquet").write_bytes(b"")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r'rows.parquet takes pyarrow: pip install "cbpe\[parquet\]"'):
+        read(tmp_path / "rows.parquet", field="text")
+
+
+# ---- What is no plain file
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_named_pipe_is_read(tmp_path, suffix):
+    path = tmp_path / f"pipe{suffix}"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=[packed(TEXT.encode(), suffix)], daemon=True)
+    writer.start()
+    reader = Reader(path)
+    assert reader.total_bytes is None
+    assert b"".join(part for text in reader.texts() for part in text) == TEXT.encode()
+    writer.join(60)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES[1:])
+def test_an_empty_file_is_no_compressed_one(tmp_path, suffix):
+    path = tmp_path / f"text{suffix}"
+    path.write_bytes(b"")
+    if suffix == ".zst":
+        zstd()
+    with pytest.raises(ValueError, match=rf"no whole and intact {suffix} file"):
+        read(path)
+    path.write_bytes(packed(b"", suffix))
+    assert read(path) == [b""]
+
+
+# ---- Options that contradict the file
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "message"),
+    [
+        ("a.txt", "text", r"the field 'text' is of .jsonl and .parquet files, and .*a\.txt is plain text"),
+        ("a.gz", "text", r"a\.gz is plain text"),
+        ("a.jsonl", None, r'a\.jsonl has its texts in a field: set field to its name, such as "text"'),
+        ("a.parquet", None, r"a\.parquet has its texts in a field"),
+        ("a.parquet.gz", "text", "a Parquet file is compressed in itself"),
+    ],
+)
+def test_a_field_and_a_kind_of_file_that_do_not_go_together_are_refused(tmp_path, name, field, message):
+    path = tmp_path / name
+    path.write_bytes(b"")
+    with pytest.raises(ValueError, match=message):
+        count_words(path, field=field)
+    with pytest.raises(ValueError, match=message):
+        count_words(iter([path]), field=field)

@@ -1,0 +1,156 @@
+"""Sources: what they give as texts, and how much of them has been read."""
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cbpe._core.counting.count import utf8
+from cbpe.corpus import sources
+from cbpe.corpus.sources import Reader, slices
+
+
+def read(source, **options):
+    """The texts, each whole."""
+    return [text if isinstance(text, bytes) else b"".join(text) for text in Reader(source, **options).texts()]
+
+
+@pytest.fixture
+def tiny_chunks(monkeypatch):
+    monkeypatch.setattr("cbpe.corpus.sources.CHUNK_BYTES", 3)
+    monkeypatch.setattr("cbpe.corpus.files.CHUNK_BYTES", 3)
+
+
+@given(st.text(st.characters() | st.sampled_from("a\ud83d\ude09\udc00\U0001f609"), max_size=20), st.integers(1, 4))
+def test_a_text_is_read_in_slices_as_if_at_once(text, size):
+    before = sources.CHUNK_BYTES
+    sources.CHUNK_BYTES = size
+    try:
+        assert "".join(slices(text)) == text
+        assert read(text) == [utf8(text)]
+        assert read([text, text]) == [utf8(text)] * 2
+    finally:
+        sources.CHUNK_BYTES = before
+
+
+@given(st.text(max_size=20), st.sampled_from([bytes, bytearray, memoryview]))
+def test_bytes_are_a_text_in_utf8(text, bytes_like):
+    assert read(bytes_like(text.encode())) == [text.encode()]
+
+
+@pytest.mark.usefixtures("tiny_chunks")
+def test_an_iterable_may_hold_texts_bytes_and_paths(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes("from a \u4e2d file\r\n".encode())
+    assert read(path) == [path.read_bytes()]
+    assert read(iter(["a text", b"some bytes", path, ""])) == [b"a text", b"some bytes", path.read_bytes(), b""]
+
+
+def test_bytes_that_do_not_lie_side_by_side_are_a_text():
+    assert read(memoryview(b"a-b-c")[::2]) == [b"abc"]
+
+
+def test_a_str_is_never_the_name_of_a_file(tmp_path, monkeypatch):
+    (tmp_path / "text.txt").write_text("the text in it")
+    monkeypatch.chdir(tmp_path)
+    assert read("text.txt") == [b"text.txt"]
+    assert read(Path("text.txt")) == [b"the text in it"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (7, "a source of text is a str, bytes, a path .* not int"),
+        (None, "not NoneType"),
+        (["a", None], r"text number 1 of the source \(counted from 0\) must be a str, bytes or a path, not NoneType"),
+        ([["a"]], "text number 0 .* not list"),
+    ],
+)
+def test_anything_else_is_a_type_error(source, message):
+    with pytest.raises(TypeError, match=message):
+        read(source)
+
+
+@pytest.mark.usefixtures("tiny_chunks")
+@pytest.mark.parametrize(
+    ("data", "place", "replaced"),
+    [
+        (b"abcdef\xff", "byte 0xff at offset 6", "abcdef\ufffd"),
+        (b"ab\xe4\xb8", "byte 0xe4 at offset 2", "ab\ufffd"),
+        (b"ab\xe4\xb8a", "byte 0xe4 at offset 2", "ab\ufffda"),
+        (b"abcd\xed\xa0\x80", "byte 0xed at offset 4", "abcd\ufffd\ufffd\ufffd"),
+        (b"\x80", "byte 0x80 at offset 0", "\ufffd"),
+    ],
+)
+def test_what_is_not_utf8_is_refused_or_replaced(data, place, replaced):
+    with pytest.raises(ValueError, match=f"the text is not UTF-8 .{place}.: convert it, or set errors to 'repl"):
+        read(data)
+    assert read(data, errors="replace") == [replaced.encode()]
+
+
+@given(st.binary(max_size=12), st.integers(1, 4))
+def test_replacing_is_as_with_decode(data, size):
+    chunks = [data[i : i + size] for i in range(0, len(data), size)]
+    parts = list(sources.valid_utf8(chunks, "name", "replace"))
+    assert b"".join(parts) == data.decode(errors="replace").encode()
+    assert all(part.decode() is not None for part in parts)
+
+
+def test_the_size_is_known_where_it_can_be(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"12345")
+    assert Reader(["ab", b"cd", path, bytearray(b"x")]).total_bytes == 10
+    assert Reader("ab").total_bytes == 2
+    assert Reader("\u4e2d").total_bytes is None
+    assert Reader(iter(["ab"])).total_bytes is None
+    assert Reader([7]).total_bytes is None  # that it is no text is said when it is read
+    reader = Reader([path, "\u4e2d", path])
+    done = []
+    for text in reader.texts():
+        b"".join([text] if isinstance(text, bytes) else text)
+        done.append(reader.done_bytes)
+    assert done == [5, 8, 13]
+
+
+def test_files_that_are_missing_are_noticed_before_anything_is_read(tmp_path):
+    with pytest.raises(FileNotFoundError, match="missing"):
+        Reader(["a text", tmp_path / "missing"])
+
+
+@pytest.mark.usefixtures("tiny_chunks")
+def test_a_file_that_is_open_in_binary_is_one_text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes("two\nlines, \u4e2d\n".encode())
+    with open(path, "rb") as file:
+        assert read(file) == [path.read_bytes()]
+    with open(path, "rb") as file:
+        file.readline()
+        assert read(["first", file]) == [b"first", "lines, \u4e2d\n".encode()]
+    assert read(io.BytesIO(b"a\xff"), errors="replace") == ["a\ufffd".encode()]
+    path.write_bytes(b"\xff")
+    with open(path, "rb") as file, pytest.raises(ValueError, match=r"text.txt is not UTF-8"):
+        read(file)
+
+
+def test_a_pipe_is_read_as_it_comes():
+    ours, theirs = os.pipe()
+    with open(ours, "rb") as source, open(theirs, "wb") as target:
+        (chunks,) = Reader(source).strings()
+        target.write(b"some")
+        target.flush()
+        assert next(chunks) == "some"
+        target.close()
+        assert "".join(chunks) == ""
+
+
+def test_strings_tell_how_far_they_are(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes("\u4e2d".encode() * 10)
+    told = []
+    texts = Reader([path, "abc"]).strings(lambda *report: told.append(report))
+    assert ["".join(chunks) for chunks in texts] == ["\u4e2d" * 10, "abc"]
+    assert told[0] == ("reading", 30, 33)
+    assert told[-1] == ("reading", 33, 33)

@@ -1,0 +1,177 @@
+"""GPT-2's own two files: read, written, and refused where they do not fit each other."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cbpe
+from cbpe._core.conversion.merge_lists import vocabulary_from_merges
+from cbpe.encodings.generate import ranks_of
+from cbpe.encodings.named import load_vocabulary
+from cbpe.formats import gpt2
+
+# A model of three merges, in GPT-2's order of bytes; "\u0120" is the space.
+MERGES = [("h", "e"), ("t", "he"), ("\u0120", "the")]
+VOCAB_BPE = "#version: 0.2\nh e\nt he\n\u0120 the\n".encode()
+
+
+def encoder_dict():
+    tokens = [*gpt2.BYTE_TO_CHARACTER.values(), "he", "the", "\u0120the", "<|endoftext|>"]
+    return {token: i for i, token in enumerate(tokens)}
+
+
+def encoder_json(**changes):
+    return json.dumps({**encoder_dict(), **changes}).encode()
+
+
+def built(encoder_json, vocab_bpe):
+    """The vocabulary in the contents of the two files."""
+    content = gpt2.loads(encoder_json, vocab_bpe)
+    return vocabulary_from_merges(content.ids, content.merges)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """The two files of GPT-2, as the digests of test_encodings.py prove."""
+    vocabulary = load_vocabulary("r50k_base")
+    return gpt2.dumps(ranks_of(vocabulary), vocabulary.merges(), {"<|endoftext|>": 50256})
+
+
+def test_bytes_are_spelled_as_by_gpt2():
+    """Its bytes_to_unicode, as published: printable bytes as they are, the others from U+0100 on."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    expected = dict(zip(printable, map(chr, printable), strict=True))
+    for byte in range(256):
+        if byte not in printable:
+            expected[byte] = chr(256 + len(expected) - len(printable))
+    assert expected == gpt2.BYTE_TO_CHARACTER
+    assert list(gpt2.BYTE_TO_CHARACTER)[:3] == [33, 34, 35]
+    assert gpt2.spell(b" the\n") == "\u0120the\u010a"
+    assert gpt2.unspell("\u0120the\u010a") == b" the\n"
+    with pytest.raises(ValueError, match="the character ' ' in 'a b' stands for no byte"):
+        gpt2.unspell("a b")
+
+
+@given(st.binary())
+def test_spelling_is_undone(token):
+    assert gpt2.unspell(gpt2.spell(token)) == token
+
+
+def test_a_small_model_is_read():
+    ranks, merges, special_tokens = gpt2.loads(encoder_json(), VOCAB_BPE)
+    assert merges == [(b"h", b"e"), (b"t", b"he"), (b" ", b"the")]
+    assert ranks[b"!"] == 0
+    assert {token: rank for token, rank in ranks.items() if len(token) > 1} == {b"he": 256, b"the": 257, b" the": 258}
+    assert special_tokens == {"<|endoftext|>": 259}
+
+
+def test_a_file_without_a_version_line_is_read():
+    assert gpt2.loads(encoder_json(), VOCAB_BPE.split(b"\n", 1)[1]) == gpt2.loads(encoder_json(), VOCAB_BPE)
+
+
+def test_a_small_model_is_written_to_the_letter():
+    ranks, _, special_tokens = gpt2.loads(encoder_json(), VOCAB_BPE)
+    merges = {(ranks[gpt2.unspell(a)], ranks[gpt2.unspell(b)]): ranks[gpt2.unspell(a + b)] for a, b in MERGES}
+    assert gpt2.dumps(ranks, merges, special_tokens) == (encoder_json(), VOCAB_BPE)
+
+
+def test_from_files_is_gpt2(tmp_path, whole):
+    (tmp_path / "encoder.json").write_bytes(whole[0])
+    (tmp_path / "vocab.bpe").write_bytes(whole[1])
+    tok = cbpe.GPT2Tokenizer.from_files(tmp_path / "encoder.json", str(tmp_path / "vocab.bpe"))
+    assert isinstance(tok, cbpe.GPT2Tokenizer)
+    assert tok.vocab == cbpe.GPT2Tokenizer().vocab
+    assert tok.merges == cbpe.GPT2Tokenizer().merges
+    assert tok.special_tokens == {"<|endoftext|>": 50256}
+    text = "Hello there,  world!\n\né中😉<|endoftext|>"
+    assert tok.encode(text, allowed_special="all") == cbpe.GPT2Tokenizer().encode(text, allowed_special="all")
+
+
+def test_the_merges_cut_short_at_every_line_are_refused():
+    for n_lines in range(4):
+        cut = b"\n".join(VOCAB_BPE.split(b"\n")[:n_lines])
+        with pytest.raises(ValueError, match=r"does not make the token '\u0120the' of encoder.json: is it cut short"):
+            gpt2.loads(encoder_json(), cut)
+
+
+def test_the_real_merges_cut_short_anywhere_are_refused(whole):
+    lines = whole[1].split(b"\n")
+    for n_lines in (0, 1, 100, 10_000, 40_000, 49_999, 50_000):
+        with pytest.raises(ValueError, match="cut short"):
+            gpt2.loads(whole[0], b"\n".join(lines[:n_lines]))
+    for size in (1, 3, 100):
+        with pytest.raises(ValueError, match=r"vocab.bpe|encoder.json"):
+            gpt2.loads(whole[0], whole[1][: -size - 1])
+
+
+def test_the_ids_cut_short_anywhere_are_refused():
+    data = encoder_json()
+    for size in range(len(data)):
+        with pytest.raises(ValueError, match=r"encoder.json is no JSON"):
+            gpt2.loads(data[:size], VOCAB_BPE)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "encoder.json is no JSON"),
+        (b"\xff\xfe\xfd", "encoder.json is no JSON"),
+        (b"[" * 100_000, "encoder.json is no JSON"),
+        (b"[1, 2]", "encoder.json is no object"),
+        (b"null", "encoder.json is no object"),
+        (encoder_json(he="256"), "encoder.json is no object of tokens and their ids"),
+        (encoder_json(he=-1), "encoder.json is no object of tokens and their ids"),
+        (encoder_json(he=True), "encoder.json is no object of tokens and their ids"),
+        (encoder_json(he=1.5), "encoder.json is no object of tokens and their ids"),
+        (encoder_json(he=258), "encoder.json gives the id 258 to 'he' and to '\u0120the'"),
+        (encoder_json(he=2**32), "out of range"),
+        (b"{}", "encoder.json has no id for '!'"),
+    ],
+)
+def test_a_wrong_encoder_json_is_refused(data, message):
+    with pytest.raises(ValueError, match=message):
+        built(data, VOCAB_BPE)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (VOCAB_BPE + b"th\n", "line 5 of vocab.bpe is no pair of tokens: 'th'"),
+        (VOCAB_BPE + b"t h e\n", "line 5 of vocab.bpe is no pair of tokens"),
+        (VOCAB_BPE + b"t  h\n", "line 5 of vocab.bpe is no pair of tokens"),
+        (VOCAB_BPE + b" th\n", "line 5 of vocab.bpe is no pair of tokens"),
+        (b"h e\n" + VOCAB_BPE, "encoder.json has no id for '#version:0.2'"),
+        (VOCAB_BPE + b"h e\n", "the merge of b'h' and b'e' is given twice, as 0 and 3"),
+        (VOCAB_BPE + b"th e\n", "merge 3 is of b'th' and b'e', and there is no token b'th'"),
+        (VOCAB_BPE + b"x y\n", "encoder.json has no id for 'xy'"),
+        (VOCAB_BPE + "\u4e00 a\n".encode(), "the character '\u4e00' in '\u4e00a' stands for no byte"),
+        (VOCAB_BPE + b"\xff \xfe\n", "vocab.bpe is not UTF-8"),
+        ("h e\n".encode("utf-16"), "vocab.bpe is not UTF-8"),
+    ],
+)
+def test_a_wrong_vocab_bpe_is_refused(data, message):
+    with pytest.raises(ValueError, match=message):
+        built(encoder_json(), data)
+
+
+def test_the_merges_are_those_of_the_file_whatever_the_ids():
+    """Files of Hugging Face's have ids in any order, and may merge two pairs to one token."""
+    merges = b"h e\na b\nb c\nab c\na bc\n"
+    tokens = [*gpt2.BYTE_TO_CHARACTER.values(), "he", "ab", "bc", "abc"]
+    ids = {token: 1000 - i for i, token in enumerate(tokens)}
+    vocabulary = built(json.dumps(ids).encode(), merges)
+    assert {vocabulary.tokens()[new_id] for new_id in vocabulary.merges().values()} == {b"he", b"ab", b"bc", b"abc"}
+    assert vocabulary.find(b"abc") == ids["abc"]
+    assert list(vocabulary.merges().items())[-1] == ((ids["ab"], ids["c"]), ids["abc"])
+
+
+def test_ids_that_are_given_twice_are_refused(tmp_path):
+    (tmp_path / "encoder.json").write_bytes(encoder_json(he=257))
+    (tmp_path / "vocab.bpe").write_bytes(VOCAB_BPE)
+    with pytest.raises(ValueError, match="gives the id 257 to 'he' and to 'the'"):
+        cbpe.GPT2Tokenizer.from_files(tmp_path / "encoder.json", tmp_path / "vocab.bpe")
+    (tmp_path / "encoder.json").write_bytes(encoder_json(**{"<|endoftext|>": 258}))
+    with pytest.raises(ValueError, match=r"gives the id 258 to '\u0120the' and to '<\|endoftext\|>'"):
+        cbpe.GPT2Tokenizer.from_files(tmp_path / "encoder.json", tmp_path / "vocab.bpe")

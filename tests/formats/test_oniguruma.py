@@ -1,0 +1,130 @@
+"""Split patterns in Oniguruma's syntax: the same pieces there and here, or refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cbpe._core.splitting.split import PatternNotSupported, Splitter
+from cbpe.formats.oniguruma import from_oniguruma, to_oniguruma
+from cbpe.text import patterns
+
+TEXTS = [
+    "Ab1 2345\u0661\n\n x's  \r\n'LL \u017f\u212a ss \u00df.,-$ab",
+    "  \n a\n",
+    "",
+    "\u4e2d\u6587 12345678 e\u0301",
+]
+PARTS = [
+    r"\p{L}",
+    r"\pN",
+    r"[^\s\pL\p{N}]",
+    r"\s",
+    ".",
+    "(?s:.)",
+    "(?i:s|'ll)",
+    r"\x41",
+    r"\u0041",
+    r"[\U00004e2d-\x7f\u9fff]",
+]
+QUANTIFIERS = ["", "", "+", "++", "?", "?+", "*", "*?", "{1,3}", "{1,3}+", "{2}?", "{2,}", "{2,}+", "{1,2}?"]
+ITEMS = st.builds(
+    str.__add__, st.sampled_from([*PARTS, "[a-]", r"[\x80-\xff]", "[$]", r"\$"]), st.sampled_from(QUANTIFIERS)
+)
+ALTERNATIVES = st.builds(
+    lambda items, end: "".join(items) + end,
+    st.lists(ITEMS, min_size=1, max_size=3),
+    st.sampled_from(["", "", "$", r"(?!\S)", r"(?=\s)"]),
+)
+PATTERNS = st.lists(ALTERNATIVES, min_size=1, max_size=4).map("|".join)
+
+
+def pieces_of_tokenizers(pattern, text):
+    tokenizers = pytest.importorskip("tokenizers", reason="compares with tokenizers")
+    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "removed", invert=True)
+    return [piece for piece, _ in split.pre_tokenize_str(text) if piece]
+
+
+@given(PATTERNS)
+def test_what_is_rewritten_splits_the_same_there(pattern):
+    try:
+        splitter = Splitter(pattern)
+        written = to_oniguruma(pattern)
+    except ValueError:
+        return
+    for text in TEXTS:
+        assert pieces_of_tokenizers(written, text) == splitter.split(text), (pattern, written)
+
+
+@given(PATTERNS)
+def test_what_is_read_splits_the_same_here(pattern):
+    try:
+        read = from_oniguruma(pattern)
+    except ValueError:
+        return
+    for text in TEXTS:
+        assert Splitter(read).split(text) == pieces_of_tokenizers(pattern, text), (pattern, read)
+
+
+@given(PATTERNS)
+def test_what_is_written_can_be_read(pattern):
+    try:
+        written = to_oniguruma(pattern)
+    except ValueError:
+        return
+    for text in TEXTS:
+        assert Splitter(from_oniguruma(written)).split(text) == Splitter(pattern).split(text), (pattern, written)
+
+
+@pytest.mark.parametrize("name", patterns.__all__)
+def test_the_named_patterns_come_back_to_the_letter(name):
+    pattern = getattr(patterns, name)
+    assert from_oniguruma(to_oniguruma(pattern)) == pattern
+
+
+@pytest.mark.parametrize(
+    ("pattern", "written"),
+    [
+        (r"\p{N}{1,3}+|\s++$", r"(?>\p{N}{1,3})|\s++\z"),
+        (r"\pL+|(?s:.)", r"\p{L}+|(?m:.)"),
+        (r"[\x80-\xff]{2}?", "[\x80-\xff]{2}"),
+        (r"(?s).|a", r"(?m).|a"),
+    ],
+)
+def test_what_differs_is_rewritten(pattern, written):
+    assert to_oniguruma(pattern) == written
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("a$", "the end of every line"),
+        (r"\p{N}{1,3}+", r"takes '\{1,3\}\+' for a repetition of a repetition"),
+        (r"\p{N}{3}?", "repetition of a repetition"),
+        ("(?s:.)", "does not know the flag s"),
+        (r"\pL", "something else in Oniguruma"),
+        (r"\U00000041", "something else in Oniguruma"),
+        (r"[\xe9]", "something else in Oniguruma"),
+        ("(?i:ss)", "for one character as well"),
+        ("(?i)x|fi", "for one character as well"),
+        (r"\w+", "not supported in a native split pattern: the escape"),
+        ("^a", "an anchor"),
+        (r"[\z]", "the escape"),
+        ("[[:alpha:]]", "in a class"),
+        ("[a&&b]", "in a class"),
+        ("(?<!a)b", "a group of this kind"),
+        ("(?>ab)", "a group of this kind"),
+        ("(", "unmatched"),
+        ("[a", "unmatched"),
+        ("\\", "the escape"),
+        ("a" * 20_000, "more than 10000 characters"),
+    ],
+)
+def test_what_may_mean_something_else_is_refused(pattern, message):
+    with pytest.raises(ValueError, match=message):
+        from_oniguruma(pattern)
+
+
+def test_a_pattern_that_does_not_run_natively_is_not_written():
+    with pytest.raises(ValueError, match=r"may mean something else to Oniguruma: .*the escape") as caught:
+        to_oniguruma(r"(\w)\1*|.")
+    assert not isinstance(caught.value, PatternNotSupported)

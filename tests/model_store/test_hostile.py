@@ -1,0 +1,145 @@
+"""Names, labels, tokens and files that mean harm: kept exactly or refused, and nothing else comes of them."""
+
+import ast
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from small_models import small_tokenizer
+
+import cbpe
+import store
+from cbpe.tokenizers.description import describe
+from store import ModelStore
+
+TEXTS = [
+    "'; DROP TABLE versions; --",
+    '"); DELETE FROM names; --',
+    "'",
+    '"',
+    "`[x]`",
+    "\\",
+    "%",
+    "_",
+    "%s %(name)s :name ?1 $1 {0}",
+    "[red]rich[/red]",
+    "a\nb",
+    "a\r\n",
+    "a\0b",
+    "\0",
+    "\x1b[2J",
+    "\ud800",
+    "\u202eabc",
+    "e\u0301 é",
+    "😉",
+    "a@b",
+    "a@1",
+    "@",
+    "1",
+    "sha256:00",
+    " ",
+    "",
+    "../../etc/passwd",
+    "x" * 256,
+    "x" * 10_000_000,
+]
+PICKLING = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "PickleType"}
+
+
+def whole_listing(models):
+    return [(v.name, v.number, dict(v.tags), v.aliases, v.notes) for v in models.versions()]
+
+
+def saved_or_refused(models, tok, name, labels):
+    """The version, or None where these are no names or labels and a ValueError says so in a few words."""
+    try:
+        return models.save(tok, name, **labels)
+    except ValueError as refusal:
+        message = str(refusal)
+    assert 10 < len(message) < 1000
+    return None
+
+
+def test_any_text_as_a_name_or_label_is_kept_exactly_or_refused(store_url):
+    tok = small_tokenizer(1)
+    n_kept = 0
+    with ModelStore(store_url) as models:
+        models.save(tok, "plain")
+        before = whole_listing(models)
+        for i, text in enumerate(TEXTS):
+            for name, labels in [
+                (text, {}),
+                (f"key {i}", {"tags": {text: "value"}}),
+                (f"value {i}", {"tags": {"tag": text}}),
+                (f"alias {i}", {"aliases": [text]}),
+                (f"note {i}", {"notes": text}),
+            ]:
+                version = saved_or_refused(models, tok, name, labels)
+                if version is None:
+                    assert whole_listing(models) == before
+                    continue
+                n_kept += 1
+                kept = (name, 1, labels.get("tags", {}), tuple(labels.get("aliases", ())), labels.get("notes"))
+                assert (version.name, version.number, version.tags, version.aliases, version.notes) == kept
+                for reference in (name, version.reference, *(f"{name}@{alias}" for alias in version.aliases)):
+                    assert models.version(reference) == dataclasses.replace(version, created=False)
+                assert describe(models.load(name)).digest == version.digest
+                after = whole_listing(models)
+                assert sorted(after, key=repr) == sorted([*before, kept], key=repr)
+                before = after
+        assert models.verify().problems == ()
+    assert n_kept > 2 * len(TEXTS)
+
+
+def test_any_text_as_a_reference_finds_nothing_that_was_not_meant(store_url):
+    with ModelStore(store_url) as models:
+        version = models.save(small_tokenizer(1), "plain", aliases=["alias"])
+        for reference in (form.format(text) for text in TEXTS for form in ("{}", "plain@{}", "sha256:{}")):
+            if reference in ("plain@1", f"sha256:{version.digest[:1]}"):
+                continue
+            with pytest.raises((ValueError, LookupError)) as caught:
+                models.load(reference)
+            assert len(str(caught.value)) < 1000
+
+
+def test_any_text_as_a_token_or_pattern_is_kept_exactly(store_url):
+    with ModelStore(store_url) as models:
+        for text in filter(lambda text: 0 < len(text) < 1_000_000, TEXTS):
+            token = text.encode("utf-8", "surrogatepass")
+            pattern = f"{re.escape(text)}+|."
+            ranks = {**{bytes([byte]): byte for byte in range(256)}, token + b"'": 256}
+            tok = cbpe.Encoding("x", pat_str=pattern, mergeable_ranks=ranks, special_tokens={text: 1000})
+            version = models.save(tok, "a")
+            loaded = models.load(version)
+            assert describe(loaded).digest == version.digest == describe(tok).digest
+            assert (loaded.special_tokens, loaded.pattern) == ({text: 1000}, pattern)
+        assert len(models.versions()) == len(TEXTS) - 2
+        assert models.verify().problems == ()
+
+
+@pytest.mark.slow
+def test_tokens_and_patterns_of_10_mb_are_refused(store_url):
+    text = "x" * 10_000_000
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    with ModelStore(store_url) as models:
+        for difference in (
+            {"mergeable_ranks": {**ranks, text.encode(): 256}},
+            {"special_tokens": {text: 1000}},
+            {"pat_str": "|".join(["xx"] * 30_000)},
+        ):
+            arguments = {"pat_str": ".", "mergeable_ranks": ranks, "special_tokens": {}, **difference}
+            with pytest.raises(ValueError, match=r"a store takes at most|too large for a store"):
+                models.save(cbpe.Encoding("x", **arguments), "a")
+        assert models.versions() == []
+
+
+def test_nothing_is_ever_unpickled():
+    sources = list(Path(store.__file__).parent.rglob("*.py"))
+    assert sources
+    for source in sources:
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            names = {alias.name.split(".")[0] for alias in getattr(node, "names", []) if isinstance(alias, ast.alias)}
+            names |= {getattr(node, "id", None), getattr(node, "attr", None)}
+            names.add((getattr(node, "module", None) or "").split(".")[0] if isinstance(node, ast.ImportFrom) else None)
+            assert not names & (PICKLING | {"eval", "exec", "allow_pickle"}), source

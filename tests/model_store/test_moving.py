@@ -1,0 +1,279 @@
+"""Moving: a version travels whole, in a file or from store to store, and nothing else does."""
+
+import hashlib
+import json
+import random
+import struct
+import subprocess
+import sys
+
+import pytest
+
+import cbpe
+from cbpe.tokenizers.description import canonical_form, describe
+from store import Damaged, ModelStore, NotFound, Refused
+from store.records.export import FIXED, MAGIC
+
+TOK = cbpe.train("low lower lowest newer wider", 262, special_tokens=["<|end|>"])
+LABELS = {"tags": {"language": "en", "x": ""}, "notes": "of\n\u540d\u524d", "metrics": {"loss": 0.1}}
+
+
+@pytest.fixture
+def filled(models):
+    models.save(cbpe.train("low", 257), "base")
+    models.save(TOK, "a", aliases=["prod"], parent="base", **LABELS)
+    return models
+
+
+@pytest.fixture
+def other(tmp_path):
+    with ModelStore(tmp_path / "other.db") as opened:
+        yield opened
+
+
+def about(version):
+    return version.digest, version.kind, version.encoding_name, version.tags, version.notes, version.metrics
+
+
+def test_a_file_carries_a_version_with_all_that_is_known_of_it(filled, other, tmp_path):
+    path = tmp_path / "a.cbpe"
+    exported = filled.export("a@prod", path)
+    assert exported.reference == "a@1"
+    imported = other.import_(path)
+    assert (imported.reference, imported.created, imported.aliases) == ("a@1", True, ())
+    assert about(imported) == about(exported)
+    assert imported.parent == f"sha256:{filled.version('base').digest}"
+    assert vars(other.training("a")) == vars(TOK.training)
+    assert other.load("a").merges == TOK.merges
+    assert other.import_(path, "b").reference == "b@1"
+    assert not other.import_(path).created
+    assert other.verify().ok
+    assert other.audit_log("b")[0].details["source"] == str(path)
+
+
+def test_a_parent_that_is_there_is_found_again(filled, other):
+    filled.copy("base", other, "elsewhere")
+    assert filled.copy("a", other).parent == "elsewhere@1"
+
+
+def test_a_copy_is_the_same_version_elsewhere(filled, other):
+    copied = filled.copy("a", other, "b")
+    assert (copied.reference, copied.created) == ("b@1", True)
+    assert about(copied) == about(filled.version("a"))
+    assert vars(other.training("b")) == vars(TOK.training)
+    assert other.load("b").special_tokens == TOK.special_tokens
+
+
+@pytest.mark.parametrize("name", ["gpt2", "r50k_base", "p50k_base", "p50k_edit"])
+def test_named_encodings_travel(models, other, tmp_path, name):
+    models.save(cbpe.get_encoding(name), name)
+    models.export(name, tmp_path / "x")
+    other.import_(tmp_path / "x")
+    text = "hello <|endoftext|> w\u00f6rld"
+    loaded = other.load(name)
+    assert loaded.name == name
+    assert loaded.encode(text, allowed_special="all") == cbpe.get_encoding(name).encode(text, allowed_special="all")
+
+
+def test_a_version_that_is_not_there_is_not_exported(filled, tmp_path):
+    with pytest.raises(NotFound):
+        filled.export("nobody", tmp_path / "x")
+    with pytest.raises(OSError, match="nowhere"):
+        filled.export("a", tmp_path / "nowhere" / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_store_is_not_replaced_by_what_is_exported_from_it(tmp_path):
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(TOK, "a")
+        (tmp_path / "link").symlink_to(tmp_path / "models.db")
+        for name in ("models.db", "models.db-wal", "link"):
+            with pytest.raises(Refused, match="is the store itself"):
+                models.export("a", tmp_path / name)
+        assert models.load("a").merges == TOK.merges
+
+
+def test_too_many_tags_are_not_exported(filled, tmp_path):
+    filled.tag("a", {str(i): "x" * 10_000 for i in range(220)})
+    with pytest.raises(Refused, match="a@1 cannot be exported: the tags"):
+        filled.export("a", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+# ---- What is no whole file of this kind. All of it is refused with the store as before, so that one serves for all.
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    with ModelStore(tmp_path_factory.mktemp("untouched") / "models.db") as opened:
+        yield opened
+
+
+def refuse(store, data, message, path):
+    before = store.audit_log(), store.names()
+    path.write_bytes(data)
+    with pytest.raises(Damaged, match=message):
+        store.import_(path)
+    assert (store.audit_log(), store.names()) == before
+
+
+def sealed(header, *parts, version=1):
+    """A file with its checksum right."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    body = MAGIC + struct.pack("<II", version, len(text)) + text + b"".join(parts)
+    return body + hashlib.sha256(body).digest()
+
+
+def changed(content=None, vocabulary=None, sizes=None, **differences):
+    """A file as export would write it, but for some differences, with its checksum right."""
+    model = describe(TOK)
+    packed = model.vocabulary if vocabulary is None else vocabulary
+    content = canonical_form(model) if content is None else content
+    content = content.replace(model.vocabulary_digest.encode(), hashlib.sha256(packed).hexdigest().encode())
+    header = {
+        "name": "a",
+        "kind": "RegexTokenizer",
+        "encoding_name": None,
+        "tags": {},
+        "metrics": {},
+        "parent_digest": None,
+        "saved_at": "2026-01-01T00:00:00+00:00",
+        "digest": hashlib.sha256(content).hexdigest(),
+        "sizes": {
+            "content": len(content),
+            "notes": None,
+            "training": None,
+            "counts": 0,
+            "tokens": 0,
+            "vocabulary": len(packed),
+            **(sizes or {}),
+        },
+        **differences,
+    }
+    return sealed(header, content, packed)
+
+
+def test_what_the_tests_below_change_is_put_in_as_it_is(other, tmp_path):
+    (tmp_path / "x").write_bytes(changed())
+    assert other.import_(tmp_path / "x").digest == describe(TOK).digest
+
+
+def test_every_flipped_byte_and_every_cut_is_found(filled, other, tmp_path):
+    filled.export("a", tmp_path / "x")
+    data = (tmp_path / "x").read_bytes()
+    generator = random.Random(5)
+    for position in [*range(FIXED + 4), *(generator.randrange(len(data)) for _ in range(300))]:
+        flipped = bytearray(data)
+        flipped[position] ^= 1 << generator.randrange(8)
+        refuse(other, bytes(flipped), "no exported tokenizer|damaged|version", tmp_path / "y")
+        refuse(other, data[:position], "no exported tokenizer|damaged", tmp_path / "y")
+    refuse(other, data + b"\0", "damaged", tmp_path / "y")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "no exported tokenizer"),
+        (b"minbpe v1\n\n0\n", "no exported tokenizer"),
+        (sealed({}, version=2), "version 2; only 1"),
+        (sealed(b"{"), "not written as it should be"),
+        (sealed(b"[" * 1_000_000), "not written as it should be"),
+        (sealed([]), "not written as it should be"),
+        (sealed({}), "not written as it should be"),
+        (sealed(b" " * (1 << 21) + b"{}"), "its header has"),
+        (changed(sizes={"vocabulary": 1 << 60}), "of at most"),
+        (changed(sizes={"vocabulary": -1}), "of at most"),
+        (changed(sizes={"vocabulary": 7}), "do not fit"),
+        (changed(sizes={"vocabulary": 1.5}), "of at most"),
+        (changed(sizes={"vocabulary": None}), "of at most"),
+        (changed(sizes={"content": True}), "of at most"),
+        (changed(digest="0" * 64), "canonical form does not have its digest"),
+        (changed(name="a@b"), "is no name"),
+        (changed(name=None), "a name is a str"),
+        (changed(kind="object"), "is no tokenizer"),
+        (changed(kind="Encoding"), "is no tokenizer"),
+        (changed(encoding_name="x"), "is no tokenizer"),
+        (changed(kind="Encoding", encoding_name=3), "is a str"),
+        (changed(kind=["RegexTokenizer"]), "is no tokenizer"),
+        (changed(tags={"x": 1}), "is a str"),
+        (changed(tags=7), "."),
+        (changed(metrics={"x": "1"}), "is a number"),
+        (changed(parent_digest="x"), "digest of its parent"),
+        (changed(parent_digest={"a": 1}), "digest of its parent"),
+        (changed(content=canonical_form(describe(TOK)) + b" "), "not as cbpe writes it"),
+        (changed(content=b"[]"), "canonical form is none"),
+        (changed(content=b"[" * 100_000), "canonical form is none"),
+        (changed(content=b"[" + b"[]," * 600_000 + b"1]"), "canonical form is none"),
+        (changed(content=b" " * (1 << 21) + b"{}"), "its content have 2097154 bytes"),
+        (changed(content=canonical_form(describe(TOK)).replace(b'"pairs"', b'"ranks"')), "merges by 'ranks'"),
+        (changed(content=canonical_form(describe(TOK)).replace(b'"16.0.0"', b'"15.0.0"')), r"by 15\.0\.0"),
+        (changed(content=canonical_form(describe(TOK)).replace(b":262", b":97")), "in use for another token"),
+        (
+            changed(content=canonical_form(describe(TOK)).replace(b'"processing":{}', b'"processing":{"x":1}')),
+            "does no x|x",
+        ),
+        (changed(content=canonical_form(describe(TOK)).replace(b'"pattern":"', b'"pattern":"(')), "valid expression"),
+        (changed(vocabulary=b"no vocabulary"), "cut short"),
+    ],
+)
+def test_what_was_not_exported_is_refused(untouched, tmp_path, data, message):
+    refuse(untouched, data, message, tmp_path / "x")
+
+
+def packed(merges, ids=None):
+    """A packed vocabulary by hand, its checksum right, however wrong its merges are."""
+    import zlib
+
+    n = len(merges)
+    firsts, counts = ([0], [256 + n]) if ids is None else ids
+    parts = [[left for left, _ in merges], [right for _, right in merges], firsts, counts]
+    body = b"".join(struct.pack(f"<{len(part)}I", *part) for part in parts)
+    header = struct.pack("<8sIIIIIII", b"\x89cbpe\r\n\x1a", 1, 0, n, 0, 0, len(firsts), 0)
+    return header + struct.pack("<I", zlib.crc32(body, zlib.crc32(header))) + body
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "message"),
+    [
+        (packed([(256, 97)]), "made of itself"),
+        (packed([(257, 97), (256, 97)]), "made of itself"),
+        (packed([(97, 999)]), "there are only 257"),
+        (packed([(97, 98), (97, 98)]), "merged twice"),
+        (packed([(97, 98)], ([0, 0], [256, 1])), "given to two tokens"),
+        (packed([(97, 98)], ([0, 4_000_000_000], [256, 1])), "too large"),
+        (packed([(97, 98)], ([0, 0xFFFFFFFF], [256, 1])), "too large"),
+        (packed([(97, 97), *((255 + i, 255 + i) for i in range(1, 40))]), "more than 16777216 bytes"),
+        (packed([(97, 97), *((255 + i, 255 + i) for i in range(1, 25))]), "more than 16777216 bytes"),
+    ],
+    ids=range(9),
+)
+def test_hostile_vocabularies_are_refused(untouched, tmp_path, vocabulary, message):
+    refuse(untouched, changed(vocabulary=vocabulary), message, tmp_path / "x")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits a process's memory as Linux does")
+def test_what_would_take_much_memory_is_refused_in_little(tmp_path):
+    """Each in a process that may take 100 MB more than it has."""
+    files = {
+        "doubling": changed(vocabulary=packed([(97, 97), *((255 + i, 255 + i) for i in range(1, 27))])),
+        "sizes": changed(sizes={"vocabulary": 1 << 40}),
+        "lists": changed(content=b"[" + b"{}," * 690_000 + b"1]"),
+        "header": sealed(b"[" + b"{}," * 690_000 + b"1]"),
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    code = """
+import resource, sys
+from store import Damaged, ModelStore
+with ModelStore(sys.argv[1]) as models:
+    size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + 100_000_000,) * 2)
+    for path in sys.argv[2:]:
+        try:
+            models.import_(path)
+        except Damaged:
+            continue
+        sys.exit(f"{path} was not refused")
+"""
+    arguments = [str(tmp_path / "models.db"), *(str(tmp_path / name) for name in files)]
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True)

@@ -1,0 +1,78 @@
+"""The documentation: its examples run as they stand."""
+
+import os
+import re
+import shlex
+import subprocess
+from doctest import ELLIPSIS, OutputChecker
+from pathlib import Path
+
+import pytest
+from command_line import PROGRAM
+from project import ROOT
+from typer.testing import CliRunner
+
+import cbpe
+import store
+from cbpe.cli.app import app
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_examples_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    examples = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    for example in examples:
+        exec(compile(example, page.name, "exec"), names)
+    assert examples or "```console" in page.read_text(encoding="utf-8")
+
+
+CONSOLE_PAGES = [page for page in PAGES if "```console" in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the examples are for a POSIX shell")
+@pytest.mark.parametrize("page", CONSOLE_PAGES, ids=lambda page: page.name)
+def test_commands_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch):
+    """A line behind "$ " is a command; what follows is its output, in which "..." stands for anything."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(PROGRAM).parent}{os.pathsep}{os.environ['PATH']}")
+    blocks = re.findall(r"^```console\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    for block in blocks:
+        for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = example.partition("\n")
+            found = "".join(f"{line.rstrip()}\n" for line in output_of(command).splitlines())
+            assert OutputChecker().check_output(expected, found, ELLIPSIS), f"$ {command}\n{found}"
+
+
+DROPPED = " > /dev/null"
+
+
+def output_of(command):
+    """What a command prints, stderr included. Those that need no shell run here, as starting a program takes longer."""
+    if command.endswith(DROPPED):
+        output_of(command.removesuffix(DROPPED))
+        return ""
+    words = shlex.split(command)
+    if words[0] == "cbpe" and not set("|<>;&$") & set(command.replace("<|", "").replace("|>", "")):
+        return CliRunner().invoke(app, words[1:]).output
+    shell = ["bash", "-c", command]
+    return subprocess.run(shell, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_within_the_project_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("name", [*cbpe.__all__, *store.__all__])
+def test_the_reference_has_every_public_name(name):
+    assert re.search(rf"\b{name}\b", (ROOT / "docs" / "reference.md").read_text(encoding="utf-8"))
+
+
+def test_every_page_is_in_the_table_of_contents():
+    contents = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = re.search(r"```\{toctree\}\n.*?\n\n(.*?)```", contents, re.DOTALL)[1].split()
+    assert sorted([*listed, "index"]) == [page.stem for page in PAGES[1:]]

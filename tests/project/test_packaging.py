@@ -1,0 +1,78 @@
+"""What is shipped: one version, the public names, an import that loads nothing heavy, commands that work."""
+
+import ast
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from project import ROOT
+
+import cbpe
+
+PUBLIC_NAMES = [
+    "BasicTokenizer",
+    "Encoding",
+    "GPT2Tokenizer",
+    "GPT2_SPLIT_PATTERN",
+    "GPT4Tokenizer",
+    "GPT4_SPLIT_PATTERN",
+    "HuggingFaceTokenizer",
+    "RegexTokenizer",
+    "TextStatistics",
+    "Tokenizer",
+    "TrainingRecord",
+    "VocabularyAnalysis",
+    "WordCounts",
+    "count_words",
+    "encoding_for_model",
+    "encoding_name_for_model",
+    "get_encoding",
+    "list_encoding_names",
+    "load",
+    "recover_merges",
+    "train",
+]
+
+
+def test_version_is_written_in_one_place_only():
+    assert metadata.version("cbpe") == cbpe.__version__
+    assert cbpe.__version__ not in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert cbpe.__version__ not in (ROOT / "setup.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", PUBLIC_NAMES)
+def test_public_name(name):
+    assert name in cbpe.__all__
+    assert getattr(cbpe, name) is not None
+
+
+def test_all_names_exist():
+    assert [name for name in cbpe.__all__ if not hasattr(cbpe, name)] == []
+
+
+def test_import_loads_nothing_heavy(tmp_path):
+    heavy = ["numpy", "regex", "sqlalchemy", "typer", "rich", "tiktoken", "matplotlib"]
+    program = f"import cbpe, sys; print([name for name in {heavy} if name in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ast.literal_eval(loaded.stdout) == []
+
+
+def test_types_are_shipped():
+    package = Path(cbpe.__file__).parent
+    assert (package / "py.typed").exists()
+    stubs = {path.relative_to(ROOT / "cbpe") for path in (ROOT / "cbpe").rglob("*.pyi")}
+    assert stubs
+    assert {stub for stub in stubs if not (package / stub).exists()} == set()
+
+
+def test_ci_runs_the_commands_of_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = dict(re.findall(r"<!-- command: ([^\n]+) -->\n```bash\n(.+?)\n```\n", readme, re.DOTALL))
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.findall(r'^run_from_readme "(.+)"$', ci, re.MULTILINE) == ["all the tests", "the main job"]
+    assert set(commands) == {"all the tests", "the main job"}
+    assert re.search(r"\bpytest\b", commands["all the tests"])
+    assert "cbpe train" in commands["the main job"]

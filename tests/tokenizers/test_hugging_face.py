@@ -1,0 +1,275 @@
+"""HuggingFaceTokenizer: all its methods do what encode does, and what is done around encoding is kept with it."""
+
+import copy
+import pickle
+import re
+import unicodedata
+from itertools import chain, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizer_json import BYTE_LEVEL, TEMPLATE, a_file, as_json
+
+import cbpe
+from cbpe.tokenizers.description import build, describe
+from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
+
+ADDED = [("<s>", {}), ("</s>", {}), ("  ", {"normalized": True, "special": False})]
+MINGLED = [*ADDED, ("a<s", {"normalized": True})]  # in "a<s>" the one is found first, the other begins first
+NFC = {"type": "NFC"}
+SPACE = {**BYTE_LEVEL, "add_prefix_space": True}
+KINDS = {
+    "plain": {},
+    "NFC": {"normalizer": NFC},
+    "a space before": {"pre_tokenizer": SPACE},
+    "a template": {"post_processor": TEMPLATE},
+    "two steps": {"added_tokens": MINGLED},
+    "all": {"normalizer": NFC, "pre_tokenizer": SPACE, "post_processor": TEMPLATE, "model": {"ignore_merges": True}},
+}
+TEXTS = ["", "the", " the e\u0301", "<s>the  </s>", "e\u0301<s>\u0338a<s>", "\ud800 <s> x", "\u2126 other the"]
+WORDS = st.sampled_from(
+    ["the ", " ", "  ", "e\u0301", "\u0338", "<s>", "</s>", "a<s", "a", "\u2126", "\u4e2d", ">", "\u037e"]
+)
+
+
+def made(**parts):
+    return HuggingFaceTokenizer.from_json(as_json(a_file(**{"added_tokens": ADDED, **parts})))
+
+
+TOKENIZERS = {name: made(**parts) for name, parts in KINDS.items()}
+each = pytest.mark.parametrize("tok", TOKENIZERS.values(), ids=TOKENIZERS)
+CHOICES = [{}, {"allowed_special": "none"}, {"allowed_special": {"<s>"}}, {"add_special_tokens": False}]
+
+
+@each
+@pytest.mark.parametrize("choice", CHOICES)
+def test_all_ways_to_encode_agree(tok, choice):
+    expected = [tok.encode(text, **choice) for text in TEXTS]
+    assert [tok.count(text, **choice) for text in TEXTS] == list(map(len, expected))
+    assert [tok.encode_to_numpy(text, **choice).tolist() for text in TEXTS] == expected
+    assert tok.encode_to_numpy("the", **choice).dtype == np.uint32
+    assert tok.encode_batch(TEXTS, **choice) == expected
+    assert tok.encode_batch(iter(TEXTS), num_threads=1, **choice) == expected
+    chunks = [[text[:n], text[n:]] for n, text in enumerate(TEXTS)]
+    assert [list(chain.from_iterable(tok.encode_stream(parts, **choice))) for parts in chunks] == expected
+    assert [tok.count_stream(parts, **choice) for parts in chunks] == list(map(len, expected))
+    flat, offsets = tok.encode_batch_flat(TEXTS, **choice)
+    assert (flat.dtype, offsets.dtype) == (np.uint32, np.int64)
+    assert [flat[a:b].tolist() for a, b in pairwise(offsets)] == expected
+
+
+@each
+@pytest.mark.parametrize("choice", CHOICES)
+def test_offsets_are_known_for_texts_that_are_not_changed(tok, choice):
+    space = "prefix_space" in tok.processing
+    for text in [" the <s> \u00e9  <s> a<s>" if space else "<s>the \u00e9  the</s>a<s>", "", " \u4e2d" * 3]:
+        changed = space and "<s>" in text  # what is behind the token has no space before it
+        if changed and choice.get("allowed_special") != "none":
+            with pytest.raises(ValueError, match="there are no places in it"):
+                tok.encode_with_offsets(text + "x<s>x", **choice)
+            continue
+        ids, spans = tok.encode_with_offsets(text, **choice)
+        assert ids == tok.encode(text, **choice)
+        flat, flat_spans = tok.encode_to_numpy_with_offsets(text, **choice)
+        assert (flat.tolist(), flat_spans.tolist()) == (ids, list(map(list, spans)))
+        around = tok.count("", **choice) > 0
+        inner = list(zip(ids, spans, strict=True))[around : len(ids) - around]
+        for token_id, (start, end) in inner:
+            assert tok.vocab[token_id] in text[start:end].encode()
+        if around:
+            assert (spans[0], spans[-1]) == ((0, 0), (len(text), len(text)))
+
+
+def test_offsets_into_a_text_that_is_changed_are_refused():
+    for kind, text in (("NFC", "e\u0301"), ("a space before", "the"), ("all", " e\u0301 ")):
+        for method in (TOKENIZERS[kind].encode_with_offsets, TOKENIZERS[kind].encode_to_numpy_with_offsets):
+            with pytest.raises(ValueError, match="there are no places in it"):
+                method(text)
+
+
+@each
+def test_dropout_goes_by_its_seed_around_the_same_steps(tok):
+    for text in TEXTS:
+        ids = tok.encode(text, dropout=0.5, seed=1)
+        assert ids == tok.encode(text, dropout=0.5, seed=1)
+        assert tok.decode(ids) == tok.decode(tok.encode(text))
+        assert len(tok.encode(text, dropout=1.0)) >= tok.count(text)
+        assert tok.encode(text, dropout=0.0) == tok.encode(text)
+
+
+@each
+def test_ordinary_encoding_knows_no_added_tokens_and_no_template(tok):
+    ordinary = [tok.encode(text, allowed_special="none", add_special_tokens=False) for text in TEXTS]
+    assert [tok.encode_ordinary(text) for text in TEXTS] == ordinary
+    assert tok.encode_ordinary_batch(TEXTS) == ordinary
+    assert tok.statistics(TEXTS[:5]).tokens == sum(map(len, ordinary[:5]))
+
+
+@each
+def test_a_batch_of_nothing_and_of_plain_texts(tok):
+    assert tok.encode_batch([]) == []
+    assert tok.encode_batch_flat([])[1].tolist() == [0]
+    assert tok.encode_batch(["the", "the"]) == [tok.encode("the")] * 2
+    flat, offsets = tok.encode_batch_flat(["the", "the"])
+    assert flat.tolist() == tok.encode("the") * 2
+    assert offsets.tolist() == [0, len(flat) // 2, len(flat)]
+
+
+def truncated(tok, text, max_tokens):
+    """The prefix, or None where it is refused to look for it."""
+    try:
+        return tok.truncate(text, max_tokens)
+    except ValueError as error:
+        if "depends on the added tokens in it" in str(error):
+            return None
+        raise
+
+
+@each
+@given(st.lists(WORDS, max_size=6).map("".join), st.integers(2, 8))
+def test_truncating_gives_the_longest_prefix_of_the_normalized_text(tok, text, max_tokens):
+    parts = re.split("(<s>|</s>)", text)
+    normalized = text
+    if "normalizer" in tok.processing:
+        normalized = "".join(unicodedata.normalize("NFC", part) for part in parts)
+    prefixes = [normalized[:n] for n in range(len(normalized) + 1)]
+    found = truncated(tok, text, max_tokens)
+    if found is None:
+        assert len(parts) > 1 or "  " in text or "a<s" in text
+    else:
+        assert found == max((prefix for prefix in prefixes if tok.count(prefix) <= max_tokens), key=len)
+
+
+def test_truncating_counts_the_template():
+    tok = TOKENIZERS["a template"]
+    assert tok.truncate("the the", 3) == "the"
+    assert tok.truncate("the the", 3, add_special_tokens=False) == "the the"
+    with pytest.raises(ValueError, match=r"max_tokens is 1; it must be at least 2 \(what the template adds\)"):
+        tok.truncate("the", 1)
+
+
+def test_truncating_takes_the_space_before_into_account():
+    tok = TOKENIZERS["a space before"]
+    assert tok.encode("the the") == [258, 258]
+    assert tok.truncate("the the", 1) == "the"
+    assert tok.truncate(" the the", 1) == " the"
+    assert tok.truncate("the the", 0) == ""
+    with pytest.raises(ValueError, match="depends on the added tokens in it"):
+        tok.truncate("the<s>the", 5)
+
+
+def test_truncating_gives_normalized_text():
+    tok = TOKENIZERS["NFC"]
+    assert tok.truncate("e\u0301e\u0301", 2) == "\u00e9"
+    assert tok.truncate("<s>e\u0301the", 3) == "<s>\u00e9"
+    with pytest.raises(ValueError, match="depends on the added tokens in it"):
+        tok.truncate("<s>\u0338e\u0301the", 3)
+
+
+@each
+def test_forbidden_tokens_are_an_error_in_every_method(tok):
+    text = "e\u0301 <s>"
+    for choice in ({"allowed_special": "none_raise"}, {"allowed_special": {"  "}, "disallowed_special": "all"}):
+        for method in (tok.encode, tok.count, tok.encode_to_numpy):
+            with pytest.raises(ValueError, match="the special token '<s>'"):
+                method(text, **choice)
+        for method in (tok.encode_batch, tok.encode_batch_flat):
+            with pytest.raises(ValueError, match="the special token '<s>'"):
+                method([text], **choice)
+        with pytest.raises(ValueError, match="the special token '<s>'"):
+            tok.truncate(text, 20, **choice)
+
+
+@each
+def test_what_is_no_text_is_a_type_error(tok):
+    for method in (tok.encode, tok.count, tok.encode_ordinary, tok.encode_to_numpy):
+        with pytest.raises(TypeError):
+            method(b"the")
+    for method in (tok.encode_batch, tok.encode_batch_flat):
+        with pytest.raises(TypeError):
+            method([b"the"])
+        with pytest.raises(TypeError):
+            method("the")
+
+
+@each
+def test_decoding_gives_the_normalized_text_back_with_special_tokens(tok):
+    text = "<s>the  \u00e9</s>"
+    ids = tok.encode(text, add_special_tokens=False)
+    shown = tok.decode(ids)
+    assert shown.replace(" ", "") == text.replace(" ", "")
+    assert tok.decode([300, 97, 301]) == "<s>a</s>"
+
+
+@each
+@pytest.mark.parametrize(
+    "again",
+    [
+        lambda tok: pickle.loads(pickle.dumps(tok)),
+        copy.copy,
+        copy.deepcopy,
+        lambda tok: build(describe(tok)),
+    ],
+    ids=["pickled", "copied", "copied deeply", "described"],
+)
+def test_copies_do_the_same(tok, again):
+    tok.encode(TEXTS[4])  # so that there is something to be made anew
+    made_again = again(tok)
+    assert type(made_again) is HuggingFaceTokenizer
+    assert made_again.processing == tok.processing
+    assert [made_again.encode(text) for text in TEXTS] == [tok.encode(text) for text in TEXTS]
+    assert describe(made_again).digest == describe(tok).digest
+
+
+def test_what_is_done_around_is_part_of_the_digest():
+    assert len({describe(tok).digest for tok in TOKENIZERS.values()}) == len(TOKENIZERS)
+
+
+def test_what_is_done_around_can_be_given():
+    plain = TOKENIZERS["plain"]
+    tok = HuggingFaceTokenizer(plain._vocabulary, plain.pattern, {"<s>": 300}, processing={"normalizer": "NFC"})
+    assert tok.encode("e\u0301<s>") == plain.encode("\u00e9<s>")
+    assert HuggingFaceTokenizer(plain._vocabulary, None).processing == {}
+    again = HuggingFaceTokenizer.from_tokenizer(plain, {"normalizer": "NFC"})
+    assert (again.special_tokens, again.pattern) == (plain.special_tokens, plain.pattern)
+    assert again.encode("e\u0301<s>") == plain.encode("\u00e9<s>")
+
+
+@pytest.mark.parametrize(
+    ("processing", "message"),
+    [
+        ({"normalizer": "NFKC"}, "only NFC"),
+        ({"prefix_space": "yes"}, "prefix_space"),
+        ({"lowercase": True}, "has a 'lowercase', which is not known"),
+        ({"template": {"single": []}}, "has no 'pair'"),
+        ({"template": {name: part for name, part in TEMPLATE.items() if name != "type"}}, "no such token"),
+        ({"ordinary": "x"}, "a list should be here"),
+        ({"normalized": [1]}, "a list of added tokens"),
+        ({"normalizer": "NFC", "normalized": ["e\u0301"]}, "is never found in normalized text"),
+    ],
+)
+def test_processing_that_is_not_known_is_refused(processing, message):
+    vocabulary = TOKENIZERS["plain"]._vocabulary
+    with pytest.raises(ValueError, match=message):
+        HuggingFaceTokenizer(vocabulary, None, {"e\u0301": 999}, processing=processing)
+
+
+def test_other_added_tokens_can_be_put_in_place():
+    tok = made(**KINDS["a template"])
+    with pytest.raises(ValueError, match="the template puts the token 301 around texts, and there is no such token"):
+        tok.register_special_tokens({"<s>": 300})
+    assert tok.encode("<s>") == [300, 300, 301]
+    tok.register_special_tokens({"<s>": 300, "</s>": 301, "<new>": 305})
+    assert tok.encode("<new>") == [300, 305, 301]
+
+
+def test_no_format_without_a_place_for_it_takes_what_is_done_around(tmp_path):
+    tok = TOKENIZERS["all"]
+    for name in ("toy.model", "vocab.json"):
+        with pytest.raises(ValueError, match=r"besides splitting and merging: normalizer, prefix_space, template"):
+            tok.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    tok.save(tmp_path / "tokenizer.json")
+    assert [cbpe.load(tmp_path).encode(text) for text in TEXTS] == [tok.encode(text) for text in TEXTS]

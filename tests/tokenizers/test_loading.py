@@ -1,0 +1,142 @@
+"""load: formats are told by their content, and what comes back is what was saved."""
+
+import base64
+
+import pytest
+
+import cbpe
+from cbpe.encodings.generate import ranks_of
+from cbpe.encodings.named import SPECS, load_vocabulary
+from cbpe.formats import tiktoken
+
+TEXT = "the cat sat on the mat, the rat sat on the cat: naïve été 123\n\n  x"
+RANKS = {**{bytes([255 - i]): i for i in range(256)}, b"th": 300, b"the": 301, b" the": 400}
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return cbpe.train(TEXT * 3, 280, special_tokens=["<|end|>"])
+
+
+def facts(tok):
+    return tok.vocab, tok.merges, tok.special_tokens, tok.pattern
+
+
+def test_a_minbpe_model_is_known_by_its_first_line(tmp_path, trained):
+    trained.save(tmp_path / "toy.model")
+    (tmp_path / "toy.model").rename(tmp_path / "whatever.bin")
+    loaded = cbpe.load(tmp_path / "whatever.bin")
+    assert type(loaded) is cbpe.RegexTokenizer
+    assert facts(loaded) == facts(trained)
+
+
+def test_a_minbpe_model_without_a_pattern_is_a_basic_tokenizer(tmp_path):
+    tok = cbpe.BasicTokenizer()
+    tok.train("aaabdaaabac", 259)
+    tok.save(tmp_path / "toy")
+    loaded = cbpe.load(str(tmp_path / "toy.model"))
+    assert type(loaded) is cbpe.BasicTokenizer
+    assert loaded.encode("aaabdaaabac") == [258, 100, 258, 97, 99]
+
+
+def test_minbpes_file_for_people_is_named_as_such(tmp_path, trained):
+    trained.save(tmp_path / "toy")
+    with pytest.raises(ValueError, match=r"toy\.vocab: this is minbpe's \.vocab file.*load the \.model file"):
+        cbpe.load(tmp_path / "toy.vocab")
+
+
+def test_a_tiktoken_file_is_an_encoding_with_the_pattern_given(tmp_path):
+    path = tmp_path / "own.tiktoken"
+    path.write_bytes(tiktoken.dumps(RANKS))
+    loaded = cbpe.load(path, pattern=r"\S+|\s+", special_tokens={"<|end|>": 999})
+    expected = cbpe.Encoding("own", pat_str=r"\S+|\s+", mergeable_ranks=RANKS, special_tokens={"<|end|>": 999})
+    assert type(loaded) is cbpe.Encoding
+    assert loaded.name == "own"
+    assert facts(loaded) == facts(expected)
+    assert cbpe.load(path, pattern=".", name="other").name == "other"
+    assert cbpe.load(path, pattern=".").special_tokens == {}
+
+
+def test_a_tiktoken_file_that_is_not_known_needs_a_pattern(tmp_path):
+    path = tmp_path / "own.tiktoken"
+    path.write_bytes(tiktoken.dumps(RANKS))
+    with pytest.raises(ValueError, match=r"own\.tiktoken: .*holds no split pattern: give it, as load\(path, pattern="):
+        cbpe.load(path)
+    with pytest.raises(TypeError, match="special tokens are a dict of texts and their ids, not list"):
+        cbpe.load(path, pattern="a", special_tokens=["<|end|>"])
+
+
+@pytest.mark.parametrize("name", ["r50k_base", "p50k_base", "cl100k_base", "o200k_base"])
+def test_openais_files_have_what_belongs_to_them(tmp_path, name):
+    path = tmp_path / "somefile"
+    path.write_bytes(tiktoken.dumps(ranks_of(load_vocabulary(name))))
+    loaded = cbpe.load(path)
+    expected = cbpe.get_encoding(name)
+    assert (loaded.name, loaded.pattern, loaded.special_tokens) == (name, expected.pattern, expected.special_tokens)
+    assert loaded.encode(TEXT) == expected.encode(TEXT)
+
+
+def test_openais_files_may_be_another_encoding_of_the_same_ranks(tmp_path):
+    path = tmp_path / "o200k_base.tiktoken"
+    path.write_bytes(tiktoken.dumps(ranks_of(load_vocabulary("o200k_base"))))
+    loaded = cbpe.load(path, name="o200k_harmony")
+    assert loaded.name == "o200k_harmony"
+    assert loaded.special_tokens == SPECS["o200k_harmony"].special_tokens
+    assert cbpe.load(path, special_tokens={}, name="mine").special_tokens == {}
+
+
+@pytest.mark.parametrize("names", [("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt")])
+def test_gpt2s_files_are_found_by_either_or_by_their_folder(tmp_path, names):
+    cbpe.GPT2Tokenizer().save(tmp_path / names[0])
+    for path in (tmp_path, tmp_path / names[0], str(tmp_path / names[1])):
+        loaded = cbpe.load(path)
+        assert type(loaded) is cbpe.GPT2Tokenizer
+        assert facts(loaded)[:3] == facts(cbpe.GPT2Tokenizer())[:3]
+
+
+def test_one_of_gpt2s_files_alone_is_refused(tmp_path):
+    cbpe.GPT2Tokenizer().save(tmp_path / "vocab.json")
+    (tmp_path / "merges.txt").rename(tmp_path / "elsewhere")
+    with pytest.raises(ValueError, match=r"vocab\.json: .*merges\.txt is not beside it"):
+        cbpe.load(tmp_path / "vocab.json")
+
+
+@pytest.mark.parametrize("option", [{"pattern": "."}, {"special_tokens": {}}, {"name": "x"}])
+def test_what_is_for_tiktokens_files_is_refused_for_others(tmp_path, trained, option):
+    trained.save(tmp_path / "toy.model")
+    with pytest.raises(ValueError, match=r"toy\.model: pattern, special_tokens and name are for \.tiktoken files"):
+        cbpe.load(tmp_path / "toy.model", **option)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\n",
+        b"hello\n",
+        b"hello world\n",
+        b"\x89PNG\r\n\x1a\n",
+        b"[1, 2]",
+        b"YQ==\n",
+        base64.b64encode(bytes(999)),
+    ],
+)
+def test_other_files_are_refused_with_what_is_known(tmp_path, data):
+    (tmp_path / "file").write_bytes(data)
+    with pytest.raises(ValueError, match=r"file: .*no file of a known format, which are minbpe's \.model, tiktoken's"):
+        cbpe.load(tmp_path / "file")
+
+
+def test_a_folder_without_a_tokenizer_and_a_file_that_is_not_there_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"neither tokenizer\.json, nor encoder\.json with vocab\.bpe, nor"):
+        cbpe.load(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        cbpe.load(tmp_path / "none")
+
+
+def test_a_model_that_is_not_utf8_is_refused_with_the_place(tmp_path):
+    path = tmp_path / "toy.model"
+    path.write_bytes(b"minbpe v1\n\n0\n\xff 97\n")
+    for load in (cbpe.load, cbpe.BasicTokenizer().load):
+        with pytest.raises(ValueError, match=r"toy\.model: it is not UTF-8 \(byte 0xff at offset 13\)"):
+            load(str(path))

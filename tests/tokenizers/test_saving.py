@@ -1,0 +1,112 @@
+"""save: the format is that of the name's end, and what a format cannot hold is not written."""
+
+import pytest
+
+import cbpe
+from cbpe.tokenizers.saving import refuse_before_training, saved_files
+
+TEXT = "the cat sat on the mat, the rat sat on the cat"
+RANKS = {**{bytes([i]): i for i in range(256)}, b"th": 256, b"the": 257}
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return cbpe.train(TEXT, 270, special_tokens=["<|end|>"])
+
+
+def own(ranks, pattern=r"\S+|\s+"):
+    return cbpe.Encoding("own", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 999})
+
+
+@pytest.mark.parametrize("ending", ["model", "vocab"])
+def test_both_files_of_minbpe_are_written(tmp_path, trained, ending):
+    trained.save(tmp_path / f"toy.{ending}")
+    trained.save(tmp_path / "prefix")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("prefix.model", "prefix.vocab", "toy.model", "toy.vocab"),
+    ]
+    for end in ("model", "vocab"):
+        assert (tmp_path / f"toy.{end}").read_bytes() == (tmp_path / f"prefix.{end}").read_bytes()
+
+
+def test_an_encoding_is_saved_as_minbpes_model_where_its_ids_allow(tmp_path):
+    encoding = own(RANKS)
+    encoding.save(tmp_path / "own.model")
+    loaded = cbpe.load(tmp_path / "own.model")
+    assert (loaded.vocab, loaded.merges, loaded.pattern) == (encoding.vocab, encoding.merges, encoding.pattern)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "message"),
+    [
+        ({**RANKS, b"xyz": 258}, r"cannot hold tokens that no merge makes: b'xyz' \(258\)"),
+        ({**RANKS, b"the": 258}, r"makes token 258, and minbpe's format would make it token 257"),
+        ({**RANKS, b"a": 98, b"b": 97}, r"cannot hold an id of the byte 0x61 other than 97"),
+    ],
+)
+def test_what_minbpes_format_cannot_hold_is_refused(tmp_path, ranks, message):
+    with pytest.raises(ValueError, match=rf"own\.model: .*{message}"):
+        own(ranks).save(tmp_path / "own.model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_tokenizer_does_besides_is_refused_by_formats_that_cannot_hold_it(tmp_path, trained):
+    normalizing = cbpe.HuggingFaceTokenizer.from_tokenizer(trained, {"normalizer": "NFC"})
+    for name in ("own.model", "own.tiktoken", "merges.txt"):
+        with pytest.raises(ValueError, match=r"cannot hold what the tokenizer does besides .*: normalizer"):
+            normalizing.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_gpt_tokenizers_are_saved_where_the_format_holds_them(tmp_path):
+    cbpe.GPT4Tokenizer().save(tmp_path / "gpt4.tiktoken")
+    assert cbpe.load(tmp_path / "gpt4.tiktoken").encode(TEXT) == cbpe.GPT4Tokenizer().encode(TEXT)
+    with pytest.raises(NotImplementedError, match="GPT4Tokenizer"):
+        cbpe.GPT4Tokenizer().save(tmp_path / "gpt4.model")
+
+
+@pytest.mark.parametrize("name", ["toy.txt", "toy", "toy.tiktoken.gz", "tiktoken", "encoder", ".model.bak"])
+def test_an_unknown_end_of_a_name_is_refused_with_those_known(tmp_path, name):
+    with pytest.raises(
+        ValueError, match=rf"{name}' ends like no file of a known format; these are \.model, .*\.tiktoken"
+    ):
+        own(RANKS).save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whatever_a_prefix_ends_with_a_trained_tokenizer_is_saved(tmp_path):
+    tok = cbpe.BasicTokenizer()
+    tok.train("aaabdaaabac", 259)
+    tok.save(tmp_path / "v1.2")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["v1.2.model", "v1.2.vocab"]
+
+
+@pytest.mark.parametrize("pattern", [None, cbpe.GPT4_SPLIT_PATTERN])
+def test_gpt2s_format_is_only_for_its_own_pattern(tmp_path, pattern):
+    with pytest.raises(ValueError, match="holds no split pattern: only a tokenizer with GPT-2's own"):
+        cbpe.RegexTokenizer(pattern).save(tmp_path / "vocab.json") if pattern else cbpe.BasicTokenizer().save(
+            tmp_path / "vocab.json"
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["toy", "toy.model", "v1.2", "toy.json", "toy.tiktoken", "folder/merges.txt"])
+def test_the_files_that_will_be_written_are_known(tmp_path, name):
+    tok = cbpe.train(TEXT, 270, pattern=cbpe.GPT2_SPLIT_PATTERN)
+    (tmp_path / "folder").mkdir()
+    tok.save(tmp_path / name)
+    written = [str(path) for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(written) == sorted(saved_files(str(tmp_path / name)))
+
+
+def test_what_could_not_be_saved_is_refused_before_the_training(tmp_path, trained):
+    for name in ("toy", "toy.model"):
+        with pytest.raises(ValueError, match="the special token '<|end|>' with the id 270".replace("|", r"\|")):
+            refuse_before_training(str(tmp_path / name), [], trained, 300)
+        with pytest.raises(ValueError, match="cannot hold the special token ' x'"):
+            refuse_before_training(str(tmp_path / name), [" x"], None, 300)
+    refuse_before_training(str(tmp_path / "toy.json"), [" x"], trained, 300)
+    refuse_before_training(str(tmp_path / "toy"), ["x"], trained, 270)
+    with pytest.raises(FileNotFoundError):
+        refuse_before_training(str(tmp_path / "nowhere" / "toy.json"), [], None, 300)
+    assert list(tmp_path.iterdir()) == []

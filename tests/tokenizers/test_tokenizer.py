@@ -1,0 +1,184 @@
+"""Tokenizers: minbpe's surface, training through the classes, use in other processes."""
+
+import multiprocessing
+from operator import methodcaller
+
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from project import TAYLOR_SWIFT
+from toys import END, HELLO, HELLO_IDS, SPECIAL, facts
+
+import cbpe
+
+# ---- minbpe's surface: known values
+
+
+def test_minbpes_example_from_wikipedia():
+    tok = cbpe.BasicTokenizer()
+    tok.train("aaabdaaabac", 256 + 3)
+    assert tok.encode("aaabdaaabac") == [258, 100, 258, 97, 99]
+    assert tok.decode([258, 100, 258, 97, 99]) == "aaabdaaabac"
+    assert tok.merges == {(97, 97): 256, (256, 97): 257, (257, 98): 258}
+    assert [tok.vocab[i] for i in (97, 256, 257, 258)] == [b"a", b"aa", b"aaa", b"aaab"]
+    assert tok.pattern is None
+    assert tok.special_tokens == {}
+    assert tok.semantics == "pairs"
+
+
+BASIC = """101,32 44,32 100,32 46,32 114,32 50,48 115,32 105,110 111,110 114,105 116,32 116,104 101,258 257,261
+    97,110 97,114 101,260 121,32 97,108 267,256"""
+REGEX = """101,114 50,48 111,114 105,110 101,100 32,116 111,110 104,101 32,83 97,114 97,110 32,65 261,263 97,108
+    114,105 118,260 115,116 119,105 32,82 257,49"""
+
+
+@pytest.mark.parametrize(("make", "pairs"), [(cbpe.BasicTokenizer, BASIC), (cbpe.RegexTokenizer, REGEX)])
+def test_minbpes_merges_of_the_article_on_taylor_swift(make, pairs):
+    if not TAYLOR_SWIFT.exists():
+        pytest.skip(f"{TAYLOR_SWIFT} is not on this machine")
+    text = TAYLOR_SWIFT.read_bytes().decode()
+    tok = make()
+    tok.train(text, 276)
+    assert list(tok.merges) == [tuple(map(int, pair.split(","))) for pair in pairs.split()]
+    assert list(tok.merges.values()) == list(range(256, 276))
+    assert tok.decode(tok.encode(text)) == text
+
+
+@pytest.mark.parametrize("make", [cbpe.BasicTokenizer, cbpe.RegexTokenizer, cbpe.GPT2Tokenizer, cbpe.GPT4Tokenizer])
+@pytest.mark.parametrize("text", ["", "?", HELLO, "  \n\r\n\t é", "aaaa" * 100])
+def test_decoding_gives_the_text_back(make, text):
+    tok = make()
+    assert tok.decode(tok.encode(text)) == text
+
+
+def test_an_untrained_tokenizer_has_the_bytes():
+    for tok in (cbpe.BasicTokenizer(), cbpe.RegexTokenizer()):
+        assert tok.encode("é a") == [0xC3, 0xA9, 32, 97]
+        assert tok.vocab == {i: bytes([i]) for i in range(256)}
+        assert tok.merges == {}
+        assert tok.training is None
+
+
+def test_gpt4_has_the_ids_of_cl100k():
+    tok = cbpe.GPT4Tokenizer()
+    assert tok.encode(HELLO) == HELLO_IDS
+    assert tok.decode(HELLO_IDS) == HELLO
+    assert tok.encode(END + "hello world", allowed_special="all") == [100257, 15339, 1917]
+    assert next(iter(tok.merges.items())) == ((220, 220), 256)
+    assert tok.special_tokens == cbpe.get_encoding("cl100k_base").special_tokens
+    assert tok.vocab[15339] == b"hello"
+    assert tok.vocab[100257] == END.encode()
+    assert tok.semantics == "ranks"
+
+
+def test_gpt2_has_the_ids_of_gpt2():
+    assert cbpe.GPT2Tokenizer().encode("hello world") == cbpe.get_encoding("gpt2").encode("hello world") == [31373, 995]
+
+
+@pytest.mark.parametrize("make", [cbpe.GPT2Tokenizer, cbpe.GPT4Tokenizer])
+def test_byte_shuffles(make):
+    """OpenAI's ids of bytes: those that are printable first, as GPT-2's file has them."""
+    tok = make()
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    order = printable + [byte for byte in range(256) if byte not in printable]
+    assert tok.byte_shuffle == {byte: token_id for token_id, byte in enumerate(order)}
+    assert tok.inverse_byte_shuffle == dict(enumerate(order))
+    assert tok.byte_shuffle[ord(" ")] == 220
+
+
+def test_gpt_tokenizers_are_not_trained():
+    for tok in (cbpe.GPT2Tokenizer(), cbpe.GPT4Tokenizer()):
+        with pytest.raises(NotImplementedError, match=f"{type(tok).__name__} is trained already"):
+            tok.train("text", 300)
+
+
+# ---- Training through the classes (the trainer's own tests are in test_training.py)
+
+
+def test_training_keeps_special_tokens_that_are_not_in_its_way():
+    tok = cbpe.RegexTokenizer()
+    tok.register_special_tokens({"<|end|>": 300})
+    tok.train("hello hello hello", 260)
+    assert tok.encode("hello<|end|>", allowed_special="all")[-1] == 300
+
+
+def test_training_refuses_special_tokens_in_its_way_and_changes_nothing():
+    tok = cbpe.RegexTokenizer()
+    tok.register_special_tokens({"<|end|>": 258})
+    before = facts(tok)
+    with pytest.raises(
+        ValueError, match=r"the special token '<\|end\|>' has the id 258, which training would give away"
+    ):
+        tok.train("hello hello hello", 259)
+    assert facts(tok) == before
+    tok.train("hello hello hello", 258)
+    assert len(tok.merges) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "vocab_size", "error"),
+    [
+        ("text", 255, ValueError),
+        ("text", 0, ValueError),
+        ("text", -300, ValueError),
+        ("text", 300.0, TypeError),
+        ("text", "300", TypeError),
+        ("text", None, TypeError),
+        ("text", True, TypeError),
+        ("", 300, ValueError),
+        (b"\xff", 300, ValueError),
+        (None, 300, TypeError),
+        (5, 300, TypeError),
+        (["text", 5], 300, TypeError),
+    ],
+)
+def test_training_on_what_it_cannot_is_refused_and_changes_nothing(toy, text, vocab_size, error):
+    before, record = facts(toy), toy.training
+    with pytest.raises(error):
+        toy.train(text, vocab_size)
+    assert facts(toy) == before
+    assert toy.training is record
+
+
+def test_training_that_runs_out_of_pairs_says_how_far_it_got():
+    tok = cbpe.BasicTokenizer()
+    with pytest.warns(UserWarning, match="training stopped after 2 of 44 merges, at a vocabulary of 258 tokens"):
+        tok.train("abc", 300)
+    assert tok.encode("abc") == [257]
+    assert tok.training.stopped
+
+
+def test_training_again_starts_anew(toy):
+    toy.train("xyxyxyxy", 258)
+    assert toy.merges == {(120, 121): 256, (256, 256): 257}
+    assert toy.vocab[256] == b"xy"
+    assert 258 not in toy.vocab
+    assert toy.special_tokens == SPECIAL
+
+
+@given(st.lists(st.text("ab é1'", max_size=30), max_size=4).map("\n".join).filter(bool), st.integers(0, 15))
+@pytest.mark.filterwarnings("ignore:training stopped")
+def test_what_is_learned_encodes_as_the_reference(text, n_merges):
+    for tok in (cbpe.BasicTokenizer(), cbpe.RegexTokenizer()):
+        tok.train(text, 256 + n_merges)
+        pieces = [piece.encode() for piece in tok._splitter.split(text)]
+        merges, _, remaining = reference.train(pieces, n_merges)
+        assert tok.merges == merges
+        expected = [token_id for piece in pieces for token_id in reference.encode_with_merges(piece, merges)]
+        assert tok.encode(text) == expected
+        assert len(expected) == (remaining[-1] if remaining else len(text.encode()))
+
+
+# ---- Other processes
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_tokenizers_work_in_other_processes_after_threads_were_used(method):
+    """Also in a fork of a process in which threads had encoded."""
+    enc = cbpe.get_encoding("cl100k_base")
+    assert enc.encode_batch([HELLO * 1000] * 20, num_threads=4)[0][:14] == HELLO_IDS
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        assert pool.apply(methodcaller("encode", HELLO), (enc,)) == HELLO_IDS
+        batch = methodcaller("encode_batch", [HELLO] * 5000, num_threads=2)
+        assert pool.apply(batch, (enc,)) == [HELLO_IDS] * 5000

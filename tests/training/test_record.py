@@ -1,0 +1,102 @@
+"""The record of a training, and its picture."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import cbpe
+from cbpe.training.train import describe
+
+TEXT = "low lower lowest new newer newest " * 3
+
+
+def test_the_record_says_what_was_asked_for_and_what_it_took():
+    tok = cbpe.train(TEXT, 262, special_tokens=["<a>"], min_count=2, max_token_length=5, tie_break="largest")
+    record = tok.training
+    assert record.source == "a text of 102 characters"
+    assert (record.vocab_size, record.pattern, record.special_tokens) == (262, cbpe.GPT4_SPLIT_PATTERN, {"<a>": 262})
+    assert (record.tie_break, record.min_count, record.max_token_length) == ("largest", 2, 5)
+    assert (record.initial_merges, record.merges_before, record.stopped) == (0, 0, None)
+    assert record.seconds == record.reading_seconds + record.merging_seconds
+    assert 0 < record.reading_seconds < 10
+    assert 0 < record.merging_seconds < 10
+    assert record.cbpe_version == cbpe.__version__
+
+
+@pytest.mark.parametrize(
+    ("source", "described"),
+    [
+        (TEXT, "a text of 102 characters"),
+        ([TEXT, TEXT], "2 texts"),
+        ([io.BytesIO(TEXT.encode())], "an open file"),
+        (iter([TEXT]), "texts of a list_iterator"),
+        (TEXT.encode(), "a text of 102 bytes"),
+        ([Path("a.txt"), *map(Path, "bcde")], "a.txt, b, c, and 2 more"),
+        (Path("corpora") / "a.txt", os.path.join("corpora", "a.txt")),
+        (cbpe.count_words(TEXT), "<WordCounts: 8 words with 19 occurrences>"),
+    ],
+)
+def test_the_source_is_described_in_some_words(source, described):
+    assert describe(source) == described
+
+
+def test_the_record_has_the_description():
+    assert cbpe.train([TEXT, TEXT], 258).training.source == "2 texts"
+
+
+def test_compression_with_initial_merges_begins_with_them():
+    old = cbpe.train(TEXT, 260)
+    new = cbpe.train(TEXT, 266, initial=old)
+    at_once = cbpe.train(TEXT, 266)
+    assert new.training.compression_curve() == at_once.training.compression_curve()
+    assert new.training.merges_before == 4
+
+
+@pytest.mark.parametrize(("ending", "magic"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_the_ending_of_its_name_says_what_kind_of_picture(tmp_path, ending, magic):
+    path = tmp_path / f"curve.{ending}"
+    cbpe.train(TEXT, 262).training.plot(path)
+    assert path.read_bytes().startswith(magic)
+    with pytest.raises(ValueError, match="docx"):
+        cbpe.train(TEXT, 262).training.plot(tmp_path / "curve.docx")
+
+
+def test_the_picture_is_the_same_each_time_and_has_words_on_it(tmp_path):
+    record = cbpe.train(TEXT, 266, initial=cbpe.train(TEXT, 260)).training
+    for name in ("a.svg", "b.svg"):
+        record.plot(tmp_path / name)
+    svg = (tmp_path / "a.svg").read_bytes()
+    assert svg == (tmp_path / "b.svg").read_bytes()
+    ElementTree.fromstring(svg)
+    for words in ("tokens in the vocabulary", "bytes of text per token", "learned from here on"):
+        assert words.encode() in svg
+
+
+def test_a_training_without_text_has_no_picture(tmp_path):
+    record = cbpe.train("", 256).training
+    with pytest.raises(ValueError, match="nothing to plot"):
+        record.plot(tmp_path / "curve.svg")
+    assert not list(tmp_path.iterdir())
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+sys.modules["matplotlib"] = None
+import cbpe
+try:
+    cbpe.train("low lower", 258).training.plot("curve.svg")
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_without_matplotlib_the_error_names_the_extra(tmp_path):
+    command = [sys.executable, "-c", WITHOUT_MATPLOTLIB]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.stdout == 'matplotlib is needed to plot a training: pip install "cbpe[plot]"\n', run.stderr
+    assert not list(Path(tmp_path).iterdir())
