@@ -248,7 +248,7 @@ def test_an_error_of_the_source_comes_through_and_no_thread_is_left(workers):
 def test_an_error_of_a_worker_comes_through(monkeypatch):
     class Failing:
         def __init__(self):
-            self.counter = cbpe._core.count.PieceCounter()
+            self.counter = cbpe._core.counting.count.PieceCounter()
 
         def __getattr__(self, name):
             return getattr(self.counter, name)

@@ -114,7 +114,7 @@ def test_fallback_splits_as_regex_does():
 
 
 def test_fallback_does_not_backtrack_forever(monkeypatch):
-    monkeypatch.setattr(cbpe.splitting, "SECONDS_PER_TEXT", 0.1)
+    monkeypatch.setattr(cbpe.text.splitting, "SECONDS_PER_TEXT", 0.1)
     splitter = make_splitter(r"(?:\w|\w\w)+\b$|\w")
     with pytest.raises(ValueError, match="took more than") as caught:
         splitter.split("a" * 3_000 + "!")
@@ -130,7 +130,7 @@ def test_splitters_are_pickled(pattern):
 
 
 def test_splitting_is_imported_without_heavy_modules(tmp_path):
-    code = "import sys, cbpe.splitting, cbpe.patterns; print({'regex', 'numpy', 'sqlalchemy'} & set(sys.modules))"
+    code = "import sys, cbpe.text.splitting, cbpe.patterns; print({'regex', 'numpy', 'sqlalchemy'} & set(sys.modules))"
     output = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert output.stdout.strip() == "set()"
 

@@ -242,8 +242,8 @@ def test_many_threads_that_ask_at_once_get_one_encoding(tmp_path, monkeypatch):
         made.append(1)
         return {"name": "slow", "pat_str": ".", "mergeable_ranks": {b"a": 0}, "special_tokens": {}}
 
-    monkeypatch.setattr(cbpe.plugins, "find_constructors", lambda: {"slow": constructor})
-    monkeypatch.setattr(cbpe.plugins, "_found", None)
+    monkeypatch.setattr(cbpe.encodings.plugins, "find_constructors", lambda: {"slow": constructor})
+    monkeypatch.setattr(cbpe.encodings.plugins, "_found", None)
     monkeypatch.setattr(cbpe.registry, "_shared", {})
     results = []
 
