@@ -233,6 +233,7 @@ assert own.encode("abab<e>", allowed_special="all") == enc.encode("abab<e>", all
 
 def test_many_threads_that_ask_at_once_get_one_encoding(tmp_path, monkeypatch):
     import cbpe.encodings.plugins
+    import cbpe.tokenizers.registry
     import cbpe.registry
 
     made = []
@@ -244,7 +245,7 @@ def test_many_threads_that_ask_at_once_get_one_encoding(tmp_path, monkeypatch):
 
     monkeypatch.setattr(cbpe.encodings.plugins, "find_constructors", lambda: {"slow": constructor})
     monkeypatch.setattr(cbpe.encodings.plugins, "_found", None)
-    monkeypatch.setattr(cbpe.registry, "_shared", {})
+    monkeypatch.setattr(cbpe.tokenizers.registry, "_shared", {})
     results = []
 
     def ask():
