@@ -32,7 +32,7 @@ _HOMES = {
     "load": "cbpe.tokenizers.loading",
     "recover_merges": "cbpe.tokenizers.minbpe",
     "render_token": "cbpe.formats.minbpe",
-    "train": "cbpe.training.train",
+    "train": "cbpe.tokenizers.train",
 }
 # tiktoken's modules, for programs that import this package in its place and say tiktoken.model.MODEL_TO_ENCODING.
 _MODULES = ("core", "model", "registry")

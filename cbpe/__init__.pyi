@@ -26,8 +26,8 @@ from cbpe.tokenizers.registry import get_encoding as get_encoding
 from cbpe.tokenizers.registry import list_encoding_names as list_encoding_names
 from cbpe.tokenizers.tiktoken import Encoding as Encoding
 from cbpe.tokenizers.tokenizer import Tokenizer as Tokenizer
+from cbpe.tokenizers.train import train as train
 from cbpe.training.record import TrainingRecord as TrainingRecord
-from cbpe.training.train import train as train
 
 __all__ = [
     "GPT2_SPLIT_PATTERN",

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES, decode_ids
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
-from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import merges_asked
+from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.encodings.named import SPECS, load_vocabulary
 from cbpe.formats import gpt2, minbpe
 from cbpe.formats.reading import read_text, read_whole
@@ -19,7 +18,6 @@ from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.special_tokens import checked_special_tokens, refuse_shared_ids
 from cbpe.text.splitting import make_splitter
 from cbpe.tokenizers.tokenizer import Tokenizer
-from cbpe.training.initial import untrained_vocabulary
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -36,7 +34,7 @@ class BasicTokenizer(Tokenizer):
     """minbpe's BasicTokenizer: no splitting, merges over the whole text."""
 
     def __init__(self, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
-        super().__init__(untrained_vocabulary(), None, cache_bytes=cache_bytes)
+        super().__init__(trained_vocabulary(), None, cache_bytes=cache_bytes)
 
     # A method written in Python would take longer than the decoding of a few tokens.
     decode = decode_ids  # type: ignore[assignment]  # the argument has another name
@@ -59,7 +57,7 @@ class BasicTokenizer(Tokenizer):
         The merges are minbpe's, ties included. The tokenizer is unchanged if anything is raised, Ctrl-C included.
         Training that runs out of pairs stops there, with a warning; `self.training` is the record of it.
         """
-        from cbpe.training.train import learn_merges
+        from cbpe.training.learn import learn_merges
 
         n_merges = merges_asked(vocab_size)
         for token, token_id in self.special_tokens.items():
@@ -77,7 +75,7 @@ class BasicTokenizer(Tokenizer):
             progress=progress,
             **reading,
         )
-        self._use(trained_vocabulary(left, right), self._splitter, self.special_tokens)
+        self._use(trained_vocabulary(zip(left, right, strict=True)), self._splitter, self.special_tokens)
         self.training = record
 
     def save(self, file_prefix: str | os.PathLike[str]) -> None:
@@ -104,8 +102,7 @@ class BasicTokenizer(Tokenizer):
 
     def _become(self, model: minbpe.Model) -> None:
         splitter = make_splitter(self._loaded_pattern(model.pattern))
-        left, right = (array("I", [pair[side] for pair in model.merges]) for side in (0, 1))
-        vocabulary = trained_vocabulary(left, right)
+        vocabulary = trained_vocabulary(model.merges)
         special_tokens = checked_special_tokens(model.special_tokens, vocabulary)
         refuse_shared_ids(special_tokens)
         self._use(vocabulary, splitter, special_tokens)
@@ -123,7 +120,7 @@ class RegexTokenizer(BasicTokenizer):
 
     def __init__(self, pattern: str | None = None, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         pattern = GPT4_SPLIT_PATTERN if pattern is None else pattern
-        Tokenizer.__init__(self, untrained_vocabulary(), pattern, cache_bytes=cache_bytes)
+        Tokenizer.__init__(self, trained_vocabulary(), pattern, cache_bytes=cache_bytes)
 
     def _loaded_pattern(self, pattern: str | None) -> str | None:
         return pattern
@@ -205,8 +202,3 @@ def recover_merges(mergeable_ranks: dict[bytes, int]) -> dict[tuple[int, int], i
         more = ", ..." if len(unmerged) > 5 else ""
         raise ValueError(f"{len(unmerged)} tokens are never merged from two others: {shown}{more}")
     return vocabulary.merges()
-
-
-def trained_vocabulary(left: array[int], right: array[int]) -> Vocabulary:
-    """The 256 bytes and merges of pairs of ids, uint32[n] each, the first of which makes token 256."""
-    return Vocabulary(left, right, array("I", range(256 + len(left))))

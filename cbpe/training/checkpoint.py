@@ -15,7 +15,7 @@ from pathlib import Path
 from cbpe._core.training.train import Trainer
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.atomic_files import check_writable, write_whole
-from cbpe.common.checks import N_BYTES
+from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.formats import minbpe
 
 __all__ = ["Checkpoint"]
@@ -71,8 +71,7 @@ class Checkpoint:
         if len(model.merges) > n_merges:
             raise self._foreign(f"it has {len(model.merges)} merges, and {n_merges} are asked for")
         self.written = len(model.merges)
-        left, right = (array("I", [pair[side] for pair in model.merges]) for side in (0, 1))
-        return Vocabulary(left, right, array("I", range(N_BYTES + len(left))))
+        return trained_vocabulary(model.merges)
 
     def refuse_foreign(self, trainer: Trainer, n_initial: int, min_count: int) -> None:
         """ValueError where the merges from number n_initial on cannot have been learned from the trainer's text: where

@@ -1,7 +1,7 @@
-"""Going on from a tokenizer: what training takes over from it, and which ids the new tokens get.
+"""Going on from a vocabulary: whether training can, and which ids the new tokens get.
 
-The new tokens' ids follow the old ones, in order; where a special token of the old tokenizer has one of these ids, it
-keeps it, and the merges go on behind it.
+The ids of the new tokens follow the old ones, in order. A special token that has one of these ids keeps it, and the
+merges take the ids after it.
 """
 
 from __future__ import annotations
@@ -12,45 +12,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from cbpe._core.analysis.reach import judge
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import N_BYTES
-from cbpe.formats.hugging_face import FLAGS
-from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["all_special_tokens", "all_token_ids", "ids_in_order", "initial_vocabulary", "untrained_vocabulary"]
+__all__ = ["all_special_tokens", "all_token_ids", "ids_in_order", "problem_with"]
 
 
-def untrained_vocabulary() -> Vocabulary:
-    """The 256 bytes, each its own id, and no merge."""
-    return Vocabulary(array("I"), array("I"), array("I", range(N_BYTES)))
+def problem_with(vocabulary: Vocabulary) -> str | None:
+    """Why training cannot go on from a vocabulary exactly; None if it can.
 
-
-def initial_vocabulary(initial: Tokenizer) -> Vocabulary:
-    """The vocabulary of a tokenizer, after it was made sure that training can go on from it exactly.
-
-    Merging pairs in their order has to give what the tokenizer gives, whichever semantics it has. Raises TypeError for
-    what is no tokenizer, ValueError for one that also normalizes or the like, and for a vocabulary that has a byte
-    without a token, tokens that no merge makes, or a merge that is made of a later one; by ranks, also for a token that
-    its own bytes do not merge to.
+    Merging pairs in their order has to give what the tokenizer gives, whichever semantics it has. So each byte has a
+    token, a merge makes each other token, and no merge is made of a later one; by ranks, the bytes of each token merge
+    to it.
     """
-    if not isinstance(initial, Tokenizer):
-        raise TypeError(f"initial must be a tokenizer, such as cbpe.train returns, not {type(initial).__name__}")
-    vocabulary = initial._vocabulary
     unmerged = vocabulary.unmerged()
-    steps = sorted(initial._processing().keys() - {*FLAGS, "template"})
-    if steps:
-        problem = f"what is trained splits and merges text as it is, and this changes it before: {', '.join(steps)}"
-    elif unmerged:
+    if unmerged:
         token_id, token = next(iter(unmerged.items()))
-        problem = f"no merge makes {len(unmerged)} of its tokens, such as {token!r} ({token_id})"
-    elif not vocabulary.monotone:
-        problem = "one of its tokens is merged from a token of a higher rank"
-    elif len(vocabulary) < N_BYTES + vocabulary.n_merges:
+        return f"no merge makes {len(unmerged)} of its tokens, such as {token!r} ({token_id})"
+    if not vocabulary.monotone:
+        return "one of its tokens is merged from a token of a higher rank"
+    if len(vocabulary) < N_BYTES + vocabulary.n_merges:
         missing = next(byte for byte in range(N_BYTES) if vocabulary.find(bytes([byte])) is None)
-        problem = f"the byte 0x{missing:02x} has no token"
-    elif vocabulary.whole_pieces and (others := judge(vocabulary, None).never_merged):
-        problem = f"token {others[0]} is no token that merging its bytes gives"
-    else:
-        return vocabulary
-    raise ValueError(f"training cannot go on from {initial!r}: {problem}")
+        return f"the byte 0x{missing:02x} has no token"
+    if vocabulary.whole_pieces and (others := judge(vocabulary, None).never_merged):
+        return f"token {others[0]} is no token that merging its bytes gives"
+    return None
 
 
 def all_token_ids(vocabulary: Vocabulary, n_merges: int, taken: Iterable[int]) -> array[int]:
@@ -66,8 +50,8 @@ def all_token_ids(vocabulary: Vocabulary, n_merges: int, taken: Iterable[int]) -
 def all_special_tokens(
     old: Mapping[str, int], given: Iterable[str] | Mapping[str, int], token_ids: array[int]
 ) -> dict[str, int]:
-    """The old special tokens and the given ones; of these, those without an id get the next behind all tokens that no
-    old one has.
+    """The old special tokens and the given ones. Of these, those without an id get the next ones after all tokens that
+    no old one has.
 
     Raises TypeError for a single str, ValueError for a token that is given twice, or with another id than its old one.
     """

@@ -4,6 +4,7 @@ import pytest
 
 import cbpe
 from cbpe.analysis.lookup import find_tokens, merge_tree
+from cbpe.common.trained_vocabulary import trained_vocabulary
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +62,6 @@ def test_a_tree_may_be_as_deep_as_its_token_is_long():
     text = "".join(chr(97 + i % 26) for i in range(3000))
     left, right = list(range(255, 255 + 2998)), [ord(character) for character in text[1:2999]]
     left[0] = ord("a")
-    from array import array
-
-    from cbpe.tokenizers.minbpe import trained_vocabulary
-
-    tok = cbpe.Tokenizer(trained_vocabulary(array("I", left), array("I", right)), None)
+    tok = cbpe.Tokenizer(trained_vocabulary(zip(left, right, strict=True)), None)
     tree = merge_tree(tok, 256 + 2997)
     assert tree.token == text[:2999].encode()

@@ -233,8 +233,8 @@ assert own.encode("abab<e>", allowed_special="all") == enc.encode("abab<e>", all
 
 def test_many_threads_that_ask_at_once_get_one_encoding(tmp_path, monkeypatch):
     import cbpe.encodings.plugins
-    import cbpe.tokenizers.registry
     import cbpe.registry
+    import cbpe.tokenizers.registry
 
     made = []
     barrier = threading.Barrier(8)

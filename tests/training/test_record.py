@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import cbpe
-from cbpe.training.train import describe
+from cbpe.corpus.describing import describe_source
 
 TEXT = "low lower lowest new newer newest " * 3
 
@@ -42,7 +42,7 @@ def test_the_record_says_what_was_asked_for_and_what_it_took():
     ],
 )
 def test_the_source_is_described_in_some_words(source, described):
-    assert describe(source) == described
+    assert describe_source(source) == described
 
 
 def test_the_record_has_the_description():

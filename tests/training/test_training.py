@@ -31,7 +31,7 @@ import cbpe
 from cbpe._core.training.train import Trainer
 from cbpe.common.checks import merges_asked
 from cbpe.text.splitting import make_splitter
-from cbpe.training.train import learn_merges
+from cbpe.training.learn import learn_merges
 
 WHOLE = make_splitter(None)
 
@@ -298,7 +298,7 @@ def test_ctrl_c_stops_training_while_it_merges(tmp_path):
     setup = """
 import random
 from cbpe.text.splitting import make_splitter
-from cbpe.training.train import learn_merges
+from cbpe.training.learn import learn_merges
 
 text = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=200_000))
 """

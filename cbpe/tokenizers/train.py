@@ -1,0 +1,166 @@
+"""cbpe.train: from a source of text to a tokenizer that was trained on it."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterable, Mapping
+from types import EllipsisType
+
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.checks import N_BYTES, merges_asked
+from cbpe.common.progress import ProgressCallback
+from cbpe.common.trained_vocabulary import trained_vocabulary
+from cbpe.corpus.sources import Source
+from cbpe.corpus.word_counts import WordCounts
+from cbpe.formats.hugging_face import FLAGS
+from cbpe.text.patterns import GPT4_SPLIT_PATTERN
+from cbpe.tokenizers.minbpe import BasicTokenizer, RegexTokenizer
+from cbpe.tokenizers.tokenizer import Tokenizer
+from cbpe.training.checkpoint import Checkpoint
+from cbpe.training.initial import all_special_tokens, all_token_ids, ids_in_order, problem_with
+from cbpe.training.learn import learn_merges
+
+__all__ = ["train"]
+
+
+def train(
+    source: Source | WordCounts,
+    vocab_size: int,
+    *,
+    pattern: str | EllipsisType | None = ...,
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+    tie_break: str = "first",
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    initial: Tokenizer | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_seconds: float = 60.0,
+    workers: int | None = None,
+    max_words: int | None = None,
+    field: str | None = None,
+    errors: str = "strict",
+    verbose: bool = False,
+    progress: bool | ProgressCallback | None = None,
+) -> BasicTokenizer:
+    """A new tokenizer with vocab_size - 256 merges learned from source: a text, texts, files, or WordCounts.
+
+    source, workers, max_words, field, errors: as for count_words, whose WordCounts are a source as well.
+
+    pattern splits each text into pieces, which merges stay within: a regular expression (a RegexTokenizer comes back),
+    or None for no splitting (a BasicTokenizer). Left out, it is that of the WordCounts, or of the initial tokenizer,
+    or else GPT4_SPLIT_PATTERN.
+
+    special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order, or
+    they bring their ids.
+
+    tie_break: which of several pairs with the highest count is merged, "first" the one that occurs first, as in minbpe,
+    "largest" or "smallest" the one with the largest or smallest (left id, right id). Pairs that occur less than
+    min_count times are not merged, nor those whose token would have more than max_token_length bytes.
+
+    initial: a tokenizer to go on from. Its merges are the first of the new one, whatever the options say, and its
+    special tokens are taken over; all of them keep their ids. New tokens get the next ids that no special token has.
+
+    checkpoint: a path that ends in .model. What has been learned is written to it every checkpoint_seconds, at the end,
+    and where training is interrupted or fails; it is a model that RegexTokenizer.load loads. If the file is there
+    already, training goes on from it, to the same result as if it had never stopped: it takes the same source and
+    options. A checkpoint that cannot be written, once merging has begun, is a warning.
+
+    verbose prints every merge. progress=True draws a bar on stderr; a function is called some ten times a second with
+    ("reading", bytes read, bytes in all or None), and then ("merging", merges done, merges asked for).
+
+    Where nothing is left to merge, training ends early with a UserWarning, and tok.training.stopped says why. Raises
+    what count_words raises, TypeError for a number of the wrong type, ValueError for an option out of range, a pattern
+    that is no valid expression or not that of the WordCounts, special tokens that are duplicates or take the id of a
+    merge, a source without a piece, an initial tokenizer that cannot be gone on from exactly, or a checkpoint of
+    another training.
+
+    >>> tok = train("low lower lowest", 258)
+    >>> tok.vocab[257]
+    b'low'
+    >>> train("low lower lowest", 260, initial=tok).vocab[259]
+    b' lower'
+    """
+    vocabulary = trained_vocabulary() if initial is None else initial_vocabulary(initial)
+    n_merges = merges_to_reach(vocab_size, vocabulary)
+    if isinstance(pattern, EllipsisType):
+        pattern = pattern_of(source if isinstance(source, WordCounts) else initial)
+    old_special_tokens = {} if initial is None else initial.special_tokens
+    ids = all_token_ids(vocabulary, n_merges, old_special_tokens.values())
+    if tie_break != "first" and not ids_in_order(ids):
+        raise ValueError(
+            f"tie_break={tie_break!r} is by id, and the initial tokenizer has no ids in order of its merges"
+        )
+    # Given ids are checked before the work begins. Those to come follow the vocabulary that was asked for.
+    tok = BasicTokenizer() if pattern is None else RegexTokenizer(pattern)
+    tok._use(vocabulary, tok._splitter, {})
+    planned = all_special_tokens(old_special_tokens, special_tokens, ids)
+    tok.register_special_tokens(planned)
+    refuse_ids_of_merges(planned, ids)
+    saved = None
+    if checkpoint is not None:
+        refuse_ids_out_of_step(vocabulary, ids, vocab_size)
+        saved = Checkpoint(checkpoint, pattern, planned, checkpoint_seconds)
+
+    left, right, record = learn_merges(
+        source, n_merges, tok._splitter, tie_break=tie_break, min_count=min_count, max_token_length=max_token_length,
+        initial=vocabulary, ids=ids, special_tokens=planned, checkpoint=saved, verbose=verbose, progress=progress,
+        workers=workers, max_words=max_words, field=field, errors=errors,
+    )  # fmt: skip
+    del ids[N_BYTES + len(left) :]
+    tok._use(Vocabulary(left, right, ids, whole_pieces=vocabulary.whole_pieces), tok._splitter, {})
+    tok.register_special_tokens(all_special_tokens(old_special_tokens, special_tokens, ids))
+    tok.training = record
+    return tok
+
+
+def initial_vocabulary(initial: Tokenizer) -> Vocabulary:
+    """The vocabulary of a tokenizer that training can go on from exactly.
+
+    Raises TypeError for what is no tokenizer, ValueError for one that also normalizes or the like, and for a vocabulary
+    that `problem_with` names a problem with.
+    """
+    if not isinstance(initial, Tokenizer):
+        raise TypeError(f"initial must be a tokenizer, such as cbpe.train returns, not {type(initial).__name__}")
+    steps = sorted(initial._processing().keys() - {*FLAGS, "template"})
+    if steps:
+        problem = f"what is trained splits and merges text as it is, and this changes it before: {', '.join(steps)}"
+    else:
+        problem = problem_with(initial._vocabulary) or ""
+    if problem:
+        raise ValueError(f"training cannot go on from {initial!r}: {problem}")
+    return initial._vocabulary
+
+
+def merges_to_reach(vocab_size: int, initial: Vocabulary) -> int:
+    """The number of merges of a vocabulary of this size. TypeError and ValueError as merges_asked, ValueError where the
+    initial vocabulary has more."""
+    n_merges = merges_asked(vocab_size)
+    if n_merges < initial.n_merges:
+        size = N_BYTES + initial.n_merges
+        raise ValueError(f"vocab_size is {vocab_size}, but the initial tokenizer has {size} bytes and merges already")
+    return n_merges
+
+
+def pattern_of(given: WordCounts | Tokenizer | None) -> str | None:
+    """The split pattern of what training was given; the default for nothing."""
+    return GPT4_SPLIT_PATTERN if given is None else given.pattern
+
+
+def refuse_ids_of_merges(special_tokens: Mapping[str, int], ids: array[int]) -> None:
+    """ValueError for a special token whose id a merge gets; ids: of the bytes and of all merges."""
+    for token, token_id in special_tokens.items():
+        if token_id in ids:
+            above = max(ids) + 1
+            raise ValueError(
+                f"the id {token_id} of the special token {token!r} is for a merge: choose one from {above} on"
+            )
+
+
+def refuse_ids_out_of_step(vocabulary: Vocabulary, ids: array[int], vocab_size: int) -> None:
+    """ValueError for ids that a checkpoint cannot hold, in which merge i makes token 256 + i."""
+    if vocabulary.whole_pieces or ids != array("I", range(len(ids))):
+        raise ValueError(
+            "a checkpoint cannot hold the ids of this tokenizer, which are not 256 + merge: leave it out, or go on "
+            f"from one of cbpe.train whose special tokens have ids from {vocab_size} on"
+        )

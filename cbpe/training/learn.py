@@ -1,0 +1,165 @@
+"""Learns a list of merges from text, and keeps a record of how it went.
+
+How it works: the text is split into pieces, and equal pieces are counted together. Then, again and again, the most
+frequent pair of neighbouring tokens becomes a new token. tests/reference.py says it in thirty lines;
+cbpe/_core/training/learn.pyx does it fast.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from array import array
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from cbpe._core.training.train import TIE_BREAKS, Trainer
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe._version import __version__
+from cbpe.common.checks import N_BYTES, checked_int
+from cbpe.common.progress import ProgressCallback, progress_reports
+from cbpe.common.trained_vocabulary import trained_vocabulary
+from cbpe.corpus.counting import Reading, counts_of
+from cbpe.corpus.describing import describe_source
+from cbpe.corpus.sources import Source
+from cbpe.corpus.word_counts import WordCounts
+from cbpe.text.splitting import unicode_version
+from cbpe.training.checkpoint import Checkpoint
+from cbpe.training.loop import Report, run
+from cbpe.training.record import TrainingRecord
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from cbpe._core.splitting.split import Splitter
+    from cbpe.text.splitting import RegexSplitter
+
+__all__ = ["learn_merges"]
+
+
+class Rules(NamedTuple):
+    """Which pairs may be merged, and which of several goes first: options of learn_merges, checked."""
+
+    tie_break: str
+    min_count: int
+    max_token_length: int | None
+
+
+class Counted(NamedTuple):
+    """What is known of a text when its pieces are counted: fields of TrainingRecord."""
+
+    text_bytes: int
+    distinct_pieces: int
+    dropped_words: int
+    dropped_occurrences: int
+
+
+def learn_merges(
+    source: Source | WordCounts,
+    n_merges: int,
+    splitter: Splitter | RegexSplitter,
+    *,
+    tie_break: str = "first",
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    verbose: bool = False,
+    progress: bool | ProgressCallback | None = None,
+    initial: Vocabulary | None = None,
+    ids: Sequence[int] | None = None,
+    special_tokens: Mapping[str, int] = MappingProxyType({}),
+    checkpoint: Checkpoint | None = None,
+    **reading: Unpack[Reading],
+) -> tuple[array[int], array[int], TrainingRecord]:
+    """Learn up to n_merges merges -> (left, right, record): merge i joins tokens left[i] and right[i] to token 256 + i.
+
+    source and reading: as for count_words, or WordCounts. tie_break: which of several pairs with the highest count is
+    merged, "first" the one that occurs first, "largest" and "smallest" the one with the largest or smallest (left id,
+    right id). Pairs that occur less than min_count times are not merged, nor those whose token would have more than
+    max_token_length bytes. progress: as for count_words, and then with ("merging", merges done, n_merges). left and
+    right are array("I"). initial: a monotone vocabulary, whose merges are the first of n_merges, whatever the options
+    say. ids and special_tokens change nothing that is learned: verbose prints the ids, and the record keeps the special
+    tokens.
+
+    Where nothing is left to merge, training ends early with a UserWarning, and record.stopped says why. Raises
+    TypeError for a source, a text or a number of the wrong type, ValueError for an option out of range or a source
+    without any piece.
+    """
+    n_merges = checked_int("n_merges", n_merges, 0)
+    rules = checked_rules(tie_break, min_count, max_token_length)
+    known = trained_vocabulary() if initial is None else initial
+    start = known if checkpoint is None else checkpoint.found(known, n_merges)
+    described = describe_source(source)
+    started = time.perf_counter()
+    with progress_reports(progress) as told:
+        trainer, counted = make_trainer(source, splitter, rules, start, told, reading)
+        if n_merges > known.n_merges and not counted.distinct_pieces:
+            reason = "the split pattern matches nothing in the text" if counted.text_bytes else "there is no text"
+            raise ValueError(f"nothing to learn merges from: {reason}")
+        read = time.perf_counter()
+        if checkpoint:
+            checkpoint.refuse_foreign(trainer, known.n_merges, rules.min_count)
+        n_before = len(trainer)
+        report = Report(trainer, n_merges, ids or range(N_BYTES + n_merges)) if verbose else None
+        run(trainer, n_merges, report=report, progress=told, checkpoint=checkpoint)
+    left, right, counts, tokens = trainer.results()
+    record = TrainingRecord(
+        source=described,
+        counts=counts,
+        tokens=tokens,
+        tokens_at_start=trainer.tokens_at_start,
+        **counted._asdict(),
+        initial_merges=known.n_merges,
+        merges_before=n_before,
+        reading_seconds=read - started,
+        merging_seconds=time.perf_counter() - read,
+        vocab_size=N_BYTES + n_merges,
+        pattern=splitter.pattern,
+        special_tokens=dict(special_tokens),
+        **rules._asdict(),
+        stopped=trainer.stopped,
+        cbpe_version=__version__,
+        unicode_version=unicode_version(splitter),
+    )
+    if verbose:
+        print(f"{record.text_bytes:,} bytes are {trainer.tokens:,} tokens: {record.compression():.2f} bytes per token")
+    if record.stopped:
+        reached = f"{len(left)} of {n_merges} merges, at a vocabulary of {N_BYTES + len(left)} tokens"
+        warnings.warn(f"training stopped after {reached}: {record.stopped}", stacklevel=3)
+    return left, right, record
+
+
+def checked_rules(tie_break: str, min_count: int, max_token_length: int | None) -> Rules:
+    """The rules of these options. TypeError for a number of the wrong type, ValueError for what is out of range."""
+    min_count = checked_int("min_count", min_count, 1)
+    if max_token_length is not None:
+        max_token_length = checked_int("max_token_length", max_token_length, 2)
+    if tie_break not in TIE_BREAKS:
+        raise ValueError(f"tie_break is {tie_break!r}; it must be one of {', '.join(map(repr, TIE_BREAKS))}")
+    return Rules(tie_break, min_count, max_token_length)
+
+
+def make_trainer(
+    source: Source | WordCounts,
+    splitter: Splitter | RegexSplitter,
+    rules: Rules,
+    start: Vocabulary,
+    progress: ProgressCallback | None,
+    reading: Reading,
+) -> tuple[Trainer, Counted]:
+    """Read and count a source, and give its pieces to a new trainer, which knows the merges of `start`."""
+    words = counts_of(source, splitter, progress, **reading)
+    counted = Counted(words.text_bytes, len(words), words.dropped_words, words.dropped_occurrences)
+    data, lengths, counts = words.data(), words.lengths(), words.counts()
+    # Counting gives back its memory, several times as much, before the trainer takes its own.
+    del words
+    trainer = Trainer(
+        data,
+        lengths,
+        counts,
+        tie_break=rules.tie_break,
+        min_count=rules.min_count,
+        max_token_length=rules.max_token_length or 0,
+        initial=start,
+    )
+    return trainer, counted
