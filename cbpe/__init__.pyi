@@ -4,8 +4,8 @@ from cbpe import core as core
 from cbpe import model as model
 from cbpe import registry as registry
 from cbpe._version import __version__ as __version__
-from cbpe.analysis.measures import TextStatistics as TextStatistics
-from cbpe.analysis.measures import VocabularyAnalysis as VocabularyAnalysis
+from cbpe.analysis.texts import TextStatistics as TextStatistics
+from cbpe.analysis.vocabulary import VocabularyAnalysis as VocabularyAnalysis
 from cbpe.corpus.counting import count_words as count_words
 from cbpe.corpus.word_counts import WordCounts as WordCounts
 from cbpe.formats.bpeasy import from_bpeasy as from_bpeasy

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from cbpe.tokenizers.tokenizer import Tokenizer
+from typing import Any, Protocol
 
 __all__ = ["MergeTree", "find_tokens", "merge_tree"]
+
+
+class Vocab(Protocol):
+    """What these functions look into: any tokenizer."""
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """The bytes of every id, special tokens included."""
+
+    @property
+    def merges(self) -> Mapping[tuple[int, int], int]:
+        """The merges: (left id, right id) -> id."""
 
 
 @dataclass(eq=False)
@@ -23,12 +32,13 @@ class MergeTree:
 
 
 def find_tokens(
-    tok: Tokenizer, *, contains: bytes | str | None = None, pattern: str | None = None
+    tok: Vocab, *, contains: bytes | str | None = None, pattern: str | None = None
 ) -> Iterator[tuple[int, bytes]]:
     """The tokens of a vocabulary and their ids, by rising id, special tokens included: all of them, or those that hold
     some bytes or a text, or that an expression (of the `regex` module) is found in.
 
-    An expression is looked for in text: what is no UTF-8 in a token is U+FFFD there. ValueError if it is none.
+    The expression is matched with text, in which U+FFFD stands for what is no UTF-8 in a token. ValueError for what is
+    no expression.
 
     >>> list(find_tokens(enc, contains="hello"))[0]
     (15339, b'hello')
@@ -52,7 +62,7 @@ def compiled(pattern: str) -> Any:
         raise ValueError(f"{pattern!r} is not a valid expression: {error}") from error
 
 
-def merge_tree(tok: Tokenizer, token_id: int) -> MergeTree:
+def merge_tree(tok: Vocab, token_id: int) -> MergeTree:
     """How a token is merged, down to its bytes. KeyError if there is no such id; ValueError as for tok.merges.
 
     >>> [part.token for part in merge_tree(enc, 15339).parts]
@@ -63,7 +73,7 @@ def merge_tree(tok: Tokenizer, token_id: int) -> MergeTree:
         raise KeyError(f"there is no token with the id {token_id}")
     pairs = {merged: pair for pair, merged in tok.merges.items()}
     root = MergeTree(token_id, vocab[token_id])
-    unfinished = [root]  # a stack, as a tree may be as deep as a token is long
+    unfinished = [root]  # a stack in place of a recursion: a tree may be as deep as a token is long
     while unfinished:
         node = unfinished.pop()
         node.parts = tuple(MergeTree(part, vocab[part]) for part in pairs.get(node.id, ()))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import cbpe
 from cbpe.cli.app import new_app
 from cbpe.cli.input.inputs import (
     ErrorsOption,
@@ -23,11 +24,9 @@ from cbpe.cli.input.inputs import (
 from cbpe.cli.input.references import TokenizerOption, tokenizer_of
 from cbpe.cli.input.settings import StoreOption
 from cbpe.cli.output.printing import print_counts, print_rows, write_bytes
-from cbpe.text.streams import count_stream, encode_stream
 
 if TYPE_CHECKING:
-    from cbpe import Tokenizer
-    from cbpe._core.text.special import SpecialTokens
+    from cbpe.tokenizers.tokenizer import SpecialChoice
 
 app = new_app(add_completion=False)
 
@@ -66,7 +65,7 @@ def encode(
     separator, begin, end = (b", ", b"[", b"]\n") if as_json else (b" ", b"", b"\n")
     for chunks in strings(files, field, errors):
         before = begin
-        for ids in encode_stream(tok, chunks, allowed, None):
+        for ids in cbpe.Tokenizer.encode_stream(tok, chunks, allowed, ()):
             if ids:
                 write_bytes(before + separator.join(b"%d" % token for token in ids))
                 before = separator
@@ -98,7 +97,7 @@ def decode(
             write_bytes(data)
 
 
-def json_string(tok: Tokenizer, lists: Iterator[list[int]]) -> Iterator[bytes]:
+def json_string(tok: cbpe.Tokenizer, lists: Iterator[list[int]]) -> Iterator[bytes]:
     """The text of ids as one JSON string on a line, in parts."""
     decoder = tok.stream_decoder()
     before = '"'
@@ -132,7 +131,8 @@ def count(
     counts = []
     for file, reader in readers(files, field, errors):
         with reporting() as report:
-            counts.append((file, sum(count_stream(tok, chunks, allowed, None) for chunks in reader.strings(report))))
+            texts = reader.strings(report)
+            counts.append((file, sum(cbpe.Tokenizer.count_stream(tok, chunks, allowed, ()) for chunks in texts)))
     if as_json:
         print_rows({"file": file, "tokens": n} for file, n in counts)
     else:
@@ -164,7 +164,7 @@ def tokens(
     ids = (
         token
         for chunks in strings(files, field, errors)
-        for part in encode_stream(tok, chunks, allowed, None)
+        for part in cbpe.Tokenizer.encode_stream(tok, chunks, allowed, ())
         for token in part
     )
     if as_json:
@@ -184,13 +184,15 @@ def token_row(token_id: int, token: bytes) -> dict[str, Any]:
     return {"id": token_id, "text": text, "bytes": token.hex()}
 
 
-def special_choice(tok: Tokenizer, tokens: list[str] | None) -> SpecialTokens | None:
-    """The special tokens that --allowed-special names. ValueError for what is none."""
-    if not tokens or "all" in tokens:
-        return tok._special_sets("all" if tokens else "none", ())[0]
+def special_choice(tok: cbpe.Tokenizer, tokens: list[str] | None) -> SpecialChoice:
+    """What --allowed-special names, as encode takes it. ValueError for what is no special token."""
+    if not tokens:
+        return "none"
+    if "all" in tokens:
+        return "all"
     special = tok.special_tokens
     for token in tokens:
         if token not in special:
             known = ", ".join(map(repr, list(special)[:10])) or "none"
             raise ValueError(f"{token!r} is no special token of this tokenizer, which has {known}")
-    return tok._special_sets(set(tokens), ())[0]
+    return set(tokens)

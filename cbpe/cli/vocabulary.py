@@ -21,7 +21,7 @@ from cbpe.cli.output.readable import readable_bytes
 
 if TYPE_CHECKING:
     from cbpe.analysis.lookup import MergeTree
-    from cbpe.analysis.measures import TextStatistics
+    from cbpe.analysis.texts import TextStatistics
 
 app = new_app(add_completion=False)
 
@@ -137,16 +137,14 @@ def stats(
       cbpe stats -t cl100k_base -t o200k_base book.txt
       cbpe stats -t gpt2 english.txt german.txt
     """
-    from cbpe.analysis.measures import TextTally
-
     if len(tokenizers) > 1 and (not files or "-" in files):
         raise typer.BadParameter("standard input can be read only once: name files, or one tokenizer", param_hint="-t")
     rows: list[tuple[str, str, TextStatistics]] = []
     for reference in tokenizers:
         tok = tokenizer_of(reference)
-        total = TextTally(tok)
+        total = tok.tally()
         for file, reader in readers(files, field, errors):
-            tally = TextTally(tok)
+            tally = tok.tally()
             with reporting() as report:
                 tally.add(reader, report)
             total += tally

@@ -48,8 +48,16 @@ QWEN2_SPLIT_PATTERN = (
     r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
 )
 
-# What they are called for short: "gpt2", "llama3", ...
-BY_NAME: dict[str, str] = {name.removesuffix("_SPLIT_PATTERN").lower(): globals()[name] for name in __all__}
+# Their short names, by which the command line knows them.
+BY_NAME = {
+    "cl100k": CL100K_SPLIT_PATTERN,
+    "gpt2": GPT2_SPLIT_PATTERN,
+    "gpt4": GPT4_SPLIT_PATTERN,
+    "llama3": LLAMA3_SPLIT_PATTERN,
+    "o200k": O200K_SPLIT_PATTERN,
+    "qwen2": QWEN2_SPLIT_PATTERN,
+    "r50k": R50K_SPLIT_PATTERN,
+}
 
 _WORDS_WITH_PREFIX = ("ANY_PREFIX", "NEWLINES", "ANY_CASE")
 

@@ -1,8 +1,8 @@
-"""Encoding a text that comes in chunks, such as a pipe of any length: it is cut only where no token depends on it.
+"""Encodes a text that comes in chunks, such as a pipe of any length. It is cut only where no token depends on the cut.
 
-Where may a text be cut? Behind a special token that is encoded as one; and at a place where the split pattern ends a
-piece and begins another whatever is before and behind, if the pieces before it do not change when the text ends there
-either (`\\s+(?!\\S)` looks at the character behind it, for example). What has no such place is held until it is whole.
+A text may be cut after a special token that is encoded as one. It may also be cut where the split pattern ends a piece
+and begins another, whatever stands before and after, if the pieces before the cut do not change when the text ends
+there (`\\s+(?!\\S)`, for example, looks at the character after it). What has no such place is held until it is whole.
 """
 
 from __future__ import annotations
@@ -15,51 +15,60 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Iterable, Iterator
 
+    from cbpe._core.calls.encoder import Encoder
     from cbpe._core.text.special import SpecialTokens
-    from cbpe.tokenizers.tokenizer import Tokenizer
+    from cbpe.text.splitting import RegexSplitter
 
 __all__ = ["count_stream", "encode_stream", "text_parts"]
 
-# Steps of a tokenizer's processing that look at a whole text, or at all that is between two special tokens.
-WHOLE_TEXT_STEPS = {"normalizer", "normalized", "prefix_space"}
-NEAR_THE_END = 4096  # characters that are searched for a cut before all are
+NEAR_THE_END = 4096  # characters that are searched for a cut before the whole text is
 
 
 def encode_stream(
-    tok: Tokenizer, chunks: Iterable[str], allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+    encoder: Encoder,
+    chunks: Iterable[str],
+    allowed: SpecialTokens | None,
+    forbidden: SpecialTokens | None,
+    *,
+    whole: bool = False,
 ) -> Iterator[list[int]]:
-    """The ids of the text that the chunks make, as they become known; as Tokenizer.encode_stream says."""
-    for part in text_parts(tok, chunks, allowed, forbidden):
-        yield tok._encode(part, allowed, forbidden)
+    """The ids of the text that the chunks make, as they become known. whole: as for text_parts."""
+    for part in text_parts(encoder._splitter, chunks, allowed, forbidden, whole=whole):
+        yield encoder._encode(part, allowed, forbidden)
 
 
 def count_stream(
-    tok: Tokenizer,
+    encoder: Encoder,
     chunks: Iterable[str],
     allowed: SpecialTokens | None,
     forbidden: SpecialTokens | None,
     workers: int | None = 1,
+    *,
+    whole: bool = False,
 ) -> int:
-    """The number of tokens of the text that the chunks make; as Tokenizer.count_stream says."""
-    return sum(tok._count(part, allowed, forbidden, workers) for part in text_parts(tok, chunks, allowed, forbidden))
+    """The number of tokens of the text that the chunks make. whole: as for text_parts."""
+    parts = text_parts(encoder._splitter, chunks, allowed, forbidden, whole=whole)
+    return sum(encoder._count(part, allowed, forbidden, workers) for part in parts)
 
 
 def text_parts(
-    tok: Tokenizer,
+    splitter: Splitter | RegexSplitter,
     chunks: Iterable[str],
     allowed: SpecialTokens | None = None,
     forbidden: SpecialTokens | None = None,
+    *,
+    whole: bool = False,
 ) -> Iterator[str]:
-    """A text in parts, one at least, whose ids one after another are those of the whole: what is special in it is so in
-    a part. `chunks` make the text, cut anywhere.
+    """A text in parts, at least one: encoded one after the other, they give the ids of the whole text. `chunks` make
+    the text, cut anywhere. No special token is cut. whole: for an encoder that looks at a whole text, one part.
 
-    No more is held than a chunk and what cannot be cut. Without a split pattern, or with one that runs on the `regex`
-    module, that is all that is between two special tokens; with a tokenizer that normalizes, the whole text.
+    Memory holds a chunk and what cannot be cut: without a split pattern, or with one that runs on the `regex` module,
+    all that is between two special tokens.
     """
-    if WHOLE_TEXT_STEPS & tok._processing().keys():
+    if whole:
         yield "".join(chunks)
         return
-    cutter = Cutter(tok._splitter, allowed, forbidden)
+    cutter = Cutter(splitter, allowed, forbidden)
     held: list[str] = []
     size = try_from = 0  # characters held, and how many it takes to look for a cut again
     started = False
@@ -75,7 +84,7 @@ def text_parts(
             yield text[:cut]
         held = [text[cut:] + half_pair]
         size = len(held[0])
-        try_from = 0 if cut else 2 * size  # so that what is long and cannot be cut is looked through a few times
+        try_from = 0 if cut else 2 * size  # a long text that cannot be cut is looked through a few times only
     if size or not started:
         yield "".join(held)
 
@@ -83,7 +92,9 @@ def text_parts(
 class Cutter:
     """Finds places where a text may be cut."""
 
-    def __init__(self, splitter: object, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> None:
+    def __init__(
+        self, splitter: Splitter | RegexSplitter, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+    ) -> None:
         sets = [special.ids for special in (allowed, forbidden) if special is not None]
         self.splitter = splitter if isinstance(splitter, Splitter) and splitter.pattern is not None else None
         self.allowed = None if allowed is None else alternatives(allowed.ids)
@@ -91,9 +102,9 @@ class Cutter:
         self.longest = max((len(token) for tokens in sets for token in tokens), default=1)
 
     def find(self, text: str) -> int:
-        """The last place that is found where a text may be cut that is not at its end; 0 if there is none."""
-        decided = len(text) - (self.longest - 1)  # a special token that begins before it is here whole
-        start = 0  # of the text behind the last special token that is encoded as one
+        """The last place found where a text may be cut, its end aside; 0 if there is none."""
+        decided = len(text) - (self.longest - 1)  # the text holds the whole of a special token that begins before this
+        start = 0  # of the text after the last special token that is encoded as one
         for match in self.allowed.finditer(text) if self.allowed else ():
             if match.start() >= decided:
                 break
@@ -105,7 +116,7 @@ class Cutter:
         return 0
 
     def is_inside_special(self, text: str, cut: int) -> bool:
-        """Whether a special token begins before this place and ends behind it."""
+        """Whether a special token begins before this place and ends after it."""
         if self.special is None:
             return False
         matches = (self.special.match(text, at) for at in range(max(0, cut - self.longest + 1), cut))
@@ -120,34 +131,35 @@ def alternatives(tokens: Collection[str]) -> re.Pattern[str]:
 
 
 def whole_characters(text: str) -> tuple[str, str]:
-    """A text as it is encoded, without lone surrogates, and a half of a pair of them that its end may be."""
+    """A text as it is encoded, without lone surrogates, and the first half of a pair of them that it may end with."""
     half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
     text = text[: len(text) - len(half)]
     return (text if text.isascii() else utf8(text).decode()), half
 
 
 def last_cut(splitter: Splitter, text: str) -> int:
-    """The last place in a text (0: none) where cutting it changes no piece, whatever it goes on with."""
+    """The last place in a text (0: none) where cutting it changes no piece, whatever follows the text."""
     near = text[-NEAR_THE_END:]
-    cut = last_cut_behind(splitter, near, near is text or len(near) == len(text))
-    if cut or len(near) == len(text):
-        return cut and len(text) - len(near) + cut
-    return last_cut_behind(splitter, text, True)
+    if len(near) == len(text):
+        return last_cut_within(splitter, text, from_start=True)
+    cut = last_cut_within(splitter, near, from_start=False)
+    return len(text) - len(near) + cut if cut else last_cut_within(splitter, text, from_start=True)
 
 
-def last_cut_behind(splitter: Splitter, text: str, from_start: bool) -> int:
-    """As last_cut; if the text does not begin where a piece does, nothing is known before its first sure border."""
+def last_cut_within(splitter: Splitter, text: str, *, from_start: bool) -> int:
+    """As last_cut. from_start: whether a piece begins where the text does; if not, nothing is known of the text before
+    its first sure border."""
     data = text.encode()
     view = memoryview(data)
-    border, behind = splitter.last_border(view)
+    border, seen_to = splitter.last_border(view)
     while border:
-        earlier, behind_earlier = splitter.last_border(view[:border])
+        earlier, earlier_seen_to = splitter.last_border(view[:border])
         if not earlier and not from_start:
             return 0
-        # Between two sure borders the pieces are those of what is between them, and of nothing before.
+        # The pieces between two sure borders depend on nothing before the first of them.
         if_it_ends = splitter.spans(data[earlier:border])
-        if_it_goes_on = splitter.sure_spans(data[earlier:behind])[0]
+        if_it_goes_on = splitter.sure_spans(data[earlier:seen_to])[0]
         if [(start, end) for start, end in if_it_goes_on if end <= border - earlier] == if_it_ends:
             return len(data[:border].decode())
-        border, behind = earlier, behind_earlier
+        border, seen_to = earlier, earlier_seen_to
     return 0

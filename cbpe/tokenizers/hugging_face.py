@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HuggingFaceTokenizer"]
 
+# The steps that look at a whole text, or at all that is between two special tokens.
+WHOLE_TEXT_STEPS = frozenset({"normalizer", "normalized", "prefix_space"})
 NOTHING_AROUND: tuple[list[int], list[int]] = ([], [])
 Stretches = list[tuple[str, int | None]]  # a text in parts, with the id of each that is an added token
 
@@ -281,6 +283,9 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def _processing(self) -> dict[str, Any]:
         return {**self._steps}
+
+    def _takes_whole_texts(self) -> bool:
+        return not WHOLE_TEXT_STEPS.isdisjoint(self._steps)
 
     def _set_processing(self, processing: Mapping[str, Any]) -> None:
         checked = hugging_face.checked_processing(processing)

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from cbpe.analysis.measures import TextStatistics, VocabularyAnalysis
+    from cbpe.analysis.texts import TextStatistics, TextTally
+    from cbpe.analysis.vocabulary import VocabularyAnalysis
     from cbpe.corpus.sources import Source
     from cbpe.text.splitting import RegexSplitter
     from cbpe.training.record import TrainingRecord
@@ -252,7 +253,8 @@ class Tokenizer(Encoder):
         """
         from cbpe.text.streams import encode_stream
 
-        return encode_stream(self, chunks, *self._special_sets(allowed_special, disallowed_special))
+        sets = self._special_sets(allowed_special, disallowed_special)
+        return encode_stream(self, chunks, *sets, whole=self._takes_whole_texts())
 
     def count_stream(
         self,
@@ -266,7 +268,8 @@ class Tokenizer(Encoder):
         each part of more than some 100 KB."""
         from cbpe.text.streams import count_stream
 
-        return count_stream(self, chunks, *self._special_sets(allowed_special, disallowed_special), workers)
+        sets = self._special_sets(allowed_special, disallowed_special)
+        return count_stream(self, chunks, *sets, workers, whole=self._takes_whole_texts())
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """The id of the token with this text or these bytes; failing that, of such a special token. KeyError if
@@ -366,9 +369,9 @@ class Tokenizer(Encoder):
 
     def analyze(self) -> VocabularyAnalysis:
         """Which tokens no text can produce, and why, which are no UTF-8 alone, and which have the same bytes."""
-        from cbpe.analysis.measures import analyze
+        from cbpe.analysis.vocabulary import analyze
 
-        return analyze(self)
+        return analyze(self._vocabulary, self._splitter, self.vocab)
 
     def statistics(self, source: Source, *, field: str | None = None, errors: str = "strict") -> TextStatistics:
         """Bytes per token, tokens per word and the share of the vocabulary used, in a text or several; special tokens
@@ -380,9 +383,17 @@ class Tokenizer(Encoder):
         >>> tok.statistics(["hello world"]).tokens_per_word
         1.0
         """
-        from cbpe.analysis.measures import statistics
+        from cbpe.corpus.sources import Reader
 
-        return statistics(self, source, field=field, errors=errors)
+        tally = self.tally()
+        tally.add(Reader(source, field=field, errors=errors))
+        return tally.statistics()
+
+    def tally(self) -> TextTally:
+        """An empty tally of texts, from which `statistics` comes: for sources that are read one by one and added up."""
+        from cbpe.analysis.texts import TextTally
+
+        return TextTally(self, whole_texts=self._takes_whole_texts())
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
         """Make these the special tokens, in place of those there were: text -> id.
@@ -424,6 +435,11 @@ class Tokenizer(Encoder):
         """Do this before and after. ValueError for what this class does not do."""
         if processing:
             raise ValueError(f"a {type(self).__name__} does no {', '.join(sorted(processing))}")
+
+    def _takes_whole_texts(self) -> bool:
+        """Whether something is done to text before it is split that looks at all of it, or at all between two special
+        tokens: here nothing is."""
+        return False
 
     def _table(self, name: str, make: Callable[[], T]) -> T:
         """What is made of the vocabulary and special tokens in use, when it is first asked for."""

@@ -1,44 +1,46 @@
-"""Pictures of a training, drawn by matplotlib, which is imported when one is wanted."""
+"""Draws the curve of a training with matplotlib, which is imported when somebody wants a picture."""
 
 from __future__ import annotations
 
+import math
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from cbpe.common.checks import N_BYTES
-
-if TYPE_CHECKING:
-    from cbpe.training.record import TrainingRecord
 
 __all__ = ["plot_compression"]
 
 MOST_POINTS = 2000  # more would make the file large and the curve no better
 
 
-def plot_compression(record: TrainingRecord, path: str | os.PathLike[str]) -> None:
-    """Draw the compression curve of a training to a file. Errors are those of TrainingRecord.plot."""
+def plot_compression(path: str | os.PathLike[str], curve: Sequence[float], merges_before: int, text_bytes: int) -> None:
+    """Draw a compression curve to a file. curve: item i is the bytes of text per token with 256 + i tokens, at least
+    one item. merges_before: after how many merges a mark stands, 0 for no mark. text_bytes: for the title.
+
+    Raises ImportError where matplotlib is missing, ValueError for an ending of the name that it does not know, and
+    where the text has no token.
+    """
     try:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError('matplotlib is needed to plot a training: pip install "cbpe[plot]"') from error
-    if not record.tokens_at_start:
+    if math.isnan(curve[0]):
         raise ValueError("there is nothing to plot: the training's text has no token")
-    curve = record.compression_curve()
     sizes = sorted({*range(0, len(curve), len(curve) // MOST_POINTS + 1), len(curve) - 1})
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.add_subplot()
     axes.plot([N_BYTES + size for size in sizes], [curve[size] for size in sizes])
-    if record.merges_before:
-        axes.axvline(N_BYTES + record.merges_before, color="grey", linestyle=":", label="learned from here on")
+    if merges_before:
+        axes.axvline(N_BYTES + merges_before, color="grey", linestyle=":", label="learned from here on")
         axes.legend()
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("tokens in the vocabulary")
     axes.set_ylabel("bytes of text per token")
-    axes.set_title(f"{record.text_bytes:,} bytes: {record.compression():.2f} bytes per token")
+    axes.set_title(f"{text_bytes:,} bytes: {curve[-1]:.2f} bytes per token")
     axes.grid(alpha=0.3)
-    # The same picture of the same training is the same file: no date in it, no random names.
+    # Without a date and random names in it, the same picture is the same file.
     metadata = {"Date": None} if os.fspath(path).endswith(".svg") else {}
     with matplotlib.rc_context({"svg.hashsalt": "cbpe", "svg.fonttype": "none"}):
         figure.savefig(path, metadata=metadata)

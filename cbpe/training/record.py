@@ -74,4 +74,4 @@ class TrainingRecord:
         """
         from cbpe.training.plot import plot_compression
 
-        plot_compression(self, path)
+        plot_compression(path, self.compression_curve(), self.merges_before, self.text_bytes)

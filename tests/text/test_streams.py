@@ -123,7 +123,7 @@ def test_special_tokens_that_are_forbidden_raise_wherever_the_chunks_end():
 def test_a_text_is_cut_as_it_comes():
     encoding = cbpe.get_encoding("cl100k_base")
     line = "The quick brown fox jumps over the lazy dog, and 1234 more;\n"
-    parts = list(text_parts(encoding, [line] * 100))
+    parts = list(text_parts(encoding._splitter, [line] * 100))
     assert "".join(parts) == line * 100
     assert max(map(len, parts)) < 2 * len(line)
 
@@ -135,16 +135,16 @@ def test_what_has_no_border_is_held_and_looked_through_seldom(monkeypatch):
     monkeypatch.setattr(
         stream_encoding.Cutter, "find", lambda self, text: looked_at.append(len(text)) or find(self, text)
     )
-    assert list(text_parts(encoding, ["a" * 100] * 1000)) == ["a" * 100_000]
+    assert list(text_parts(encoding._splitter, ["a" * 100] * 1000)) == ["a" * 100_000]
     assert sum(looked_at) < 3 * 100_000
 
 
 def test_without_a_pattern_the_text_is_cut_at_special_tokens_alone():
     tok = cbpe.train("abcabc abc", 258, pattern=None)
     tok = cbpe.BasicTokenizer() if tok is None else tok
-    assert list(text_parts(tok, ["ab c", "abc"])) == ["ab cabc"]
+    assert list(text_parts(tok._splitter, ["ab c", "abc"])) == ["ab cabc"]
     tok.register_special_tokens({"<|end|>": 500})
-    parts = list(text_parts(tok, ["abc<|end|>abc ab", "c abc<|e", "nd|>a abc", "abc "], tok._special))
+    parts = list(text_parts(tok._splitter, ["abc<|end|>abc ab", "c abc<|e", "nd|>a abc", "abc "], tok._special))
     assert "".join(parts) == "abc<|end|>abc abc abc<|end|>a abcabc "
     assert [part.endswith("<|end|>") for part in parts] == [True, False]
 

@@ -1,0 +1,92 @@
+"""What a tokenizer makes of texts: how many tokens, and which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cbpe._core.calls.encoder import Encoder
+from cbpe.common.progress import ProgressCallback
+from cbpe.corpus.sources import Reader
+from cbpe.text.streams import text_parts
+
+__all__ = ["TextStatistics", "TextTally"]
+
+
+@dataclass(frozen=True)
+class TextStatistics:
+    """What a tokenizer makes of some texts, in sums over all of them; what divides by nothing is nan."""
+
+    texts: int
+    bytes: int  # in UTF-8
+    characters: int
+    words: int  # separated by white space
+    tokens: int
+    tokens_used: int  # different ones
+    n_tokens: int  # in the vocabulary, special tokens aside
+
+    @property
+    def bytes_per_token(self) -> float:
+        """The compression."""
+        return ratio(self.bytes, self.tokens)
+
+    @property
+    def tokens_per_word(self) -> float:
+        """Also called fertility. It says little where white space does not separate words."""
+        return ratio(self.tokens, self.words)
+
+    @property
+    def vocabulary_used(self) -> float:
+        """The share of the vocabulary that came up, from 0 to 1."""
+        return ratio(self.tokens_used, self.n_tokens)
+
+
+class TextTally:
+    """Adds up texts for their statistics. Tallies with one tokenizer can be added in turn.
+
+    encoder: what encodes the texts. whole_texts: as for text_parts.
+    """
+
+    def __init__(self, encoder: Encoder, *, whole_texts: bool) -> None:
+        import numpy as np
+
+        self.encoder = encoder
+        self.whole_texts = whole_texts
+        self.used = np.zeros(encoder._vocabulary.max_id + 1, bool)
+        self.texts = self.bytes = self.characters = self.words = self.tokens = 0
+
+    def add(self, reader: Reader, report: ProgressCallback | None = None) -> None:
+        """Add all texts that a reader reads; where a text can be cut (see text/streams.py), it is not held whole.
+        report is a progress callback."""
+        for chunks in reader.strings(report):
+            self.texts += 1
+            in_word = False
+            for part in text_parts(self.encoder._splitter, chunks, whole=self.whole_texts):
+                self._add_part(part)
+                self.words -= in_word and not part[:1].isspace()  # a word with a cut in it was counted twice
+                in_word = not part[-1:].isspace()
+
+    def _add_part(self, part: str) -> None:
+        import numpy as np
+
+        ids = np.frombuffer(memoryview(self.encoder._encode_buffer(part, None, None)), dtype=np.uint32)
+        self.used[ids] = True
+        self.bytes += len(part) if part.isascii() else len(part.encode())
+        self.characters += len(part)
+        self.words += len(part.split())
+        self.tokens += len(ids)
+
+    def __iadd__(self, other: TextTally) -> TextTally:
+        self.used |= other.used
+        for name in ("texts", "bytes", "characters", "words", "tokens"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        return self
+
+    def statistics(self) -> TextStatistics:
+        """The statistics of all texts that were added."""
+        n_tokens = len(self.encoder._vocabulary)
+        used = int(self.used.sum())
+        return TextStatistics(self.texts, self.bytes, self.characters, self.words, self.tokens, used, n_tokens)
+
+
+def ratio(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")

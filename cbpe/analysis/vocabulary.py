@@ -1,0 +1,67 @@
+"""What can be said of a vocabulary without any text: which of its tokens can come up at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cbpe._core.analysis.reach import judge
+from cbpe._core.splitting.split import Splitter
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+
+__all__ = ["VocabularyAnalysis", "analyze"]
+
+IMPOSSIBLE_BYTES = "no text has these bytes: they are no part of UTF-8"
+NEVER_MERGED = "its bytes are merged to other tokens"
+ALWAYS_SPLIT = "the split pattern always cuts it"
+
+
+@dataclass(frozen=True)
+class VocabularyAnalysis:
+    """What is known of a vocabulary without any text; ids rise.
+
+    No text gives a token in `unreachable`, for the reason that stands there. Some text gives each other token, as far
+    as is known. It is not known of tokens in `not_utf8`, which need others around them; of tokens beside which the
+    pattern always leaves something that they are merged with; and, where the pattern runs on the `regex` module, of
+    those that the pattern always cuts.
+    """
+
+    n_tokens: int  # special tokens aside
+    unreachable: dict[int, str]  # id -> why no text produces the token; special tokens aside
+    not_utf8: list[int]  # tokens that are no UTF-8 alone, such as parts of characters
+    duplicates: list[list[int]]  # groups of ids that have the same bytes, special tokens included
+
+    def __repr__(self) -> str:
+        return (
+            f"<VocabularyAnalysis: {self.n_tokens} tokens, {len(self.unreachable)} unreachable, "
+            f"{len(self.not_utf8)} not UTF-8, {len(self.duplicates)} groups of duplicates>"
+        )
+
+
+def analyze(vocabulary: Vocabulary, splitter: object, vocab: Mapping[int, bytes]) -> VocabularyAnalysis:
+    """Analyze a vocabulary, the splitter that cuts texts for it, and the bytes of every id, special tokens included."""
+    verdicts = judge(vocabulary, splitter if isinstance(splitter, Splitter) else None)
+    reasons = dict.fromkeys(verdicts.always_split, ALWAYS_SPLIT)
+    for token_id in verdicts.never_merged:
+        # A piece that is a token is that token before anything is merged. Which pieces occur in all texts is not known,
+        # but bytes that are no text are none.
+        if token_id in reasons or not (vocabulary.whole_pieces and is_utf8(vocab[token_id])):
+            reasons[token_id] = NEVER_MERGED
+    reasons.update(dict.fromkeys(verdicts.impossible_bytes, IMPOSSIBLE_BYTES))
+    ids_of: dict[bytes, list[int]] = {}
+    for token_id, token in vocab.items():
+        ids_of.setdefault(token, []).append(token_id)
+    return VocabularyAnalysis(
+        n_tokens=len(vocabulary),
+        unreachable=dict(sorted(reasons.items())),
+        not_utf8=sorted([*verdicts.impossible_bytes, *verdicts.partial_characters]),
+        duplicates=sorted(sorted(ids) for ids in ids_of.values() if len(ids) > 1),
+    )
+
+
+def is_utf8(token: bytes) -> bool:
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

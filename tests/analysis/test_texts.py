@@ -1,0 +1,69 @@
+"""Statistics of texts: sums over them, however they come."""
+
+import math
+
+import pytest
+from vocabularies import by_merges
+
+import cbpe
+from cbpe.corpus.sources import Reader
+from cbpe.tokenizers.tokenizer import Tokenizer
+
+
+def test_statistics_of_texts_are_sums_over_them():
+    tok = Tokenizer(by_merges([(97, 98), (256, 256)]), None, {"<a>": 300})
+    found = tok.statistics(["abab ab", "é <a>"])
+    assert (found.texts, found.bytes, found.characters, found.words) == (2, 13, 12, 4)
+    assert (found.tokens, found.tokens_used, found.n_tokens) == (9, 8, 258)
+    assert (found.bytes_per_token, found.tokens_per_word, found.vocabulary_used) == (13 / 9, 9 / 4, 8 / 258)
+    assert tok.statistics("abab ab") == tok.statistics(["abab ab"])
+
+
+def test_statistics_of_files(tmp_path):
+    tok = cbpe.get_encoding("gpt2")
+    (tmp_path / "a.txt").write_text("hello world \u00e9" * 50_000, encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text('{"body": "low"}\n{"body": "lower"}\n')
+    assert tok.statistics(tmp_path / "a.txt") == tok.statistics("hello world \u00e9" * 50_000)
+    assert tok.statistics(tmp_path / "b.jsonl", field="body") == tok.statistics(["low", "lower"])
+    assert tok.statistics(b"\xff", errors="replace") == tok.statistics("\ufffd")
+    with pytest.raises(ValueError, match="not UTF-8"):
+        tok.statistics(b"\xff")
+
+
+def test_a_text_that_is_cut_has_the_statistics_of_the_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr("cbpe.corpus.files.CHUNK_BYTES", 7)
+    text = "don't stop, won't stop:\u3000naïve café\t\n  1234567 words\u00a0and  more " * 20
+    (tmp_path / "a.txt").write_bytes(text.encode())
+    found = cbpe.get_encoding("cl100k_base").statistics(tmp_path / "a.txt")
+    assert (found.characters, found.bytes, found.words) == (len(text), len(text.encode()), len(text.split()))
+    assert found.tokens == cbpe.get_encoding("cl100k_base").count(text)
+    assert found.tokens_used == len(set(cbpe.get_encoding("cl100k_base").encode(text)))
+
+
+def test_tallies_are_added():
+    tok = cbpe.get_encoding("gpt2")
+    texts = ["hello world", "hello there", ""]
+    total = tok.tally()
+    for text in texts:
+        tally = tok.tally()
+        tally.add(Reader(text))
+        assert tally.statistics() == tok.statistics(text)
+        total += tally
+    assert total.statistics() == tok.statistics(texts)
+
+
+def test_statistics_of_nothing():
+    found = cbpe.get_encoding("gpt2").statistics([])
+    assert (found.texts, found.tokens, found.vocabulary_used) == (0, 0, 0.0)
+    assert math.isnan(found.bytes_per_token)
+    assert math.isnan(found.tokens_per_word)
+
+
+def test_lone_surrogates_count_as_they_are_encoded():
+    found = cbpe.get_encoding("gpt2").statistics("\ud800")
+    assert (found.bytes, found.characters) == (3, 1)
+
+
+def test_a_text_that_is_none_is_a_type_error():
+    with pytest.raises(TypeError, match="must be a str, bytes or a path, not int"):
+        cbpe.get_encoding("gpt2").statistics(["a", 7])
