@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +18,7 @@ from cbpe.cli.input.references import TokenizerOption, complete_reference, token
 from cbpe.cli.input.settings import StoreOption
 from cbpe.cli.output.printing import print_lines, print_rows, print_table, print_tree
 from cbpe.cli.output.readable import readable_bytes
+from cbpe.common.wording import listed
 
 if TYPE_CHECKING:
     from cbpe.analysis.lookup import MergeTree
@@ -186,11 +187,13 @@ def encodings(as_json: JsonOption = False) -> None:
     if as_json:
         print_rows(rows)
         return
-    cells = ((row["name"], row["n_vocab"], listed(row["special_tokens"]), listed(row["models"])) for row in rows)
+    cells = (
+        (
+            row["name"],
+            row["n_vocab"],
+            listed(row["special_tokens"], NAMES_SHOWN),
+            listed(row["models"], NAMES_SHOWN),
+        )
+        for row in rows
+    )
     print_table(("name", "tokens", "special tokens", "models"), cells)
-
-
-def listed(names: Collection[str]) -> str:
-    """The first of some names: "<|a|>, <|b|> and 7 more" """
-    more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
-    return ", ".join(islice(names, NAMES_SHOWN)) + more

@@ -1,26 +1,26 @@
-"""Checked numbers: sizes of vocabularies and other whole numbers that users give."""
+"""Checks numbers that users give, such as sizes of vocabularies."""
 
 from __future__ import annotations
 
 import operator
 import os
 
-N_BYTES = 256  # the ids below are the single bytes
-MAX_TOKENS = 2**21 - 1  # that a vocabulary holds
+N_BYTES = 256  # of the tokens that training begins with, the single bytes
+MAX_TOKENS = 2**21 - 1  # in one vocabulary
 
 
 def merges_asked(vocab_size: int) -> int:
-    """The number of merges that make a vocabulary: 276 -> 20. TypeError unless it is an int, ValueError below 256,
-    and above what a vocabulary can hold."""
+    """The number of merges that make a vocabulary: 276 -> 20. TypeError unless it is an int, ValueError below 256 and
+    above what a vocabulary can hold."""
     return checked_int("vocab_size", vocab_size, N_BYTES, " (the single bytes)", MAX_TOKENS) - N_BYTES
 
 
 def checked_dropout(dropout: float | None, seed: int | None) -> tuple[float, int]:
-    """The probability and the seed of BPE-dropout, a random seed for None. TypeError for what are no numbers,
-    ValueError for a probability that is not from 0 to 1, a seed that is not of 64 bits, and a seed of nothing."""
+    """The probability and the seed of BPE-dropout, a random seed for None. TypeError for what is no number, ValueError
+    for a probability that is not from 0 to 1, a seed that is not of 64 bits, and a seed without dropout."""
     if dropout is None:
         raise ValueError(f"seed is {seed!r}, but without dropout nothing is random: pass dropout, or no seed")
-    if isinstance(dropout, bool) or not hasattr(dropout, "__float__"):
+    if not is_float(dropout):
         raise TypeError(f"dropout must be a float, not {type(dropout).__name__}: {dropout!r}")
     probability = float(dropout)
     if not 0 <= probability <= 1:  # which NaN is not either
@@ -31,8 +31,8 @@ def checked_dropout(dropout: float | None, seed: int | None) -> tuple[float, int
 
 
 def checked_int(name: str, value: int, least: int, why: str = "", most: int = 2**62) -> int:
-    """The value as an int from least to most; any integer type will do, but not bool."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    """The value as an int from least to most. TypeError for what is no integer, ValueError for one out of range."""
+    if not is_int(value):
         raise TypeError(f"{name} must be an int, not {type(value).__name__}: {value!r}")
     value = operator.index(value)
     if value < least:
@@ -40,3 +40,13 @@ def checked_int(name: str, value: int, least: int, why: str = "", most: int = 2*
     if value > most:
         raise ValueError(f"{name} is {value}; it must be at most {most}")
     return value
+
+
+def is_int(value: object) -> bool:
+    """Whether a value is of an integer type, numpy's included; a bool is not."""
+    return hasattr(value, "__index__") and not isinstance(value, bool)
+
+
+def is_float(value: object) -> bool:
+    """Whether a value is a number that float() takes; a bool or a text is not."""
+    return hasattr(value, "__float__") and not isinstance(value, bool)

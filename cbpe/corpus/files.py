@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from cbpe._core.counting.count import utf8
+from cbpe.common.wording import listed
 
 __all__ = ["CHUNK_BYTES", "TextFile", "valid_utf8"]
 
@@ -102,7 +103,7 @@ class TextFile:
         if not isinstance(row, dict):
             raise ValueError(f"{place}, is no object with the field {self.field!r}, but {json_type(row)}")
         if self.field not in row:
-            raise ValueError(f"{place}, has no field {self.field!r}; it has {listed(row)}")
+            raise ValueError(f"{place}, has no field {self.field!r}; it has {names_in(row)}")
         text = row[self.field]
         if not isinstance(text, str):
             raise ValueError(f"{place}, has no text in the field {self.field!r}, but {json_type(text)}")
@@ -136,7 +137,7 @@ class TextFile:
     def _check_column(self, schema: Any, types: Any) -> None:
         """ValueError where the column is missing or holds no texts."""
         if self.field not in schema.names:
-            raise ValueError(f"{self.path} has no column {self.field!r}; it has {listed(schema.names)}")
+            raise ValueError(f"{self.path} has no column {self.field!r}; it has {names_in(schema.names)}")
         if schema.names.count(self.field) > 1:
             raise ValueError(f"{self.path} has several columns {self.field!r}: rename all but one")
         held = schema.field(self.field).type
@@ -195,11 +196,9 @@ def json_type(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def listed(names: Iterable[str]) -> str:
-    """Some names for a message: ["a", "b"] -> "'a', 'b'" """
-    names = list(names)
-    shown = ", ".join(map(repr, names[:SHOWN_FIELDS])) or "none"
-    return shown if len(names) <= SHOWN_FIELDS else f"{shown} and {len(names) - SHOWN_FIELDS} more"
+def names_in(names: Iterable[str]) -> str:
+    """Names of fields for a message: ["a", "b"] -> "'a', 'b'" """
+    return listed(map(repr, names), SHOWN_FIELDS) or "none"
 
 
 # Each decompressor with what it raises where the file is damaged.

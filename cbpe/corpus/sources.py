@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, TypeAlias
 from cbpe._core.counting.count import utf8
 from cbpe.common.progress import ProgressCallback
 from cbpe.corpus.files import CHUNK_BYTES, TextFile, valid_utf8
+from cbpe.text.surrogates import ends_within_pair
 
 __all__ = ["Reader", "Source"]
 
@@ -149,6 +150,6 @@ def slices(text: str) -> Iterator[str]:
     start = 0
     while start < len(text):
         end = start + CHUNK_BYTES
-        end += "\ud800" <= text[end - 1 : end] <= "\udbff"
+        end += ends_within_pair(text[end - 1 : end])
         yield text[start:end]
         start = end

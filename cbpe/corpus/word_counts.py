@@ -25,7 +25,6 @@ import heapq
 import json
 import operator
 import os
-import sys
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -33,7 +32,8 @@ from typing import Any
 
 from cbpe._core.counting.count import PieceCounter
 from cbpe.common.atomic_files import write_whole
-from cbpe.common.checks import checked_int
+from cbpe.common.checks import checked_int, is_int
+from cbpe.common.little_endian import little_endian
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, quoted, unicode_version
 
@@ -279,16 +279,9 @@ def piece_checked(piece: Any) -> bytes:
 
 def count_checked(piece: bytes, count: Any) -> int:
     """The count as an int; any integer type will do."""
-    if isinstance(count, bool) or not hasattr(count, "__index__"):
+    if not is_int(count):
         raise TypeError(f"the count of {piece!r} must be an int, not {type(count).__name__}")
     number = operator.index(count)
     if not 1 <= number <= MOST:
         raise ValueError(f"the count of {piece!r} is {count}; it must be from 1 to 2^63 - 1")
     return number
-
-
-def little_endian(numbers: array[int]) -> array[int]:
-    """The same numbers, their bytes in the order of the format, or back."""
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.wording import listed
 
 __all__ = ["refuse_shared_bytes", "refuse_unmerged", "shown"]
 
@@ -13,9 +14,7 @@ MAX_SHOWN = 5
 
 def shown(tokens: Mapping[int, bytes], ids: Iterable[int]) -> str:
     """Some tokens with their ids, for a message: b'the' (258), b'a' (97), ..."""
-    listed = list(ids)
-    more = f" and {len(listed) - MAX_SHOWN:,} more" if len(listed) > MAX_SHOWN else ""
-    return ", ".join(f"{tokens[i][:80]!r} ({i})" for i in listed[:MAX_SHOWN]) + more
+    return listed((f"{tokens[i][:80]!r} ({i})" for i in ids), MAX_SHOWN)
 
 
 def refuse_shared_bytes(what: str, tokens: Mapping[int, bytes]) -> None:

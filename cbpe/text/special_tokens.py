@@ -1,9 +1,11 @@
-"""What special tokens have to be: texts that are not empty, with ids that no other token has."""
+"""Checks special tokens: texts that are not empty, with ids that no other token has."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+
+from cbpe.common.checks import is_int
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabu
     for token, token_id in special_tokens.items():
         if not isinstance(token, str):
             raise TypeError(f"a special token is a str, not {type(token).__name__}: {token!r}")
-        if isinstance(token_id, bool) or not hasattr(token_id, "__index__"):
+        if not is_int(token_id):
             kind = type(token_id).__name__
             raise TypeError(f"the id of the special token {token!r} is an int, not {kind}: {token_id!r}")
         if not token:

@@ -1,10 +1,11 @@
-"""Chooses how a split pattern runs: natively where the compiled splitter understands it, by the `regex` module else."""
+"""Chooses how a split pattern runs: natively where the compiled splitter understands it, else by the `regex` module."""
 
 from __future__ import annotations
 
 import os
 
 from cbpe._core.splitting.split import UNICODE_VERSION, PatternNotSupported, Splitter
+from cbpe.common.wording import shortened
 from cbpe.text.patterns import ASCII_RULES, BY_NAME
 
 TYPE_CHECKING = False
@@ -24,11 +25,11 @@ MAX_QUOTED = 500
 
 
 def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
-    """A splitter for a pattern; its `native` says which kind. ValueError if the pattern is not a valid expression,
-    or if it is what one of cbpe.patterns is called, which as an expression would find next to nothing.
+    """A splitter for a pattern; its `native` says which kind. ValueError if the pattern is not a valid expression, or
+    if it is the name of one of cbpe.patterns, which as an expression would find next to nothing.
 
-    The environment's CBPE_INSTRUCTIONS may name the instruction set that classifies characters ("portable" for none
-    but the machine's basic ones), in place of the best that the machine has. It changes no piece.
+    The environment's CBPE_INSTRUCTIONS may name the instruction set that classifies characters, in place of the best
+    that the machine has; "portable" is the one that every machine has. The pieces are the same with each.
 
     >>> make_splitter(r"\\p{L}+|\\P{L}+").native
     True
@@ -50,8 +51,8 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
 class RegexSplitter:
     """Splits by the `regex` module: any of its patterns, but much slower.
 
-    Unicode's version and the meaning of `$` (also before a last newline) are that module's. A piece is the whole match,
-    whatever groups the pattern has; empty matches are no pieces.
+    That module decides the version of Unicode, and that `$` also matches before a last newline. A piece is the whole
+    match, whatever groups the pattern has; empty matches are no pieces.
     """
 
     native = False
@@ -72,17 +73,17 @@ class RegexSplitter:
         return [text[start:end] for start, end in self.spans(text)]
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Where the pieces of a text are: (start, end) in characters. Raises as split does."""
+        """The places of the pieces in a text: (start, end) in characters. Raises as split does."""
         timeout = SECONDS_PER_TEXT + SECONDS_PER_CHARACTER * len(text)
         try:
             return [match.span() for match in self._compiled.finditer(text, timeout=timeout) if match.group()]
         except TimeoutError:
-            quoted = shortened(self.pattern)
-            raise ValueError(f"the split pattern {quoted} took more than {timeout:.0f} s on one text") from None
+            problem = f"took more than {timeout:.0f} s on one text"
+            raise ValueError(f"the split pattern {quoted(self.pattern)} {problem}") from None
 
 
 def unicode_version(splitter: Splitter | RegexSplitter) -> str | None:
-    """The version of Unicode that a splitter knows characters by; None for the `regex` module's own."""
+    """The version of Unicode by which a splitter knows characters; None for that of the `regex` module."""
     return UNICODE_VERSION if isinstance(splitter, Splitter) else None
 
 
@@ -90,23 +91,23 @@ def compile_regex(pattern: str) -> Any:
     """The pattern compiled by the `regex` module; its errors become ValueErrors that quote the pattern."""
     import regex  # slow to import, and rarely needed
 
-    quoted = shortened(pattern)
+    named = f"the split pattern {quoted(pattern)}"
     if unrolled_copies(pattern) > MAX_COPIES:
-        raise ValueError(f"the split pattern {quoted} is too large: it repeats a group more than {MAX_COPIES} times")
+        raise ValueError(f"{named} is too large: it repeats a group more than {MAX_COPIES} times")
     if largest_count(pattern) > MAX_COUNT:
-        raise ValueError(f"the split pattern {quoted} is too large: it repeats something more than {MAX_COUNT:,} times")
+        raise ValueError(f"{named} is too large: it repeats something more than {MAX_COUNT:,} times")
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise ValueError(f"the split pattern {quoted} is not a valid expression: {error}") from error
+        raise ValueError(f"{named} is not a valid expression: {error}") from error
     except (RecursionError, MemoryError, OverflowError) as error:
-        raise ValueError(f"the split pattern {quoted} is too large: {error}") from error
+        raise ValueError(f"{named} is too large: {error}") from error
 
 
 def unrolled_copies(pattern: str) -> int:
     """How many copies of something inside a repeated group the `regex` module makes: (?:(?:ab{2}){3,}c){5} -> 30
 
-    A rough reading, right for any syntax that has groups, classes and escapes, is all that this guard needs.
+    This guard needs no more than a rough reading, which is right for any syntax with groups, classes and escapes.
     """
     import re
 
@@ -132,17 +133,12 @@ def unrolled_copies(pattern: str) -> int:
 
 
 def largest_count(pattern: str) -> int:
-    """The most times that something has to come in a row, as far as the pattern says so in braces: a{2,3}b{7} -> 7"""
+    """The largest number of times that the pattern, in braces, asks for something in a row: a{2,3}b{7} -> 7"""
     import re
 
     return max((int(digits[:MAX_DIGITS]) for digits in re.findall(r"\{(\d+)", pattern)), default=0)
 
 
-def shortened(pattern: str) -> str:
-    """The pattern as it is quoted in a message."""
-    return repr(pattern) if len(pattern) <= MAX_QUOTED else repr(pattern[:MAX_QUOTED]) + ".."
-
-
 def quoted(pattern: str | None) -> str:
-    """A pattern, or that there is none, as it is quoted in a message."""
-    return "no pattern" if pattern is None else shortened(pattern)
+    """A pattern, or that there is none, as a message quotes it."""
+    return "no pattern" if pattern is None else shortened(pattern, MAX_QUOTED)

@@ -7,8 +7,8 @@ there (`\\s+(?!\\S)`, for example, looks at the character after it). What has no
 
 from __future__ import annotations
 
-from cbpe._core.counting.count import utf8
 from cbpe._core.splitting.split import Splitter
+from cbpe.text.surrogates import ends_within_pair, without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,9 +132,8 @@ def alternatives(tokens: Collection[str]) -> re.Pattern[str]:
 
 def whole_characters(text: str) -> tuple[str, str]:
     """A text as it is encoded, without lone surrogates, and the first half of a pair of them that it may end with."""
-    half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-    text = text[: len(text) - len(half)]
-    return (text if text.isascii() else utf8(text).decode()), half
+    half = text[-1:] if ends_within_pair(text) else ""
+    return without_surrogates(text[: len(text) - len(half)]), half
 
 
 def last_cut(splitter: Splitter, text: str) -> int:

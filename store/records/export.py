@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from cbpe.corpus.word_counts import little_endian
+from cbpe.common.little_endian import little_endian
 from cbpe.training.record import TrainingRecord
 from store.records.limits import MAX_JSON_BYTES, MAX_NOTES_BYTES, MAX_PACKED_BYTES, MAX_TRAINING_BYTES
 from store.records.training import ARRAYS, record_from_fields, record_to_fields

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Table, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from cbpe.common.checks import is_float
 from cbpe.training.record import TrainingRecord
 from store.database.schema import alias_history, aliases, metrics, tags, training_records, versions
 from store.records import audit
@@ -84,7 +85,7 @@ def checked_metrics(metrics: Mapping[str, float] | None) -> dict[str, float]:
     check_number("metrics", len(metrics))
     checked = {}
     for metric, value in metrics.items():
-        if isinstance(value, bool) or (not isinstance(value, (int, float)) and not hasattr(value, "__float__")):
+        if not is_float(value):
             raise TypeError(f"the metric {metric!r} is a number, not {type(value).__name__}: {value!r}")
         try:
             number = float(value)

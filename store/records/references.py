@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from cbpe._core.splitting.split import category
+from cbpe.common.wording import shortened
 from store.records.limits import MAX_NAME, MAX_NUMBER
 
 __all__ = ["Reference", "checked_alias", "checked_label", "checked_name", "checked_text", "parse"]
@@ -85,5 +86,5 @@ def checked_text(what: str, text: str, most: int) -> str:
 
 
 def shown(text: str) -> str:
-    """A text as it is quoted in a message."""
-    return repr(text) if len(text) <= 100 else f"{text[:100]!r}.."
+    """A text as a message quotes it."""
+    return shortened(text, 100)
