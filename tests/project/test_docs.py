@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
 
@@ -76,3 +77,28 @@ def test_every_page_is_in_the_table_of_contents():
     contents = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     listed = re.search(r"```\{toctree\}\n.*?\n\n(.*?)```", contents, re.DOTALL)[1].split()
     assert sorted([*listed, "index"]) == [page.stem for page in PAGES[1:]]
+
+
+def rooms_in_the_tree():
+    """The folders that docs/architecture.md lists, by their paths."""
+    tree = re.search(
+        r"```text\n(cbpe/ .*?)```", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    path, found = [], set()
+    for indent, name in re.findall(r"^( *)(\w+)/  ", tree[1], re.MULTILINE):
+        path = [*path[: len(indent) // 2], name]
+        found.add("/".join(path))
+    return found
+
+
+def test_the_architecture_lists_every_room():
+    listed = rooms_in_the_tree()
+    rooms = {path.parent for package in ("cbpe", "store") for path in (ROOT / package).rglob("__init__.py")}
+    missing = {room.relative_to(ROOT).as_posix() for room in rooms} - listed
+    assert missing <= {"store/database/migrations/versions"}
+    assert {room for room in listed if not (ROOT / room).is_dir()} == set()
+
+
+def test_the_picture_of_the_paths_is_what_its_script_draws():
+    drawn = subprocess.run([sys.executable, ROOT / "docs" / "draw_paths.py"], capture_output=True, check=True).stdout
+    assert drawn.decode().split() == (ROOT / "docs" / "paths.svg").read_text(encoding="utf-8").split()
