@@ -25,8 +25,8 @@ _HOMES = {
     "count_words": "cbpe.corpus.counting",
     "encoding_for_model": "cbpe.tokenizers.registry",
     "encoding_name_for_model": "cbpe.tokenizers.registry",
-    "from_bpeasy": "cbpe.formats.bpeasy",
-    "from_rustbpe": "cbpe.formats.rustbpe",
+    "from_bpeasy": "cbpe.tokenizers.loading",
+    "from_rustbpe": "cbpe.tokenizers.loading",
     "get_encoding": "cbpe.tokenizers.registry",
     "list_encoding_names": "cbpe.tokenizers.registry",
     "load": "cbpe.tokenizers.loading",
@@ -34,6 +34,8 @@ _HOMES = {
     "render_token": "cbpe.formats.minbpe",
     "train": "cbpe.tokenizers.train",
 }
+# What pickles name, and programs do not.
+_PRIVATE_HOMES = {"_restore": "cbpe.tokenizers.tokenizer"}
 # tiktoken's modules, for programs that import this package in its place and say tiktoken.model.MODEL_TO_ENCODING.
 _MODULES = ("core", "model", "registry")
 
@@ -43,9 +45,10 @@ __all__ = list(_HOMES)
 def __getattr__(name: str) -> object:
     if name in _MODULES:
         return importlib.import_module(f"cbpe.{name}")
-    if name not in _HOMES:
+    home = _HOMES.get(name) or _PRIVATE_HOMES.get(name)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value
 

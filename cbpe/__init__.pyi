@@ -8,12 +8,12 @@ from cbpe.analysis.texts import TextStatistics as TextStatistics
 from cbpe.analysis.vocabulary import VocabularyAnalysis as VocabularyAnalysis
 from cbpe.corpus.counting import count_words as count_words
 from cbpe.corpus.word_counts import WordCounts as WordCounts
-from cbpe.formats.bpeasy import from_bpeasy as from_bpeasy
 from cbpe.formats.minbpe import render_token as render_token
-from cbpe.formats.rustbpe import from_rustbpe as from_rustbpe
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN as GPT2_SPLIT_PATTERN
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN as GPT4_SPLIT_PATTERN
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer as HuggingFaceTokenizer
+from cbpe.tokenizers.loading import from_bpeasy as from_bpeasy
+from cbpe.tokenizers.loading import from_rustbpe as from_rustbpe
 from cbpe.tokenizers.loading import load as load
 from cbpe.tokenizers.minbpe import BasicTokenizer as BasicTokenizer
 from cbpe.tokenizers.minbpe import GPT2Tokenizer as GPT2Tokenizer

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.wording import listed
+from cbpe.formats.parts import Parts
+from cbpe.text.added_tokens import FLAGS
 
-__all__ = ["refuse_shared_bytes", "refuse_unmerged", "shown"]
+__all__ = ["refuse_processing", "refuse_shared_bytes", "refuse_unmerged", "shown"]
 
 MAX_SHOWN = 5
 
@@ -33,3 +35,12 @@ def refuse_unmerged(what: str, vocabulary: Vocabulary) -> None:
     unmerged = vocabulary.unmerged()
     if unmerged:
         raise ValueError(f"{what} cannot hold tokens that no merge makes: {shown(unmerged, unmerged)}")
+
+
+def refuse_processing(what: str, parts: Parts, besides: Iterable[str] = ()) -> None:
+    """ValueError where text is changed before it is encoded, or ids after, `besides` some steps."""
+    steps = parts.processing.keys() - {*FLAGS, *besides}
+    if steps:
+        raise ValueError(
+            f"{what} cannot hold what the tokenizer does besides splitting and merging: {', '.join(sorted(steps))}"
+        )

@@ -8,18 +8,24 @@ is U+0120.
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+import os
+import re
+from pathlib import Path
 
-from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.formats.checks import refuse_shared_bytes, refuse_unmerged
-from cbpe.formats.reading import parse_json
+from cbpe._core.conversion.merge_lists import vocabulary_from_merges
+from cbpe.formats.checks import refuse_processing, refuse_shared_bytes, refuse_unmerged
+from cbpe.formats.parts import Parts
+from cbpe.formats.reading import File, parse_json, read_whole
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN, R50K_SPLIT_PATTERN
 
 # OpenAI's names for the two, and Hugging Face's.
 FILE_NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
+NAMES = tuple(name for pair in FILE_NAMES for name in pair)
 PATTERNS = (R50K_SPLIT_PATTERN, GPT2_SPLIT_PATTERN)  # two ways to write the same
 
 HEADER = "#version: 0.2"
+# The first merge can only be of two single bytes, each spelled by a character up to U+0143.
+MERGES_START = re.compile(rb"#version|([!-~]|[\xc2-\xc5][\x80-\xbf]) ([!-~]|[\xc2-\xc5][\x80-\xbf])\r?(\n|$)")
 
 VISIBLE_BYTES = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAC + 1), *range(0xAE, 0xFF + 1)]
 HIDDEN_BYTES = [byte for byte in range(256) if byte not in VISIBLE_BYTES]
@@ -43,16 +49,52 @@ def unspell(text: str) -> bytes:
         raise ValueError(f"the character {error.args[0]!r} in {text[:80]!r} stands for no byte") from None
 
 
-class Content(NamedTuple):
-    """What the two files hold."""
+def spells_other_text(text: str) -> bool:
+    """Whether a text is the spelling of another one, as "\\u0120the" is of " the"."""
+    try:
+        return unspell(text).decode() != text
+    except ValueError:  # it spells no bytes, or no text
+        return False
 
-    ids: dict[bytes, int]
-    merges: list[tuple[bytes, bytes]]
-    special_tokens: dict[str, int]
+
+def recognises(file: File) -> bool:
+    """Whether a file is one of the two: an object of tokens and ids, or merges."""
+    if file.looks_like_json:
+        return isinstance(file.json, dict) and all(type(value) is int for value in file.json.values())
+    return MERGES_START.match(file.start) is not None
 
 
-def loads(encoder_json: bytes, vocab_bpe: bytes) -> Content:
-    """What is in the contents of the two files.
+def load(file: File) -> Parts:
+    """The parts in the two files, of which one is given. ValueError where the other is not beside it."""
+    own, other = (0, 1) if file.looks_like_json else (1, 0)
+    partner = find_partner(file.path, own, other)
+    pair = (file.data, read_whole(partner))
+    return loads(pair[own], pair[other])
+
+
+def find_partner(path: Path, own: int, other: int) -> Path:
+    """The other one of GPT-2's two files."""
+    names = [pair[other] for pair in FILE_NAMES if pair[own] == path.name] or [pair[other] for pair in FILE_NAMES]
+    for name in names:
+        if path.with_name(name).is_file():
+            return path.with_name(name)
+    raise ValueError(f"this is one of GPT-2's two files, and {' or '.join(names)} is not beside it")
+
+
+def files(path: str) -> list[str]:
+    """The two files that are written together, of which one has this path."""
+    names = next(pair for pair in FILE_NAMES if os.path.basename(path) in pair)
+    return [os.path.join(os.path.dirname(path), name) for name in names]
+
+
+def dump(parts: Parts) -> list[bytes]:
+    """The contents of encoder.json and vocab.bpe. ValueError for what the format cannot hold."""
+    refuse_processing("GPT-2's format", parts)
+    return list(dumps(parts))
+
+
+def loads(encoder_json: bytes, vocab_bpe: bytes) -> Parts:
+    """The parts of a GPT2Tokenizer in the contents of the two files.
 
     What encoder.json has beyond the bytes and the merges of vocab.bpe are special tokens. Raises ValueError where a
     file is not what it should be, or the two do not fit each other.
@@ -70,7 +112,8 @@ def loads(encoder_json: bytes, vocab_bpe: bytes) -> Content:
         # The spelling of a hidden byte, most often the space, is in no special token.
         if any(character in CHARACTER_TO_BYTE for character in spelling if character > "\xff"):
             raise ValueError(f"vocab.bpe does not make the token {spelling!r} of encoder.json: is it cut short?")
-    return Content(tokens, [(unspell(left), unspell(right)) for left, right in merges], ids)
+    vocabulary = vocabulary_from_merges(tokens, [(unspell(left), unspell(right)) for left, right in merges])
+    return Parts(vocabulary, PATTERNS[0], ids, kind="GPT2Tokenizer")
 
 
 def load_encoder(data: bytes) -> dict[str, int]:
@@ -102,30 +145,22 @@ def load_merges(data: bytes) -> list[tuple[str, str]]:
     return merges
 
 
-def dumps(
-    ranks: dict[bytes, int], merges: dict[tuple[int, int], int], special_tokens: dict[str, int]
-) -> tuple[bytes, bytes]:
-    """The contents of encoder.json and vocab.bpe for ranks and the merges between their ids, in order."""
-    spellings = {rank: spell(token) for token, rank in sorted(ranks.items(), key=lambda item: item[1])}
-    encoder = {text: rank for rank, text in spellings.items()} | special_tokens
-    lines = [HEADER, *(f"{spellings[left]} {spellings[right]}" for left, right in merges), ""]
-    return json.dumps(encoder).encode("ascii"), "\n".join(lines).encode("utf-8")
-
-
-def exported(vocabulary: Vocabulary, pattern: str | None, special_tokens: dict[str, int]) -> tuple[bytes, bytes]:
+def dumps(parts: Parts) -> tuple[bytes, bytes]:
     """The contents of the two files that give what the vocabulary gives on every text. ValueError where there are none,
     because the format cannot hold what there is."""
-    if pattern not in PATTERNS:
+    if parts.pattern not in PATTERNS:
         raise ValueError("GPT-2's format holds no split pattern: only a tokenizer with GPT-2's own can be saved in it")
-    tokens = vocabulary.tokens()
-    refuse_unmerged("GPT-2's format", vocabulary)
+    tokens = parts.vocabulary.tokens()
+    refuse_unmerged("GPT-2's format", parts.vocabulary)
     refuse_shared_bytes("GPT-2's format", tokens)
-    ranks = {token: token_id for token_id, token in tokens.items()}
+    found = set(tokens.values())
     for token in (bytes([byte]) for byte in range(256)):
-        if token not in ranks:
+        if token not in found:
             raise ValueError(f"GPT-2's format has a token for every byte, and there is none for {token!r}")
-    spellings = {spell(token) for token in ranks}
-    for text in special_tokens:
-        if text in spellings or any(character in CHARACTER_TO_BYTE for character in text if character > "\xff"):
+    spellings = {token_id: spell(token) for token_id, token in sorted(tokens.items())}
+    encoder = {text: token_id for token_id, text in spellings.items()}
+    for text in parts.special_tokens:
+        if text in encoder or any(character in CHARACTER_TO_BYTE for character in text if character > "\xff"):
             raise ValueError(f"the special token {text!r} would be taken for an ordinary one in GPT-2's format")
-    return dumps(ranks, vocabulary.merges(), special_tokens)
+    lines = [HEADER, *(f"{spellings[left]} {spellings[right]}" for left, right in parts.vocabulary.merges()), ""]
+    return json.dumps({**encoder, **parts.special_tokens}).encode("ascii"), "\n".join(lines).encode("utf-8")

@@ -6,23 +6,53 @@ with its id, and the pairs of ids that are merged, the first of which makes toke
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+import re
+from collections.abc import Iterable
 
 from cbpe._core.splitting.split import category
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.public import public
+from cbpe.common.trained_vocabulary import trained_vocabulary
+from cbpe.formats.checks import refuse_processing, refuse_unmerged
+from cbpe.formats.parts import Parts
+from cbpe.formats.reading import File, read_text
+from cbpe.text.special_tokens import refuse_shared_ids
 
 VERSION = "minbpe v1"
+FOR_PEOPLE = re.compile(rb"\[.*\] \d+\r?\n")  # how a .vocab file starts
 
 
-class Model(NamedTuple):
-    """What a .model file holds."""
+def recognises(file: File) -> bool:
+    """Whether a file is a .model. ValueError for a .vocab, which is for people to read."""
+    if FOR_PEOPLE.match(file.start):
+        raise ValueError("this is minbpe's .vocab file, for people to read: load the .model file beside it")
+    return file.start.startswith(b"minbpe v")
 
-    pattern: str | None
-    special_tokens: dict[str, int]
-    merges: list[tuple[int, int]]  # merge i makes token 256 + i
+
+def load(file: File) -> Parts:
+    """The parts in a .model file: of a RegexTokenizer, or of a BasicTokenizer if there is no split pattern."""
+    parts = loads(read_text(file.path))
+    refuse_shared_ids(parts.special_tokens)
+    return parts
 
 
-def loads(text: str) -> Model:
-    """The content of a .model file. ValueError says which line is wrong, and how."""
+def files(path: str) -> list[str]:
+    """The .model and the .vocab that are written together, of which one has this path."""
+    prefix = os.path.splitext(path)[0]
+    return [f"{prefix}.model", f"{prefix}.vocab"]
+
+
+def dump(parts: Parts) -> list[bytes]:
+    """The contents of the .model and the .vocab. ValueError for what the format cannot hold: it has no ids."""
+    refuse_processing("minbpe's format", parts)
+    refuse_unmerged("minbpe's format", parts.vocabulary)
+    refuse_other_ids(parts.vocabulary)
+    return [dumps(parts).encode("utf-8"), dumps_vocab(parts.vocabulary).encode("utf-8")]
+
+
+def loads(text: str) -> Parts:
+    """The parts in the content of a .model file. ValueError says which line is wrong, and how."""
     lines = text.split("\n")
     if lines[0].strip() != VERSION:
         raise ValueError(f"line 1 of the model is {lines[0][:80]!r}, not {VERSION!r}: no model, or of another version")
@@ -46,7 +76,9 @@ def loads(text: str) -> Model:
         if token in special_tokens:
             raise ValueError(f"line {line_number} of the model gives the special token {token!r} again")
         special_tokens[token] = int(token_id)
-    return Model(pattern or None, special_tokens, load_merges(lines, 3 + n_special))
+    merges = load_merges(lines, 3 + n_special)
+    kind = "RegexTokenizer" if pattern else "BasicTokenizer"
+    return Parts(trained_vocabulary(merges), pattern or None, special_tokens, kind=kind)
 
 
 def load_merges(lines: list[str], start: int) -> list[tuple[int, int]]:
@@ -73,19 +105,37 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 10
 
 
-def dumps(model: Model) -> str:
-    """The content of a .model file. ValueError for what its lines cannot hold."""
-    texts = [("special token", token) for token in model.special_tokens]
-    if model.pattern is not None:
-        texts.append(("split pattern", model.pattern))
+def dumps(parts: Parts) -> str:
+    """The content of a .model file, whose ids are not looked at. ValueError for what its lines cannot hold."""
+    refuse_texts(parts.pattern, parts.special_tokens)
+    lines = [VERSION, parts.pattern or "", str(len(parts.special_tokens))]
+    lines += [f"{token} {token_id}" for token, token_id in parts.special_tokens.items()]
+    lines += [f"{left} {right}" for left, right in parts.vocabulary.merges()]
+    return "\n".join(lines) + "\n"
+
+
+def refuse_texts(pattern: str | None, special_tokens: Iterable[str]) -> None:
+    """ValueError for a split pattern or a special token that a line of a .model file cannot hold."""
+    texts = [("special token", token) for token in special_tokens]
+    if pattern is not None:
+        texts.append(("split pattern", pattern))
     for name, text in texts:
         if not text or "\n" in text or "\r" in text or text != text.strip() or not is_encodable(text):
             problem = "it is empty, or has a line break, a blank at an end or a lone surrogate"
             raise ValueError(f"minbpe's format cannot hold the {name} {text!r}: {problem}")
-    lines = [VERSION, model.pattern or "", str(len(model.special_tokens))]
-    lines += [f"{token} {token_id}" for token, token_id in model.special_tokens.items()]
-    lines += [f"{left} {right}" for left, right in model.merges]
-    return "\n".join(lines) + "\n"
+
+
+def refuse_other_ids(vocabulary: Vocabulary) -> None:
+    """ValueError where a token's id is not the byte's value, or 256 + the number of the merge."""
+    for byte in range(256):
+        if vocabulary.find(bytes([byte])) != byte:
+            raise ValueError(
+                f"minbpe's format cannot hold an id of the byte 0x{byte:02x} other than {byte}: pickle the tokenizer"
+            )
+    for i, (pair, token_id) in enumerate(vocabulary.merges().items(), 256):
+        if token_id != i:
+            problem = f"the merge of {pair} makes token {token_id}, and minbpe's format would make it token {i}"
+            raise ValueError(f"{problem}: pickle the tokenizer, or train it without special tokens between its merges")
 
 
 def is_encodable(text: str) -> bool:
@@ -93,19 +143,21 @@ def is_encodable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def dumps_vocab(vocab: dict[int, bytes], merges: dict[tuple[int, int], int]) -> str:
+def dumps_vocab(vocabulary: Vocabulary) -> str:
     """The content of a .vocab file: every token, rendered, with the two that it is merged from."""
-    parts = {new_id: pair for pair, new_id in merges.items()}
+    tokens = vocabulary.tokens()
+    pairs = {new_id: pair for pair, new_id in vocabulary.merges().items()}
     lines = []
-    for token_id, token in vocab.items():
-        if token_id in parts:
-            left, right = (render_token(vocab[part]) for part in parts[token_id])
+    for token_id, token in tokens.items():
+        if token_id in pairs:
+            left, right = (render_token(tokens[side]) for side in pairs[token_id])
             lines.append(f"[{left}][{right}] -> [{render_token(token)}] {token_id}\n")
         else:
             lines.append(f"[{render_token(token)}] {token_id}\n")
     return "".join(lines)
 
 
+@public
 def render_token(token: bytes) -> str:
     """A token for people to read: bytes that are no UTF-8 become U+FFFD, control characters (categories C*) their
     number.

@@ -4,13 +4,43 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
-__all__ = ["MAX_FILE_BYTES", "parse_json", "read_start", "read_text", "read_whole"]
+__all__ = ["MAX_FILE_BYTES", "File", "parse_json", "read_start", "read_text", "read_whole"]
+
+ENOUGH_TO_TELL = 1 << 16  # bytes of a file by which its format is told
 
 MAX_FILE_BYTES = 1 << 28  # the largest tokenizers that are published have some 40 MB
 MAX_DIGITS = 20  # of a number; longer ones are no ids, and int() has no time for endless ones
+
+
+class File:
+    """A file whose format is to be told. It is read when first asked for, and once. OSError where it cannot be read."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+
+    @cached_property
+    def start(self) -> bytes:
+        """Its first ENOUGH_TO_TELL bytes."""
+        return read_start(self.path, ENOUGH_TO_TELL)
+
+    @cached_property
+    def data(self) -> bytes:
+        """All its bytes. Raises as read_whole does."""
+        return read_whole(self.path)
+
+    @property
+    def looks_like_json(self) -> bool:
+        """Whether it starts as an object of JSON does."""
+        return self.start.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").startswith(b"{")
+
+    @cached_property
+    def json(self) -> Any:
+        """The value in it. Raises as read_whole and parse_json do."""
+        return parse_json(self.data, "this")
 
 
 def read_start(path: str | os.PathLike[str], n_bytes: int) -> bytes:

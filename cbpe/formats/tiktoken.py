@@ -4,11 +4,32 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from itertools import pairwise
 
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe._core.vocabulary.vocabulary import PACKED_HEADER_BYTES, Vocabulary
-from cbpe.formats.checks import refuse_shared_bytes, shown
+from cbpe.formats.checks import refuse_processing, refuse_shared_bytes, shown
+from cbpe.formats.parts import Parts
+from cbpe.formats.reading import File
+
+FIRST_LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? \d+\r?(\n|$)")
+
+
+def recognises(file: File) -> bool:
+    """Whether a file starts with a line of ranks."""
+    return FIRST_LINE.match(file.start) is not None
+
+
+def load(file: File) -> Parts:
+    """The parts in a .tiktoken file, which holds no split pattern and no special tokens."""
+    return Parts(vocabulary_from_ranks(loads(file.data)), None, {}, kind="Encoding")
+
+
+def dump(parts: Parts) -> list[bytes]:
+    """The content of a .tiktoken file. ValueError where ranks give other ids than the parts do."""
+    refuse_processing("tiktoken's format", parts, besides=("template",))
+    return [dumps(exported_ranks(parts.vocabulary))]
 
 
 def loads(data: bytes) -> dict[bytes, int]:

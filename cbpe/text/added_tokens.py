@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-__all__ = ["Finders", "cut"]
+__all__ = ["FLAGS", "Finders", "cut"]
+
+# Lists of added tokens in a tokenizer's processing: those that are looked for in normalized text, and those that are
+# not called special. They say how added tokens are found; ordinary text is not changed by them.
+FLAGS = ("normalized", "ordinary")
 
 
 class Finders:

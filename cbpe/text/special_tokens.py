@@ -43,7 +43,7 @@ def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabu
     return {token: operator.index(token_id) for token, token_id in special_tokens.items()}
 
 
-def refuse_shared_ids(special_tokens: dict[str, int]) -> None:
+def refuse_shared_ids(special_tokens: Mapping[str, int]) -> None:
     """ValueError if two special tokens have one id."""
     tokens = {token_id: token for token, token_id in special_tokens.items()}
     for token, token_id in special_tokens.items():

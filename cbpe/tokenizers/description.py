@@ -11,25 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import cbpe
 from cbpe._core.splitting.split import UNICODE_VERSION
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.text.special_tokens import checked_special_tokens
+from cbpe.formats.parts import Parts
 from cbpe.text.splitting import unicode_version
+from cbpe.tokenizers.kinds import KINDS, tokenizer_of
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["KINDS", "Model", "build", "canonical_form", "describe", "in_decoded_order"]
-
-# The classes that a model can be of; one of a program's own may do what a model does not say.
-KINDS = (
-    "Tokenizer",
-    "BasicTokenizer",
-    "RegexTokenizer",
-    "GPT2Tokenizer",
-    "GPT4Tokenizer",
-    "Encoding",
-    "HuggingFaceTokenizer",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,17 +86,18 @@ def in_decoded_order(special_tokens: Mapping[str, int], decoded: Mapping[str, in
 def describe(tok: Tokenizer) -> Model:
     """The model of a tokenizer. TypeError for a class of a program's own, and for what is no tokenizer."""
     kind = type(tok).__name__
-    if kind not in KINDS or type(tok) is not getattr(cbpe, kind):
+    if type(tok) is not KINDS.get(kind):
         raise TypeError(f"a {kind} has no model: only the classes {', '.join(KINDS)} of cbpe have one")
+    parts = tok._parts()
     return Model(
         kind,
-        getattr(tok, "name", None),
-        tok._vocabulary.pack(),
+        parts.name,
+        parts.vocabulary.pack(),
         tok.semantics,
-        tok.pattern,
-        tok.special_tokens,
+        parts.pattern,
+        parts.special_tokens,
         unicode_version(tok._splitter),
-        tok._processing(),
+        parts.processing,
     )
 
 
@@ -119,14 +109,11 @@ def build(model: Model) -> Tokenizer:
     vocabulary = Vocabulary.unpack(model.vocabulary)
     if ("ranks" if vocabulary.whole_pieces else "pairs") != model.semantics:
         raise ValueError(f"the model says that it merges by {model.semantics!r}, and its vocabulary that it does not")
-    cls: type[Tokenizer] = getattr(cbpe, model.kind)
-    tok = cls.__new__(cls)
-    Tokenizer.__init__(tok, vocabulary, model.pattern, checked_special_tokens(model.special_tokens, vocabulary))
+    tok = tokenizer_of(
+        Parts(vocabulary, model.pattern, model.special_tokens, model.processing, kind=model.kind, name=model.name)
+    )
     found = unicode_version(tok._splitter)
     if found != model.unicode_version:
         asked, has = model.unicode_version or "the regex module's Unicode", found or "the regex module's Unicode"
         raise ValueError(f"the model splits text by {asked}, and this version of cbpe by {has} ({UNICODE_VERSION})")
-    if model.name is not None:
-        vars(tok)["name"] = model.name
-    tok._set_processing(model.processing)
     return tok

@@ -15,9 +15,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
-from cbpe._core.conversion.merge_lists import vocabulary_from_merges
 from cbpe.common.checks import checked_int
-from cbpe.formats import hugging_face
+from cbpe.formats.hugging_face.processing import around, checked_processing, template_ids
+from cbpe.formats.hugging_face.reading import loads
 from cbpe.text.added_tokens import Finders, cut
 from cbpe.tokenizers.tokenizer import MAX_SUBSETS, Tokenizer
 
@@ -70,18 +70,13 @@ class HuggingFaceTokenizer(Tokenizer):
     def from_json(cls, data: bytes) -> Self:
         """The tokenizer in the content of a tokenizer.json. ValueError names the part that is wrong, or that cannot be
         honoured exactly."""
-        return cls._of(hugging_face.loads(data))
+        return cls._of(loads(data))
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer, processing: Mapping[str, Any] | None = None) -> Self:
         """A tokenizer with the vocabulary, the split pattern and the special tokens of another one, and with what is to
         be done before and after."""
         return cls(tokenizer._vocabulary, tokenizer.pattern, tokenizer.special_tokens, processing=processing)
-
-    @classmethod
-    def _of(cls, content: hugging_face.Content) -> Self:
-        vocabulary = vocabulary_from_merges(content.ids, content.merges, content.whole_pieces)
-        return cls(vocabulary, content.pattern, content.added_tokens, processing=content.processing)
 
     # ---- Encoding
 
@@ -288,16 +283,16 @@ class HuggingFaceTokenizer(Tokenizer):
         return not WHOLE_TEXT_STEPS.isdisjoint(self._steps)
 
     def _set_processing(self, processing: Mapping[str, Any]) -> None:
-        checked = hugging_face.checked_processing(processing)
+        checked = checked_processing(processing)
         self._refuse_contradictions(checked, self.special_tokens)
         self._steps = checked
-        self._around_text = hugging_face.around(checked)
+        self._around_text = around(checked)
         self._changes_nothing = checked.keys() <= {"ordinary", "template"}
         self._tables.pop("finders", None)
 
     def _refuse_contradictions(self, processing: Mapping[str, Any], special_tokens: Mapping[str, int]) -> None:
         """ValueError where the special tokens are not what the processing needs."""
-        for token_id in hugging_face.template_ids(processing):
+        for token_id in template_ids(processing):
             if token_id not in self._vocabulary and token_id not in special_tokens.values():
                 raise ValueError(f"the template puts the token {token_id} around texts, and there is no such token")
         if "normalizer" in processing:

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES, decode_ids
-from cbpe._core.conversion.merge_lists import vocabulary_from_merges
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe.common.checks import merges_asked
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.encodings.named import SPECS, load_vocabulary
 from cbpe.formats import gpt2, minbpe
-from cbpe.formats.reading import read_text, read_whole
+from cbpe.formats.parts import Parts
+from cbpe.formats.reading import File, read_whole
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
-from cbpe.text.special_tokens import checked_special_tokens, refuse_shared_ids
+from cbpe.text.special_tokens import checked_special_tokens
 from cbpe.text.splitting import make_splitter
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -86,9 +86,10 @@ class BasicTokenizer(Tokenizer):
         256 + i being made by merge i. Each file is written aside and then put in place, so that none is ever half
         there.
         """
-        from cbpe.tokenizers.saving import has_known_ending, save
+        from cbpe.formats.files import format_of_name, save
 
-        save(self, file_prefix if has_known_ending(file_prefix) else f"{os.fspath(file_prefix)}.model")
+        path = os.fspath(file_prefix)
+        save(self._parts(), f"{path}.model" if format_of_name(path) is None else path)
 
     def load(self, model_file: str | Path) -> None:
         """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid
@@ -96,16 +97,13 @@ class BasicTokenizer(Tokenizer):
         if not os.fspath(model_file).endswith(".model"):
             raise ValueError(f"a model file ends in .model: {os.fspath(model_file)!r}")
         try:
-            self._become(minbpe.loads(read_text(model_file)))
+            self._become(minbpe.load(File(model_file)))
         except ValueError as error:
             raise ValueError(f"{model_file}: {error}") from error
 
-    def _become(self, model: minbpe.Model) -> None:
-        splitter = make_splitter(self._loaded_pattern(model.pattern))
-        vocabulary = trained_vocabulary(model.merges)
-        special_tokens = checked_special_tokens(model.special_tokens, vocabulary)
-        refuse_shared_ids(special_tokens)
-        self._use(vocabulary, splitter, special_tokens)
+    def _become(self, parts: Parts) -> None:
+        splitter = make_splitter(self._loaded_pattern(parts.pattern))
+        self._use(parts.vocabulary, splitter, checked_special_tokens(parts.special_tokens, parts.vocabulary))
         self.training = None
 
     def _loaded_pattern(self, pattern: str | None) -> str | None:
@@ -154,10 +152,11 @@ class _GPTTokenizer(RegexTokenizer):
     def save(self, file_prefix: str | os.PathLike[str]) -> None:
         """Write a file of the format that the end of its name says, as Tokenizer.save does. NotImplementedError for
         minbpe's, which cannot hold it."""
-        from cbpe.tokenizers.saving import has_known_ending, save
+        from cbpe.formats.files import format_of_name, save
 
-        if has_known_ending(file_prefix) and os.path.splitext(file_prefix)[1] not in (".model", ".vocab"):
-            return save(self, file_prefix)
+        known = format_of_name(file_prefix)
+        if known is not None and known.module is not minbpe:
+            return save(self._parts(), file_prefix)
         raise NotImplementedError(
             f"minbpe's format cannot hold a {type(self).__name__}, whose ids of bytes are shuffled"
         )
@@ -176,11 +175,7 @@ class GPT2Tokenizer(_GPTTokenizer):
     def from_files(cls, encoder_json: str | Path, vocab_bpe: str | Path) -> Self:
         """The tokenizer in GPT-2's own two files, or in two of the same form. ValueError where they are not what they
         should be."""
-        content = gpt2.loads(read_whole(encoder_json), read_whole(vocab_bpe))
-        vocabulary = vocabulary_from_merges(content.ids, content.merges)
-        tok = cls.__new__(cls)
-        Tokenizer.__init__(tok, vocabulary, SPECS[cls._encoding].pattern, content.special_tokens)
-        return tok
+        return cls._of(gpt2.loads(read_whole(encoder_json), read_whole(vocab_bpe)))
 
 
 class GPT4Tokenizer(_GPTTokenizer):

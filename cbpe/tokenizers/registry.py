@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe.encodings.named import SPECS, load_vocabulary
+from cbpe.formats.parts import Parts
 from cbpe.tokenizers.tiktoken import Encoding
-from cbpe.tokenizers.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from cbpe._core.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names", "model_names"]
 
@@ -39,13 +36,7 @@ def get_encoding(encoding_name: str, *, cache_bytes: int | None = None) -> Encod
     shared = _from_plugin(encoding_name)
     if cache_bytes is None:
         return shared
-    assert shared.pattern is not None  # which an Encoding's constructor asks for
-    return _assemble(shared.name, shared._vocabulary, shared.pattern, shared.special_tokens, cache_bytes)
-
-
-def is_shared(encoding: Encoding) -> bool:
-    """Whether get_encoding gives this very one to all who ask for its name."""
-    return _shared.get(encoding.name) is encoding
+    return Encoding._of(shared._parts(), cache_bytes=cache_bytes)
 
 
 def list_encoding_names() -> list[str]:
@@ -100,9 +91,16 @@ def _built_in(name: str, cache_bytes: int | None) -> Encoding:
     if cache_bytes is None and name in _shared:
         return _shared[name]
     spec = SPECS[name]
-    size = DEFAULT_CACHE_BYTES if cache_bytes is None else cache_bytes
-    made = _assemble(name, load_vocabulary(spec.vocabulary), spec.pattern, spec.special_tokens, size)
-    return made if cache_bytes is not None else _shared.setdefault(name, made)
+    parts = Parts(load_vocabulary(spec.vocabulary), spec.pattern, spec.special_tokens, name=name)
+    if cache_bytes is not None:
+        return Encoding._of(parts, cache_bytes=cache_bytes)
+    return _share(name, Encoding._of(parts))
+
+
+def _share(name: str, encoding: Encoding) -> Encoding:
+    """The one that all get who ask for this name, from now on: this one, or the one that another thread made before."""
+    encoding._found_by = (get_encoding, (name,))
+    return _shared.setdefault(name, encoding)
 
 
 def _from_plugin(name: str) -> Encoding:
@@ -115,7 +113,7 @@ def _from_plugin(name: str) -> Encoding:
         if name not in known:
             raise ValueError(f"unknown encoding {name!r}: " + _meant(name, known))
         if name not in _shared:
-            _shared[name] = Encoding(**known[name]())
+            return _share(name, Encoding(**known[name]()))
         return _shared[name]
 
 
@@ -126,13 +124,3 @@ def _meant(name: str, plugins: Iterable[str]) -> str:
     except KeyError:
         return f"the known ones are {', '.join([*SPECS, *plugins])}"
     return f"this is a model, and its encoding is {of_model!r}; encoding_for_model({name!r}) knows that"
-
-
-def _assemble(
-    name: str, vocabulary: Vocabulary, pattern: str, special_tokens: dict[str, int], cache_bytes: int
-) -> Encoding:
-    """An encoding that nobody else has."""
-    encoding = Encoding.__new__(Encoding)
-    Tokenizer.__init__(encoding, vocabulary, pattern, special_tokens, cache_bytes=cache_bytes)
-    encoding.name = name
-    return encoding

@@ -8,7 +8,7 @@ from cbpe.tokenizers.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, NoReturn
 
     import numpy as np
@@ -32,6 +32,9 @@ class Encoding(Tokenizer):
 
     A named encoding is pickled and copied by name, others by content.
     """
+
+    # Of one that all get who ask for its name: what to ask, and for which name.
+    _found_by: tuple[Callable[..., Encoding], tuple[str]] | None = None
 
     def __init__(
         self,
@@ -209,9 +212,7 @@ class Encoding(Tokenizer):
         return f"<Encoding {self.name!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from cbpe.tokenizers.registry import get_encoding, is_shared
-
-        return (get_encoding, (self.name,)) if is_shared(self) else super().__reduce__()
+        return super().__reduce__() if self._found_by is None else self._found_by
 
     # ---- tiktoken's private names, for programs that reach in: make an encoding of another's parts, for one
 

@@ -1,5 +1,5 @@
-"""Tokenizer, the one class that users meet: minbpe's classes are in minbpe_tokenizers.py, tiktoken's in
-tiktoken_encoding.py.
+"""Tokenizer, the class that all others are of: minbpe's are in minbpe.py, tiktoken's in tiktoken.py, and that of
+Hugging Face's files in hugging_face.py.
 
 They differ by data: which vocabulary, which split pattern, which special tokens. How text becomes tokens is the same
 for all, and is done by the compiled core: a text is split into pieces, and within each piece neighbouring tokens are
@@ -16,6 +16,8 @@ from cbpe._core.splitting.split import Splitter
 from cbpe._core.text.special import SpecialTokens
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import checked_dropout, checked_int
+from cbpe.common.public import public
+from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import (
     END_OF_TEXT,
     SpecialChoiceError,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
+    from typing_extensions import Self
 
     from cbpe.analysis.texts import TextStatistics, TextTally
     from cbpe.analysis.vocabulary import VocabularyAnalysis
@@ -49,6 +52,7 @@ MAX_SUBSETS = 64  # choices of allowed or disallowed special tokens that are kep
 _DERIVED = {"_tables", "_subsets"}  # attributes that are made anew for a copy
 
 
+@public
 class Tokenizer(Encoder):
     """Encodes text to token ids and decodes them, with one vocabulary, split pattern and set of special tokens.
 
@@ -409,23 +413,41 @@ class Tokenizer(Encoder):
         """Write the tokenizer to a file, in the format that the end of its name says.
 
         .json: Hugging Face's tokenizer.json. .model or .vocab: minbpe's, both files. .tiktoken: tiktoken's ranks and
-        nothing else. encoder.json or vocab.bpe, vocab.json or merges.txt: GPT-2's two files. ValueError, and nothing is
-        written, where the format cannot hold what gives the same results, or the name has another end.
+        nothing else. gpt2_tokenizer.bin: llm.c's. encoder.json or vocab.bpe, vocab.json or merges.txt: GPT-2's two
+        files. ValueError, and nothing is written, where the format cannot hold what gives the same results, or the name
+        has another end.
 
         >>> enc.save("cl100k_base.tiktoken")
         """
-        from cbpe.tokenizers.saving import save
+        from cbpe.formats.files import save
 
-        save(self, path)
+        save(self._parts(), path)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self._vocabulary)} tokens, {len(self._special.ids)} special>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = {name: value for name, value in vars(self).items() if name not in _DERIVED}
-        return restore, (type(self), self._vocabulary.pack(), self.pattern, self.special_tokens, state)
+        return _restore, (type(self), self._vocabulary.pack(), self.pattern, self.special_tokens, state)
 
     # ---- Private
+
+    @classmethod
+    def _of(cls, parts: Parts, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> Self:
+        """The tokenizer of this class that has these parts; the constructors of most classes take something else."""
+        tok = cls.__new__(cls)
+        Tokenizer.__init__(tok, parts.vocabulary, parts.pattern, parts.special_tokens, cache_bytes=cache_bytes)
+        if parts.name is not None:
+            vars(tok)["name"] = parts.name
+        tok._set_processing(parts.processing)
+        return tok
+
+    def _parts(self) -> Parts:
+        name = getattr(self, "name", None)
+        processing = self._processing()
+        return Parts(
+            self._vocabulary, self.pattern, self.special_tokens, processing, kind=type(self).__name__, name=name
+        )
 
     def _processing(self) -> dict[str, Any]:
         """What is done to text before it is split and to ids after it is encoded, as JSON can hold it: here nothing."""
@@ -509,11 +531,11 @@ class Tokenizer(Encoder):
         return subset
 
 
-def restore(
+@public
+def _restore(
     cls: type[Tokenizer], packed: bytes, pattern: str | None, special_tokens: dict[str, int], state: dict[str, Any]
 ) -> Tokenizer:
     """The tokenizer that was pickled or copied."""
-    tok = cls.__new__(cls)
-    Tokenizer.__init__(tok, Vocabulary.unpack(packed), pattern, special_tokens, cache_bytes=state["_cache_bytes"])
+    tok = cls._of(Parts(Vocabulary.unpack(packed), pattern, special_tokens), cache_bytes=state["_cache_bytes"])
     vars(tok).update(state)
     return tok

@@ -13,7 +13,7 @@ from cbpe.common.progress import ProgressCallback
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
-from cbpe.formats.hugging_face import FLAGS
+from cbpe.text.added_tokens import FLAGS
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.tokenizers.minbpe import BasicTokenizer, RegexTokenizer
 from cbpe.tokenizers.tokenizer import Tokenizer

@@ -17,6 +17,7 @@ from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.atomic_files import check_writable, write_whole
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.formats import minbpe
+from cbpe.formats.parts import Parts
 
 __all__ = ["Checkpoint"]
 
@@ -66,12 +67,12 @@ class Checkpoint:
             raise ValueError(f"the checkpoint {self.path} is no model to go on from: {error}") from error
         if model.pattern != self.pattern:
             raise self._foreign(f"it splits text by {model.pattern!r}, this one by {self.pattern!r}")
-        if model.merges[: initial.n_merges] != list(initial.merges()):
+        if list(model.vocabulary.merges())[: initial.n_merges] != list(initial.merges()):
             raise self._foreign("its first merges are not those of the initial tokenizer")
-        if len(model.merges) > n_merges:
-            raise self._foreign(f"it has {len(model.merges)} merges, and {n_merges} are asked for")
-        self.written = len(model.merges)
-        return trained_vocabulary(model.merges)
+        if model.vocabulary.n_merges > n_merges:
+            raise self._foreign(f"it has {model.vocabulary.n_merges} merges, and {n_merges} are asked for")
+        self.written = model.vocabulary.n_merges
+        return model.vocabulary
 
     def refuse_foreign(self, trainer: Trainer, n_initial: int, min_count: int) -> None:
         """ValueError where the merges from number n_initial on cannot have been learned from the trainer's text: where
@@ -109,8 +110,8 @@ class Checkpoint:
             warnings.warn(f"the checkpoint {self.path} was not written, {held}: {reason}", stacklevel=2)
 
     def _content(self, left: array[int], right: array[int]) -> bytes:
-        merges = list(zip(left, right, strict=True))
-        return minbpe.dumps(minbpe.Model(self.pattern, self.special_tokens, merges)).encode("utf-8")
+        vocabulary = trained_vocabulary(zip(left, right, strict=True))
+        return minbpe.dumps(Parts(vocabulary, self.pattern, self.special_tokens)).encode("utf-8")
 
     def _foreign(self, reason: str) -> ValueError:
         return ValueError(

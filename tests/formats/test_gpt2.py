@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import cbpe
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
-from cbpe.encodings.generate import ranks_of
 from cbpe.encodings.named import load_vocabulary
 from cbpe.formats import gpt2
+from cbpe.formats.parts import Parts
 
 # A model of three merges, in GPT-2's order of bytes; "\u0120" is the space.
 MERGES = [("h", "e"), ("t", "he"), ("\u0120", "the")]
@@ -28,15 +28,21 @@ def encoder_json(**changes):
 
 def built(encoder_json, vocab_bpe):
     """The vocabulary in the contents of the two files."""
-    content = gpt2.loads(encoder_json, vocab_bpe)
-    return vocabulary_from_merges(content.ids, content.merges)
+    return gpt2.loads(encoder_json, vocab_bpe).vocabulary
+
+
+def content(parts):
+    """What the two files say: the ids of the tokens, the merges as bytes, and the special tokens."""
+    tokens = parts.vocabulary.tokens()
+    merges = [(tokens[left], tokens[right]) for left, right in parts.vocabulary.merges()]
+    return {token: token_id for token_id, token in tokens.items()}, merges, parts.special_tokens
 
 
 @pytest.fixture(scope="module")
 def whole():
     """The two files of GPT-2, as the digests of test_encodings.py prove."""
     vocabulary = load_vocabulary("r50k_base")
-    return gpt2.dumps(ranks_of(vocabulary), vocabulary.merges(), {"<|endoftext|>": 50256})
+    return gpt2.dumps(Parts(vocabulary, cbpe.GPT2_SPLIT_PATTERN, {"<|endoftext|>": 50256}))
 
 
 def test_bytes_are_spelled_as_by_gpt2():
@@ -60,7 +66,7 @@ def test_spelling_is_undone(token):
 
 
 def test_a_small_model_is_read():
-    ranks, merges, special_tokens = gpt2.loads(encoder_json(), VOCAB_BPE)
+    ranks, merges, special_tokens = content(gpt2.loads(encoder_json(), VOCAB_BPE))
     assert merges == [(b"h", b"e"), (b"t", b"he"), (b" ", b"the")]
     assert ranks[b"!"] == 0
     assert {token: rank for token, rank in ranks.items() if len(token) > 1} == {b"he": 256, b"the": 257, b" the": 258}
@@ -68,13 +74,15 @@ def test_a_small_model_is_read():
 
 
 def test_a_file_without_a_version_line_is_read():
-    assert gpt2.loads(encoder_json(), VOCAB_BPE.split(b"\n", 1)[1]) == gpt2.loads(encoder_json(), VOCAB_BPE)
+    without = gpt2.loads(encoder_json(), VOCAB_BPE.split(b"\n", 1)[1])
+    assert content(without) == content(gpt2.loads(encoder_json(), VOCAB_BPE))
 
 
 def test_a_small_model_is_written_to_the_letter():
-    ranks, _, special_tokens = gpt2.loads(encoder_json(), VOCAB_BPE)
-    merges = {(ranks[gpt2.unspell(a)], ranks[gpt2.unspell(b)]): ranks[gpt2.unspell(a + b)] for a, b in MERGES}
-    assert gpt2.dumps(ranks, merges, special_tokens) == (encoder_json(), VOCAB_BPE)
+    ids = {gpt2.unspell(text): i for text, i in encoder_dict().items() if text != "<|endoftext|>"}
+    merges = [(gpt2.unspell(left), gpt2.unspell(right)) for left, right in MERGES]
+    parts = Parts(vocabulary_from_merges(ids, merges), cbpe.GPT2_SPLIT_PATTERN, {"<|endoftext|>": 259})
+    assert gpt2.dumps(parts) == (encoder_json(), VOCAB_BPE)
 
 
 def test_from_files_is_gpt2(tmp_path, whole):

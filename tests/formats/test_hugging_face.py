@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizer_json import BYTE_LEVEL, TEMPLATE, a_file, added, as_json, tokenizers
-from vocabularies import lists_of_merges
+from vocabularies import lists_of_merges, minbpe_parts
 
 import cbpe
-from cbpe.formats import hugging_face
 from cbpe.formats.gpt2 import spell
+from cbpe.formats.hugging_face import writing
+from cbpe.formats.parts import Parts
 from cbpe.text import patterns
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 
@@ -86,7 +87,7 @@ def test_what_is_honoured_gives_the_ids_of_tokenizers(parts):
 @pytest.mark.parametrize("parts", HONOURED.values(), ids=HONOURED)
 def test_what_is_honoured_comes_back_from_being_written(parts):
     tok = HuggingFaceTokenizer.from_json(as_json(a_file(**parts, added_tokens=ADDED)))
-    written = hugging_face.dumps(tok._vocabulary, tok.pattern, tok.special_tokens, tok.processing)
+    written = writing.dumps(Parts(tok._vocabulary, tok.pattern, tok.special_tokens, tok.processing))
     again = HuggingFaceTokenizer.from_json(written)
     assert (again.vocab, again.merges, again.special_tokens) == (tok.vocab, tok.merges, tok.special_tokens)
     assert (again.pattern, again.processing) == (tok.pattern, tok.processing)
@@ -312,9 +313,9 @@ def test_a_special_token_that_spells_other_text_is_not_written_where_whole_piece
     ranks = {bytes([byte]): byte for byte in range(256)}
     enc = cbpe.Encoding("x", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"\u00c3\u00a9": 256})
     with pytest.raises(ValueError, match="would take '\u00e9' for the special token '\u00c3\u00a9'"):
-        hugging_face.dumps(enc._vocabulary, enc.pattern, enc.special_tokens, {})
+        writing.dumps(Parts(enc._vocabulary, enc.pattern, enc.special_tokens))
     tok = cbpe.RegexTokenizer()
-    written = hugging_face.dumps(tok._vocabulary, tok.pattern, enc.special_tokens, {})
+    written = writing.dumps(Parts(tok._vocabulary, tok.pattern, enc.special_tokens))
     assert tokenizers().Tokenizer.from_str(written.decode()).encode("\u00e9").ids == tok.encode("\u00e9")
 
 
@@ -331,10 +332,9 @@ def test_a_template_of_an_id_that_is_no_token_is_refused():
 def test_two_tokens_with_the_same_bytes_cannot_be_written():
     tok = cbpe.BasicTokenizer()
     tok._use(cbpe.BasicTokenizer()._vocabulary, tok._splitter, {})
-    model = cbpe.formats.minbpe.Model(None, {}, [(97, 97), (256, 97), (97, 256)])
-    tok._become(model)
+    tok._become(minbpe_parts(None, {}, [(97, 97), (256, 97), (97, 256)]))
     with pytest.raises(ValueError, match=r"cannot hold two tokens with the same bytes: b'aaa' is 257 and 258"):
-        hugging_face.dumps(tok._vocabulary, None, {}, {})
+        writing.dumps(Parts(tok._vocabulary, None, {}))
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_two_tokens_with_the_same_bytes_cannot_be_written():
 )
 def test_special_tokens_that_the_format_cannot_hold_are_not_written(special_tokens, message):
     with pytest.raises(ValueError, match=message):
-        hugging_face.dumps(cbpe.BasicTokenizer()._vocabulary, None, special_tokens, {})
+        writing.dumps(Parts(cbpe.BasicTokenizer()._vocabulary, None, special_tokens))
 
 
 @pytest.mark.filterwarnings("ignore:training stopped")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cbpe._core.splitting.split import PatternNotSupported, Splitter
-from cbpe.formats.oniguruma import from_oniguruma, to_oniguruma
+from cbpe.formats.hugging_face.oniguruma import from_oniguruma, to_oniguruma
 from cbpe.text import patterns
 
 TEXTS = [

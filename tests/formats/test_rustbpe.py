@@ -3,7 +3,7 @@
 import pytest
 
 import cbpe
-from cbpe.formats.rustbpe import from_rustbpe
+from cbpe import from_rustbpe
 
 TEXT = "the cat sat on the mat, the rat sat on the cat; na\u00efve \u00e9t\u00e9 1234567\n\n  x \u4e2d\u6587 \U0001f609"
 OTHER = "another text:  the other cats'll sit there \u017f\t12 \u4e2d\u6587\u5b57\n \n"

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from cbpe._core.calls.encoder import Encoder
 from cbpe._core.splitting.split import Splitter
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.formats.parts import Parts
 
 # Of merge.pyx.
 SHORT = 32  # bytes of the longest piece that merging keeps in an array
@@ -17,6 +18,11 @@ def by_merges(merges):
     """The vocabulary of a trained model: the 256 bytes, and token 256 + i for merge i."""
     left, right = (array("I", [pair[side] for pair in merges]) for side in (0, 1))
     return Vocabulary(left, right, array("I", range(256 + len(merges))))
+
+
+def minbpe_parts(pattern, special_tokens, merges):
+    """The parts of such a model."""
+    return Parts(by_merges(merges), pattern, special_tokens)
 
 
 def by_merges_in_heap(merges):

@@ -1,4 +1,4 @@
-"""Hugging Face's tokenizer.json, for byte-level BPE.
+"""Reading a tokenizer.json.
 
 What cannot be honoured exactly is refused, and the message names the part of the file. A part that has no influence on
 ids and bytes, such as what it says of offsets, is left out when the file is written again.
@@ -6,49 +6,43 @@ ids and bytes, such as what it says of offsets, is left out when the file is wri
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 from cbpe._core.analysis.coverage import covers_all_text
-from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.formats.checks import refuse_shared_bytes
-from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, PATTERNS, spell, unspell
-from cbpe.formats.oniguruma import from_oniguruma, to_oniguruma
-from cbpe.formats.reading import parse_json
+from cbpe._core.conversion.merge_lists import vocabulary_from_merges
+from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, spells_other_text
+from cbpe.formats.hugging_face.oniguruma import from_oniguruma
+from cbpe.formats.hugging_face.processing import checked_template, template_ids
+from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, kind_of, refuse
+from cbpe.formats.parts import Parts
+from cbpe.formats.reading import File, parse_json
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN
-from cbpe.text.special_tokens import refuse_shared_ids
 
-__all__ = ["Content", "around", "checked_processing", "dumps", "loads", "read", "template_ids"]
+__all__ = ["load", "loads", "recognises"]
 
-MAX_ID = 2**32 - 2
 # What is looked for at every place of a text: more would take very long.
 MAX_ADDED_TOKENS = 100_000
 MAX_ADDED_LENGTH = 1000
-FLAGS = ("normalized", "ordinary")  # lists of added tokens
 
 
-class Content(NamedTuple):
-    """What a tokenizer.json holds."""
-
-    ids: dict[bytes, int]  # of the tokens that are no added ones
-    merges: list[tuple[bytes, bytes]]
-    whole_pieces: bool  # ignore_merges
-    pattern: str | None
-    added_tokens: dict[str, int]
-    processing: dict[str, Any]  # as HuggingFaceTokenizer has it
+def recognises(file: File) -> bool:
+    """Whether a file is a tokenizer.json."""
+    return file.looks_like_json and isinstance(file.json, dict) and isinstance(file.json.get("model"), dict)
 
 
-# ---- Reading
+def load(file: File) -> Parts:
+    """The parts in a tokenizer.json. Raises as loads does."""
+    return read(file.json)
 
 
-def loads(data: bytes) -> Content:
-    """The content of a tokenizer.json. ValueError names the part that is wrong, or that cannot be honoured exactly."""
+def loads(data: bytes) -> Parts:
+    """The parts in the content of a tokenizer.json. ValueError names the part that is wrong, or that
+    cannot be honoured exactly."""
     return read(parse_json(data, "tokenizer.json"))
 
 
-def read(content: Any) -> Content:
-    """The same, of the JSON in it."""
+def read(content: Any) -> Parts:
+    """The parts in the JSON of the file."""
     parts = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
     fields(content, "tokenizer.json", ("model",), ("version", *parts))
     if content.get("version", "1.0") != "1.0":
@@ -77,40 +71,8 @@ def read(content: Any) -> Content:
             if token_id not in known:
                 refuse("post_processor", token_id, "there is no token with this id")
     ids = {token: vocab[text] for text, token in tokens.items()}
-    return Content(ids, read_merges(merges, tokens), whole_pieces, pattern, added_tokens, processing)
-
-
-def refuse(part: str, value: object, why: str) -> NoReturn:
-    shown = json.dumps(value, ensure_ascii=False)
-    raise ValueError(f"{part} is {shown if len(shown) <= 80 else shown[:80] + '...'}: {why}")
-
-
-def fields(value: object, part: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
-    """An object that has the required fields and no others than the optional ones."""
-    if not isinstance(value, dict):
-        refuse(part, value, "an object should be here")
-    for name in required:
-        if name not in value:
-            raise ValueError(f"{part} has no {name!r}")
-    for name in value:
-        if name not in required and name not in optional:
-            raise ValueError(f"{part} has a {name!r}, which is not known here")
-    return value
-
-
-def kind_of(value: object, part: str) -> str:
-    """The type that a part of the pipeline says it is of."""
-    kind = value.get("type") if isinstance(value, dict) else None
-    if not isinstance(kind, str):
-        refuse(part, value, "an object with a type should be here")
-    return kind
-
-
-def flag(values: dict[str, Any], part: str, name: str, default: bool) -> bool:
-    value = values.get(name, default)
-    if not isinstance(value, bool):
-        refuse(f"{part}.{name}", value, "true or false should be here")
-    return value
+    vocabulary = vocabulary_from_merges(ids, read_merges(merges, tokens), whole_pieces)
+    return Parts(vocabulary, pattern, added_tokens, processing, kind="HuggingFaceTokenizer")
 
 
 def flattened(value: object, part: str, name: str) -> list[tuple[str, Any]]:
@@ -196,90 +158,6 @@ def read_post_processor(value: object) -> dict[str, Any] | None:
             refuse(part, step, "only ByteLevel and a single TemplateProcessing are supported")
         template = checked_template(step, part)
     return template
-
-
-def checked_template(value: Any, part: str) -> dict[str, Any]:
-    """A TemplateProcessing without its type, if it has text A once and known tokens around it."""
-    fields(value, part, ("single", "pair", "special_tokens"), ("type",))
-    if not isinstance(value["special_tokens"], dict):
-        refuse(f"{part}.special_tokens", value["special_tokens"], "an object should be here")
-    for name, token in value["special_tokens"].items():
-        where = f"{part}.special_tokens[{name!r}]"
-        fields(token, where, ("id", "ids", "tokens"))
-        ids, texts = as_list(token["ids"], f"{where}.ids"), as_list(token["tokens"], f"{where}.tokens")
-        if not all(is_id(token_id) for token_id in ids):
-            refuse(f"{where}.ids", ids, "a list of ids should be here")
-        if token["id"] != name or len(texts) != len(ids) or not all(isinstance(text, str) for text in texts):
-            refuse(where, token, "its name, and a token for each of its ids, should be here")
-    for form, names in (("single", ["A"]), ("pair", ["A", "B"])):
-        pieces = value[form]
-        found = [piece_of_template(piece, f"{part}.{form}", value["special_tokens"]) for piece in as_list(pieces, part)]
-        if sorted(name for name in found if name) != names:
-            refuse(f"{part}.{form}", pieces, f"each of the texts {names} should be here once")
-    return {name: value[name] for name in ("single", "pair", "special_tokens")}
-
-
-def is_id(value: object) -> bool:
-    return type(value) is int and 0 <= value <= MAX_ID
-
-
-def as_list(value: Any, part: str) -> list[Any]:
-    if not isinstance(value, list):
-        refuse(part, value, "a list should be here")
-    return value
-
-
-def piece_of_template(piece: Any, part: str, special_tokens: dict[str, Any]) -> str | None:
-    """The name of the text that a piece of a template stands for; None for a special token."""
-    fields(piece, part, (), ("Sequence", "SpecialToken"))
-    if len(piece) != 1:
-        refuse(part, piece, "a Sequence or a SpecialToken should be here")
-    kind, inner = next(iter(piece.items()))
-    name = fields(inner, f"{part}.{kind}", ("id", "type_id"))["id"]
-    if not is_id(inner["type_id"]):
-        refuse(f"{part}.{kind}.type_id", inner["type_id"], "a number should be here")
-    if kind == "Sequence" and name in ("A", "B"):
-        return str(name)
-    if kind == "Sequence" or not isinstance(name, str) or name not in special_tokens:
-        refuse(part, piece, "it stands for nothing that is known")
-    return None
-
-
-def template_ids(processing: Mapping[str, Any]) -> list[int]:
-    """The ids that are put around one text."""
-    before, after = around(processing)
-    return [*before, *after]
-
-
-def around(processing: Mapping[str, Any]) -> tuple[list[int], list[int]]:
-    """The ids that are put before one text and behind it."""
-    sides: tuple[list[int], list[int]] = ([], [])
-    side = 0
-    template = processing.get("template", {"single": []})
-    for piece in template["single"]:
-        if "Sequence" in piece:
-            side = 1
-        else:
-            sides[side].extend(template["special_tokens"][piece["SpecialToken"]["id"]]["ids"])
-    return sides
-
-
-def checked_processing(processing: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of what is done before and after, if it is what this format knows. ValueError names what is not."""
-    fields(dict(processing), "the processing", (), ("normalizer", "prefix_space", "template", *FLAGS))
-    checked = {**processing}
-    if checked.get("normalizer", "NFC") != "NFC":
-        refuse("normalizer", checked["normalizer"], "only NFC is supported")
-    if checked.get("prefix_space", True) is not True:
-        refuse("prefix_space", checked["prefix_space"], "true should be here, or nothing")
-    if "template" in checked:
-        checked["template"] = checked_template(checked["template"], "template")
-    for name in FLAGS:
-        if name in checked:
-            checked[name] = sorted(as_list(checked[name], name))
-            if not all(isinstance(text, str) for text in checked[name]):
-                refuse(name, checked[name], "a list of added tokens should be here")
-    return checked
 
 
 def read_decoder(value: object) -> None:
@@ -380,14 +258,6 @@ def take_added_tokens(
         vocab.pop(text, None)
 
 
-def spells_other_text(text: str) -> bool:
-    """Whether a token of model.vocab stands for other text than its own, as "\u0120the" does for " the"."""
-    try:
-        return unspell(text).decode() != text
-    except ValueError:  # it spells no bytes, or no text
-        return False
-
-
 def read_vocab(vocab: dict[str, int]) -> dict[str, bytes]:
     """The bytes that the tokens are spelled for. ValueError for one that is not of characters that stand for bytes."""
     tokens = {}
@@ -411,90 +281,3 @@ def read_merges(merges: list[tuple[str, str]], tokens: dict[str, bytes]) -> list
             raise ValueError(f"model.merges[{number}] needs the token {missing[:80]!r}, which is not in model.vocab")
         pairs.append((tokens[left], tokens[right]))
     return pairs
-
-
-# ---- Writing
-
-
-def dumps(
-    vocabulary: Vocabulary, pattern: str | None, special_tokens: dict[str, int], processing: Mapping[str, Any]
-) -> bytes:
-    """The content of a tokenizer.json that gives the same ids on every text. ValueError where there is none."""
-    tokens = vocabulary.tokens()
-    refuse_shared_bytes("Hugging Face's format", tokens)
-    refuse_shared_ids(special_tokens)
-    spelled = {token_id: spell(token) for token_id, token in tokens.items()}
-    vocab = {text: token_id for token_id, text in spelled.items()}
-    for text, token_id in special_tokens.items():
-        if vocab.setdefault(text, token_id) != token_id:
-            raise ValueError(
-                f"the special token {text!r} is spelled like the ordinary token {vocab[text]} in Hugging Face's format"
-            )
-        if vocabulary.whole_pieces and spells_other_text(text):
-            spelled_text = unspell(text).decode()
-            raise ValueError(
-                f"Hugging Face's format, where whole pieces are looked up, would take {spelled_text!r} for the special "
-                f"token {text!r}"
-            )
-    normalizer = {"type": "NFC"} if processing.get("normalizer") else None
-    template = processing.get("template")
-    content = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [written_token(*item, processing) for item in by_id(special_tokens)],
-        "normalizer": normalizer,
-        "pre_tokenizer": written_pre_tokenizer(pattern, bool(processing.get("prefix_space"))),
-        "post_processor": {"type": "TemplateProcessing", **template} if template else byte_level(use_regex=True),
-        "decoder": byte_level(use_regex=True),
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": vocabulary.whole_pieces,
-            "vocab": dict(by_id(vocab)),
-            "merges": [f"{spelled[left]} {spelled[right]}" for left, right in vocabulary.merges()],
-        },
-    }
-    try:
-        return json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8")
-    except UnicodeEncodeError:
-        raise ValueError("a special token with a lone surrogate has no place in a JSON file") from None
-
-
-def by_id(ids: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(ids.items(), key=lambda item: item[1])
-
-
-def written_token(text: str, token_id: int, processing: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "id": token_id,
-        "content": text,
-        "single_word": False,
-        "lstrip": False,
-        "rstrip": False,
-        "normalized": text in processing.get("normalized", ()),
-        "special": text not in processing.get("ordinary", ()),
-    }
-
-
-def byte_level(*, use_regex: bool, prefix_space: bool = False) -> dict[str, Any]:
-    return {"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": True, "use_regex": use_regex}
-
-
-def written_pre_tokenizer(pattern: str | None, prefix_space: bool) -> dict[str, Any]:
-    if pattern is None or pattern in PATTERNS:
-        return byte_level(use_regex=pattern is not None, prefix_space=prefix_space)
-    regex = to_oniguruma(pattern)
-    covers = covers_all_text(pattern)
-    split = {
-        "type": "Split",
-        "pattern": {"Regex": regex},
-        "behavior": "Isolated" if covers else "Removed",
-        "invert": not covers,
-    }
-    return {"type": "Sequence", "pretokenizers": [split, byte_level(use_regex=False)]}

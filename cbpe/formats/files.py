@@ -1,0 +1,59 @@
+"""Files of any known format: which one a file is of, and parts of a tokenizer to a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cbpe.common.atomic_files import write_files
+from cbpe.formats.parts import Parts
+from cbpe.formats.reading import File
+from cbpe.formats.table import FORMATS, Format, known_formats
+
+__all__ = ["find_in_folder", "format_of_name", "recognise", "save"]
+
+
+def recognise(file: File) -> Format:
+    """The format of a file, which is told by what it holds. ValueError where it is none that is known."""
+    for known in FORMATS:
+        if known.module.recognises(file):
+            return known
+    if file.looks_like_json:
+        raise ValueError(f"this is JSON, but of no known format; these are {known_formats()}")
+    raise ValueError(f"this is no file of a known format, which are {known_formats()}")
+
+
+def find_in_folder(folder: Path) -> Path:
+    """The file in a folder that a tokenizer is loaded from. ValueError if there is none."""
+    groups = [names for known in FORMATS for names in known.in_folders]
+    for names in groups:
+        if all((folder / name).is_file() for name in names):
+            return folder / names[0]
+    expected = ", nor ".join(" with ".join(names) for names in groups)
+    raise ValueError(f"{folder}: this folder has neither {expected}: give the path of a file")
+
+
+def format_of_name(path: str | os.PathLike[str]) -> Format | None:
+    """The format that the end of a name says, or the whole of the name."""
+    name = os.path.basename(os.fspath(path))
+    for ending in (name, os.path.splitext(name)[1]):
+        for known in FORMATS:
+            if ending in known.endings:
+                return known
+    return None
+
+
+def save(parts: Parts, path: str | os.PathLike[str]) -> None:
+    """Write the files that hold a tokenizer of these parts, in the format that the name says. ValueError, and nothing
+    is written, for a name that says none, and for what the format cannot hold; OSError where a file cannot be
+    written."""
+    path = os.fspath(path)
+    known = format_of_name(path)
+    if known is None:
+        endings = ", ".join(ending for one in FORMATS for ending in one.endings)
+        raise ValueError(f"{path!r} ends like no file of a known format; these are {endings}")
+    try:
+        contents = known.module.dump(parts)
+        write_files({name: [data] for name, data in zip(known.files(path), contents, strict=True)})
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error

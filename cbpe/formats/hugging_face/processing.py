@@ -1,0 +1,86 @@
+"""What a tokenizer does besides splitting and merging, as HuggingFaceTokenizer has it: the normalizer, the space
+before a text, the template around it, and how added tokens are found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cbpe.formats.hugging_face.values import as_list, fields, is_id, refuse
+from cbpe.text.added_tokens import FLAGS
+
+__all__ = ["around", "checked_processing", "checked_template", "template_ids"]
+
+
+def checked_processing(processing: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of what is done before and after, if it is what this format knows. ValueError names what is not."""
+    fields(dict(processing), "the processing", (), ("normalizer", "prefix_space", "template", *FLAGS))
+    checked = {**processing}
+    if checked.get("normalizer", "NFC") != "NFC":
+        refuse("normalizer", checked["normalizer"], "only NFC is supported")
+    if checked.get("prefix_space", True) is not True:
+        refuse("prefix_space", checked["prefix_space"], "true should be here, or nothing")
+    if "template" in checked:
+        checked["template"] = checked_template(checked["template"], "template")
+    for name in FLAGS:
+        if name in checked:
+            checked[name] = sorted(as_list(checked[name], name))
+            if not all(isinstance(text, str) for text in checked[name]):
+                refuse(name, checked[name], "a list of added tokens should be here")
+    return checked
+
+
+def checked_template(value: Any, part: str) -> dict[str, Any]:
+    """A TemplateProcessing without its type, if it has text A once and known tokens around it."""
+    fields(value, part, ("single", "pair", "special_tokens"), ("type",))
+    if not isinstance(value["special_tokens"], dict):
+        refuse(f"{part}.special_tokens", value["special_tokens"], "an object should be here")
+    for name, token in value["special_tokens"].items():
+        where = f"{part}.special_tokens[{name!r}]"
+        fields(token, where, ("id", "ids", "tokens"))
+        ids, texts = as_list(token["ids"], f"{where}.ids"), as_list(token["tokens"], f"{where}.tokens")
+        if not all(is_id(token_id) for token_id in ids):
+            refuse(f"{where}.ids", ids, "a list of ids should be here")
+        if token["id"] != name or len(texts) != len(ids) or not all(isinstance(text, str) for text in texts):
+            refuse(where, token, "its name, and a token for each of its ids, should be here")
+    for form, names in (("single", ["A"]), ("pair", ["A", "B"])):
+        pieces = value[form]
+        found = [piece_of_template(piece, f"{part}.{form}", value["special_tokens"]) for piece in as_list(pieces, part)]
+        if sorted(name for name in found if name) != names:
+            refuse(f"{part}.{form}", pieces, f"each of the texts {names} should be here once")
+    return {name: value[name] for name in ("single", "pair", "special_tokens")}
+
+
+def piece_of_template(piece: Any, part: str, special_tokens: dict[str, Any]) -> str | None:
+    """The name of the text that a piece of a template stands for; None for a special token."""
+    fields(piece, part, (), ("Sequence", "SpecialToken"))
+    if len(piece) != 1:
+        refuse(part, piece, "a Sequence or a SpecialToken should be here")
+    kind, inner = next(iter(piece.items()))
+    name = fields(inner, f"{part}.{kind}", ("id", "type_id"))["id"]
+    if not is_id(inner["type_id"]):
+        refuse(f"{part}.{kind}.type_id", inner["type_id"], "a number should be here")
+    if kind == "Sequence" and name in ("A", "B"):
+        return str(name)
+    if kind == "Sequence" or not isinstance(name, str) or name not in special_tokens:
+        refuse(part, piece, "it stands for nothing that is known")
+    return None
+
+
+def template_ids(processing: Mapping[str, Any]) -> list[int]:
+    """The ids that are put around one text."""
+    before, after = around(processing)
+    return [*before, *after]
+
+
+def around(processing: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+    """The ids that are put before one text and behind it."""
+    sides: tuple[list[int], list[int]] = ([], [])
+    side = 0
+    template = processing.get("template", {"single": []})
+    for piece in template["single"]:
+        if "Sequence" in piece:
+            side = 1
+        else:
+            sides[side].extend(template["special_tokens"][piece["SpecialToken"]["id"]]["ids"])
+    return sides
