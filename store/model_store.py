@@ -13,7 +13,7 @@ from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.record import TrainingRecord
 from store import asking, changing, comparing, loading, moving, saving, verifying
-from store.database.locations import find_store
+from store.database.locations import find_store, sqlite_path
 from store.database.opening import Database
 from store.errors import NotFound
 from store.records import audit
@@ -70,7 +70,31 @@ class ModelStore:
     def __repr__(self) -> str:
         return f"<ModelStore: {self._database}>"
 
+    @staticmethod
+    def missing_file(url_or_path: str | os.PathLike[str] | URL | None = None) -> str | None:
+        """The file that opening this store would make; None where it is there already, in memory or on a server.
+        CannotOpen for what names no store.
+
+        >>> ModelStore.missing_file("models.db")
+        '/home/ada/models.db'
+        """
+        path = sqlite_path(find_store(url_or_path))
+        return None if path is None or os.path.exists(path) else path
+
     # ---- Saving and loading
+
+    @staticmethod
+    def check_labels(
+        name: str,
+        *,
+        tags: Mapping[str, str] | Iterable[str] | None = None,
+        aliases: Iterable[str] = (),
+        notes: str | None = None,
+        metrics: Mapping[str, float] | None = None,
+    ) -> None:
+        """Raise what save would raise for this name and these labels: to call before a long training."""
+        checked_name(name)
+        checked_labels(tags, aliases, notes, metrics)
 
     def save(
         self,

@@ -1,4 +1,4 @@
-"""The program `cbpe`: which commands there are, and how every error ends in one line and an exit code."""
+"""The program `cbpe`: the table of commands, and how every error ends in one line and an exit code."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from typer.main import get_command
 
 import cbpe
 from cbpe.cli.input.settings import StoreOption, settings
-from cbpe.cli.output.printing import describe, print_error
+from cbpe.cli.output.printing import error_message, print_error
+from cbpe.cli.registering import new_app
 
-__all__ = ["Lazy", "app", "main", "new_app"]
+__all__ = ["COMMANDS", "app", "load_command", "main"]
 
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 DEBUG = "--debug"
 
-# Command -> the module of cbpe.cli that it is in, and the first sentence of its help.
+# Command -> its module in cbpe.cli, and the first sentence of its help. A module is imported by this name when its
+# command is called, so that no call waits for the others.
 COMMANDS = {
     "train": ("training", "Train a tokenizer on texts."),
     "encode": ("encoding", "Print the token ids of texts, one line a text."),
@@ -34,22 +36,21 @@ COMMANDS = {
 }
 
 
-class Lazy(TyperGroup):
-    """A group that imports a command when it is asked for, and lists all by name and first sentence without that."""
+class Commands(TyperGroup):
+    """All commands. Each is imported when it is called; help lists them without that.
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, load_command(name) if name else command, rest
-
-
-class Commands(Lazy):
-    """Ends every error in one line on stderr: exit code 1, or 2 where the command line itself is wrong."""
+    Every error ends in one line on stderr: exit code 1, or 2 where the command line itself is wrong.
+    """
 
     def __init__(self, *, commands: Any = None, **attributes: Any) -> None:
         listed: dict[str, Any] = {
             name: TyperCommand(name, help=said, rich_markup_mode=None) for name, (_, said) in COMMANDS.items()
         }
         super().__init__(commands=listed, **attributes)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name else command, rest
 
     def main(self, args: Any = None, *others: Any, **options: Any) -> NoReturn:
         args = list(sys.argv[1:] if args is None else args)
@@ -64,7 +65,7 @@ class Commands(Lazy):
             if not is_usage_error(error):
                 if settings.debug:
                     raise
-                print_error(describe(error))
+                print_error(error_message(error))
                 sys.exit(1)
             context = getattr(error, "ctx", None)
             hint = f" (see '{context.command_path} --help')" if context else ""
@@ -80,13 +81,8 @@ class Commands(Lazy):
         except Exception as error:
             if settings.debug or is_usage_error(error):
                 raise
-            print_error(describe(error))
+            print_error(error_message(error))
             raise typer.Exit(1) from error
-
-
-def new_app(**options: Any) -> typer.Typer:
-    """Where commands are registered, all with the same look."""
-    return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, **options)
 
 
 app = new_app(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -111,7 +107,7 @@ def load_command(name: str) -> Any:
 
 
 def take_debug(args: list[str]) -> bool:
-    """Whether --debug is among the arguments, wherever it stands; it is taken out."""
+    """Take --debug out of the arguments, wherever it stands before "--"; whether it was there."""
     end = args.index("--") if "--" in args else len(args)
     found = DEBUG in args[:end]
     args[:end] = [argument for argument in args[:end] if argument != DEBUG]
@@ -119,12 +115,12 @@ def take_debug(args: list[str]) -> bool:
 
 
 def is_usage_error(error: Any) -> bool:
-    """Whether the command line was wrong. Typer raises Click's classes or, lately, its own; all of them have this."""
+    """Whether the command line was wrong. Typer raises Click's classes or, lately, its own; all have this method."""
     return hasattr(error, "format_message")
 
 
 def refused_value(error: Any) -> str:
-    """The value that was wrong, where Typer's message leaves it out: those of its checks by pydantic do."""
+    """The value that was wrong, where Typer's message leaves it out, as after a check by pydantic."""
     errors = getattr(error.__cause__, "errors", None)
     return f": {errors()[0]['input']!r}" if errors else ""
 
@@ -139,7 +135,7 @@ def print_version(wanted: bool) -> None:
 def common(
     store: StoreOption = None,
     debug: Annotated[
-        bool, typer.Option(DEBUG, help="Show a traceback when something fails; before or after the command.")
+        bool, typer.Option(DEBUG, help="Show a traceback if the command fails; may stand before it or after it.")
     ] = False,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=print_version, is_eager=True)
@@ -147,12 +143,12 @@ def common(
 ) -> None:
     """Byte-pair-encoding tokenizers: train them, encode and decode with them, keep them.
 
-    FILE may be - for standard input, which is also what is read where no file is named.
+    FILE may be - for standard input, which is also read if you name no file.
 
     A tokenizer (-t) is a file, a named encoding such as cl100k_base, or a version in the model store such as name,
     name@3, name@alias or sha256:ab12.
 
-    Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 130 it was ended by Ctrl-C.
+    Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 130 Ctrl-C ended it.
 
     \b
     Example:

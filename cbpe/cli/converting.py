@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 import cbpe
-from cbpe.cli.app import new_app
-from cbpe.cli.input.inputs import JsonOption
+from cbpe.cli.input.options import JsonOption
 from cbpe.cli.input.references import complete_reference, is_file, tokenizer_of
 from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.input.values import pattern_of, special_ids
 from cbpe.cli.output.printing import print_json, print_pairs
-from cbpe.cli.training import pattern_of
+from cbpe.cli.registering import new_app
 
 app = new_app(add_completion=False)
 
@@ -27,7 +27,7 @@ def convert(
             autocompletion=complete_reference,
         ),
     ],
-    output: Annotated[str, typer.Argument(metavar="FILE", help="What to write, in the format that its ending says.")],
+    output: Annotated[str, typer.Argument(metavar="FILE", help="The file to write, in the format of its ending.")],
     pattern: Annotated[
         str | None,
         typer.Option(metavar="NAME|REGEX", help="The split pattern of a .tiktoken file, which does not hold it."),
@@ -42,26 +42,20 @@ def convert(
     """Write a tokenizer to a file of another format.
 
     .json is Hugging Face's tokenizer.json, .model is minbpe's, .tiktoken is tiktoken's ranks alone, and encoder.json or
-    vocab.bpe, vocab.json or merges.txt are GPT-2's pairs of files. What a format cannot hold without changing a result
-    is refused, and nothing is written.
+    vocab.bpe, vocab.json or merges.txt are GPT-2's pairs of files. Where a format cannot hold what gives the same
+    results, convert refuses and writes nothing.
 
     \b
     Example:
       cbpe convert book.model book.json
       cbpe convert cl100k_base cl100k_base.tiktoken
-      cbpe convert cl100k_base.tiktoken cl100k.json --pattern cl100k --special "<|endoftext|>=100257"
+      cbpe convert ranks.tiktoken ranks.json --pattern gpt4 --special "<|end|>=290"
     """
-    from cbpe.tokenizers.saving import left_out
+    from cbpe.tokenizers.saving import left_out, save
 
-    if pattern is None and special is None:
-        tok = tokenizer_of(reference)
-    elif is_file(reference):
-        given = None if pattern is None else pattern_of(pattern)
-        tok = cbpe.load(reference, pattern=given, special_tokens=None if special is None else special_ids(special))
-    else:
-        raise typer.BadParameter("only for a .tiktoken file", param_hint=["--pattern", "--special"])
-    cbpe.Tokenizer.save(tok, output)
-    tokens, special_tokens = len(tok._vocabulary), len(tok.special_tokens)
+    tok = tokenizer_with(reference, pattern, special)
+    save(tok, output)
+    tokens, special_tokens = len(tok.token_byte_values()), len(tok.special_tokens)
     missing = left_out(tok, output)
     if as_json:
         print_json({"written": output, "tokens": tokens, "special_tokens": special_tokens, "left_out": missing})
@@ -70,12 +64,14 @@ def convert(
         print_pairs(told + [("not in the file", part) for part in missing])
 
 
-def special_ids(labels: list[str]) -> dict[str, int]:
-    """["<|end|>=7"] -> {"<|end|>": 7}"""
-    ids = {}
-    for label in labels:
-        token, _, token_id = label.rpartition("=")
-        if not token or not token_id.isdecimal():
-            raise typer.BadParameter(f"{label!r} is no TOKEN=ID", param_hint="--special")
-        ids[token] = int(token_id)
-    return ids
+def tokenizer_with(reference: str, pattern: str | None, special: list[str] | None) -> cbpe.Tokenizer:
+    """The tokenizer that a reference means, with the pattern and special tokens that a .tiktoken file is given."""
+    if pattern is None and special is None:
+        return tokenizer_of(reference)
+    if not is_file(reference):
+        raise typer.BadParameter("only for a .tiktoken file", param_hint=["--pattern", "--special"])
+    return cbpe.load(
+        reference,
+        pattern=None if pattern is None else pattern_of(pattern),
+        special_tokens=None if special is None else special_ids(special),
+    )

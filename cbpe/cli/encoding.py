@@ -4,40 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import cbpe
-from cbpe.cli.app import new_app
-from cbpe.cli.input.inputs import (
+from cbpe.cli.input.options import (
     ErrorsOption,
     FieldOption,
     FilesArgument,
     JsonOption,
-    id_chunks,
-    name_of,
-    readers,
-    reporting,
-    strings,
+    SpecialOption,
+    TokenizerOption,
 )
-from cbpe.cli.input.references import TokenizerOption, tokenizer_of
+from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.input.texts import STANDARD_STREAM, id_chunks, input_name, readers, reading_bar, strings
+from cbpe.cli.input.values import special_choice
 from cbpe.cli.output.printing import print_counts, print_rows, write_bytes
+from cbpe.cli.output.rows import token_row
+from cbpe.cli.registering import new_app
 
 if TYPE_CHECKING:
-    from cbpe.tokenizers.tokenizer import SpecialChoice
+    from cbpe import Tokenizer
 
 app = new_app(add_completion=False)
-
-SpecialOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allowed-special",
-        metavar="TOKEN|all",
-        help="A special token that counts as such in the texts, or all of them; repeatable. Others are ordinary text.",
-    ),
-]
 
 
 @app.command()
@@ -52,24 +43,33 @@ def encode(
 ) -> None:
     """Print the token ids of texts, one line a text.
 
-    Texts are read as they come, in little memory. With a tokenizer that has no split pattern, or normalizes, a text is
-    held whole. The template of a tokenizer.json is not put around.
+    Texts are encoded as they come, in little memory. A tokenizer that has no split pattern, or that normalizes, holds
+    each text whole. The template of a tokenizer.json adds nothing here.
 
     \b
     Example:
       cbpe encode -t cl100k_base book.txt > book.ids
-      echo "hello<|endoftext|>" | cbpe encode -t gpt2 --allowed-special all --json
+      echo "hi<|endoftext|>" | cbpe encode -t gpt2 --allowed-special all --json
     """
     tok = tokenizer_of(tokenizer)
-    allowed = special_choice(tok, allowed_special)
     separator, begin, end = (b", ", b"[", b"]\n") if as_json else (b" ", b"", b"\n")
-    for chunks in strings(files, field, errors):
+    for id_lists in encoded(tok, strings(files, field, errors), allowed_special):
         before = begin
-        for ids in cbpe.Tokenizer.encode_stream(tok, chunks, allowed, ()):
+        for ids in id_lists:
             if ids:
                 write_bytes(before + separator.join(b"%d" % token for token in ids))
                 before = separator
         write_bytes((begin if before is begin else b"") + end)
+
+
+def encoded(
+    tok: Tokenizer, texts: Iterator[Iterator[str]], allowed_special: list[str] | None
+) -> Iterator[Iterator[list[int]]]:
+    """The ids of each text, in lists, as they come."""
+    allowed = special_choice(tok, allowed_special)
+    for chunks in texts:
+        # Tokenizer's own method: that of a subclass has defaults of its own, and may add a template.
+        yield cbpe.Tokenizer.encode_stream(tok, chunks, allowed)
 
 
 @app.command()
@@ -91,17 +91,17 @@ def decode(
     from cbpe.cli.input.token_ids import read_ids
 
     tok = tokenizer_of(tokenizer)
-    for file in files or ["-"]:
-        lists = read_ids(id_chunks(file), name_of(file))
-        for data in json_string(tok, lists) if as_json else map(tok.decode_bytes, lists):
+    for file in files or [STANDARD_STREAM]:
+        id_lists = read_ids(id_chunks(file), input_name(file))
+        for data in json_string(tok, id_lists) if as_json else map(tok.decode_bytes, id_lists):
             write_bytes(data)
 
 
-def json_string(tok: cbpe.Tokenizer, lists: Iterator[list[int]]) -> Iterator[bytes]:
+def json_string(tok: Tokenizer, id_lists: Iterator[list[int]]) -> Iterator[bytes]:
     """The text of ids as one JSON string on a line, in parts."""
     decoder = tok.stream_decoder()
     before = '"'
-    for ids in lists:
+    for ids in id_lists:
         yield (before + json.dumps(decoder.extend(ids))[1:-1]).encode()
         before = ""
     yield (before + json.dumps(decoder.flush())[1:] + "\n").encode()
@@ -119,7 +119,8 @@ def count(
 ) -> None:
     """Count the tokens of files.
 
-    A line for each file, as wc has it: the number, and the name if it was given; of several files, also the total.
+    Prints a line for each file, as wc does: the number, and the name of the file if you gave one. After several files
+    comes the total.
 
     \b
     Example:
@@ -130,9 +131,9 @@ def count(
     allowed = special_choice(tok, allowed_special)
     counts = []
     for file, reader in readers(files, field, errors):
-        with reporting() as report:
+        with reading_bar() as report:
             texts = reader.strings(report)
-            counts.append((file, sum(cbpe.Tokenizer.count_stream(tok, chunks, allowed, ()) for chunks in texts)))
+            counts.append((file, sum(cbpe.Tokenizer.count_stream(tok, chunks, allowed) for chunks in texts)))
     if as_json:
         print_rows({"file": file, "tokens": n} for file, n in counts)
     else:
@@ -151,8 +152,9 @@ def tokens(
 ) -> None:
     """Show texts cut into their tokens.
 
-    On a terminal the tokens are coloured, with their ids below. Elsewhere, and where NO_COLOR is set, each is on a line
-    of its own, behind its id. Bytes that are no whole character are \\xNN, what does not print is escaped.
+    On a terminal the tokens are coloured, with their ids below. Elsewhere, and where NO_COLOR is set, each token has a
+    line: its id, a tab, the token. Bytes that are no whole character become \\xNN, and characters that do not print are
+    escaped.
 
     \b
     Example:
@@ -160,39 +162,11 @@ def tokens(
       echo "naïve café" | cbpe tokens -t gpt2
     """
     tok = tokenizer_of(tokenizer)
-    allowed = special_choice(tok, allowed_special)
-    ids = (
-        token
-        for chunks in strings(files, field, errors)
-        for part in cbpe.Tokenizer.encode_stream(tok, chunks, allowed, ())
-        for token in part
-    )
+    texts = encoded(tok, strings(files, field, errors), allowed_special)
+    found = ((token, tok.vocab[token]) for id_lists in texts for ids in id_lists for token in ids)
     if as_json:
-        print_rows(token_row(token, tok.vocab[token]) for token in ids)
+        print_rows(token_row(*item) for item in found)
         return
-    from cbpe.cli.output.gloss import print_gloss
+    from cbpe.cli.output.gloss import print_gloss  # slow to import
 
-    print_gloss((token, tok.vocab[token]) for token in ids)
-
-
-def token_row(token_id: int, token: bytes) -> dict[str, Any]:
-    """A token for programs: its text is None where it is no UTF-8."""
-    try:
-        text = token.decode()
-    except UnicodeDecodeError:
-        text = None
-    return {"id": token_id, "text": text, "bytes": token.hex()}
-
-
-def special_choice(tok: cbpe.Tokenizer, tokens: list[str] | None) -> SpecialChoice:
-    """What --allowed-special names, as encode takes it. ValueError for what is no special token."""
-    if not tokens:
-        return "none"
-    if "all" in tokens:
-        return "all"
-    special = tok.special_tokens
-    for token in tokens:
-        if token not in special:
-            known = ", ".join(map(repr, list(special)[:10])) or "none"
-            raise ValueError(f"{token!r} is no special token of this tokenizer, which has {known}")
-    return set(tokens)
+    print_gloss(found)

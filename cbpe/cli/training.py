@@ -5,26 +5,35 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
 from types import EllipsisType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 import cbpe
-from cbpe.cli.app import new_app
-from cbpe.cli.input.inputs import ErrorsOption, FieldOption, FilesArgument, JsonOption, source_of
-from cbpe.cli.input.labels import AliasOption, NotesOption, TagOption, pairs_of
-from cbpe.cli.input.references import complete_reference, open_store, pinned, tokenizer_of, version_of
+from cbpe.cli.input.model_store import open_store, refuse_unsavable
+from cbpe.cli.input.options import (
+    AliasOption,
+    ErrorsOption,
+    FieldOption,
+    FilesArgument,
+    JsonOption,
+    NotesOption,
+    TagOption,
+)
+from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, version_of
 from cbpe.cli.input.settings import StoreOption
-from cbpe.cli.output.printing import print_error, print_json, print_pairs
-from cbpe.encodings.named import SPECS
-from cbpe.text.patterns import BY_NAME
-
-if TYPE_CHECKING:
-    from cbpe import Tokenizer
+from cbpe.cli.input.texts import STANDARD_STREAM, source_of
+from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of
+from cbpe.cli.output.printing import print_json, print_pairs, print_warning
+from cbpe.cli.registering import new_app
 
 app = new_app(add_completion=False)
+
+NOTHING_WRITTEN = "nothing (no --output FILE, no --save NAME)"
 
 
 class TieBreak(str, Enum):
@@ -33,58 +42,71 @@ class TieBreak(str, Enum):
     smallest = "smallest"
 
 
+SizeOption = Annotated[int, typer.Option(min=256, help="Tokens to end with: the 256 bytes and the merges.")]
+PatternOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|REGEX",
+        help=f"Split text by an expression, or a known one: {PATTERN_NAMES}. Left out, it is that of the initial "
+        "tokenizer, or gpt4.",
+    ),
+]
+NoSplitOption = Annotated[bool, typer.Option("--no-split", help="Do not split: merge across the whole text.")]
+NewSpecialOption = Annotated[
+    list[str] | None, typer.Option(metavar="TOKEN", help="A special token; its id follows the merges; repeatable.")
+]
+TieBreakOption = Annotated[
+    TieBreak, typer.Option(help="Of equally frequent pairs: the first in the text, or the largest or smallest ids.")
+]
+MinCountOption = Annotated[int, typer.Option(min=1, help="Merge no pair that is rarer than this.")]
+MaxLengthOption = Annotated[int | None, typer.Option(min=2, help="Make no token of more bytes than this.")]
+InitialOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REF", help="Go on from this tokenizer: its merges come first.", autocompletion=complete_reference
+    ),
+]
+CheckpointOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE.model", help="Save what is learned here every minute; if the file is there, go on from it."
+    ),
+]
+WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that read; all cores by default.")]
+MaxWordsOption = Annotated[
+    int | None, typer.Option(min=1, help="Bound memory: of more distinct words drop the rarest.")
+]
+OutputOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Save to this file, in the format of its ending (see convert). A name with another ending or none is a "
+        "prefix: train writes FILE.model, to load, and FILE.vocab, to read.",
+    ),
+]
+SaveOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Save to the model store, as the next version of this name.")
+]
+
+
 @app.command()
 def train(
-    vocab_size: Annotated[int, typer.Option(min=256, help="Tokens to end with: the 256 bytes and the merges.")],
+    vocab_size: SizeOption,
     files: FilesArgument = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|REGEX",
-            help=f"Split text by an expression, or a known one: {', '.join(BY_NAME)}. "
-            "Left out, it is that of the initial tokenizer, or gpt4.",
-        ),
-    ] = None,
-    no_split: Annotated[bool, typer.Option("--no-split", help="Do not split: merge across the whole text.")] = False,
-    special: Annotated[
-        list[str] | None, typer.Option(metavar="TOKEN", help="A special token; its id follows the merges; repeatable.")
-    ] = None,
-    tie_break: Annotated[
-        TieBreak, typer.Option(help="Of equally frequent pairs: the first in the text, or the largest or smallest ids.")
-    ] = TieBreak.first,
-    min_count: Annotated[int, typer.Option(min=1, help="Merge no pair that is rarer than this.")] = 1,
-    max_token_length: Annotated[int | None, typer.Option(min=2, help="Make no token of more bytes than this.")] = None,
-    initial: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REF",
-            help="Go on from this tokenizer: its merges are the first.",
-            autocompletion=complete_reference,
-        ),
-    ] = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE.model", help="Save what is learned here every minute; go on if it is there already."
-        ),
-    ] = None,
+    pattern: PatternOption = None,
+    no_split: NoSplitOption = False,
+    special: NewSpecialOption = None,
+    tie_break: TieBreakOption = TieBreak.first,
+    min_count: MinCountOption = 1,
+    max_token_length: MaxLengthOption = None,
+    initial: InitialOption = None,
+    checkpoint: CheckpointOption = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
-    workers: Annotated[int | None, typer.Option(min=1, help="Threads that read; all cores by default.")] = None,
-    max_words: Annotated[
-        int | None, typer.Option(min=1, help="Bound memory: of more distinct words drop the rarest.")
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Save to this file, in the format that its ending says (see convert). Without one of these endings it "
-            "is a prefix: FILE.model, to load, and FILE.vocab, to read.",
-        ),
-    ] = None,
-    save: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Save to the model store, as the next version of this name.")
-    ] = None,
+    workers: WorkersOption = None,
+    max_words: MaxWordsOption = None,
+    output: OutputOption = None,
+    save: SaveOption = None,
     alias: AliasOption = None,
     tag: TagOption = None,
     notes: NotesOption = None,
@@ -98,32 +120,22 @@ def train(
 
     \b
     Example:
-      cbpe train book.txt --vocab-size 4096 --special "<|endoftext|>" --output book
-      cbpe train book.txt --vocab-size 4096 --save book --alias prod --tag language=en
-      cbpe train part1.jsonl.gz part2.jsonl.gz --field text --vocab-size 50000 --output web
+      cbpe train book.txt --vocab-size 4096 --special "<|end|>" --output book
+      cbpe train book.txt --vocab-size 4096 --save book --alias prod
+      cbpe train a.jsonl.gz b.jsonl.gz --field text --vocab-size 50000 --save web
     """
-    from cbpe.tokenizers.saving import refuse_before_training, saved_files
-
     if verbose and as_json:
         raise typer.BadParameter("not together with --json", param_hint="--verbose")
     origin = None if initial is None else pinned(initial)
     known = None if origin is None else tokenizer_of(origin)
     split_by = split_pattern(pattern, no_split)
-    if save is None and (alias or tag or notes):
-        raise typer.BadParameter("only together with --save", param_hint=["--alias", "--tag", "--notes"])
-    if output == "-":
-        raise typer.BadParameter("name a file: a tokenizer is not written to a pipe", param_hint="--output")
-    if output is not None:
-        refuse_before_training(output, special or [], known, vocab_size)
+    target = Target(output, save, alias or [], pairs_of(tag), notes, parent=origin and version_of(origin))
+    target.check(special or [], known, vocab_size)
     if output is None and save is None and checkpoint is None and sys.stderr.isatty():
         print_warning("nothing will be written: there is no --output FILE and no --save NAME")
-    if save is not None:
-        check_store(save, alias, tag, notes)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "training stopped")  # it is told below
-        warnings.showwarning = print_warning
+    with warnings_in_one_line():
         tokenizer = cbpe.train(
-            [source_of(file) for file in files or ["-"]],
+            [source_of(file) for file in files or [STANDARD_STREAM]],
             vocab_size,
             pattern=split_by,
             special_tokens=special or (),
@@ -139,25 +151,57 @@ def train(
             verbose=verbose,
             progress=sys.stderr.isatty() and not verbose,
         )
-    written = []
-    if output is not None:
-        tokenizer.save(output)
-        written += saved_files(output)
-    if save is not None:
-        with open_store(make=True) as models:
-            parent = None if origin is None else version_of(origin)
-            version = models.save(tokenizer, save, aliases=alias or (), tags=pairs_of(tag), notes=notes, parent=parent)
-        known_already = "" if version.created or as_json else ", which it was already"
-        written.append(version.reference + known_already)
+    written = target.write(tokenizer, in_words=not as_json)
     if as_json:
-        print_json(training_row(tokenizer, written))
+        print_json({**training_row(tokenizer), "written": written})
     else:
-        print_pairs(training_pairs(tokenizer, written))
+        print_pairs([*training_pairs(tokenizer), ("written", " and ".join(written) or NOTHING_WRITTEN)])
+
+
+@dataclass
+class Target:
+    """Where a trained tokenizer goes: to a file, to the model store, to both or to neither."""
+
+    output: str | None
+    name: str | None  # in the store
+    aliases: list[str]
+    tags: dict[str, str]
+    notes: str | None
+    parent: str | None  # the version that the training goes on from
+
+    def check(self, special_tokens: list[str], initial: cbpe.Tokenizer | None, vocab_size: int) -> None:
+        """Before the training: an error for what could not be saved after it."""
+        from cbpe.tokenizers.saving import refuse_before_training
+
+        if self.name is None and (self.aliases or self.tags or self.notes):
+            raise typer.BadParameter("only together with --save", param_hint=["--alias", "--tag", "--notes"])
+        if self.output == STANDARD_STREAM:
+            raise typer.BadParameter("name a file: a tokenizer is not written to a pipe", param_hint="--output")
+        if self.output is not None:
+            refuse_before_training(self.output, special_tokens, initial, vocab_size)
+        if self.name is not None:
+            refuse_unsavable(self.name, self.tags, self.aliases, self.notes)
+
+    def write(self, tokenizer: cbpe.Tokenizer, in_words: bool) -> list[str]:
+        """Save it. Returns the files and the version; in words, a version that was there before says so."""
+        from cbpe.tokenizers.saving import saved_files
+
+        written = []
+        if self.output is not None:
+            tokenizer.save(self.output)
+            written += saved_files(self.output)
+        if self.name is not None:
+            labels: dict[str, Any] = {"aliases": self.aliases, "tags": self.tags, "notes": self.notes}
+            with open_store(make=True) as models:
+                version = models.save(tokenizer, self.name, parent=self.parent, **labels)
+            known_before = ", which it was already" if in_words and not version.created else ""
+            written.append(version.reference + known_before)
+        return written
 
 
 def split_pattern(name_or_expression: str | None, no_split: bool) -> str | EllipsisType | None:
-    """The pattern that was asked for: "gpt2" -> GPT2_SPLIT_PATTERN, an expression -> itself, not to split -> None,
-    nothing -> what cbpe.train takes."""
+    """The pattern that cbpe.train gets: "gpt2" -> GPT2_SPLIT_PATTERN, an expression -> itself, --no-split -> None,
+    neither -> ..., which is cbpe.train's default."""
     if no_split:
         if name_or_expression is not None:
             raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
@@ -165,36 +209,16 @@ def split_pattern(name_or_expression: str | None, no_split: bool) -> str | Ellip
     return ... if name_or_expression is None else pattern_of(name_or_expression)
 
 
-def pattern_of(name_or_expression: str) -> str:
-    """ "gpt2" -> GPT2_SPLIT_PATTERN; "cl100k_base" -> that encoding's; an expression -> itself."""
-    if name_or_expression in BY_NAME:
-        return BY_NAME[name_or_expression]
-    if name_or_expression in SPECS:
-        return SPECS[name_or_expression].pattern
-    if name_or_expression.replace("-", "").replace("_", "").isalnum():
-        known = ", ".join(BY_NAME)
-        raise typer.BadParameter(
-            f"{name_or_expression!r} is no expression that could split a text, and the known names are {known}",
-            param_hint="--pattern",
-        )
-    return name_or_expression
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """Print warnings as errors are printed. That training stopped early is left to the summary."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "training stopped")
+        warnings.showwarning = print_warning
+        yield
 
 
-def check_store(name: str, aliases: list[str] | None, tags: list[str] | None, notes: str | None) -> None:
-    """Before there is something to lose: an error for what could not be saved to the store in the end."""
-    from store.records.labels import checked_labels
-    from store.records.references import checked_name
-
-    checked_name(name)
-    checked_labels(pairs_of(tags), aliases or (), notes, None)
-    open_store(make=True).close()
-
-
-def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print_error(str(message))
-
-
-def training_row(tokenizer: Tokenizer, written: list[str]) -> dict[str, Any]:
+def training_row(tokenizer: cbpe.Tokenizer) -> dict[str, Any]:
     """How a training went, for programs."""
     record = tokenizer.training
     assert record is not None
@@ -211,25 +235,21 @@ def training_row(tokenizer: Tokenizer, written: list[str]) -> dict[str, Any]:
         "tokens": record.tokens[-1] if merges else record.tokens_at_start,
         "bytes_per_token": record.compression(),
         "seconds": record.seconds,
-        "written": written,
     }
 
 
-def training_pairs(tokenizer: Tokenizer, written: list[str]) -> Iterator[tuple[str, str]]:
+def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     """How a training went, for people."""
-    row = training_row(tokenizer, written)
+    row = training_row(tokenizer)
     yield "text", f"{row['text_bytes']:,} bytes"
     yield "vocabulary", f"{row['vocab_size']:,} tokens: 256 bytes and {row['merges']:,} merges"
     for token, token_id in row["special_tokens"].items():
         yield "special token", f"{token} with id {token_id:,}"
     if row["dropped_words"]:
-        yield (
-            "left out",
-            f"{row['dropped_words']:,} rare words, which occurred {row['dropped_occurrences']:,} times",
-        )
+        words, occurrences = row["dropped_words"], row["dropped_occurrences"]
+        yield "left out", f"{words:,} rare words, which occurred {occurrences:,} times"
     if row["stopped"]:
         yield "ended early", row["stopped"]
     yield "tokens", f"{row['tokens_at_start']:,} before, {row['tokens']:,} now"
     yield "compression", f"{row['bytes_per_token']:.2f} bytes a token"
     yield "time", f"{row['seconds']:.2f} s"
-    yield "written", " and ".join(written) or "nothing (no --output FILE, no --save NAME)"

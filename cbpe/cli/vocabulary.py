@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import cbpe
-from cbpe.cli.app import new_app
-from cbpe.cli.encoding import token_row
-from cbpe.cli.input.inputs import ErrorsOption, FieldOption, FilesArgument, JsonOption, readers, reporting
-from cbpe.cli.input.references import TokenizerOption, complete_reference, tokenizer_of
+from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, JsonOption, TokenizerOption
+from cbpe.cli.input.references import complete_reference, tokenizer_of
 from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.input.texts import STANDARD_STREAM, Errors, readers, reading_bar
+from cbpe.cli.input.values import hex_bytes
 from cbpe.cli.output.printing import print_lines, print_rows, print_table, print_tree
 from cbpe.cli.output.readable import readable_bytes
+from cbpe.cli.output.rows import token_row
+from cbpe.cli.registering import new_app
 from cbpe.common.wording import listed
 
 if TYPE_CHECKING:
@@ -33,18 +35,18 @@ NAMES_SHOWN = 4
 def vocab(
     tokenizer: TokenizerOption,
     contains: Annotated[str | None, typer.Option(metavar="TEXT", help="Only tokens that hold this text.")] = None,
-    hex_bytes: Annotated[
+    digits: Annotated[
         str | None, typer.Option("--bytes", metavar="HEX", help="Only tokens that hold these bytes: e28099.")
     ] = None,
     pattern: Annotated[
-        str | None, typer.Option(metavar="REGEX", help="Only tokens that this expression is found in.")
+        str | None, typer.Option(metavar="REGEX", help="Only tokens in which this expression is found.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=0, max=sys.maxsize, help="Print at most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, max=sys.maxsize, help="Print at most this many.")] = None,
     tree: Annotated[
         str | None,
         typer.Option(
             metavar="TOKEN|ID",
-            help="Draw how this token is merged, instead: its text or, where there is none with this text, its id.",
+            help="Draw how this token is merged instead: give its text or, if no token has that text, its id.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -52,8 +54,8 @@ def vocab(
 ) -> None:
     """List or search a vocabulary, or draw how one token is merged.
 
-    A line for each token, by rising id, special tokens included: the id, a tab, the token. Bytes that are no whole
-    character are \\xNN, what does not print is escaped.
+    Each token has a line: its id, a tab, the token. They are sorted by id, and special tokens are among them. Bytes
+    that are no whole character become \\xNN, and characters that do not print are escaped.
 
     \b
     Example:
@@ -63,7 +65,7 @@ def vocab(
     """
     from cbpe.analysis.lookup import find_tokens, merge_tree
 
-    if contains is not None and hex_bytes is not None:
+    if contains is not None and digits is not None:
         raise typer.BadParameter("not together with --contains", param_hint="--bytes")
     tok = tokenizer_of(tokenizer)
     if tree is not None:
@@ -73,7 +75,7 @@ def vocab(
         else:
             print_tree(root)
         return
-    wanted = contains if hex_bytes is None else parsed_hex(hex_bytes)
+    wanted = contains if digits is None else hex_bytes(digits)
     found = islice(find_tokens(tok, contains=wanted, pattern=pattern), limit)
     if as_json:
         print_rows(token_row(*item) for item in found)
@@ -81,15 +83,8 @@ def vocab(
     print_lines(f"{token_id}\t{readable_bytes(token)}" for token_id, token in found)
 
 
-def parsed_hex(digits: str) -> bytes:
-    try:
-        return bytes.fromhex(digits)
-    except ValueError as error:
-        raise typer.BadParameter(f"{digits!r} is no bytes in hexadecimal", param_hint="--bytes") from error
-
-
 def token_id_of(tok: cbpe.Tokenizer, text_or_id: str) -> int:
-    """The id of the token with this text; failing that, the id itself."""
+    """The id of the token with this text; if there is none, the id that the text is."""
     try:
         return tok.encode_single_token(text_or_id)
     except KeyError:
@@ -99,7 +94,7 @@ def token_id_of(tok: cbpe.Tokenizer, text_or_id: str) -> int:
 
 
 def tree_rows(root: MergeTree) -> Iterator[dict[str, Any]]:
-    """Each token of a tree once, from the top, with the ids of its parts."""
+    """Each token of a tree once, from the top, with the ids of the two that it is merged from."""
     seen = set()
     nodes = [root]
     for node in nodes:
@@ -130,33 +125,42 @@ def stats(
 ) -> None:
     """Measure how well tokenizers fit texts.
 
-    A row for each file, such as one a language, and for all together: bytes per token, tokens per word (words are
-    separated by white space), and the share of the vocabulary that came up. Special tokens are ordinary text here.
+    Prints a row for each file, such as one for each language, and after several files one for all together: bytes per
+    token, tokens per word (white space separates words), and the share of the vocabulary that came up. Special tokens
+    are ordinary text here.
 
     \b
     Example:
       cbpe stats -t cl100k_base -t o200k_base book.txt
       cbpe stats -t gpt2 english.txt german.txt
     """
-    if len(tokenizers) > 1 and (not files or "-" in files):
+    if len(tokenizers) > 1 and (not files or STANDARD_STREAM in files):
         raise typer.BadParameter("standard input can be read only once: name files, or one tokenizer", param_hint="-t")
-    rows: list[tuple[str, str, TextStatistics]] = []
-    for reference in tokenizers:
-        tok = tokenizer_of(reference)
-        total = tok.tally()
-        for file, reader in readers(files, field, errors):
-            tally = tok.tally()
-            with reporting() as report:
-                tally.add(reader, report)
-            total += tally
-            rows.append((reference, file, tally.statistics()))
-        if len(files or ()) > 1:
-            rows.append((reference, "total", total.statistics()))
+    rows = [
+        (reference, file, found)
+        for reference in tokenizers
+        for file, found in file_statistics(tokenizer_of(reference), files, field, errors)
+    ]
     if as_json:
         print_rows(statistics_row(*row) for row in rows)
         return
     names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
     print_table(names, (statistics_cells(*row) for row in rows))
+
+
+def file_statistics(
+    tok: cbpe.Tokenizer, files: list[str] | None, field: str | None, errors: Errors
+) -> Iterator[tuple[str, TextStatistics]]:
+    """The statistics of each file and, of several, of all together."""
+    total = tok.tally()
+    for file, reader in readers(files, field, errors):
+        tally = tok.tally()
+        with reading_bar() as report:
+            tally.add(reader, report)
+        total += tally
+        yield file, tally.statistics()
+    if len(files or ()) > 1:
+        yield "total", total.statistics()
 
 
 def statistics_row(reference: str, file: str, found: TextStatistics) -> dict[str, Any]:
@@ -188,12 +192,7 @@ def encodings(as_json: JsonOption = False) -> None:
         print_rows(rows)
         return
     cells = (
-        (
-            row["name"],
-            row["n_vocab"],
-            listed(row["special_tokens"], NAMES_SHOWN),
-            listed(row["models"], NAMES_SHOWN),
-        )
+        (row["name"], row["n_vocab"], *(listed(row[key], NAMES_SHOWN) for key in ("special_tokens", "models")))
         for row in rows
     )
     print_table(("name", "tokens", "special tokens", "models"), cells)

@@ -255,9 +255,11 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("examples")
     for name in ("book", "english", "german"):
         (folder / f"{name}.txt").write_bytes(TEXT.encode())
-    for name in ("part1", "part2"):
+    for name in ("a", "b"):
         (folder / f"{name}.jsonl.gz").write_bytes(gzip.compress(json.dumps({"text": TEXT}).encode()))
-    cbpe.train(TEXT, 290).save(folder / "book")
+    trained = cbpe.train(TEXT, 290)
+    trained.save(folder / "book")
+    trained.save(folder / "ranks.tiktoken")
     cbpe.get_encoding("cl100k_base").save(folder / "cl100k_base.tiktoken")
     with ModelStore(folder / "models.db") as models:
         models.save(cbpe.train(TEXT, 270), "shakespeare")

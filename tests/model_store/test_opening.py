@@ -33,6 +33,18 @@ def files(folder):
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
 
+def test_the_file_that_opening_would_make_is_told_and_not_made(path, monkeypatch):
+    assert ModelStore.missing_file(path) == ModelStore.missing_file(f"sqlite:///{path}") == str(path)
+    monkeypatch.setenv("CBPE_STORE", str(path))
+    assert ModelStore.missing_file() == str(path)
+    assert not path.parent.exists()
+    filled(path)
+    assert ModelStore.missing_file(path) is ModelStore.missing_file() is None
+    assert ModelStore.missing_file(":memory:") is ModelStore.missing_file("postgresql://localhost/models") is None
+    with pytest.raises(CannotOpen):
+        ModelStore.missing_file("mysql://localhost/models")
+
+
 @pytest.mark.parametrize("given", [str, Path, "sqlite:///{}".format, "sqlite+pysqlite:///{}".format])
 def test_a_store_is_made_on_first_use_folders_included(path, given):
     with ModelStore(given(path)) as models:

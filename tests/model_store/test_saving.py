@@ -238,3 +238,26 @@ def test_a_vocabulary_too_large_for_a_store_is_refused(models):
     with pytest.raises(ValueError, match=f"more than {MAX_TOKEN_BYTES} bytes"):
         models.save(tok, "long")
     assert models.names() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "problem"),
+    [
+        ("a@b", {}, "is no name"),
+        ("a", {"aliases": ["7"]}, "is no alias"),
+        ("a", {"tags": {"": "x"}}, "a tag has"),
+        ("a", {"notes": "\0"}, "a note cannot hold"),
+        ("a", {"metrics": {"loss": float("nan")}}, "no database keeps"),
+    ],
+)
+def test_what_save_would_refuse_is_told_before_it(models, name, labels, problem):
+    for refuse in (ModelStore.check_labels, lambda *given, **options: models.save(TRAINED, *given, **options)):
+        with pytest.raises(ValueError, match=problem):
+            refuse(name, **labels)
+
+
+def test_labels_that_save_takes_are_not_refused_before_it(models):
+    labels = {"tags": ["final"], "aliases": ["prod"], "notes": "first", "metrics": {"loss": 0.5}}
+    ModelStore.check_labels("a", **labels)
+    assert models.names() == []
+    assert models.save(TRAINED, "a", **labels).tags == {"final": ""}

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
-
-import typer
+from typing import TYPE_CHECKING, TypeVar
 
 import cbpe
-from cbpe.cli.input.settings import settings
+from cbpe.cli.input.model_store import open_store, stored_names
 from cbpe.encodings.named import SPECS
 
 if TYPE_CHECKING:
@@ -18,11 +16,10 @@ if TYPE_CHECKING:
     from store import ModelStore, Version
 
 __all__ = [
-    "TokenizerOption",
+    "DIGEST",
     "complete_reference",
     "complete_version",
     "is_file",
-    "open_store",
     "open_store_to_compare",
     "pinned",
     "side_of",
@@ -36,10 +33,10 @@ DIGEST = "sha256:"
 
 
 def tokenizer_of(reference: str) -> Tokenizer:
-    """The tokenizer that is meant by a reference, as a user types it.
+    """The tokenizer that a reference means, as a user types it.
 
-    A file, if there is one and the reference has a separator or an ending; or else a named encoding; or else a version
-    in the store. ValueError says what was tried.
+    It is a file, if the reference has a separator or an ending and the file is there; or else a named encoding; or else
+    a version in the store. ValueError says what was tried.
     """
     if is_file(reference):
         return cbpe.load(reference)
@@ -57,8 +54,8 @@ def is_encoding(reference: str) -> bool:
 
 
 def plugin_names() -> list[str]:
-    """The encodings of plug-ins. One that is broken is in nobody's way here: it is told to who asks for all encodings,
-    by the command for that."""
+    """The encodings of plug-ins; none if a plug-in is broken, which `cbpe encodings` tells and no other command needs
+    to."""
     try:
         return [name for name in cbpe.list_encoding_names() if name not in SPECS]
     except Exception:
@@ -66,7 +63,7 @@ def plugin_names() -> list[str]:
 
 
 def version_of(reference: str) -> str | None:
-    """The reference itself if it is one to a version in the store."""
+    """The reference itself if it can only mean a version in the store; None for a file or a named encoding."""
     return None if is_file(reference) or is_encoding(reference) else reference
 
 
@@ -77,8 +74,8 @@ def looks_like_a_path(reference: str) -> bool:
 
 
 def pinned(reference: str) -> str:
-    """The reference of the very version that is meant now, "book" -> "book@3"; the reference itself if it is to no
-    version."""
+    """The reference that still means the same version after others are saved, "book" -> "book@3"; of a file or a named
+    encoding the reference itself."""
     version = version_of(reference)
     return reference if version is None else ask_store(version, lambda models: models.version(version).reference)
 
@@ -97,7 +94,7 @@ def ask_store(reference: str, ask: Callable[[ModelStore], T]) -> T:
 
 
 def unknown(reference: str, of_the_store: str) -> str:
-    """What is told of a reference that nothing answers to."""
+    """The message about a reference that means nothing; of_the_store is what the store said."""
     tried = []
     if looks_like_a_path(reference):
         tried.append(f"there is no such file ({reference})")
@@ -113,7 +110,7 @@ def unknown(reference: str, of_the_store: str) -> str:
 
 
 def encoding_of_model(name: str) -> str | None:
-    """ "gpt-4" -> "cl100k_base"; None for what is no model that is known."""
+    """ "gpt-4" -> "cl100k_base"; None for an unknown model."""
     try:
         return cbpe.encoding_name_for_model(name)
     except KeyError:
@@ -121,7 +118,7 @@ def encoding_of_model(name: str) -> str | None:
 
 
 def open_store_to_compare(*references: str) -> ModelStore:
-    """The store; an empty one in memory where there is none, and it takes none to know what is referred to."""
+    """The store. Where there is none, an empty one in memory, if all references are to files and named encodings."""
     from store import ModelStore
 
     try:
@@ -133,7 +130,7 @@ def open_store_to_compare(*references: str) -> ModelStore:
 
 
 def side_of(models: ModelStore, reference: str) -> Version | Tokenizer:
-    """The version of a reference, or else the tokenizer of a file or a named encoding. ValueError says what was
+    """The version that a reference means, or else the tokenizer of a file or a named encoding. ValueError says what was
     tried."""
     from store import NotFound
 
@@ -147,46 +144,12 @@ def side_of(models: ModelStore, reference: str) -> Version | Tokenizer:
         raise
 
 
-def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:
-    """The store of --store, CBPE_STORE or the user's data folder; one of an older schema is migrated. FileNotFoundError
-    for one that is not there, unless it is to be made."""
-    from store import ModelStore, Outdated
-    from store.database.locations import find_store, sqlite_path
-
-    path = sqlite_path(find_store(settings.store))
-    if not make and path is not None and not os.path.exists(path):
-        raise FileNotFoundError(f"there is no model store at {path}: train --save and models save make one")
-    try:
-        return ModelStore(settings.store, read_only=read_only)
-    except Outdated:
-        ModelStore(settings.store).close()
-        return ModelStore(settings.store, read_only=read_only)
-
-
 def complete_reference(incomplete: str) -> Iterator[str]:
-    """Names of encodings and, if a store is there, of its models, that begin like this."""
+    """Names of encodings and names in the store that begin like this."""
     yield from (name for name in [*SPECS, *plugin_names()] if name.startswith(incomplete))
     yield from complete_version(incomplete)
 
 
 def complete_version(incomplete: str) -> Iterator[str]:
-    """Names in the store, if one is there, that begin like this."""
-    try:
-        with open_store(read_only=True) as models:
-            names = models.names()
-    except (LookupError, OSError, ValueError):  # a shell that completes a word is no place for errors
-        return
-    yield from (name for name in names if name.startswith(incomplete))
-
-
-TokenizerOption = Annotated[
-    str,
-    typer.Option(
-        "-t",
-        "--tokenizer",
-        metavar="REF",
-        help="A file, a named encoding, or a version in the model store.",
-        autocompletion=complete_reference,
-        show_default=False,
-    ),
-]
+    """Names in the store that begin like this."""
+    yield from (name for name in stored_names() if name.startswith(incomplete))

@@ -1,4 +1,4 @@
-"""What holds for a whole call of the program."""
+"""Settings that hold for a whole call of the program."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -20,7 +20,7 @@ settings = Settings()
 
 
 def use_store(store: str | None) -> str | None:
-    """An option that is given behind the command counts as one before it."""
+    """Let the option count after the command as it does before it."""
     if store is not None:
         settings.store = store
     return store

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from datetime import datetime
-from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbpe.cli.input.inputs import ErrorsOption, FieldOption, JsonOption, readers
-from cbpe.cli.input.references import complete_reference, complete_version, open_store, open_store_to_compare, side_of
+from cbpe.cli.input.model_store import open_store
+from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption, NameArgument, VersionArgument
+from cbpe.cli.input.references import complete_reference, complete_version, open_store_to_compare, side_of
 from cbpe.cli.input.settings import StoreOption
-from cbpe.cli.models.app import (
-    NameArgument,
-    VersionArgument,
-    app,
-    brief,
-    print_version,
-    print_versions,
-    row_of,
-    shown_time,
-)
+from cbpe.cli.input.texts import readers
+from cbpe.cli.input.values import hex_bytes, size_range, tag_filter
+from cbpe.cli.models.app import app
+from cbpe.cli.models.differences import difference_pairs
+from cbpe.cli.models.versions import local_time, print_version, print_versions
 from cbpe.cli.output.printing import print_json, print_lines, print_pairs, print_rows, print_table
-from cbpe.cli.output.readable import readable, readable_bytes
-from cbpe.cli.vocabulary import parsed_hex
+from cbpe.cli.output.readable import readable
+from cbpe.cli.output.rows import json_value
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
-    from store import Diff, Version
-
-MOST_SHOWN = 10  # tokens of each kind, in a diff for people
+    from store import Comparison, Version
 
 OneSide = Annotated[
     str,
@@ -75,7 +67,7 @@ def list_versions(
     with open_store(read_only=True) as models:
         found = models.versions(
             name,
-            tag=tag if tag is None or "=" not in tag else (tag.partition("=")[0], tag.partition("=")[2]),
+            tag=tag_filter(tag),
             vocab_size=size_range(vocab_size),
             semantics=semantics,
             since=since,
@@ -84,16 +76,6 @@ def list_versions(
             order=order,
         )
     print_versions(found, as_json)
-
-
-def size_range(text: str | None) -> tuple[int | None, int | None] | None:
-    """ "1000" -> (1000, 1000), "1000-" -> (1000, None)"""
-    if text is None:
-        return None
-    least, dash, most = text.partition("-")
-    if not (least or most) or not all(part.isdecimal() for part in (least, most) if part):
-        raise typer.BadParameter(f"{text!r} is no number, and no MIN-MAX", param_hint="--vocab-size")
-    return int(least) if least else None, int(most) if most else (None if dash else int(least))
 
 
 @app.command()
@@ -160,7 +142,7 @@ def find(
       cbpe models find --bytes e28099
     """
     with open_store(read_only=True) as models:
-        places = models.find_token(parsed_hex(token) if as_bytes else token)
+        places = models.find_token(hex_bytes(token) if as_bytes else token)
     if as_json:
         print_rows({"version": place.version.reference, "id": place.id, "rank": place.rank} for place in places)
     else:
@@ -182,54 +164,16 @@ def diff(reference: OneSide, other: OtherSide, as_json: JsonOption = False, stor
         found = models.diff(side_of(models, reference), side_of(models, other))
     a, b = side_name(found.a, reference), side_name(found.b, other)
     if as_json:
-        print_json({**row_of(found), "a": a, "b": b})
+        print_json({**json_value(found), "a": a, "b": b})
     elif found.same:
         print_lines([f"{readable(a)} and {readable(b)} give the same results"])
     else:
-        print_pairs(differences(found, a, b))
+        print_pairs(difference_pairs(found, a, b))
 
 
 def side_name(side: Version | Tokenizer, reference: str) -> str:
-    """The very version, or what a tokenizer that is none was referred to by."""
+    """The version as name@number, or the reference to a tokenizer that is not in the store."""
     return getattr(side, "reference", reference)
-
-
-def differences(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:
-    """What differs, in some words each."""
-    for name, tokens in ((a, found.only_a), (b, found.only_b)):
-        if tokens:
-            yield f"only in {name}", some(tokens, lambda item: f"{item[0]} {quoted(item[1])}", "tokens")
-    if found.moved:
-        yield "other ids", some(found.moved, moved, "tokens")
-    if found.first_merge is not None:
-        rank, here, there = found.first_merge
-        yield "first other merge", f"number {rank:,}: {merge(here)} here, {merge(there)} there"
-    for name, special in ((a, found.special_only_a), (b, found.special_only_b)):
-        for token, token_id in special.items():
-            yield f"special, only in {name}", f"{brief(readable(token))} with id {token_id}"
-    for token, (id_a, id_b) in found.special_moved.items():
-        yield "special, other ids", f"{brief(readable(token))}: {id_a} here, {id_b} there"
-    for setting, (value, other) in found.settings.items():
-        yield setting, f"{value} here, {other} there"
-
-
-def some(items: Any, describe: Any, what: str) -> str:
-    """How many there are, and the first of them."""
-    more = ", ..." if len(items) > MOST_SHOWN else ""
-    return f"{len(items):,} {what}: {', '.join(map(describe, islice(items, MOST_SHOWN)))}{more}"
-
-
-def moved(token: Any) -> str:
-    here, there = (", ".join(map(str, ids)) for ids in (token.ids_a, token.ids_b))
-    return f"{quoted(token.token)} {here} -> {there}"
-
-
-def merge(pair: tuple[bytes, bytes] | None) -> str:
-    return "none" if pair is None else " + ".join(map(quoted, pair))
-
-
-def quoted(token: bytes) -> str:
-    return f'"{brief(readable_bytes(token))}"'
 
 
 @app.command()
@@ -261,16 +205,22 @@ def compare(
     ]
     with open_store_to_compare(reference, other) as models:
         found = models.compare(side_of(models, reference), side_of(models, other), [text for _, text in named])
-    rows = [*zip([file for file, _ in named], found.texts, strict=True), ("total", found.total)]
-    names = [side_name(found.a, reference), side_name(found.b, other)]
+    print_comparison(
+        found, [side_name(found.a, reference), side_name(found.b, other)], [file for file, _ in named], as_json
+    )
+
+
+def print_comparison(found: Comparison, names: list[str], files: list[str], as_json: bool) -> None:
+    """A row for each file and, of several, for all together."""
+    rows = [*zip(files, found.texts, strict=True), ("total", found.total)]
     if as_json:
         keys = ("text_bytes", "tokens_a", "tokens_b", "bytes_per_token_a", "bytes_per_token_b")
         texts = [{"file": file, **{key: getattr(row, key) for key in keys}} for file, row in rows]
         print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": {**texts[-1], "file": None}})
         return
     columns = ("file", "bytes", *(f"{what} {name}" for what in ("tokens", "bytes/token") for name in names))
-    shown = rows if len(named) > 1 else rows[:-1]
-    print_table(columns, ((file, *row, row.bytes_per_token_a, row.bytes_per_token_b) for file, row in shown))
+    printed = rows if len(files) > 1 else rows[:-1]
+    print_table(columns, ((file, *row, row.bytes_per_token_a, row.bytes_per_token_b) for file, row in printed))
 
 
 @app.command()
@@ -294,7 +244,7 @@ def verify(
     with open_store(read_only=True) as models:
         report = models.verify(reference)
     if as_json:
-        print_json({"ok": report.ok, **row_of(report)})
+        print_json({"ok": report.ok, **json_value(report)})
     elif report.ok:
         print_lines([f"all is well (versions: {report.versions:,}, vocabularies: {report.vocabularies:,})"])
     else:
@@ -319,9 +269,9 @@ def alias_history(
     with open_store(read_only=True) as models:
         moves = models.alias_history(name, alias)
     if as_json:
-        print_rows(map(row_of, moves))
+        print_rows(moves)
     else:
-        cells = ((f"{name}@{move.alias}", target(name, move.number), shown_time(move.time)) for move in moves)
+        cells = ((f"{name}@{move.alias}", target(name, move.number), local_time(move.time)) for move in moves)
         print_table(("alias", "version", "since"), cells)
 
 
@@ -345,10 +295,10 @@ def log(
     with open_store(read_only=True) as models:
         changes = models.audit_log(name, limit)
     if as_json:
-        print_rows(map(row_of, changes))
+        print_rows(changes)
         return
     cells = (
-        (shown_time(one.time), one.who, one.action, one.name if one.number is None else f"{one.name}@{one.number}")
+        (local_time(one.time), one.who, one.action, one.name if one.number is None else f"{one.name}@{one.number}")
         for one in changes
     )
     print_table(("time", "who", "action", "version"), cells)

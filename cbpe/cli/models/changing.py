@@ -6,11 +6,22 @@ from typing import Annotated
 
 import typer
 
-from cbpe.cli.input.inputs import JsonOption
-from cbpe.cli.input.labels import AliasOption, NotesOption, TagOption, metrics_of, pairs_of
-from cbpe.cli.input.references import TokenizerOption, open_store, tokenizer_of
+from cbpe.cli.input.model_store import open_store
+from cbpe.cli.input.options import (
+    AliasOption,
+    JsonOption,
+    NameArgument,
+    NotesOption,
+    TagOption,
+    TokenizerOption,
+    VersionArgument,
+)
+from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.settings import StoreOption
-from cbpe.cli.models.app import NameArgument, VersionArgument, app, print_saved, print_version
+from cbpe.cli.input.texts import STANDARD_STREAM
+from cbpe.cli.input.values import metrics_of, pairs_of
+from cbpe.cli.models.app import app
+from cbpe.cli.models.versions import print_saved, print_version
 from cbpe.cli.output.printing import print_json, print_lines
 from cbpe.cli.output.readable import printable
 
@@ -227,7 +238,7 @@ def export(
 
 
 def refuse_stream(file: str) -> None:
-    if file == "-":
+    if file == STANDARD_STREAM:
         raise typer.BadParameter("name a file: what is exported is written and read as a whole, not piped")
 
 

@@ -18,7 +18,7 @@ NEW_LINE = b"\n"
 
 
 def print_gloss(tokens: Iterable[tuple[int, bytes]]) -> None:
-    """Print (id, token) in a form that suits where it goes."""
+    """Print pairs of (id, token): coloured on a terminal with colours, else a line for each."""
     target = console()
     if target.color_system is None or target.no_color:
         print_lines(f"{token_id}\t{readable_bytes(token)}" for token_id, token in tokens)
@@ -41,7 +41,7 @@ class Gloss:
         self.n = 0
 
     def add(self, token_id: int, token: bytes) -> None:
-        """A row ends where it is full, and behind a token that ends a line."""
+        """Add a token to the row. A row ends where it is full, and after a token that ends a line."""
         from rich.cells import cell_len
 
         shown, number = readable_bytes(token), str(token_id)

@@ -1,7 +1,7 @@
 """Printing: tables for people, JSON for programs, bytes as they are, errors in one line.
 
-All that comes from outside, such as names of files and tokens, is made readable first: nothing in it reaches a terminal
-as markup or as an escape sequence.
+Names of files, tokens and whatever else comes from outside are escaped first: a terminal takes nothing in them as
+markup or as an escape sequence.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cbpe.cli.output.readable import printable, readable_bytes
+from cbpe.cli.output.rows import json_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "console",
-    "describe",
+    "error_message",
     "print_counts",
     "print_error",
     "print_json",
@@ -31,18 +32,25 @@ __all__ = [
     "print_rows",
     "print_table",
     "print_tree",
+    "print_warning",
     "write_bytes",
 ]
 
-WIDE = 100_000  # columns of what is no terminal: a file or a pipe wants every line whole
+WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
 
 
 def print_error(message: str) -> None:
-    if sys.stderr is not None:  # if it is closed: print would write to standard output
+    """One line on stderr."""
+    if sys.stderr is not None:  # print(file=None), where it is closed, would write to standard output
         print(f"cbpe: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
-def describe(error: Exception) -> str:
+def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """One line on stderr; may stand in place of warnings.showwarning."""
+    print_error(str(message))
+
+
+def error_message(error: Exception) -> str:
     """What an exception says, for somebody who does not see where it came from."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
@@ -56,28 +64,29 @@ def describe(error: Exception) -> str:
 
 
 def write_bytes(data: bytes) -> None:
-    # Flushed here, where a reader that has gone away ends the program in silence; at exit Python would complain.
+    """Bytes as they are, at once."""
+    # Where the reader has gone away, flushing here ends the program in silence; at exit Python would complain.
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
 def print_json(value: Any) -> None:
-    """One value, in JSON with nothing but ASCII."""
-    write_bytes(json.dumps(plain(value), indent=2).encode() + b"\n")
+    """One value, as JSON in ASCII."""
+    write_bytes(json.dumps(json_value(value), indent=2).encode() + b"\n")
 
 
 def print_rows(rows: Iterable[Any]) -> None:
-    """A JSON array of what may be many, each on a line of its own, as they come."""
+    """Rows as a JSON array in ASCII, one on each line, printed as they come."""
     out = sys.stdout.buffer
     before = b"["
     for row in rows:
-        out.write(before + json.dumps(plain(row)).encode())
+        out.write(before + json.dumps(json_value(row)).encode())
         before = b",\n "
     write_bytes((b"[]" if before == b"[" else b"]") + b"\n")
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Lines of what may be many, as they come, in the encoding of the terminal or pipe."""
+    """Lines in the encoding of the terminal or pipe, printed as they come."""
     out, encoding = sys.stdout.buffer, sys.stdout.encoding or "utf-8"
     for line in lines:
         out.write(line.encode(encoding, "backslashreplace") + b"\n")
@@ -92,19 +101,8 @@ def print_counts(counts: Sequence[tuple[str, int]], *, named: bool) -> None:
     print_lines(f"{n:{wide}}{' ' + printable(file) if named else ''}" for file, n in counts)
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON can hold it: what divides by nothing is null."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return value
-
-
 def console() -> Console:
-    """Rich's console, in which nothing that is printed is markup."""
+    """Rich's console, told to take nothing as markup."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else WIDE
@@ -112,7 +110,7 @@ def console() -> Console:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table with a line of headings; numbers are to the right."""
+    """A table with a line of headings; columns of numbers are aligned to the right."""
     from rich.table import Table
     from rich.text import Text
 
@@ -122,7 +120,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
         numbers = bool(rows) and all(isinstance(row[i], (int, float)) or row[i] is None for row in rows)
         table.add_column(Text(column), justify="right" if numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(shown(cell)) for cell in row))
+        table.add_row(*(Text(cell_text(cell)) for cell in row))
     print_drawn(table)
 
 
@@ -135,12 +133,12 @@ def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
     grid.add_column()
     grid.add_column(overflow="fold")
     for name, value in pairs:
-        grid.add_row(Text(name), Text(shown(value)))
+        grid.add_row(Text(name), Text(cell_text(value)))
     print_drawn(grid)
 
 
 def print_tree(root: MergeTree) -> None:
-    """A token's merges, drawn with its two parts below it, and so on."""
+    """A token with the two that it is merged from below it, these with theirs, and so on."""
     from rich.text import Text
     from rich.tree import Tree
 
@@ -156,14 +154,14 @@ def print_tree(root: MergeTree) -> None:
 
 
 def print_drawn(renderable: Any) -> None:
-    """Print something of Rich's, without blanks at the ends of lines."""
+    """Something of Rich's, without blanks at the ends of lines."""
     target = console()
     with target.capture() as captured:
         target.print(renderable)
     print_lines(line.rstrip() for line in captured.get().splitlines())
 
 
-def shown(cell: object) -> str:
+def cell_text(cell: object) -> str:
     """A cell of a table: 1234 -> "1,234", 0.5 -> "0.50", None -> "" """
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""

@@ -1,17 +1,18 @@
-"""Text and bytes as people and terminals can take them: on one line, with nothing that a terminal would act upon."""
+"""Text and bytes for people to read in a terminal: on one line, with nothing that the terminal would act upon."""
 
 from __future__ import annotations
 
-__all__ = ["printable", "readable", "readable_bytes"]
+__all__ = ["beginning", "printable", "readable", "readable_bytes"]
 
+MOST_CHARACTERS = 60  # of one label or token, in a table
 SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def printable(text: str) -> str:
-    """A text in which whatever does not print is escaped: "a\\tb\\x1b" -> r"a\\tb\\u001b"
+    """Escape the characters that do not print: "a\\tb\\x1b" -> r"a\\tb\\u001b"
 
-    What does not print is what str.isprintable says: control and format characters, lone surrogates, white space other
-    than the space, and code points that are not assigned.
+    str.isprintable says which: control and format characters, lone surrogates, white space other than the space, and
+    code points that are not assigned.
     """
     if text.isprintable():
         return text
@@ -19,12 +20,12 @@ def printable(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """As printable, with backslashes doubled: different texts stay different."""
+    """Escape as printable does, and double backslashes, so that different texts stay different."""
     return printable(text.replace("\\", "\\\\"))
 
 
 def readable_bytes(token: bytes) -> str:
-    """Bytes as readable text; those that are no UTF-8, such as parts of a character, are \\\\xNN: b"caf\\xc3" ->
+    """Bytes as readable text. Bytes that are not UTF-8, such as parts of a character, become \\\\xNN: b"caf\\xc3" ->
     r"caf\\xc3" """
     text = token.decode("utf-8", "surrogateescape")  # U+DC80 + n for a byte 0x80 + n
     if text.isprintable():
@@ -33,6 +34,11 @@ def readable_bytes(token: bytes) -> str:
         f"\\x{ord(character) - 0xDC00:02x}" if "\udc80" <= character <= "\udcff" else readable(character)
         for character in text
     )
+
+
+def beginning(text: str) -> str:
+    """The text, or the first characters of one that is too long for a table."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
 
 
 def escaped(character: str) -> str:

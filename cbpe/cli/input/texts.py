@@ -1,48 +1,25 @@
-"""What commands read: texts and token ids, from files or standard input, as they come."""
+"""What commands read, from files or standard input, as it comes: texts, and the bytes of files that hold token ids."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
-
-import typer
+from typing import BinaryIO, Literal
 
 from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.corpus.sources import Reader, read_chunks
 
-__all__ = [
-    "Errors",
-    "ErrorsOption",
-    "FieldOption",
-    "FilesArgument",
-    "JsonOption",
-    "id_chunks",
-    "name_of",
-    "readers",
-    "reporting",
-    "source_of",
-    "strings",
-]
+__all__ = ["STANDARD_STREAM", "Errors", "id_chunks", "input_name", "readers", "reading_bar", "source_of", "strings"]
 
 STANDARD_STREAM = "-"
 
-
-FilesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="FILE", help="Files, or - for standard input.", show_default=False),
-]
-FieldOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The field (.jsonl) or column (.parquet) that holds the texts.")
-]
 Errors = Literal["strict", "replace"]
-ErrorsOption = Annotated[Errors, typer.Option(help="What is not UTF-8 is refused, or read as U+FFFD.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def source_of(file: str) -> Path | BinaryIO:
+    """What cbpe.train and Reader take for a file that the user names."""
     return standard_input() if file == STANDARD_STREAM else Path(file)
 
 
@@ -52,20 +29,19 @@ def standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
-def name_of(file: str) -> str:
+def input_name(file: str) -> str:
+    """What a message calls a file that the user names."""
     return "standard input" if file == STANDARD_STREAM else file
 
 
 def readers(files: list[str] | None, field: str | None, errors: Errors) -> list[tuple[str, Reader]]:
-    """A reader for each file, with its name: a file that is missing is noticed before any other is read."""
+    """Each file with its reader. A missing file raises before any other is read."""
     return [(file, Reader(source_of(file), field=field, errors=errors)) for file in files or [STANDARD_STREAM]]
 
 
-@contextmanager
-def reporting() -> Iterator[ProgressCallback | None]:
-    """What to tell how far reading is: a bar on stderr, if that is a terminal."""
-    with progress_reports(sys.stderr.isatty()) as report:
-        yield report
+def reading_bar() -> AbstractContextManager[ProgressCallback | None]:
+    """A progress bar on stderr, if that is a terminal. The reader calls what the context gives."""
+    return progress_reports(sys.stderr.isatty())
 
 
 def strings(files: list[str] | None, field: str | None, errors: Errors) -> Iterator[Iterator[str]]:

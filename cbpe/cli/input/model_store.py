@@ -1,0 +1,46 @@
+"""Opening the model store that --store, CBPE_STORE or the user's data folder says. `store` is imported here only when a
+command needs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cbpe.cli.input.settings import settings
+
+if TYPE_CHECKING:
+    from store import ModelStore
+
+__all__ = ["open_store", "refuse_unsavable", "stored_names"]
+
+
+def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:
+    """The store; one of an older schema is migrated, even to be read. FileNotFoundError for one that is not there,
+    unless it is to be made."""
+    from store import ModelStore, Outdated
+
+    missing = None if make else ModelStore.missing_file(settings.store)
+    if missing is not None:
+        raise FileNotFoundError(f"there is no model store at {missing}: train --save and models save make one")
+    try:
+        return ModelStore(settings.store, read_only=read_only)
+    except Outdated:
+        ModelStore(settings.store).close()
+        return ModelStore(settings.store, read_only=read_only)
+
+
+def refuse_unsavable(name: str, tags: dict[str, str], aliases: list[str], notes: str | None) -> None:
+    """Before long work: an error for a name, a label or a store that a save after it would fail for."""
+    from store import ModelStore
+
+    ModelStore.check_labels(name, tags=tags, aliases=aliases, notes=notes)
+    open_store(make=True).close()
+
+
+def stored_names() -> list[str]:
+    """The names in the store; none if there is no store or it cannot be read. For completion, where no shell shows an
+    error."""
+    try:
+        with open_store(read_only=True) as models:
+            return models.names()
+    except (LookupError, OSError, ValueError):
+        return []

@@ -1,0 +1,85 @@
+"""The options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cbpe.cli.input.references import complete_reference, complete_version
+from cbpe.cli.input.texts import Errors
+
+__all__ = [
+    "AliasOption",
+    "ErrorsOption",
+    "FieldOption",
+    "FilesArgument",
+    "JsonOption",
+    "NameArgument",
+    "NotesOption",
+    "SpecialOption",
+    "TagOption",
+    "TokenizerOption",
+    "VersionArgument",
+]
+
+# ---- What to read
+
+FilesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="FILE", help="Files, or - for standard input.", show_default=False),
+]
+FieldOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The field (.jsonl) or column (.parquet) that holds the texts.")
+]
+ErrorsOption = Annotated[Errors, typer.Option(help="Refuse what is not UTF-8, or read it as U+FFFD.")]
+
+# ---- Which tokenizer, and how it takes special tokens
+
+TokenizerOption = Annotated[
+    str,
+    typer.Option(
+        "-t",
+        "--tokenizer",
+        metavar="REF",
+        help="A file, a named encoding, or a version in the model store.",
+        autocompletion=complete_reference,
+        show_default=False,
+    ),
+]
+SpecialOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allowed-special",
+        metavar="TOKEN|all",
+        help="Encode this special token as one where a text holds it, or all of them; repeatable. Others are ordinary "
+        "text.",
+    ),
+]
+
+# ---- Versions in the model store, and their labels
+
+VersionArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="REF",
+        help="A version: name, name@3, name@alias or sha256:ab12.",
+        autocompletion=complete_version,
+        show_default=False,
+    ),
+]
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="A name.", autocompletion=complete_version, show_default=False)
+]
+AliasOption = Annotated[
+    list[str] | None,
+    typer.Option("--alias", metavar="ALIAS", help="A name that points here until you move it; repeatable."),
+]
+TagOption = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="KEY[=VALUE]", help="A tag, with or without a value; repeatable.")
+]
+NotesOption = Annotated[str | None, typer.Option(metavar="TEXT", help="Notes on this version.")]
+
+# ---- What to print
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]

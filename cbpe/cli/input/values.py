@@ -1,0 +1,114 @@
+"""Values that a user spells in one argument: pairs, numbers, bytes, split patterns, special tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import typer
+
+from cbpe.encodings.named import SPECS
+from cbpe.text.patterns import BY_NAME
+
+if TYPE_CHECKING:
+    from cbpe import Tokenizer
+    from cbpe.tokenizers.tokenizer import SpecialChoice
+
+__all__ = [
+    "PATTERN_NAMES",
+    "hex_bytes",
+    "metrics_of",
+    "pairs_of",
+    "pattern_of",
+    "size_range",
+    "special_choice",
+    "special_ids",
+    "tag_filter",
+]
+
+NAMES_SHOWN = 10  # of special tokens, in a message
+PATTERN_NAMES = ", ".join(BY_NAME)
+
+
+def pairs_of(labels: Iterable[str] | None) -> dict[str, str]:
+    """["language=en", "final"] -> {"language": "en", "final": ""}"""
+    return {key: value for key, _, value in (label.partition("=") for label in labels or ())}
+
+
+def tag_filter(label: str | None) -> str | tuple[str, str] | None:
+    """ "final" -> "final", any value; "language=en" -> ("language", "en")"""
+    if label is None or "=" not in label:
+        return label
+    key, _, value = label.partition("=")
+    return key, value
+
+
+def metrics_of(labels: Iterable[str] | None) -> dict[str, float]:
+    """["loss=0.25"] -> {"loss": 0.25}"""
+    metrics = {}
+    for label in labels or ():
+        key, _, value = label.partition("=")
+        try:
+            metrics[key] = float(value)
+        except ValueError as error:
+            raise typer.BadParameter(f"{label!r} is no KEY=NUMBER", param_hint="metric") from error
+    return metrics
+
+
+def size_range(text: str | None) -> tuple[int | None, int | None] | None:
+    """ "1000" -> (1000, 1000), "1000-" -> (1000, None)"""
+    if text is None:
+        return None
+    least, dash, most = text.partition("-")
+    if not (least or most) or not all(part.isdecimal() for part in (least, most) if part):
+        raise typer.BadParameter(f"{text!r} is no number, and no MIN-MAX", param_hint="--vocab-size")
+    return int(least) if least else None, int(most) if most else (None if dash else int(least))
+
+
+def hex_bytes(digits: str) -> bytes:
+    """ "e28099" -> b"\\xe2\\x80\\x99" """
+    try:
+        return bytes.fromhex(digits)
+    except ValueError as error:
+        raise typer.BadParameter(f"{digits!r} is no bytes in hexadecimal", param_hint="--bytes") from error
+
+
+def pattern_of(name_or_expression: str) -> str:
+    """ "gpt2" -> GPT2_SPLIT_PATTERN; "cl100k_base" -> the pattern of that encoding; an expression -> itself."""
+    if name_or_expression in BY_NAME:
+        return BY_NAME[name_or_expression]
+    if name_or_expression in SPECS:
+        return SPECS[name_or_expression].pattern
+    if name_or_expression.replace("-", "").replace("_", "").isalnum():
+        raise typer.BadParameter(
+            f"{name_or_expression!r} is no expression that could split a text, and the known names are {PATTERN_NAMES}",
+            param_hint="--pattern",
+        )
+    return name_or_expression
+
+
+def special_ids(labels: list[str]) -> dict[str, int]:
+    """["<|end|>=7"] -> {"<|end|>": 7}"""
+    ids = {}
+    for label in labels:
+        token, _, token_id = label.rpartition("=")
+        if not token or not token_id.isdecimal():
+            raise typer.BadParameter(f"{label!r} is no TOKEN=ID", param_hint="--special")
+        ids[token] = int(token_id)
+    return ids
+
+
+def special_choice(tok: Tokenizer, tokens: list[str] | None) -> SpecialChoice:
+    """The special tokens that --allowed-special names, as Tokenizer.encode takes them. ValueError for a text that is no
+    special token."""
+    if not tokens:
+        return "none"
+    if "all" in tokens:
+        return "all"
+    special = tok.special_tokens
+    for token in tokens:
+        if token not in special:
+            known = ", ".join(map(repr, islice(special, NAMES_SHOWN))) or "none"
+            raise ValueError(f"{token!r} is no special token of this tokenizer, which has {known}")
+    return set(tokens)

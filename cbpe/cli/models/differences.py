@@ -1,0 +1,61 @@
+"""How the difference between two tokenizers is told to people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+from cbpe.cli.output.readable import beginning, readable, readable_bytes
+
+if TYPE_CHECKING:
+    from store import Diff, MovedToken
+
+__all__ = ["difference_pairs"]
+
+T = TypeVar("T")
+
+MOST_SHOWN = 10  # tokens of each kind
+
+
+def difference_pairs(found: Diff, a: str, b: str) -> Iterator[tuple[str, object]]:
+    """What differs, and how; a and b are the names of the two."""
+    for name, tokens in ((a, found.only_a), (b, found.only_b)):
+        if tokens:
+            yield f"only in {name}", first_of(tokens, lambda item: f"{item[0]} {quoted(item[1])}")
+    if found.moved:
+        yield "other ids", first_of(found.moved, moved_token)
+    if found.first_merge is not None:
+        rank, here, there = found.first_merge
+        yield "first other merge", f"number {rank:,}: {merge(here)} here, {merge(there)} there"
+    yield from special_pairs(found, a, b)
+    for setting, (value, other) in found.settings.items():
+        yield setting, f"{value} here, {other} there"
+
+
+def special_pairs(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:
+    """What differs in special tokens."""
+    for name, special in ((a, found.special_only_a), (b, found.special_only_b)):
+        for token, token_id in special.items():
+            yield f"special, only in {name}", f"{beginning(readable(token))} with id {token_id}"
+    for token, (id_a, id_b) in found.special_moved.items():
+        yield "special, other ids", f"{beginning(readable(token))}: {id_a} here, {id_b} there"
+
+
+def first_of(tokens: Collection[T], told: Callable[[T], str]) -> str:
+    """How many tokens there are, and the first of them."""
+    more = ", ..." if len(tokens) > MOST_SHOWN else ""
+    return f"{len(tokens):,} tokens: {', '.join(map(told, islice(tokens, MOST_SHOWN)))}{more}"
+
+
+def moved_token(token: MovedToken) -> str:
+    here, there = (", ".join(map(str, ids)) for ids in (token.ids_a, token.ids_b))
+    return f"{quoted(token.token)} {here} -> {there}"
+
+
+def merge(pair: tuple[bytes, bytes] | None) -> str:
+    return "none" if pair is None else " + ".join(map(quoted, pair))
+
+
+def quoted(token: bytes) -> str:
+    return f'"{beginning(readable_bytes(token))}"'

@@ -1,0 +1,81 @@
+"""How versions are printed: one in full, or a row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from cbpe.cli.input.references import DIGEST
+from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_table
+from cbpe.cli.output.readable import beginning
+from cbpe.cli.output.rows import json_value
+
+if TYPE_CHECKING:
+    from store import Version
+
+__all__ = ["local_time", "print_saved", "print_version", "print_versions"]
+
+DIGITS_SHOWN = 12  # of a digest, in a table
+
+
+def print_versions(versions: Iterable[Version], as_json: bool) -> None:
+    """A row for each version."""
+    if as_json:
+        print_rows(versions)
+        return
+    columns = ("version", "aliases", "tags", "tokens", "semantics", "saved", "parent", "sha256")
+    print_table(columns, (tuple(version_cells(version)) for version in versions))
+
+
+def version_cells(version: Version) -> Iterator[object]:
+    yield version.reference
+    yield ", ".join(version.aliases)
+    yield ", ".join(map(beginning, labels(version.tags)))
+    yield version.vocab_size
+    yield version.semantics
+    yield local_time(version.time)
+    parent = version.parent or ""
+    yield parent[: len(DIGEST) + DIGITS_SHOWN] if parent.startswith(DIGEST) else parent
+    yield version.digest[:DIGITS_SHOWN]
+
+
+def labels(tags: Mapping[str, object]) -> list[str]:
+    """{"language": "en", "final": ""} -> ["language=en", "final"]"""
+    return [f"{key}={value}" if value != "" else key for key, value in tags.items()]
+
+
+def local_time(time: datetime) -> str:
+    """In the time zone of the machine, to the second."""
+    return time.astimezone().isoformat(" ", "seconds")
+
+
+def print_version(version: Version, as_json: bool, more: Mapping[str, object] | None = None) -> None:
+    """All that is known about a version, and what is in `more`."""
+    if as_json:
+        print_json({**json_value(version), **(more or {})})
+        return
+    pairs = [
+        ("version", version.reference),
+        ("class", version.kind if version.encoding_name is None else f"{version.kind} {version.encoding_name!r}"),
+        ("tokens", f"{version.vocab_size:,}, of which {version.n_merges:,} are merges"),
+        ("special tokens", version.n_special_tokens),
+        ("semantics", version.semantics),
+        ("pattern", version.pattern),
+        ("Unicode", version.unicode_version),
+        ("saved", local_time(version.time)),
+        ("aliases", ", ".join(version.aliases)),
+        ("tags", ", ".join(labels(version.tags))),
+        ("metrics", ", ".join(labels(version.metrics))),
+        ("notes", version.notes),
+        ("parent", version.parent),
+        ("sha256", version.digest),
+        *(more or {}).items(),
+    ]
+    print_pairs((name, value) for name, value in pairs if value is not None and value != "")
+
+
+def print_saved(version: Version, as_json: bool) -> None:
+    """A version after a save, and whether the save made it; in JSON the field `created` says that."""
+    known = {"new": "no: the newest version is this already"}
+    print_version(version, as_json, None if version.created or as_json else known)
