@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
+from cbpe.tokenizers.options import with_defaults
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
-
-    import numpy as np
-    import numpy.typing as npt
 
     from cbpe.tokenizers.tokenizer import SpecialChoice
 
 __all__ = ["Encoding"]
+
+
+# Whatever spells a special token is an error.
+TIKTOKENS_DEFAULTS = {"allowed_special": frozenset(), "disallowed_special": "all"}
 
 
 class VocabularySizeError(ValueError, AssertionError):
@@ -55,16 +57,10 @@ class Encoding(Tokenizer):
                     f"{found} tokens up to id {self.max_token_value} are not the explicit_n_vocab of {explicit_n_vocab}"
                 )
 
-    def encode(
-        self,
-        text: str,
-        allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
-        *,
-        workers: int | None = 1,
-        dropout: float | None = None,
-        seed: int | None = None,
-    ) -> list[int]:
+    encode = with_defaults(
+        Tokenizer.encode,
+        "Encoding",
+        TIKTOKENS_DEFAULTS,
         """Encode text: str -> list[int]. Text of a special token is an error (ValueError) unless one of the two
         arguments says otherwise:
 
@@ -74,111 +70,17 @@ class Encoding(Tokenizer):
 
         >>> enc.encode("<|endoftext|>hello world", allowed_special="all")
         [100257, 15339, 1917]
-        """
-        if dropout is not None or seed is not None:
-            return super().encode(
-                text, allowed_special, disallowed_special, workers=workers, dropout=dropout, seed=seed
-            )
-        if not allowed_special and disallowed_special == "all":
-            return self._encode_refusing(text, workers)
-        return self._encode(text, *self._special_sets(allowed_special, disallowed_special), workers)
-
-    def encode_with_offsets(
-        self,
-        text: str,
-        allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
-    ) -> tuple[list[int], list[tuple[int, int]]]:
-        """Encode text, and tell where in it each token is, as Tokenizer.encode_with_offsets does."""
-        return super().encode_with_offsets(text, allowed_special, disallowed_special)
-
-    def encode_to_numpy_with_offsets(
-        self,
-        text: str,
-        allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-        """As encode_with_offsets, to arrays: uint32[n], and int64[n, 2] of starts and ends."""
-        return super().encode_to_numpy_with_offsets(text, allowed_special, disallowed_special)
-
-    def count(
-        self,
-        text: str,
-        allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
-        *,
-        workers: int | None = 1,
-    ) -> int:
-        """The number of tokens of text, as len(self.encode(...)) but without building the list."""
-        return super().count(text, allowed_special, disallowed_special, workers=workers)
-
-    def truncate(
-        self,
-        text: str,
-        max_tokens: int,
-        allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
-    ) -> str:
-        """The longest prefix of text that has at most max_tokens tokens, as Tokenizer.truncate finds it."""
-        return super().truncate(text, max_tokens, allowed_special, disallowed_special)
-
-    def encode_to_numpy(
-        self,
-        text: str,
-        allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
-        *,
-        workers: int | None = 1,
-    ) -> npt.NDArray[np.uint32]:
-        """Encode text to an array of uint32[n], where n is the number of tokens."""
-        return super().encode_to_numpy(text, allowed_special, disallowed_special, workers=workers)
-
-    def encode_batch(
-        self,
-        text: Iterable[str],
-        *,
-        num_threads: int | None = None,
-        allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
-    ) -> list[list[int]]:
-        """Encode several texts in parallel: as [self.encode(one, ...) for one in text]. num_threads is as for
-        Tokenizer.encode_batch."""
-        return super().encode_batch(
-            text, num_threads=num_threads, allowed_special=allowed_special, disallowed_special=disallowed_special
-        )
-
-    def encode_batch_flat(
-        self,
-        texts: Iterable[str],
-        *,
-        num_threads: int | None = None,
-        allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-        """Encode several texts in parallel to one array, as Tokenizer.encode_batch_flat does."""
-        return super().encode_batch_flat(
-            texts, num_threads=num_threads, allowed_special=allowed_special, disallowed_special=disallowed_special
-        )
-
-    def encode_stream(
-        self,
-        chunks: Iterable[str],
-        allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
-    ) -> Iterator[list[int]]:
-        """Encode a text that comes in chunks, as Tokenizer.encode_stream does."""
-        return super().encode_stream(chunks, allowed_special, disallowed_special)
-
-    def count_stream(
-        self,
-        chunks: Iterable[str],
-        allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
-        *,
-        workers: int | None = 1,
-    ) -> int:
-        """The number of tokens of a text that comes in chunks, as Tokenizer.count_stream finds it."""
-        return super().count_stream(chunks, allowed_special, disallowed_special, workers=workers)
+        """,
+    )
+    encode_with_offsets = with_defaults(Tokenizer.encode_with_offsets, "Encoding", TIKTOKENS_DEFAULTS)
+    encode_to_numpy = with_defaults(Tokenizer.encode_to_numpy, "Encoding", TIKTOKENS_DEFAULTS)
+    encode_to_numpy_with_offsets = with_defaults(Tokenizer.encode_to_numpy_with_offsets, "Encoding", TIKTOKENS_DEFAULTS)
+    encode_batch = with_defaults(Tokenizer.encode_batch, "Encoding", TIKTOKENS_DEFAULTS)
+    encode_batch_flat = with_defaults(Tokenizer.encode_batch_flat, "Encoding", TIKTOKENS_DEFAULTS)
+    encode_stream = with_defaults(Tokenizer.encode_stream, "Encoding", TIKTOKENS_DEFAULTS)
+    count = with_defaults(Tokenizer.count, "Encoding", TIKTOKENS_DEFAULTS)
+    count_stream = with_defaults(Tokenizer.count_stream, "Encoding", TIKTOKENS_DEFAULTS)
+    truncate = with_defaults(Tokenizer.truncate, "Encoding", TIKTOKENS_DEFAULTS)
 
     def encode_with_unstable(
         self,

@@ -112,7 +112,11 @@ class Tokenizer(Encoder):
             if probability:
                 sets = self._special_sets(allowed_special, disallowed_special)
                 return self._encode_dropping(text, *sets, probability, number)
-        if allowed_special == "none_raise":
+        # The defaults of this class, and those of an Encoding, ask for the same, which takes no sets of tokens.
+        if allowed_special:
+            if allowed_special == "none_raise":
+                return self._encode_refusing(text, workers)
+        elif disallowed_special == "all":
             return self._encode_refusing(text, workers)
         return self._encode(text, *self._special_sets(allowed_special, disallowed_special), workers)
 
