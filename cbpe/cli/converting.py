@@ -49,12 +49,12 @@ def convert(
     Example:
       cbpe convert book.model book.json
       cbpe convert cl100k_base cl100k_base.tiktoken
-      cbpe convert ranks.tiktoken ranks.json --pattern gpt4 --special "<|end|>=290"
+      cbpe convert ranks.tiktoken out.json --pattern gpt4 --special "<|end|>=290"
     """
-    from cbpe.tokenizers.saving import left_out, save
+    from cbpe.tokenizers.saving import left_out
 
     tok = tokenizer_with(reference, pattern, special)
-    save(tok, output)
+    cbpe.Tokenizer.save(tok, output)  # minbpe's classes take a name without a known ending for a prefix
     tokens, special_tokens = len(tok.token_byte_values()), len(tok.special_tokens)
     missing = left_out(tok, output)
     if as_json:
