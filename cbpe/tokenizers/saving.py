@@ -1,19 +1,25 @@
-"""What there is to know about saving a tokenizer, before it is trained and after."""
+"""Saving a tokenizer to a file, and what there is to know of that before it is trained and after."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from cbpe.common.atomic_files import check_writable
-from cbpe.formats import minbpe
+from cbpe.formats import files, minbpe
 from cbpe.formats.files import format_of_name
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable
 
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["left_out", "refuse_before_training", "saved_files"]
+__all__ = ["left_out", "refuse_before_training", "save", "saved_files"]
+
+
+def save(tok: Tokenizer, path: str | os.PathLike[str]) -> None:
+    """Write any tokenizer to a file as Tokenizer.save does, minbpe's classes too, whose own save takes a prefix."""
+    files.save(tok._parts(), path)
 
 
 def saved_files(path: str) -> list[str]:

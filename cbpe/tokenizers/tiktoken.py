@@ -129,7 +129,9 @@ class Encoding(Tokenizer):
     @property
     def _mergeable_ranks(self) -> dict[bytes, int]:
         """The rank of each token by its bytes, in rising order. The same dict each time: it is not to be changed."""
-        return self._table("ranks", lambda: {token: rank for rank, token in sorted(self._vocabulary.tokens().items())})
+        from cbpe.tokenizers.unstable import ranks_of
+
+        return ranks_of(self)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         """As encode_ordinary, which is what tiktoken finds in another way."""
@@ -142,9 +144,3 @@ class Encoding(Tokenizer):
         if not isinstance(text, bytes):
             raise TypeError(f"bytes are to be encoded, not {type(text).__name__}")
         return encode_bytes(self, text)
-
-    # ---- Private
-
-    def _unmerged(self) -> dict[int, bytes]:
-        """The tokens that no merge makes."""
-        return self._table("unmerged", self._vocabulary.unmerged)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cbpe._core.text.special import SpecialTokens
-    from cbpe.tokenizers.tiktoken import Encoding
+    from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["completions", "encode_bytes", "settle"]
+__all__ = ["completions", "encode_bytes", "ranks_of", "settle"]
 
 BLANK = re.compile(rb"[ \n\t]+")
 # What str.isspace takes for white space in addition to Unicode's White_Space.
@@ -26,20 +26,20 @@ SEPARATORS = "\x1c\x1d\x1e\x1f"
 
 
 def settle(
-    enc: Encoding, text: str, allowed: SpecialTokens | None = None, forbidden: SpecialTokens | None = None
+    tok: Tokenizer, text: str, allowed: SpecialTokens | None = None, forbidden: SpecialTokens | None = None
 ) -> tuple[list[int], bytes]:
     """The ids of what is settled, and the open end: "hello wor" -> ([15339], b" wor")
 
     A special token that is allowed settles all that is before it. Raises what encoding does.
     """
-    ids = enc._encode(text, allowed, forbidden)
+    ids = tok._encode(text, allowed, forbidden)
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # as encoding takes lone surrogates
-    pieces = enc._splitter.split(text[end_of_last(allowed.ids if allowed else (), text) :])
-    first_open = len(ids) - (len(enc._encode_single_piece(pieces[-1])) if pieces else 0)
-    if pieces and is_blank(enc, ids[first_open]):
-        while first_open > 0 and is_blank(enc, ids[first_open - 1]):
+    pieces = tok._splitter.split(text[end_of_last(allowed.ids if allowed else (), text) :])
+    first_open = len(ids) - (len(tok._encode_single_piece(pieces[-1])) if pieces else 0)
+    if pieces and is_blank(tok, ids[first_open]):
+        while first_open > 0 and is_blank(tok, ids[first_open - 1]):
             first_open -= 1
-    return ids[:first_open], enc.decode_bytes(ids[first_open:])
+    return ids[:first_open], tok.decode_bytes(ids[first_open:])
 
 
 def end_of_last(tokens: Collection[str], text: str) -> int:
@@ -53,47 +53,47 @@ def end_of_last(tokens: Collection[str], text: str) -> int:
     return end
 
 
-def is_blank(enc: Encoding, token: int) -> bool:
-    return not enc.is_special_token(token) and BLANK.fullmatch(enc.decode_single_token_bytes(token)) is not None
+def is_blank(tok: Tokenizer, token: int) -> bool:
+    return not tok.is_special_token(token) and BLANK.fullmatch(tok.decode_single_token_bytes(token)) is not None
 
 
-def completions(enc: Encoding, rest: bytes) -> set[tuple[int, ...]]:
+def completions(tok: Tokenizer, rest: bytes) -> set[tuple[int, ...]]:
     """The sequences of ids that an open end, valid UTF-8, may turn out to be encoded as when more text has come. The
     last id of each may reach beyond its end."""
     if not rest:
         return set()
     n = len(rest)
-    found: set[tuple[int, ...]] = {(enc.encode_single_token(token),) for token in tokens_starting_with(enc, rest)}
+    found: set[tuple[int, ...]] = {(tok.encode_single_token(token),) for token in tokens_starting_with(tok, rest)}
     for cut in range(1, n):
-        for token in tokens_starting_with(enc, rest[cut:]):
-            found.add(covering(enc, encode_spelled(enc, rest[:cut] + token), n))
+        for token in tokens_starting_with(tok, rest[cut:]):
+            found.add(covering(tok, encode_spelled(tok, rest[:cut] + token), n))
     # White space at the end may be split off by what follows: a pattern with \s+(?!\S) leaves the last of it to that.
     last = rest.decode()[-1]
     before = rest[: n - len(last.encode())]
     if before and last.isspace() and last not in SEPARATORS:
-        found.add((*merge(enc, before), *merge(enc, last.encode())))
+        found.add((*merge(tok, before), *merge(tok, last.encode())))
     return found
 
 
-def tokens_starting_with(enc: Encoding, start: bytes) -> Iterator[bytes]:
-    tokens = enc._sorted_tokens()
+def tokens_starting_with(tok: Tokenizer, start: bytes) -> Iterator[bytes]:
+    tokens = tok._sorted_tokens()
     for i in range(bisect_left(tokens, start), len(tokens)):
         if not tokens[i].startswith(start):
             return
         yield tokens[i]
 
 
-def encode_spelled(enc: Encoding, spelled: bytes) -> list[int]:
+def encode_spelled(tok: Tokenizer, spelled: bytes) -> list[int]:
     """The ids of bytes: as text if they are text, split and all, as one piece if not."""
     try:
-        return enc.encode_ordinary(spelled.decode())
+        return tok.encode_ordinary(spelled.decode())
     except UnicodeDecodeError:
-        return merge(enc, spelled)
+        return merge(tok, spelled)
 
 
-def covering(enc: Encoding, ids: list[int], n: int) -> tuple[int, ...]:
+def covering(tok: Tokenizer, ids: list[int], n: int) -> tuple[int, ...]:
     """The first of the ids, as many as it takes to spell n bytes."""
-    vocab = enc.vocab
+    vocab = tok.vocab
     for i, token in enumerate(ids):
         n -= len(vocab[token])
         if n <= 0:
@@ -101,12 +101,17 @@ def covering(enc: Encoding, ids: list[int], n: int) -> tuple[int, ...]:
     return tuple(ids)
 
 
-def merge(enc: Encoding, piece: bytes) -> list[int]:
+def ranks_of(tok: Tokenizer) -> dict[bytes, int]:
+    """The rank of each token by its bytes, in rising order. The same dict each time."""
+    return tok._table("ranks", lambda: {token: rank for rank, token in sorted(tok._vocabulary.tokens().items())})
+
+
+def merge(tok: Tokenizer, piece: bytes) -> list[int]:
     """The ids that merging makes of a piece. If it is a token that merging does not make, that token is not taken."""
-    ids = enc._encode_single_piece(piece)
-    if len(ids) != 1 or ids[0] not in enc._unmerged():
+    ids = tok._encode_single_piece(piece)
+    if len(ids) != 1 or ids[0] not in tok._table("unmerged", tok._vocabulary.unmerged):
         return ids
-    ranks = enc._mergeable_ranks
+    ranks = ranks_of(tok)
     parts = [piece[i : i + 1] for i in range(len(piece))]
     while True:
         joinable = [(ranks[a + b], i) for i, (a, b) in enumerate(pairwise(parts)) if a + b in ranks]
@@ -116,11 +121,11 @@ def merge(enc: Encoding, piece: bytes) -> list[int]:
         parts[i : i + 2] = [parts[i] + parts[i + 1]]
 
 
-def encode_bytes(enc: Encoding, data: bytes) -> list[int]:
+def encode_bytes(tok: Tokenizer, data: bytes) -> list[int]:
     """The ids of bytes without special tokens. From the first that are no UTF-8 on, where a pattern cannot split, all
     is one piece with the open end of the text before."""
     try:
-        return enc.encode_ordinary(data.decode())
+        return tok.encode_ordinary(data.decode())
     except UnicodeDecodeError as error:
-        ids, rest = settle(enc, data[: error.start].decode())
-        return ids + enc._encode_single_piece(rest + data[error.start :])
+        ids, rest = settle(tok, data[: error.start].decode())
+        return ids + tok._encode_single_piece(rest + data[error.start :])

@@ -33,8 +33,6 @@ STILL_IN_A_CIRCLE = {
     "cbpe._core.encoding.encode",
     "cbpe._core.vocabulary.vocabulary",
     "cbpe._core.vocabulary.words",
-    "cbpe.tokenizers.tiktoken",
-    "cbpe.tokenizers.unstable",
 }
 STILL_UPWARD = {
     "cbpe._core.calls.encoder imports cbpe.text.splitting",
