@@ -34,8 +34,13 @@ _HOMES = {
     "render_token": "cbpe.formats.minbpe",
     "train": "cbpe.tokenizers.train",
 }
-# What pickles name, and programs do not.
-_PRIVATE_HOMES = {"_restore": "cbpe.tokenizers.tokenizer"}
+# What pickles and tracebacks name: programs catch these by the exceptions of Python that they are as well.
+_PRIVATE_HOMES = {
+    "SpecialChoiceError": "cbpe.text.special_tokens",
+    "TokenTypeError": "cbpe.text.special_tokens",
+    "VocabularySizeError": "cbpe.tokenizers.tiktoken",
+    "_restore": "cbpe.tokenizers.tokenizer",
+}
 # tiktoken's modules, for programs that import this package in its place and say tiktoken.model.MODEL_TO_ENCODING.
 _MODULES = ("core", "model", "registry")
 

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from cbpe._core.calls.encoder import Encoder
 from cbpe.common.progress import ProgressCallback
+from cbpe.common.public import public
 from cbpe.corpus.sources import Reader
 from cbpe.text.streams import text_parts
 
 __all__ = ["TextStatistics", "TextTally"]
 
 
+@public
 @dataclass(frozen=True)
 class TextStatistics:
     """What a tokenizer makes of some texts, in sums over all of them; what divides by nothing is nan."""

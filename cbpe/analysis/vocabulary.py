@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cbpe._core.analysis.reach import judge
 from cbpe._core.splitting.split import Splitter
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.public import public
 
 __all__ = ["VocabularyAnalysis", "analyze"]
 
@@ -16,6 +17,7 @@ NEVER_MERGED = "its bytes are merged to other tokens"
 ALWAYS_SPLIT = "the split pattern always cuts it"
 
 
+@public
 @dataclass(frozen=True)
 class VocabularyAnalysis:
     """What is known of a vocabulary without any text; ids rise.

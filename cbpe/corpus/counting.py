@@ -13,6 +13,7 @@ from cbpe._core.counting.count import PieceCounter, give_back_free_memory
 from cbpe._core.splitting.split import Splitter
 from cbpe.common.checks import checked_int
 from cbpe.common.progress import ProgressCallback, progress_reports
+from cbpe.common.public import public
 from cbpe.corpus.batches import BATCH_BYTES, Batch, batches
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
@@ -29,6 +30,7 @@ __all__ = ["Reading", "count_source", "count_words", "counts_of"]
 MOST_THREADS = 64  # more than one that reads can keep busy
 
 
+@public
 def count_words(
     source: Source,
     *,

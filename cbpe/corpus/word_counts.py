@@ -34,6 +34,7 @@ from cbpe._core.counting.count import PieceCounter
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.checks import checked_int, is_int
 from cbpe.common.little_endian import little_endian
+from cbpe.common.public import public
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, quoted, unicode_version
 
@@ -46,6 +47,7 @@ DIGEST = 32
 MOST = 2**63 - 1
 
 
+@public
 class WordCounts:
     """Distinct pieces ("words") of texts with 64-bit counts, in order of first appearance.
 

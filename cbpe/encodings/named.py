@@ -11,6 +11,10 @@ from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.text.patterns import CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN, R50K_SPLIT_PATTERN
 from cbpe.text.special_tokens import END_OF_TEXT
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 FILL_IN_THE_MIDDLE = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 
 
@@ -18,16 +22,26 @@ class Spec:
     """What makes a named encoding, besides the vocabulary in its file.
 
     vocabulary is the name of the packed file; explicit_n_vocab the number of tokens of all kinds, where there are no
-    gaps among the ids.
+    gaps among the ids. special_tokens may be a function that makes them, where they are so many that programs which use
+    another encoding should not wait for them.
     """
 
     def __init__(
-        self, vocabulary: str, pattern: str, special_tokens: dict[str, int], explicit_n_vocab: int | None = None
+        self,
+        vocabulary: str,
+        pattern: str,
+        special_tokens: dict[str, int] | Callable[[], dict[str, int]],
+        explicit_n_vocab: int | None = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.pattern = pattern
-        self.special_tokens = special_tokens
         self.explicit_n_vocab = explicit_n_vocab
+        self._special_tokens = special_tokens
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens and their ids."""
+        return self._special_tokens() if callable(self._special_tokens) else self._special_tokens
 
 
 def _harmony_special_tokens() -> dict[str, int]:
@@ -65,7 +79,7 @@ SPECS = {
     ),
     "cl100k_base": Spec("cl100k_base", CL100K_SPLIT_PATTERN, _CL100K_SPECIAL_TOKENS),
     "o200k_base": Spec("o200k_base", O200K_SPLIT_PATTERN, {END_OF_TEXT: 199999, "<|endofprompt|>": 200018}),
-    "o200k_harmony": Spec("o200k_base", O200K_SPLIT_PATTERN, _harmony_special_tokens()),
+    "o200k_harmony": Spec("o200k_base", O200K_SPLIT_PATTERN, _harmony_special_tokens),
 }
 
 

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Mapping
 
 from cbpe.common.checks import is_int
+from cbpe.common.public import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 END_OF_TEXT = "<|endoftext|>"  # the one that nearly every vocabulary has
 
 
+@public
 class SpecialChoiceError(ValueError, TypeError):
     """A choice of special tokens is a str that means nothing. A ValueError in minbpe, a TypeError in tiktoken."""
 
 
+@public
 class TokenTypeError(TypeError, AssertionError):
     """What should be a token id is no int. An AssertionError in tiktoken."""
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe.common.checks import checked_int
+from cbpe.common.public import public
 from cbpe.formats.hugging_face.processing import around, checked_processing, template_ids
 from cbpe.formats.hugging_face.reading import loads
 from cbpe.text.added_tokens import Finders, cut
@@ -41,6 +42,7 @@ NOTHING_AROUND: tuple[list[int], list[int]] = ([], [])
 Stretches = list[tuple[str, int | None]]  # a text in parts, with the id of each that is an added token
 
 
+@public
 class HuggingFaceTokenizer(Tokenizer):
     """The tokenizer in a tokenizer.json of Hugging Face's, for byte-level BPE: the ids of `tokenizers`.
 

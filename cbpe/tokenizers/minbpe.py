@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES, decode_ids
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe.common.checks import merges_asked
+from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.encodings.named import SPECS, load_vocabulary
 from cbpe.formats import gpt2, minbpe
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["BasicTokenizer", "GPT2Tokenizer", "GPT4Tokenizer", "RegexTokenizer", "recover_merges"]
 
 
+@public
 class BasicTokenizer(Tokenizer):
     """minbpe's BasicTokenizer: no splitting, merges over the whole text."""
 
@@ -112,6 +114,7 @@ class BasicTokenizer(Tokenizer):
         return None
 
 
+@public
 class RegexTokenizer(BasicTokenizer):
     """minbpe's RegexTokenizer: text is split by a pattern (GPT-4's by default), merges stay within a piece, special
     tokens are known."""
@@ -166,6 +169,7 @@ class _GPTTokenizer(RegexTokenizer):
         raise NotImplementedError(f"{type(self).__name__} is loaded already: load the model with RegexTokenizer")
 
 
+@public
 class GPT2Tokenizer(_GPTTokenizer):
     """GPT-2's tokenizer: the ids of its encoder.py and of tiktoken's "gpt2"."""
 
@@ -178,6 +182,7 @@ class GPT2Tokenizer(_GPTTokenizer):
         return cls._of(gpt2.loads(read_whole(encoder_json), read_whole(vocab_bpe)))
 
 
+@public
 class GPT4Tokenizer(_GPTTokenizer):
     """minbpe's GPT4Tokenizer: the ids of tiktoken's "cl100k_base". Unlike minbpe's, its `vocab` holds the true bytes of
     every id."""
@@ -185,6 +190,7 @@ class GPT4Tokenizer(_GPTTokenizer):
     _encoding = "cl100k_base"
 
 
+@public
 def recover_merges(mergeable_ranks: dict[bytes, int]) -> dict[tuple[int, int], int]:
     """The merges that a vocabulary by ranks stands for: (left id, right id) -> id, by rising rank, all ids being ranks.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cbpe.common.public import public
 from cbpe.encodings.named import SPECS, load_vocabulary
 from cbpe.formats.parts import Parts
 from cbpe.tokenizers.tiktoken import Encoding
@@ -15,6 +16,7 @@ __all__ = ["encoding_for_model", "encoding_name_for_model", "get_encoding", "lis
 _shared: dict[str, Encoding] = {}
 
 
+@public
 def get_encoding(encoding_name: str, *, cache_bytes: int | None = None) -> Encoding:
     """The encoding of this name, made once: gpt2, r50k_base, p50k_base, p50k_edit, cl100k_base, o200k_base or
     o200k_harmony, which are built in and take no network, or one of a plug-in.
@@ -39,6 +41,7 @@ def get_encoding(encoding_name: str, *, cache_bytes: int | None = None) -> Encod
     return Encoding._of(shared._parts(), cache_bytes=cache_bytes)
 
 
+@public
 def list_encoding_names() -> list[str]:
     """The names that get_encoding knows: the built-in ones first, then those of plug-ins. Raises what it raises for
     plug-ins."""
@@ -47,6 +50,7 @@ def list_encoding_names() -> list[str]:
     return [*SPECS, *constructors()]
 
 
+@public
 def encoding_name_for_model(model_name: str) -> str:
     """The name of the encoding of a model of OpenAI's. KeyError where none is known; a name that begins as those of a
     family of models do is taken for one of them.
@@ -66,6 +70,7 @@ def encoding_name_for_model(model_name: str) -> str:
     return MODEL_PREFIX_TO_ENCODING[max(beginnings, key=len)]
 
 
+@public
 def encoding_for_model(model_name: str) -> Encoding:
     """The encoding of a model of OpenAI's. KeyError where none is known.
 

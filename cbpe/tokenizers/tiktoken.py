@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
-from cbpe.tokenizers.options import with_defaults
+from cbpe.common.public import public, with_defaults
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
@@ -21,10 +21,12 @@ __all__ = ["Encoding"]
 TIKTOKENS_DEFAULTS = {"allowed_special": frozenset(), "disallowed_special": "all"}
 
 
+@public
 class VocabularySizeError(ValueError, AssertionError):
     """An encoding has not the number of tokens that its explicit_n_vocab says. An AssertionError in tiktoken."""
 
 
+@public
 class Encoding(Tokenizer):
     """tiktoken's Encoding: a vocabulary by ranks, with tiktoken's names and defaults.
 

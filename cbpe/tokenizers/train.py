@@ -10,6 +10,7 @@ from types import EllipsisType
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import N_BYTES, merges_asked
 from cbpe.common.progress import ProgressCallback
+from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
@@ -24,6 +25,7 @@ from cbpe.training.learn import learn_merges
 __all__ = ["train"]
 
 
+@public
 def train(
     source: Source | WordCounts,
     vocab_size: int,

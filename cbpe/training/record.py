@@ -7,10 +7,12 @@ from array import array
 from dataclasses import dataclass
 
 from cbpe.common.checks import N_BYTES, merges_asked
+from cbpe.common.public import public
 
 __all__ = ["TrainingRecord"]
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingRecord:
     """How a training went: item i of `counts` and `tokens` belongs to merge i.

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import cbpe
-from cbpe.tokenizers.options import with_defaults
+from cbpe.common.public import with_defaults
 
 LIKE_ENCODE = (
     "encode",
