@@ -26,7 +26,7 @@ def hold(results, materials, timeout):
 
 
 def in_turn(contestants, number):
-    """Another peer begins in each round: what a process leaves behind in the machine is felt by the one after it."""
+    """Another peer begins in each round, as a process may feel how the one before it left the machine."""
     for _, group in itertools.groupby(contestants, key=lambda contestant: contestant[0]):
         peers = list(group)
         start = number % len(peers)

@@ -44,7 +44,7 @@ def read(path, megabytes=None):
 
 
 def documents(text, size=DOCUMENT_SIZE):
-    """Cut a text behind newlines into documents of about size characters, as trainers are fed."""
+    """Cut a text after newlines into documents of about size characters, which trainers take."""
     found, start = [], 0
     while start < len(text):
         newline = text.find("\n", start + size)

@@ -14,9 +14,9 @@ __all__ = ["check_writable", "write_files", "write_whole"]
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """OSError where a file could not be written, because of its folder: better now than when there is something to
+    """OSError where a file could not be written, because of its folder. It is better to know before there is work to
     lose."""
-    import tempfile  # which not every program needs
+    import tempfile  # not every program needs it
 
     folder = os.path.dirname(path) or "."
     try:
@@ -26,16 +26,16 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def write_whole(path: str | os.PathLike[str], parts: Iterable[Buffer]) -> None:
-    """Write one file, the parts of which follow one another, as write_files does."""
+    """Write one file of consecutive parts, as write_files does."""
     write_files({os.fspath(path): parts})
 
 
 def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
-    """Write several files, each path with the parts that follow one another in it: first all of them aside, in the same
-    folder, and then each to its place.
+    """Write several files, each of consecutive parts: first all of them beside their places, in the same folders, and
+    then move each to its place.
 
-    Whatever is raised (OSError for a disk that is full, or what gives the parts), no file is ever half there, and what
-    was at a path stays. A link stays one: its target is written. A pipe or a device is refused.
+    Whatever is raised (OSError for a disk that is full, or what the parts raise), no file is ever half there, and each
+    path keeps what it held. A link stays a link: its target is written. A pipe or a device is refused.
     """
     places = {path: os.path.realpath(path) for path in contents}
     aside = {path: f"{place}.{os.getpid()}.part" for path, place in places.items()}
@@ -43,7 +43,7 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
         for path, parts in contents.items():
             if os.path.isdir(path):
                 raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
-            if os.path.exists(path) and not os.path.isfile(path):  # which would be replaced by a file
+            if os.path.exists(path) and not os.path.isfile(path):  # a file would replace it
                 raise OSError(f"cannot write {path!r}: it is a pipe or a device, and what is written a file")
             try:
                 with open(aside[path], "wb") as file:

@@ -1,4 +1,4 @@
-"""Telling how far long work is: a bar on stderr, or a function of the caller's."""
+"""Reports how far long work is: by a bar on stderr, or to a function of the caller's."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ProgressCallback = Callable[[str, int, "int | None"], object]
 
 @contextlib.contextmanager
 def progress_reports(progress: bool | ProgressCallback | None) -> Iterator[ProgressCallback | None]:
-    """What to call with (stage, done, total), as often as one likes; None if nobody wants to know.
+    """A function to call with (stage, done, total), as often as one likes; None if nobody wants to know.
 
-    progress: True for a bar on stderr, as long as the context lasts; or a function, called some ten times a second, and
-    where a stage begins and ends. TypeError for anything else but False and None.
+    progress: True for a bar on stderr, as long as the context lasts; or a function, which is called some ten times a
+    second, and where a stage begins and ends. TypeError for anything but these, False and None.
 
     >>> with progress_reports(print) as report:
     ...     report("merging", 0, 20)
@@ -62,7 +62,7 @@ class Bar:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        # Only stderr is ours: what is printed on stdout meanwhile goes there.
+        # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),

@@ -1,4 +1,4 @@
-"""Counting words: from any source of text to WordCounts, with several threads and in bounded memory."""
+"""Counts the pieces of any source of text, with several threads and in bounded memory: a source to WordCounts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reading", "count_source", "count_words", "counts_of"]
 
-MOST_THREADS = 64  # more than one that reads can keep busy
+MOST_THREADS = 64  # one thread reads, and keeps no more than these busy
 
 
 @public
@@ -46,9 +46,9 @@ def count_words(
     source: a str, which is a text and never the name of a file; bytes, a text in UTF-8; a pathlib.Path, a file that
     holds one text (also compressed: .gz, .xz, .zst) or many (.jsonl and .parquet, whose texts are in the field or
     column `field`); a file open in binary, such as sys.stdin.buffer; or an iterable of these. Each text is split on its
-    own. Files are read a part at a time, so memory depends on the distinct pieces alone. (With pattern=None a text is
-    one piece, and is held. So is each text where the `regex` module has to match the pattern.) Lone surrogates count as
-    U+FFFD, and so, with errors="replace", does what is not UTF-8.
+    own. Files are read a chunk at a time, so memory depends on the distinct pieces alone. (With pattern=None a text is
+    one piece, and memory holds it whole. So it does where the `regex` module has to match the pattern.) Lone surrogates
+    count as U+FFFD, and so, with errors="replace", does what is not UTF-8.
 
     workers: the number of threads that count; None: one for each usable core. The result does not depend on it, the
     order of the pieces included. max_words bounds memory, and is an approximation: after every half MiB of text or so,
@@ -83,10 +83,10 @@ def counts_of(
     report: ProgressCallback | None = None,
     **reading: Unpack[Reading],
 ) -> WordCounts:
-    """The counts of a source, or those that it is.
+    """The counts of a source; a source that is WordCounts comes back as it is.
 
-    Raises as count_words does, and ValueError for WordCounts of texts that were split otherwise, or together with
-    options for reading texts.
+    Raises what count_words raises, and ValueError for WordCounts of texts that were split by another pattern, and for
+    WordCounts together with options for reading texts.
     """
     if not isinstance(source, WordCounts):
         return count_source(source, splitter, report, **reading)
@@ -115,7 +115,8 @@ def count_source(
     errors: str = "strict",
     batch_bytes: int = BATCH_BYTES,
 ) -> WordCounts:
-    """As count_words. batch_bytes: how much of the text is counted at a time; without max_words it changes nothing."""
+    """As count_words. batch_bytes: how much of the text is counted at a time; the result depends on it with max_words
+    alone."""
     workers = checked_workers(workers)
     if max_words is not None:
         max_words = checked_int("max_words", max_words, 1)
@@ -130,7 +131,7 @@ def count_source(
     first = list(islice(cut, 2))
     in_threads = workers > 1 and len(first) > 1
     cut = chain(first, cut)
-    del first  # of some size
+    del first  # which would hold the memory of two batches
     if isinstance(splitter, Splitter) and in_threads:
         steps = tally.add_in_threads(cut, splitter, workers)
     else:
@@ -147,7 +148,7 @@ def count_source(
 
 
 class Tally:
-    """What has been counted so far, of batches that come in their order."""
+    """Adds up the counts of batches, which come in their order."""
 
     def __init__(self, splitter: Splitter | RegexSplitter, max_words: int | None) -> None:
         self.splitter = splitter
@@ -167,10 +168,10 @@ class Tally:
             yield
 
     def add_in_threads(self, cut: Iterable[Batch], splitter: Splitter, workers: int) -> Generator[None, None, None]:
-        """As add_all. `workers` threads count each batch apart, and one more adds up their counts, in order.
+        """As add_all. `workers` threads count each batch apart, and one more thread adds up their counts, in order.
 
-        So a piece that is frequent is looked up once a batch in the table of all, and memory is needed for that table
-        and some batches, however many threads there are.
+        So a frequent piece is looked up once a batch in the table of all pieces. Memory holds that table, and at most
+        workers + 1 batches with their counts.
         """
         from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -197,7 +198,7 @@ class Tally:
                 for _, added in under_way:
                     added.result()
                     yield
-            except BaseException:  # nobody wants to know what the threads count
+            except BaseException:  # the threads stop: nobody wants their counts any more
                 for apart, _ in under_way:
                     apart.stop()
                 self.counter.stop()
@@ -216,7 +217,7 @@ class Tally:
         self.dropped_occurrences += occurrences
 
     def counts(self) -> WordCounts:
-        """All that was counted. The tally is of no use from then on."""
+        """All that was counted. Nothing can be added to the tally after that."""
         if self.max_words is not None:
             self._drop(self.max_words)
         dropped = self.dropped_words, self.dropped_occurrences
@@ -225,7 +226,7 @@ class Tally:
 
 
 def batch_texts(batch: Batch) -> Iterator[str]:
-    """The texts of a batch that holds whole ones."""
+    """The texts of a batch, which holds whole ones."""
     start = 0
     for end in batch.ends:
         yield str(batch.data[start:end], "utf-8")

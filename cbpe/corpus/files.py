@@ -1,9 +1,9 @@
-"""Files of text: plain, compressed, JSON Lines and Parquet, read a chunk at a time.
+"""Reads files of text a chunk at a time: plain, compressed, JSON Lines and Parquet.
 
-What a file holds is told by its name: `.jsonl` and `.ndjson` are JSON Lines, an object with a text in one field on each
-line; `.parquet` has the texts in one column; anything else is plain text, one text altogether. All but Parquet may be
-compressed, with `.gz`, `.xz` or `.zst` at the end of the name. Nothing is taken from or added to a text: neither line
-ends nor a byte order mark.
+The name of a file tells what it holds. `.jsonl` and `.ndjson` are JSON Lines: on each line an object with a text in one
+field. `.parquet` has the texts in one column. Anything else is plain text, one text altogether. All but Parquet may be
+compressed, with `.gz`, `.xz` or `.zst` at the end of the name. A text keeps all that it has, line ends and a byte order
+mark included.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ SHOWN_FIELDS = 10  # in a message
 class TextFile:
     """One file, and how far it has been read.
 
-    Raises OSError where there is no such file, or it cannot be read; ValueError where `field` is missing or of no use,
-    and, while it is read, for what is not UTF-8 (unless errors is "replace"), not whole, or not of the form that its
-    name says; ImportError where reading it takes a library that is not there.
+    Raises OSError where there is no such file, or it cannot be read; ValueError where `field` is missing or of no use;
+    ValueError also during reading, for what is not UTF-8 (unless errors is "replace"), not whole, or not of the form
+    that the name says; ImportError where reading takes a library that is not installed.
     """
 
     def __init__(self, path: os.PathLike[str], *, field: str | None, errors: str) -> None:
@@ -55,7 +55,7 @@ class TextFile:
         self.field = field or ""
 
     def texts(self) -> Iterator[bytes | Iterator[bytes]]:
-        """The texts, in UTF-8; each that is an iterator of chunks has to be read to its end before the next."""
+        """The texts, in UTF-8. An iterator of chunks has to be read to its end before the next text is taken."""
         if self.kind == "parquet":
             yield from self._column()
         elif self.kind == "jsonl":
@@ -79,11 +79,11 @@ class TextFile:
                 if not chunk:
                     break
                 yield chunk
-            if self.compression and self.size == 0:  # which the library for gzip takes for whole
+            if self.compression and self.size == 0:  # the library for gzip takes an empty file for a whole one
                 raise ValueError(f"{self.path} is no whole and intact {self.compression} file: it is empty")
 
     def _lines(self) -> Iterator[bytes]:
-        """The field of each line of JSON Lines. Lines of white space are passed over, and so is a byte order mark."""
+        """The field of each line of JSON Lines, without lines of white space and a byte order mark."""
         offset = 0  # of the line in the file
         for number, line in enumerate(lines(self._chunks()), 1):
             text = decoded(line, str(self.path), self.errors, offset)
@@ -147,8 +147,8 @@ class TextFile:
 
 
 def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
-    """The same bytes, in chunks that end between two characters; with errors="replace" U+FFFD stands where they are not
-    UTF-8. Otherwise ValueError, which says the name and where it is."""
+    """The same bytes, in chunks that end between two characters. What is not UTF-8 becomes U+FFFD with
+    errors="replace"; otherwise it is a ValueError, which says the name and the place."""
     pending = b""  # the beginning of a character
     offset = 0
     for chunk in chunks:
@@ -164,8 +164,8 @@ def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> 
 
 
 def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:
-    """UTF-8 as a str; ValueError, unless errors is "replace", that says the name and where it is none, counted from
-    offset."""
+    """UTF-8 as a str. Unless errors is "replace", ValueError for what is not UTF-8, which says the name and the place,
+    counted from offset."""
     try:
         return data.decode("utf-8", errors)
     except UnicodeDecodeError as error:
@@ -173,7 +173,7 @@ def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:
 
 
 def not_utf8(error: UnicodeDecodeError, name: str, offset: int) -> ValueError:
-    """The exception to be raised."""
+    """The exception that says what is not UTF-8, and where."""
     wrong = f"byte 0x{error.object[error.start]:02x} at offset {offset + error.start}"
     return ValueError(f"{name} is not UTF-8 ({wrong}): convert it, or set errors to 'replace'")
 

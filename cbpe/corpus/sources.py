@@ -1,8 +1,7 @@
-"""Sources of text: what train and count_words read.
+"""Reads sources of text: what train and count_words take.
 
-A source gives texts. A text is split on its own, whatever it came from, and comes as UTF-8: as bytes if it is short, or
-as an iterator of its parts, one after the other, cut anywhere. So a file that is larger than the memory can be one
-text.
+A source gives texts, each of which is split on its own. A text comes as UTF-8: a short one as bytes, another as an
+iterator of consecutive chunks, cut anywhere. So a file that is larger than the memory can be one text.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from cbpe.text.surrogates import ends_within_pair
 
 __all__ = ["Reader", "Source"]
 
-# A source that is one text or file, and any source.
+# Item: a source that is one text or file. Source: any source.
 Item: TypeAlias = str | bytes | bytearray | memoryview | os.PathLike[str] | BinaryIO
 Source: TypeAlias = Item | Iterable[Item]
 
@@ -29,9 +28,10 @@ class Reader:
     """Reads the texts of a source, and knows how far it is.
 
     source: a str, which is a text, never the name of a file; bytes-like, a text in UTF-8; an os.PathLike, a file (see
-    files.py for the kinds); a file that is open for reading in binary, such as sys.stdin.buffer, a text in UTF-8 from
-    here to its end; or an iterable of these. field: the field of .jsonl and the column of .parquet files that holds the
-    texts. errors: "strict" refuses what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode does.
+    corpus/files.py for the kinds); a file that is open for reading in binary, such as sys.stdin.buffer, a text in UTF-8
+    from here to its end; or an iterable of these. field: the field of .jsonl and the column of .parquet files that
+    holds the texts. errors: "strict" refuses what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode
+    does.
 
     Raises TypeError for another source, ValueError for another value of errors and for a field that no file asks for.
     """
@@ -45,8 +45,8 @@ class Reader:
             )
         self.field = field
         self.errors = errors
-        self._done = 0  # bytes of what has been read to its end
-        self._file: TextFile | None = None  # being read
+        self._done = 0  # bytes of the items that have been read to their ends
+        self._file: TextFile | None = None  # that is being read
         if isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike)) or is_open_file(source):
             source = [source]
         elif not isinstance(source, Iterable):
@@ -58,11 +58,11 @@ class Reader:
         if isinstance(source, (list, tuple)):
             for item in source:
                 if not isinstance(item, (str, bytes)) and isinstance(item, os.PathLike):
-                    self._open(item)  # one that is missing is noticed before the others are read
+                    self._open(item)  # raises for a missing file before the others are read
 
     @functools.cached_property
     def total_bytes(self) -> int | None:
-        """The size of the source as it is stored; None where it is not known before it has been read."""
+        """The size of the source as it is stored; None where nobody knows it before the source has been read."""
         if not isinstance(self.items, (list, tuple)):
             return None
         sizes = [self._size_of(item) for item in self.items]
@@ -78,11 +78,11 @@ class Reader:
 
     @property
     def done_bytes(self) -> int:
-        """How much has been read of `total_bytes`."""
+        """How many of `total_bytes` have been read."""
         return self._done + (self._file.position if self._file else 0)
 
     def texts(self) -> Iterator[bytes | Iterator[bytes]]:
-        """The texts. Each that is an iterator has to be read to its end before the next."""
+        """The texts. A text that is an iterator has to be read to its end before the next one is taken."""
         for i, item in enumerate(self.items):
             if isinstance(item, str) and self.field is None:  # the usual case of many
                 if len(item) > CHUNK_BYTES:
@@ -111,8 +111,8 @@ class Reader:
                 )
 
     def strings(self, report: ProgressCallback | None = None) -> Iterator[Iterator[str]]:
-        """The texts as strings, each in chunks that end between two characters; each has to be read to its end before
-        the next. report is told how far it is, as a progress callback (progress.py)."""
+        """The texts as strings, each in chunks that end between two characters. Each has to be read to its end before
+        the next one is taken. report: a progress callback (common/progress.py), which hears how far reading is."""
         for text in self.texts():
             yield self._told(map(bytes.decode, [text] if isinstance(text, bytes) else text), report)
         if report:
@@ -134,19 +134,19 @@ class Reader:
 
 
 def is_open_file(item: object) -> bool:
-    """Whether it is a file that was opened in binary; one that was opened as text is an iterable of its lines."""
+    """Whether an item is a file opened in binary. (A file opened as text is an iterable of its lines.)"""
     return isinstance(item, io.IOBase) and not isinstance(item, io.TextIOBase)
 
 
 def read_chunks(file: BinaryIO) -> Iterator[bytes]:
-    """What is left of an open file, as it comes: of a pipe what is there, without waiting for a whole chunk."""
+    """What is left of an open file, in chunks. A pipe gives what it holds, without waiting for a whole chunk."""
     read: Callable[[int], bytes] = getattr(file, "read1", file.read)
     while chunk := read(CHUNK_BYTES):
         yield chunk
 
 
 def slices(text: str) -> Iterator[str]:
-    """A text in slices, of which none ends within a pair of surrogates."""
+    """A text in slices, none of which ends within a pair of surrogates."""
     start = 0
     while start < len(text):
         end = start + CHUNK_BYTES

@@ -51,13 +51,13 @@ MOST = 2**63 - 1
 class WordCounts:
     """Distinct pieces ("words") of texts with 64-bit counts, in order of first appearance.
 
-    `cbpe.count_words` makes them of texts, and `cbpe.train` takes them in place of the texts. Counts of one corpus add
-    up with those of another, as if its texts had followed: `a + b` in this order, or `a += b`. Iteration gives (piece,
+    `cbpe.count_words` makes them of texts, and `cbpe.train` takes them in place of the texts. `a + b` and `a += b` add
+    the counts of one corpus to those of another, as if the texts of b had followed those of a. Iteration gives (piece,
     count), bytes and int.
 
-    counts: a mapping, or an iterable of pairs, of pieces (bytes) to counts; the counts of a piece that comes more than
-    once add up. pattern: what the texts were split by. Raises TypeError and ValueError for other pieces and counts (at
-    least 1), OverflowError for more than 2^63 - 1 occurrences.
+    counts: a mapping of pieces (bytes) to counts, or an iterable of such pairs; the counts of a piece that comes more
+    than once add up. pattern: the pattern that split the texts. Raises TypeError and ValueError for other pieces and
+    counts (at least 1), OverflowError for more than 2^63 - 1 occurrences.
 
     >>> counts = WordCounts({b"to": 2, b"be": 1}) + WordCounts({b"be": 1, b"or": 1})
     >>> list(counts), len(counts), counts.total, counts.most_common(1)
@@ -95,14 +95,14 @@ class WordCounts:
         self.pattern = pattern
         self.unicode_version = unicode_version  # None: the `regex` module's own
         self.text_bytes = text_bytes  # of all texts in UTF-8, what is in no piece included
-        # What was left out to bound memory: how many pieces (each as often as it was dropped), and how often they had
-        # occurred.
+        # What was dropped to bound memory: how many pieces (a piece counts as often as it was dropped), and how often
+        # they had occurred.
         self.dropped_words = dropped_words
         self.dropped_occurrences = dropped_occurrences
 
     @classmethod
     def _of(cls, *fields: Any) -> WordCounts:
-        """Made of the fields of _fill, whose counter is not to be used elsewhere from now on."""
+        """The counts with these arguments of _fill. The counter belongs to them from now on."""
         counts = cls.__new__(cls)
         counts._fill(*fields)
         return counts
@@ -113,7 +113,7 @@ class WordCounts:
 
     @property
     def total(self) -> int:
-        """How many pieces there are, repetitions included; dropped ones do not count."""
+        """How many pieces there are, repetitions included and dropped ones left out."""
         return self._counter.total
 
     def __iter__(self) -> Iterator[tuple[bytes, int]]:
@@ -135,7 +135,8 @@ class WordCounts:
         return self._counter.counts()
 
     def most_common(self, n: int | None = None) -> list[tuple[bytes, int]]:
-        """The n most frequent pieces (None: all) with their counts, of equally frequent ones the first to appear first.
+        """The n most frequent pieces (None: all) with their counts. Equally frequent pieces come in the order of their
+        first appearance.
 
         >>> WordCounts({b"a": 1, b"b": 3, b"c": 1}).most_common(2)
         [(b'b', 3), (b'a', 1)]
@@ -172,7 +173,7 @@ class WordCounts:
         if self.unicode_version != other.unicode_version:
             versions = f"{self.unicode_version}, the other by {other.unicode_version}"
             raise ValueError(f"these counts do not add up: one text was split by Unicode {versions}")
-        counter = self._counter.copy()  # so that nothing is half added if this is interrupted
+        counter = self._counter.copy()  # so that an interrupt leaves nothing half added
         counter.merge(other._counter)
         self._counter = counter
         self.text_bytes += other.text_bytes
@@ -182,7 +183,7 @@ class WordCounts:
     def __add__(self, other: WordCounts) -> WordCounts:
         if not isinstance(other, WordCounts):
             return NotImplemented
-        result = self._of(self._counter, *self._about())  # whose counter update replaces
+        result = self._of(self._counter, *self._about())  # update replaces the counter of the result
         result.update(other)
         return result
 
@@ -195,7 +196,8 @@ class WordCounts:
     # ---- Files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file that `load` reads (this module says its format). It is put in place when it is whole."""
+        """Write a file that `load` reads; the beginning of this module describes it. It is put in place when it is
+        whole."""
         write_whole(path, self._parts())
 
     @classmethod
@@ -211,7 +213,7 @@ class WordCounts:
         return type(self)._from_bytes, (b"".join(self._parts()),)
 
     def _about(self) -> tuple[Any, ...]:
-        """The fields of _fill, the counter aside."""
+        """The arguments of _fill, the counter aside."""
         return self.pattern, self.unicode_version, self.text_bytes, self.dropped_words, self.dropped_occurrences
 
     def _header(self) -> dict[str, Any]:
@@ -220,7 +222,7 @@ class WordCounts:
 
     def _parts(self) -> Iterator[bytes | array[int]]:
         """The parts of a file."""
-        from hashlib import sha256  # which takes more memory than all of ours, and counting has no need of
+        from hashlib import sha256  # it takes more memory than all of this package, and counting does not need it
 
         digest = sha256()
         data = self.data()
@@ -263,7 +265,7 @@ class WordCounts:
 
 
 def check_about(pattern: Any, unicode_version: Any, *numbers: Any) -> None:
-    """TypeError or ValueError for the header of a file that names no pattern, no version and no numbers."""
+    """TypeError or ValueError for a header of a file whose pattern, version or numbers are none."""
     for text in (pattern, unicode_version):
         if text is not None and not isinstance(text, str):
             raise TypeError(f"{text!r} is no text")

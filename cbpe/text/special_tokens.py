@@ -27,8 +27,8 @@ class TokenTypeError(TypeError, AssertionError):
 
 
 def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabulary) -> dict[str, int]:
-    """A copy of special tokens that fit a vocabulary. TypeError or ValueError, with the token named, for those that do
-    not."""
+    """A copy of special tokens that fit a vocabulary. TypeError or ValueError for those that do not; it names the
+    token."""
     if not isinstance(special_tokens, Mapping):
         raise TypeError(f"special tokens are a dict of texts and their ids, not {type(special_tokens).__name__}")
     for token, token_id in special_tokens.items():

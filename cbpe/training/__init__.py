@@ -1,1 +1,1 @@
-"""Counts of words to merges: the loop around the compiled trainer, its checkpoints and the record of it."""
+"""Counts of pieces to merges: the loop around the compiled trainer, its checkpoints and its record."""

@@ -1,6 +1,6 @@
-"""Checkpoints: what training has learned so far, in a file that is a model like any other.
+"""Checkpoints: a file keeps what training has learned so far, as a model like any other.
 
-The file is minbpe's .model format. It is always whole: a new state is written beside it and then put in its place.
+The format is minbpe's .model. The file is always whole: a new state is written beside it and then put in its place.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ __all__ = ["Checkpoint"]
 class Checkpoint:
     """The file at `path`, and when it was last written.
 
-    pattern and special_tokens: of the tokenizer that is trained; the ids of the special tokens are those that they will
-    have in the end. seconds: how much time may be lost, at least 0. Raises ValueError for a path that does not end in
+    pattern and special_tokens: of the tokenizer that is trained; the special tokens have the ids that they will have in
+    the end. seconds: how much work, in time, may be lost, at least 0. Raises ValueError for a path that does not end in
     .model, and for what the format cannot hold.
     """
 
@@ -54,9 +54,10 @@ class Checkpoint:
         self._content(array("I"), array("I"))
 
     def found(self, initial: Vocabulary, n_merges: int) -> Vocabulary:
-        """The vocabulary to go on from: that of the file, if there is one, which has to be of this training.
+        """The vocabulary to go on from: that of the file, or the initial one if there is no file.
 
-        Raises ValueError where it is not, or is no model; OSError where it cannot be read, or could not be written.
+        Raises ValueError where the file is no model, or one of another training; OSError where it cannot be read, or
+        could not be written.
         """
         if not os.path.exists(self.path):
             check_writable(self.path)
@@ -75,10 +76,11 @@ class Checkpoint:
         return model.vocabulary
 
     def refuse_foreign(self, trainer: Trainer, n_initial: int, min_count: int) -> None:
-        """ValueError where the merges from number n_initial on cannot have been learned from the trainer's text: where
-        one is rarer than min_count, or more frequent than one before it.
+        """ValueError where the merges from number n_initial on cannot have been learned from the trainer's text: one is
+        rarer than min_count, or more frequent than one before it.
 
-        (How often a merge was applied, which is known, is how often its pair occurred, if that is of two tokens.)
+        (The trainer knows how often each merge was applied. A pair of two different tokens occurred just as often; a
+        pair of one token with itself is passed over.)
         """
         before: int | None = None
         for i, (left, right, count, _) in enumerate(zip(*trainer.results(n_initial), strict=True), n_initial):
@@ -97,8 +99,8 @@ class Checkpoint:
             self.due = time.monotonic() + self.seconds
 
     def write(self, trainer: Trainer) -> None:
-        """Write the state if it is not there yet. A UserWarning where that fails: the state is still in memory, and the
-        file what it was."""
+        """Write the state if the file does not hold it yet. A UserWarning where that fails: the state is still in
+        memory, and the file is what it was."""
         if len(trainer) == self.written:
             return
         try:

@@ -1,4 +1,4 @@
-"""Lets the compiled trainer merge, tells meanwhile how far it is, and sees to the checkpoints."""
+"""Runs the compiled trainer, reports how far it is, and writes the checkpoints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run(
     progress: ProgressCallback | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> None:
-    """Let the trainer learn n_merges merges; tell how far it is, and write checkpoints, from time to time.
+    """Let the trainer learn n_merges merges. From time to time, report how far it is and write a checkpoint.
 
     Whatever is raised, a checkpoint is written first.
     """
@@ -44,7 +44,7 @@ def run(
 
 
 class Report:
-    """What verbose=True prints: a line for each merge. ids: of the bytes and of all merges."""
+    """Prints what verbose=True asks for: a line for each merge. ids: of the bytes and of all merges."""
 
     def __init__(self, trainer: Trainer, n_merges: int, ids: Sequence[int]) -> None:
         self.trainer = trainer

@@ -17,8 +17,8 @@ __all__ = ["TrainingRecord"]
 class TrainingRecord:
     """How a training went: item i of `counts` and `tokens` belongs to merge i.
 
-    The first `merges_before` merges were known when it began. Their counts are how often they were applied to the text,
-    which is less for a token that follows itself.
+    The training began with the first `merges_before` merges. Their counts say how often they were applied to the text,
+    which is less than how often their pairs occurred where a token follows itself.
     """
 
     source: str  # in some words
@@ -27,7 +27,7 @@ class TrainingRecord:
     tokens_at_start: int  # one for each byte that is in a piece
     text_bytes: int  # of all texts in UTF-8
     distinct_pieces: int
-    dropped_words: int  # because of max_words: how many of the distinct pieces (see WordCounts),
+    dropped_words: int  # how many distinct pieces max_words had dropped (see WordCounts),
     dropped_occurrences: int  # and how often they had occurred; `tokens` does not count them
     reading_seconds: float  # from the first text to all distinct pieces, laid out to be merged
     merging_seconds: float
@@ -70,9 +70,9 @@ class TrainingRecord:
         """Draw bytes of text per token against the size of the vocabulary, to a file: .svg, .png, .pdf, ... by its
         name's ending.
 
-        The point where merges began to be learned from this text is marked, if there were some before. Raises
-        ImportError where matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for an ending
-        that it does not know, or a text without a token.
+        A mark stands where the merges of this training begin, if it began with some. Raises ImportError where
+        matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for an ending that matplotlib
+        does not know, or a text without a token.
         """
         from cbpe.training.plot import plot_compression
 
