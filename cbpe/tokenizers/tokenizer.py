@@ -168,11 +168,10 @@ class Tokenizer(Encoder):
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
     ) -> str:
-        """The longest prefix of text that has at most max_tokens tokens.
+        """The longest prefix of text that has at most max_tokens tokens when it is encoded alone.
 
-        No more of the text is read than it takes to tell. Within a piece of more than 16 KB the prefix may be a little
-        shorter, if the vocabulary has merges that are made of later ones. A lone surrogate in it is U+FFFD; a special
-        token that is not allowed is an error only if it is in the prefix. ValueError if max_tokens is negative.
+        No more of the text is read than it takes to tell. A lone surrogate in it is U+FFFD; a special token that is not
+        allowed is an error only if it is in the prefix. ValueError if max_tokens is negative.
 
         >>> enc.truncate("hello world", 1)
         'hello'

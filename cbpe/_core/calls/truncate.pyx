@@ -7,21 +7,23 @@ has; the shorter ones are then tried from there downwards.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.unicode cimport PyUnicode_READ_CHAR
+from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR, PyUnicode_Substring
 from libc.stdint cimport uint8_t, uint32_t
 
 from cbpe._core.encoding.encode cimport MORE, EncodeStatus, Workspace, encode_piece, encode_slice, tidy_workspace
 from cbpe._core.calls.engine cimport refuse_special
-from cbpe._core.merging.merge cimport may_walk, shared_walk_tables
+from cbpe._core.calls.prefix_search cimport PrefixSearch
+from cbpe._core.merging.merge cimport may_walk
 from cbpe._core.text.special cimport next_special
 from cbpe._core.splitting.split cimport Reading, read_from
 from cbpe._core.text.utf8 cimport Utf8, character_start, encodable, utf8_of
-from cbpe._core.vocabulary.vocabulary cimport VocabTables
-from cbpe._core.merging.linear cimport WalkTables, longest_prefix
+
+from functools import lru_cache
+
+from cbpe._core.analysis.coverage import covers_all_text
 
 cdef enum:
     WINDOW = 1 << 10            # bytes that are looked at closely
-    LONG = 1 << 14              # bytes in which the prefixes are too many to try one by one
     MORE_TEXT = -2              # it takes more of the text to tell
 
 
@@ -48,6 +50,12 @@ cdef Py_ssize_t count_pieces(
             return work.n_counted
 
 
+@lru_cache(maxsize=64)
+def covers_all(pattern):
+    """Whether all of a text is in its pieces."""
+    return pattern is None or covers_all_text(pattern)
+
+
 cdef class Truncation:
     """The search in one stretch of text: text[:size] in which nothing is special, and behind which more may follow.
 
@@ -72,11 +80,17 @@ cdef class Truncation:
         """The size of the longest prefix that is within the budget, or MORE_TEXT."""
         cdef Py_ssize_t position = 0, used = 0, n, limit, behind, window = max(WINDOW, 2 * self.budget)
         cdef Py_ssize_t longest = self.engine.vocabulary.tables.longest
-        cdef bint goes_on, halving = True
+        cdef bint goes_on, halving = True, covers = covers_all(self.engine.splitter.pattern)
         self.known = [(0, 0, 0)]
         while True:
             limit = character_start(self.text, self.size, min(self.size, position + window))
             goes_on = self.goes_on or limit < self.size
+            if not halving and not goes_on and may_walk(&self.engine.vocabulary.tables):
+                # A long piece, or what may be one, to the end of the text: no need to merge all of it.
+                n = self.search(self.size + 1)
+                if n == self.size:
+                    self.n_tokens = used + self.count(position, limit, False, &behind)
+                return n
             n = self.count(position, limit, goes_on, &behind)
             if used + n <= self.budget:
                 if not goes_on:
@@ -87,8 +101,8 @@ cdef class Truncation:
                     self.known.append((position, limit, used))
                     window = max(WINDOW, 2 * (self.budget - used))
                     continue
-                # Nothing is sure yet. But so many bytes are more tokens than there may be, however they are split.
-                if limit - position <= (self.budget - used) * longest:
+                # Nothing is sure yet. But so many bytes are more tokens than there may be, if all of them are in pieces.
+                if not covers or limit - position <= (self.budget - used) * longest:
                     if limit == self.size:
                         return MORE_TEXT
                     window *= 2
@@ -99,53 +113,18 @@ cdef class Truncation:
                 continue
             return self.search(limit)
 
-    cdef Py_ssize_t search(self, Py_ssize_t limit) except -1:
-        """The longest prefix within the budget, where every prefix from text[:limit] on is beyond it."""
-        cdef Py_ssize_t start, shortest, used, behind, found
-        cdef Py_ssize_t high = -1
+    cdef Py_ssize_t search(self, Py_ssize_t high) except -1:
+        """The longest prefix within the budget, which is shorter than text[:high]."""
+        cdef Py_ssize_t start, shortest, used, found
+        cdef PrefixSearch prefixes = PrefixSearch.__new__(PrefixSearch)
+        prefixes.engine, prefixes.work, prefixes.text, prefixes.size = self.engine, self.work, self.text, self.size
         while self.known:
             start, shortest, used = self.known.pop()
-            if high < 0:
-                high = self.first_beyond(start, shortest, limit, self.budget - used)
-            if high - start > LONG:
-                found = self.walk(start, high, self.budget - used)
-                if found > shortest:
-                    return found
-            while high > shortest:
-                high = character_start(self.text, self.size, high - 1)
-                if used + self.count(start, high, False, &behind) <= self.budget:
-                    return high
+            found = prefixes.longest(start, shortest, high, self.budget - used)
+            if found >= 0:
+                return found
+            high = min(high, shortest)
         return 0
-
-    cdef Py_ssize_t first_beyond(
-        self, Py_ssize_t start, Py_ssize_t low, Py_ssize_t high, Py_ssize_t budget
-    ) except -1:
-        """The shortest prefix whose sure pieces are beyond the budget; `high` if there is none up to there."""
-        cdef Py_ssize_t middle, behind
-        low = max(low, start)
-        while low < high:
-            middle = character_start(self.text, self.size, (low + high) // 2)
-            if middle > low and self.count(start, middle, True, &behind) > budget:
-                high = middle
-            else:
-                low = max(middle, low) + 1
-                while low < high and self.text[low] & 0xC0 == 0x80:
-                    low += 1
-        return high
-
-    cdef Py_ssize_t walk(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t budget) except -1:
-        """The same as trying all prefixes of a long piece, if each begins with one piece; 0 if that does not serve."""
-        cdef const VocabTables *v = &self.engine.vocabulary.tables
-        cdef WalkTables *tables
-        cdef Py_ssize_t size = stop - start, behind
-        if not may_walk(v):
-            return 0
-        with nogil:
-            tables = shared_walk_tables(v, &self.engine.walk)
-            size = longest_prefix(v, tables, self.text + start, size, budget) if tables != NULL else -1
-        if size < 0:
-            raise MemoryError
-        return start + size if self.count(start, start + size, False, &behind) <= budget else 0
 
 
 cdef Py_ssize_t truncate_utf8(
@@ -158,7 +137,7 @@ cdef Py_ssize_t truncate_utf8(
     SpecialTokens allowed,
 ) except -3:
     """The size of the longest prefix of text[:size] with at most `budget` tokens, or MORE_TEXT."""
-    cdef Py_ssize_t start = 0, at = -1, kept, end, length, tokens
+    cdef Py_ssize_t start = 0, at = -1, kept, end, length
     cdef uint32_t which
     cdef Truncation stretch = Truncation.__new__(Truncation)
     stretch.engine, stretch.work = engine, work
@@ -174,22 +153,18 @@ cdef Py_ssize_t truncate_utf8(
         stretch.text, stretch.size, stretch.goes_on = text + start, end - start, goes_on and at < 0
         stretch.budget = budget
         kept = stretch.find()
-        if kept == MORE_TEXT or kept < end - start or at < 0:
+        if kept == MORE_TEXT or at < 0:
             return kept if kept == MORE_TEXT else start + kept
         length = allowed.tables.offsets[which + 1] - allowed.tables.offsets[which]
-        if stretch.n_tokens == budget:
-            # The special token is too much, but some of its text may do.
-            end = character_start(text, size, at + length - 1)
-            while end > at:
-                if next_special(&allowed.tables, text, end, start, &which) < 0:
-                    kept = start
-                    tokens = count_pieces(engine, work, text, end, False, &kept)
-                    if tokens <= budget:
-                        break
-                end = character_start(text, size, end - 1)
-            return end
-        budget -= stretch.n_tokens + 1
-        start = at + length
+        if kept == end - start and stretch.n_tokens < budget:
+            if goes_on and size - at < <Py_ssize_t>allowed.tables.lengths[0]:
+                return MORE_TEXT    # it may be the beginning of a longer one
+            budget -= stretch.n_tokens + 1
+            start = at + length
+        else:
+            # No prefix with the special token is within the budget. One that ends in it has the token's text.
+            size = character_start(text, size, at + length - 1)
+            goes_on = False
 
 
 cdef Py_ssize_t pass_pieces(
@@ -242,27 +217,28 @@ cdef Py_ssize_t count_text(Engine engine, Workspace *work, str text, SpecialToke
 
 
 cdef str truncate_text(Engine engine, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):
-    cdef Py_ssize_t kept, n
+    cdef Py_ssize_t kept, n, n_characters
     cdef Utf8 utf8
     cdef Workspace *work
     cdef str part
     if not isinstance(text, str):
         raise TypeError(f"text must be a str, not {type(text).__name__}")
-    max_tokens = min(max_tokens, 4 * len(text) + 1)     # no text has more
+    n_characters = PyUnicode_GET_LENGTH(text)
+    max_tokens = min(max_tokens, 4 * n_characters + 1)  # no text has more
     n = 8 * max_tokens + 64
     work = engine.acquire()
     try:
         while True:
             if engine.split == NULL:
-                n = len(text)
-            while n < len(text) and 0xD800 <= PyUnicode_READ_CHAR(text, n - 1) < 0xDC00:
+                n = n_characters
+            while n < n_characters and 0xD800 <= PyUnicode_READ_CHAR(text, n - 1) < 0xDC00:
                 n += 1          # the two halves of a character stay together
-            part = encodable(text[:n])
+            part = encodable(PyUnicode_Substring(text, 0, n))
             if engine.split == NULL:
                 part = part[:truncate_by_python(engine, work, part, max_tokens, allowed)]
                 break
             utf8 = utf8_of(part)
-            kept = truncate_utf8(engine, work, utf8.bytes, utf8.size, n < len(text), max_tokens, allowed)
+            kept = truncate_utf8(engine, work, utf8.bytes, utf8.size, n < n_characters, max_tokens, allowed)
             if kept != MORE_TEXT:
                 part = part if kept == utf8.size else (<const char *>utf8.bytes)[:kept].decode()
                 break

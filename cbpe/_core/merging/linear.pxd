@@ -30,11 +30,8 @@ cdef bint walk_piece(
     Py_ssize_t steps,
 ) noexcept nogil
 
-# The end of the longest prefix of a piece that merges to at most `budget` symbols and ends where a character does; -1
-# where there is no memory.
-cdef Py_ssize_t longest_prefix(
-    const VocabTables *v, const WalkTables *w, const uint8_t *piece, Py_ssize_t size, Py_ssize_t budget
-) noexcept nogil
+# The child of a node by a byte, or 0.
+cdef uint32_t find_child(const WalkTables *w, uint32_t node, uint8_t byte) noexcept nogil
 
 # The tables for a monotone vocabulary, or NULL where there is no memory. The caller frees them with free_walk_tables.
 cdef WalkTables *new_walk_tables(const VocabTables *v) noexcept nogil

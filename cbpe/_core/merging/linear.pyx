@@ -39,8 +39,7 @@ cdef inline uint64_t edge_key(uint32_t node, uint8_t byte) noexcept nogil:
     return <uint64_t>node << 36 | <uint64_t>byte << 28
 
 
-cdef inline uint32_t find_child(const WalkTables *w, uint32_t node, uint8_t byte) noexcept nogil:
-    """The child of a node by a byte, or 0."""
+cdef uint32_t find_child(const WalkTables *w, uint32_t node, uint8_t byte) noexcept nogil:
     cdef uint64_t key = edge_key(node, byte)
     cdef uint64_t slot = (key * <uint64_t>0x9E3779B97F4A7C15) >> w.edges_shift
     cdef uint64_t entry
@@ -199,38 +198,3 @@ cdef bint walk_piece(
             n -= 1
             symbol = out[n]
             position -= v.offsets[symbol + 1] - v.offsets[symbol]
-
-
-cdef Py_ssize_t longest_prefix(
-    const VocabTables *v, const WalkTables *w, const uint8_t *piece, Py_ssize_t size, Py_ssize_t budget
-) noexcept nogil:
-    # A prefix merges to the symbols of a shorter one and a last symbol that goes with them: there is one such pair.
-    cdef uint32_t *last = <uint32_t *>malloc((size + 1) * sizeof(uint32_t))
-    cdef uint32_t *counts = <uint32_t *>malloc((size + 1) * sizeof(uint32_t))
-    cdef Py_ssize_t i = 0, k, found = 0, within = 0
-    cdef uint32_t node, symbol
-    if last == NULL or counts == NULL:
-        found = -1
-    else:
-        memset(last, 0xFF, (size + 1) * sizeof(uint32_t))
-        counts[0] = 0
-        # Once no prefix as long as any symbol is within the budget, no longer one is.
-        while i < size and i - within <= <Py_ssize_t>v.longest:
-            node = 0
-            if i == 0 or last[i] != NONE:
-                for k in range(i, size):
-                    node = find_child(w, node, piece[k])
-                    if node == 0:
-                        break
-                    symbol = w.symbols[node]
-                    if symbol != NONE and last[k + 1] == NONE and (i == 0 or stay_apart(v, last[i], symbol, NONE)):
-                        last[k + 1] = symbol
-                        counts[k + 1] = counts[i] + 1
-            i += 1
-            if last[i] != NONE and counts[i] <= budget:
-                within = i
-                if i == size or piece[i] & 0xC0 != 0x80:
-                    found = i
-    free(last)
-    free(counts)
-    return found

@@ -32,6 +32,12 @@ cdef Py_ssize_t merge_piece(
     const VocabTables *v, const uint8_t *piece, Py_ssize_t size, MergeRoom *room, uint32_t *out
 ) noexcept nogil
 
+# The same by walking, which may_walk allows; room.walk is not NULL. Once there are more than `most` symbols, it may
+# stop: they are then what a prefix of the piece merges to.
+cdef Py_ssize_t merge_walking(
+    const VocabTables *v, const uint8_t *piece, Py_ssize_t size, Py_ssize_t most, MergeRoom *room, uint32_t *out
+) noexcept nogil
+
 cdef void free_merge_room(MergeRoom *room) noexcept nogil
 
 # Whether to go on with what takes long: 0, or PAUSED. Needs no GIL, and takes it to look at the signals.

@@ -189,7 +189,7 @@ cdef WalkTables *shared_walk_tables(const VocabTables *v, WalkTables **place) no
 
 
 cdef Py_ssize_t merge_walking(
-    const VocabTables *v, const uint8_t *piece, Py_ssize_t size, MergeRoom *room, uint32_t *out
+    const VocabTables *v, const uint8_t *piece, Py_ssize_t size, Py_ssize_t most, MergeRoom *room, uint32_t *out
 ) noexcept nogil:
     cdef WalkTables *tables = shared_walk_tables(v, room.walk)
     cdef Py_ssize_t words = (size >> 6) + 1
@@ -203,7 +203,9 @@ cdef Py_ssize_t merge_walking(
             return NO_ROOM
         room.alive = <uint64_t *>grown
         room.alive_capacity = words
-    while not walk_piece(v, tables, piece, size, room.alive, out, &position, &n, BETWEEN_PAUSES):
+    while n <= most:
+        if walk_piece(v, tables, piece, size, room.alive, out, &position, &n, min(most - n + 1, BETWEEN_PAUSES)):
+            break
         if pause(room) < 0:
             return PAUSED
     return n
@@ -216,7 +218,7 @@ cdef Py_ssize_t merge_piece(
         return merge_short(v, piece, size, out)
     room.long_bytes += size
     if room.walk != NULL and room.long_bytes > WORTH_WALKING and may_walk(v):
-        return merge_walking(v, piece, size, room, out)
+        return merge_walking(v, piece, size, size, room, out)
     return merge_long(v, piece, size, room, out)
 
 

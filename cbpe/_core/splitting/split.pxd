@@ -77,6 +77,10 @@ cdef Py_ssize_t find_border(
 ) noexcept nogil
 
 
+# The class of the character that text begins with, of which `left` bytes are there, and its length.
+cdef uint32_t class_at(const SplitTables *tables, const uint8_t *text, Py_ssize_t left, int *length) noexcept nogil
+
+
 cdef class Splitter:
     cdef SplitTables tables
     cdef readonly object pattern

@@ -308,6 +308,14 @@ cdef Py_ssize_t find_sure_pieces(
     return count
 
 
+cdef uint32_t class_at(const SplitTables *tables, const uint8_t *text, Py_ssize_t left, int *length) noexcept nogil:
+    cdef uint32_t code_point = text[0]
+    length[0] = 1
+    if code_point >= 128:
+        code_point = decode(text, left, length)
+    return tables.blocks[(<uint32_t> tables.block_of[code_point >> 8] << 8) + (code_point & 255)]
+
+
 cdef inline int length_by_lead(uint8_t lead) noexcept nogil:
     return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 

@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 from vocabularies import by_merges, by_merges_in_heap, encoder
 
 import cbpe
+from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe.patterns import CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN
 
-SPECIAL = {"<e>": 1000, "<e>>": 1001, "[x]": 1002}
-MERGES = [(97, 97), (256, 256), (97, 98), (258, 99), (32, 97), (32, 32), (261, 261), (60, 101)]
+SPECIAL = {"<e>": 1000, "<e>>": 1001, "[x]": 1002, "<<<<e": 1003}
+MERGES = [
+    *[(97, 97), (256, 256), (97, 98), (258, 99), (32, 97), (32, 32), (261, 261), (60, 101), (60, 60), (264, 60)],
+    *[(45, 45), (266, 266), (267, 267), (98, 98), (269, 97)],
+]
+# With b"aab" and b"bbba", which no merge makes.
+RANKS = [*[bytes([byte]) for byte in range(256)], b"aa", b"aaaa", b"--", b"aab", b"abab", b"   ", b"bbba"]
 BITS = [
     "ab",
     "abc",
@@ -34,11 +40,24 @@ BITS = [
     "[x]",
     "<e",
     "<",
+    "-",
+    "bbb",
 ]
 
 texts = st.lists(st.sampled_from(BITS), max_size=20).map("".join)
-patterns = st.sampled_from([CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN, r"\s+(?!\S)|\s|\S+", r"[^\n]*;|\p{L}+|\s", None])
-vocabularies = {"monotone": by_merges(MERGES), "not": by_merges_in_heap(MERGES)}
+texts_with_runs = st.lists(st.tuples(st.sampled_from(BITS), st.sampled_from([1, 1, 1, 2, 3, 20, 70])), max_size=8).map(
+    lambda bits: "".join(bit * n for bit, n in bits)
+)
+PATTERNS = [
+    *[CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN, r"\s+(?!\S)|\s|\S+", r"[^\n]*;|\p{L}+|\s", None],
+    *[r"(?:a|b)+c", r"a+b|a", r"\d+", r"a{2,3}|b+(?=a)|\s+$|\s", "(?:ab|a)+?b|.", "a+$|b"],
+]
+patterns = st.sampled_from(PATTERNS)
+vocabularies = {
+    "monotone": by_merges(MERGES),
+    "not": by_merges_in_heap(MERGES),
+    "ranks": vocabulary_from_ranks({token: rank for rank, token in enumerate(RANKS)}),
+}
 encoders = {}
 
 
@@ -53,8 +72,16 @@ def by_trying_all(tok, text, n, allowed):
     return next(prefix for prefix in prefixes if tok._count(prefix, allowed, None) <= n)
 
 
-@settings(max_examples=300)
-@given(texts, st.integers(0, 12), patterns, st.booleans(), st.sampled_from(["monotone", "not"]))
+@settings(max_examples=600)
+@given(
+    texts | texts_with_runs,
+    st.integers(0, 12) | st.integers(0, 80),
+    patterns,
+    st.booleans(),
+    st.sampled_from(sorted(vocabularies)),
+)
+@example("<<<<<<<[x]", 1, CL100K_SPLIT_PATTERN, True, "monotone")  # "<<<<<<<" may have fewer tokens than "<<<<<<"
+@example("a" * 200, 0, "(?:a|b)+c", False, "monotone")  # nothing is found without a c
 def test_truncated_as_by_trying_all_prefixes(text, n, pattern, special, kind):
     tok = made(kind, pattern)
     allowed = tok._special if special else None
@@ -82,6 +109,64 @@ def test_named_encodings_truncated_as_by_trying_all_prefixes(name):
     for n in [0, 1, 2, 3, 7, 20, 50] * 10:
         text = "".join(rng.choices(bits, k=rng.randint(0, 40)))
         assert enc.truncate(text, n, disallowed_special=()) == by_trying_all(enc, text, n, None)
+
+
+@pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])
+def test_special_tokens_that_begin_within_a_run_are_truncated_as_by_trying_all_prefixes(name):
+    enc = cbpe.get_encoding(name)
+    for run in range(1, 20):
+        for end in ("<|endoftext|>", "<|endoftext|>" * 2, "<|endoftext|> <|endoftext|>x"):
+            text = "<" * run + end
+            for n in range(4):
+                assert enc.truncate(text, n, allowed_special="all") == by_trying_all(enc, text, n, enc._special)
+
+
+def random_letters(letters, n):
+    return "".join(random.Random(n).choices(letters, k=n))
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("-" * 20_000, 127),
+        (random_letters("ACGT", 20_000), 100),
+        (random_letters("abcdefghijklmnopqrstuvwxyz", 40_000), 100),
+        ("\n" + " " * 50_000 + "b", 300),
+        (random_letters(" \n\t", 20_000), 300),
+        ("a" * 1_000_000, 10_000),
+    ],
+)
+@pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])
+def test_one_long_piece_with_few_tokens_takes_no_longer_than_encoding_it(name, text, n):
+    """If each prefix were tried, each of these would take from some seconds to minutes."""
+    enc = cbpe.get_encoding(name)
+    prefix = enc.truncate(text, n)
+    assert text.startswith(prefix)
+    assert enc.count(prefix) <= n
+    following = range(len(prefix) + 1, min(len(text), len(prefix) + 300) + 1)
+    assert all(enc.count(text[:end]) > n for end in following)
+
+
+class Lying(str):
+    """A str that says it is much longer than it is."""
+
+    def __len__(self):
+        return 1_000_000
+
+    def __getitem__(self, place):
+        return "\ud83d" * 1_000_000
+
+    def encode(self, *arguments):
+        return b"\xff" * 1_000_000
+
+
+@pytest.mark.parametrize("text", ["hello world, how are you?", "h\u00e9 \u4e2d", "a\ud800b", ""])
+def test_what_a_subclass_of_str_says_of_itself_is_not_believed(text):
+    enc = cbpe.get_encoding("cl100k_base")
+    for n in (0, 2, 1000):
+        assert enc.truncate(Lying(text), n) == enc.truncate(text, n)
+    tok = cbpe.RegexTokenizer(r"(\w)\1*|\W")  # which the regex module runs
+    assert tok.truncate(Lying(text), 2) == tok.truncate(text, 2)
 
 
 def test_long_texts_are_truncated_to_exactly_as_many_tokens_as_fit():
