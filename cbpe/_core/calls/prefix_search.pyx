@@ -1,18 +1,18 @@
 """The longest prefix of a stretch of text that is within a number of tokens.
 
-A longer prefix may have fewer tokens than a shorter one ("hell" has two, "hello" one), and its last pieces may be others
-than those of the whole text. So the prefixes are divided by where their first piece ends: those that are so long that it
-is settled go on from there with what is left of the budget, as one task; the shorter ones, which end within what it
-takes to settle it, are another. Tasks are done from the longest prefixes to the shortest, and the first that is found is
-the answer. Few prefixes are ever tried, as most tasks end where the budget does.
+A longer prefix may have fewer tokens than a shorter one ("hell" has two, "hello" one), and its last pieces may be
+others than those of the whole text. So the search divides the prefixes by where their first piece ends. Those that are
+so long that this is settled go on from there with what is left of the budget, as one task; the shorter ones, which end
+within the text that settles it, are another. The search does the tasks of the longest prefixes first, and the first
+prefix that it finds is the answer. It tries few prefixes, as most tasks end where the budget does.
 
-Where the first piece may be long, such as a run of one character, one pass of the automaton tells where it ends for each
-prefix (splitting/prefixes.pyx), and one pass of the counter how many tokens it has (merging/prefixes.pyx). Vocabularies
-that have merges made of later ones cannot be counted so: there one prefix after the other is tried.
+Where the first piece may be long, such as a run of one character, one pass of the automaton tells where it ends for
+each prefix (splitting/prefixes.pyx), and one pass of the counter how many tokens it has (merging/prefixes.pyx). The
+counter cannot do this for vocabularies that have merges made of later ones: there the search tries one prefix after the
+other.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
 
 from cbpe._core.encoding.encode cimport MORE, EncodeStatus, encode_piece, encode_slice, tidy_workspace

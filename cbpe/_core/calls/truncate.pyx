@@ -101,7 +101,7 @@ cdef class Truncation:
                     self.known.append((position, limit, used))
                     window = max(WINDOW, 2 * (self.budget - used))
                     continue
-                # Nothing is sure yet. But so many bytes are more tokens than there may be, if all of them are in pieces.
+                # Nothing is sure yet. But if all bytes are in pieces, so many are more tokens than there may be.
                 if not covers or limit - position <= (self.budget - used) * longest:
                     if limit == self.size:
                         return MORE_TEXT

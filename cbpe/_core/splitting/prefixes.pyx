@@ -4,7 +4,7 @@ A prefix that ends within a piece may be split otherwise than the whole text: it
 where the text ends there. After each character, the automaton's step for the end of the text tells what that would be.
 """
 
-from libc.stdint cimport uint16_t, uint32_t
+from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
