@@ -4,6 +4,7 @@ import ast
 import gzip
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -229,6 +230,14 @@ def test_help_has_an_example(command):
     text = run(*command.split(), "-h").stdout
     assert f"cbpe {command}" in text.partition("Example:")[2]
     assert text == run(*command.split(), "--help").stdout
+
+
+@pytest.mark.parametrize("command", ["", "models", *HELP])
+def test_help_is_whole_on_a_terminal_of_80_columns(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = run(*command.split(), "-h").stdout
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    assert re.findall(r"[\w,;]\.\.\.$", text, re.MULTILINE) == []  # the mark of what is cut
 
 
 @pytest.mark.parametrize("command", HELP)

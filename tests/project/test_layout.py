@@ -25,7 +25,7 @@ LAYERS_OF_THE_CORE = [
 ]
 
 # What is still to be mended; these go away.
-STILL_LONG = {"vocabulary_from_ranks", "starts_within", "walk", "__cinit__", "train"}
+STILL_LONG = {"vocabulary_from_ranks", "starts_within", "walk", "__cinit__"}
 STILL_IN_A_CIRCLE = {
     "cbpe._core.calls.engine",
     "cbpe._core.calls.join",

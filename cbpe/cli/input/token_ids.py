@@ -1,4 +1,4 @@
-"""Token ids as text: numbers between white space, or JSON lists, one a line. They are read as they come."""
+"""Token ids as text, read as they come: numbers between white space, or JSON lists, one on each line."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ SHOWN = 40
 
 
 def read_ids(chunks: Iterable[bytes], name: str = "the input") -> Iterator[list[int]]:
-    """The ids in bytes that come in chunks, cut anywhere, in lists that end anywhere: b"1 2\\n3" -> [1, 2], [3]
+    """Read ids from bytes that come in chunks, cut anywhere: b"1 2\\n3" -> [1, 2], [3]. Where one of the lists ends and
+    the next begins says nothing.
 
-    They are JSON if the first character is a bracket: lists of numbers, each list on one line. Raises ValueError, with
-    the name, for what is neither.
+    If the first character is a bracket, the bytes are JSON: lists of numbers, each on one line. ValueError, with the
+    name, for bytes that are neither.
 
     >>> list(read_ids([b"[15339, 19", b"17]"]))
     [[15339], [1917]]
@@ -56,10 +57,10 @@ def parsed(word: bytes, name: str) -> int:
 
 
 def json_lists(chunks: Iterable[bytes], name: str) -> Iterator[list[int]]:
-    """Ids in JSON lists. Cut at a comma, both halves of a list are lists again once they end and begin with a number
-    that is made up, and dropped again."""
+    """Ids in JSON lists. A list may be cut at a comma: a 0 at the cut end of each half makes it a list again, and is
+    dropped after parsing."""
     held = b""
-    inside = False  # of a list, whose first part has been read
+    inside = False  # of a list whose first part has been read
     for chunk in chunks:
         held += chunk
         cut = held.rfind(b",")
@@ -76,7 +77,7 @@ def opening(inside: bool) -> bytes:
 
 
 def list_items(lines: bytes, name: str) -> list[int]:
-    """The items of the lists, all of which have to be ids: b"[1]\\n[2, 3]" -> [1, 2, 3]"""
+    """The items of lists, one on each line: b"[1]\\n[2, 3]" -> [1, 2, 3]. ValueError for an item that is no id."""
     try:
         lists = [json.loads(line, parse_int=short_int) for line in lines.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Asking the store: which versions there are, what is in them, and how they differ."""
+"""Commands that ask the store: which versions there are, what is in them, and how they differ."""
 
 from __future__ import annotations
 
@@ -29,29 +29,37 @@ OneSide = Annotated[
     str,
     typer.Argument(
         metavar="REF",
-        help="A version, a named encoding or a file.",
+        help="A version in the store, a named encoding or a file.",
         autocompletion=complete_reference,
         show_default=False,
     ),
 ]
 OtherSide = Annotated[
-    str, typer.Argument(metavar="REF", help="The other one.", autocompletion=complete_reference, show_default=False)
+    str,
+    typer.Argument(metavar="REF", help="The other tokenizer.", autocompletion=complete_reference, show_default=False),
 ]
 
 
 @app.command("ls")
 def list_versions(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only versions of this name.")] = None,
-    tag: Annotated[str | None, typer.Option(metavar="KEY[=VALUE]", help="Only those with this tag.")] = None,
+    tag: Annotated[str | None, typer.Option(metavar="KEY[=VALUE]", help="Only versions with this tag.")] = None,
     vocab_size: Annotated[
-        str | None, typer.Option(metavar="N|MIN-MAX", help="Only those with so many tokens; either may be left out.")
+        str | None,
+        typer.Option(metavar="N|MIN-MAX", help="Only versions with this many tokens; MIN or MAX may be left out."),
     ] = None,
-    semantics: Annotated[str | None, typer.Option(metavar="pairs|ranks", help="Only those that merge so.")] = None,
-    since: Annotated[datetime | None, typer.Option(help="Only those that were saved then or later.")] = None,
-    has_token: Annotated[str | None, typer.Option(metavar="TEXT", help="Only those with this token.")] = None,
-    pattern: Annotated[str | None, typer.Option(metavar="REGEX", help="Only those with this split pattern.")] = None,
+    semantics: Annotated[
+        str | None, typer.Option(metavar="pairs|ranks", help="Only versions that merge in this way.")
+    ] = None,
+    since: Annotated[datetime | None, typer.Option(help="Only versions saved then or later.")] = None,
+    has_token: Annotated[str | None, typer.Option(metavar="TEXT", help="Only versions with this token.")] = None,
+    pattern: Annotated[str | None, typer.Option(metavar="REGEX", help="Only versions with this split pattern.")] = None,
     order: Annotated[
-        str, typer.Option(metavar="ORDER", help="name, number, time, vocab_size or digest; -time turns it around.")
+        str,
+        typer.Option(
+            metavar="ORDER",
+            help="Sort by name, number, time, vocab_size or digest; with - in front (-time) the other way round.",
+        ),
     ] = "name",
     as_json: JsonOption = False,
     store: StoreOption = None,
@@ -98,7 +106,9 @@ def show(reference: VersionArgument, as_json: JsonOption = False, store: StoreOp
 
 @app.command("load-check")
 def load_check(reference: VersionArgument, as_json: JsonOption = False, store: StoreOption = None) -> None:
-    """Load a version, see that it is what was saved, and tell how long that took.
+    """Load a version, check it, and tell how long that took.
+
+    The digest proves that what was loaded is what was saved.
 
     \b
     Example:
@@ -117,7 +127,9 @@ def load_check(reference: VersionArgument, as_json: JsonOption = False, store: S
 
 @app.command()
 def history(name: NameArgument, as_json: JsonOption = False, store: StoreOption = None) -> None:
-    """List the versions of a name, the first one first, with what each was trained on from.
+    """List the versions of a name, the first one first.
+
+    The column parent names the version that a training went on from.
 
     \b
     Example:
@@ -130,11 +142,11 @@ def history(name: NameArgument, as_json: JsonOption = False, store: StoreOption 
 @app.command()
 def find(
     token: Annotated[str, typer.Argument(metavar="TOKEN", help="The text of a token.", show_default=False)],
-    as_bytes: Annotated[bool, typer.Option("--bytes", help="TOKEN is bytes, in hexadecimal.")] = False,
+    as_bytes: Annotated[bool, typer.Option("--bytes", help="Take TOKEN as bytes in hexadecimal.")] = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Find in which versions a token is, with which id and rank.
+    """Find the versions that have a token, and its id and rank.
 
     \b
     Example:
@@ -151,9 +163,10 @@ def find(
 
 @app.command()
 def diff(reference: OneSide, other: OtherSide, as_json: JsonOption = False, store: StoreOption = None) -> None:
-    """Show what differs between two tokenizers: tokens, merges, special tokens, settings.
+    """Show what differs between two tokenizers.
 
-    What is no version in the store may be a named encoding or a file.
+    It compares tokens, merges, special tokens and settings. A REF that is no version in the store may be a named
+    encoding or a file.
 
     \b
     Example:
@@ -191,7 +204,7 @@ def compare(
 ) -> None:
     """Compare how many tokens two tokenizers make of texts.
 
-    What is no version in the store may be a named encoding or a file.
+    A REF that is no version in the store may be a named encoding or a file.
 
     \b
     Example:
@@ -228,13 +241,15 @@ def verify(
     reference: Annotated[
         str | None,
         typer.Argument(
-            metavar="REF", help="One version; left out, all that is stored.", autocompletion=complete_version
+            metavar="REF", help="One version; without it, all that is stored.", autocompletion=complete_version
         ),
     ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Prove that what is stored is what was saved. The exit code is 1 where it is not.
+    """Prove that what is stored is what was saved.
+
+    The exit code is 1 if it is not.
 
     \b
     Example:
@@ -256,11 +271,11 @@ def verify(
 @app.command("alias-history")
 def alias_history(
     name: NameArgument,
-    alias: Annotated[str | None, typer.Argument(metavar="ALIAS", help="Only this one.")] = None,
+    alias: Annotated[str | None, typer.Argument(metavar="ALIAS", help="Only this alias.")] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """List where the aliases of a name pointed, and from when on.
+    """List where the aliases of a name pointed, and since when.
 
     \b
     Example:
@@ -282,7 +297,7 @@ def target(name: str, number: int | None) -> str:
 @app.command()
 def log(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only changes under this name.")] = None,
-    limit: Annotated[int | None, typer.Option(min=0, help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Print at most this many.")] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Changing the store: saving, labelling, moving and deleting versions."""
+"""Commands that change the store: saving, labelling, moving and deleting versions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cbpe.cli.output.printing import print_json, print_lines
 from cbpe.cli.output.readable import printable
 
 AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
-RenameOption = Annotated[str | None, typer.Option(metavar="NAME", help="Save it under this name.")]
+RenameOption = Annotated[str | None, typer.Option(metavar="NAME", help="Save it under this name instead of its own.")]
 
 
 @app.command()
@@ -36,7 +36,9 @@ def save(
     alias: AliasOption = None,
     tag: TagOption = None,
     notes: NotesOption = None,
-    parent: Annotated[str | None, typer.Option(metavar="REF", help="The version that it was trained on from.")] = None,
+    parent: Annotated[
+        str | None, typer.Option(metavar="REF", help="The version that its training went on from.")
+    ] = None,
     metric: Annotated[
         list[str] | None, typer.Option("--metric", metavar="KEY=NUMBER", help="A measured value; repeatable.")
     ] = None,
@@ -45,12 +47,12 @@ def save(
 ) -> None:
     """Save a tokenizer as the next version of a name.
 
-    If the newest version is that tokenizer already, no other is made.
+    If the newest version of that name is the same tokenizer, save makes no other.
 
     \b
     Example:
       cbpe models save cl100k_base -t cl100k_base --tag source=openai
-      cbpe models save book -t book.model --alias prod --metric bytes_per_token=3.9
+      cbpe models save book -t book.model --alias prod --metric loss=3.9
     """
     tok = tokenizer_of(tokenizer)
     with open_store(make=True) as models:
@@ -74,7 +76,9 @@ def alias(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Make NAME@ALIAS point to a version of that name, wherever it pointed before.
+    """Point an alias to a version.
+
+    NAME@ALIAS then means this version of NAME, whatever it meant before.
 
     \b
     Example:
@@ -86,7 +90,7 @@ def alias(
 
 @app.command("remove-alias")
 def remove_alias(name: NameArgument, alias: AliasArgument, store: StoreOption = None) -> None:
-    """Remove an alias; where it pointed stays in its history.
+    """Remove an alias; its history stays.
 
     \b
     Example:
@@ -99,11 +103,13 @@ def remove_alias(name: NameArgument, alias: AliasArgument, store: StoreOption = 
 @app.command()
 def tag(
     reference: VersionArgument,
-    tags: Annotated[list[str], typer.Argument(metavar="KEY[=VALUE]...", help="Tags.", show_default=False)],
+    tags: Annotated[list[str], typer.Argument(metavar="KEY[=VALUE]", help="Tags.", show_default=False)],
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Put tags on a version; one that it has gets the new value.
+    """Put tags on a version.
+
+    A tag that the version has already gets the new value.
 
     \b
     Example:
@@ -116,7 +122,7 @@ def tag(
 @app.command()
 def untag(
     reference: VersionArgument,
-    tags: Annotated[list[str], typer.Argument(metavar="KEY...", help="Tags.", show_default=False)],
+    tags: Annotated[list[str], typer.Argument(metavar="KEY", help="Tags.", show_default=False)],
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -134,12 +140,12 @@ def untag(
 def notes(
     reference: VersionArgument,
     text: Annotated[
-        str | None, typer.Argument(metavar="TEXT", help='The notes; "" for none; left out, they are shown.')
+        str | None, typer.Argument(metavar="TEXT", help='The new notes; "" for none. Without it, show them.')
     ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Put other notes in place of those of a version, or show them.
+    """Replace the notes of a version, or show them.
 
     \b
     Example:
@@ -152,11 +158,11 @@ def notes(
 @app.command()
 def metrics(
     reference: VersionArgument,
-    values: Annotated[list[str], typer.Argument(metavar="KEY=NUMBER...", help="Measured values.", show_default=False)],
+    values: Annotated[list[str], typer.Argument(metavar="KEY=NUMBER", help="Measured values.", show_default=False)],
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Give a version these metrics, with others left as they are.
+    """Set metrics of a version; its other metrics stay.
 
     \b
     Example:
@@ -169,10 +175,12 @@ def metrics(
 @app.command()
 def rename(
     old: NameArgument,
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Another name.", show_default=False)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new name.", show_default=False)],
     store: StoreOption = None,
 ) -> None:
-    """Call all versions of a name by another one, with their numbers and aliases.
+    """Rename all versions of a name.
+
+    They keep their numbers and aliases.
 
     \b
     Example:
@@ -185,11 +193,13 @@ def rename(
 @app.command("rm")
 def delete(
     reference: VersionArgument,
-    force: Annotated[bool, typer.Option("--force", help="Also where aliases point to it, which then go too.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Delete it even if aliases point to it, and them with it.")
+    ] = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Delete a version, whose number is not given again.
+    """Delete a version; no other ever gets its number.
 
     \b
     Example:
@@ -205,7 +215,9 @@ def delete(
 
 @app.command()
 def vacuum(as_json: JsonOption = False, store: StoreOption = None) -> None:
-    """Remove the vocabularies that no version has any more, and make the store as small as it can be.
+    """Remove unused vocabularies, and make the store smaller.
+
+    A vocabulary is unused when no version has it any more.
 
     \b
     Example:
@@ -226,7 +238,9 @@ def export(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Write a version to a self-contained file, with its tags, notes, metrics and training record.
+    """Write a version to a file of its own.
+
+    The file holds everything, tags, notes, metrics and training record included.
 
     \b
     Example:
@@ -249,7 +263,9 @@ def import_(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Put in the version in a file that export wrote; its digest is checked.
+    """Save the version in a file that export wrote.
+
+    Its digest is checked first.
 
     \b
     Example:
@@ -268,7 +284,9 @@ def copy(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Save a version in another store, with its tags, notes, metrics and training record.
+    """Save a version in another store.
+
+    Its tags, notes, metrics and training record go with it.
 
     \b
     Example:
@@ -277,6 +295,6 @@ def copy(
     from store import ModelStore
 
     with open_store(read_only=True) as models:
-        version = models.version(reference)  # or there is nothing to make the other store for
+        version = models.version(reference)  # first, so that no store is made for a version that is not there
         with ModelStore(other) as target:
             print_saved(models.copy(version, target, name), as_json)
