@@ -1,19 +1,25 @@
-"""Checks special tokens: texts that are not empty, with ids that no other token has."""
+"""Special tokens: texts that are not empty, with ids that no other token has; and choices among them."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
 
+from cbpe._core.text.special import SpecialTokens
 from cbpe.common.checks import is_int
 from cbpe.common.public import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Set
+    from typing import Literal
+
     from cbpe._core.vocabulary.vocabulary import Vocabulary
 
+    SpecialChoice = Collection[str] | Literal["all", "none", "none_raise"]
 
 END_OF_TEXT = "<|endoftext|>"  # the one that nearly every vocabulary has
+MAX_SUBSETS = 64  # choices of allowed or disallowed special tokens that are kept ready
 
 
 @public
@@ -52,3 +58,54 @@ def refuse_shared_ids(special_tokens: Mapping[str, int]) -> None:
     for token, token_id in special_tokens.items():
         if tokens[token_id] != token:
             raise ValueError(f"the special tokens {token!r} and {tokens[token_id]!r} have the same id {token_id}")
+
+
+class SpecialChoices:
+    """What the options allowed_special and disallowed_special choose among the special tokens of a tokenizer."""
+
+    def __init__(self, special: SpecialTokens) -> None:
+        self.special = special
+        self.subsets: dict[frozenset[str], SpecialTokens] = {}
+
+    def sets(
+        self, allowed: SpecialChoice, disallowed: SpecialChoice
+    ) -> tuple[SpecialTokens | None, SpecialTokens | None]:
+        """The special tokens that are encoded as such, and those that are an error; None for none."""
+        special = self.special
+        if allowed == "none_raise":
+            return None, special
+        if allowed == "none":
+            return None, None
+        if allowed == "all":
+            allowed = special.ids.keys()
+        elif isinstance(allowed, str):
+            expected = "'all', 'none', 'none_raise' or a set of special tokens"
+            raise SpecialChoiceError(f"allowed_special is {allowed!r}: it may be {expected}")
+        if disallowed == "all":
+            disallowed = special.ids.keys() - allowed
+        elif not disallowed:
+            disallowed = ()  # tiktoken takes None and "" for that, too
+        elif isinstance(disallowed, str):
+            expected = "'all' or a set of special tokens"
+            raise SpecialChoiceError(f"disallowed_special is {disallowed!r}: it may be {expected}")
+        return self.subset(special.ids.keys() & allowed), self.subset(frozenset(disallowed))
+
+    def subset(self, tokens: Set[str]) -> SpecialTokens | None:
+        """These tokens, ready to be searched for. Some may be no special tokens: tiktoken forbids such texts as
+        well."""
+        if not tokens:
+            return None
+        special = self.special
+        if tokens == special.ids.keys():
+            return special
+        key = frozenset(tokens)
+        subset = self.subsets.get(key)
+        if subset is None:
+            for token in key:
+                if not isinstance(token, str):
+                    raise TypeError(f"a special token is a str, not {type(token).__name__}: {token!r}")
+            subset = SpecialTokens({token: special.ids.get(token, 0) for token in sorted(key)})
+            if len(self.subsets) >= MAX_SUBSETS:
+                self.subsets.clear()
+            self.subsets[key] = subset
+        return subset

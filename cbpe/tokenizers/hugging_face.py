@@ -20,7 +20,8 @@ from cbpe.common.public import public
 from cbpe.formats.hugging_face.processing import around, checked_processing, template_ids
 from cbpe.formats.hugging_face.reading import loads
 from cbpe.text.added_tokens import Finders, cut
-from cbpe.tokenizers.tokenizer import MAX_SUBSETS, Tokenizer
+from cbpe.text.special_tokens import MAX_SUBSETS
+from cbpe.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from cbpe._core.text.special import SpecialTokens
     from cbpe._core.vocabulary.vocabulary import Vocabulary
-    from cbpe.tokenizers.tokenizer import SpecialChoice
+    from cbpe.text.special_tokens import SpecialChoice
 
 __all__ = ["HuggingFaceTokenizer"]
 
@@ -303,7 +304,7 @@ class HuggingFaceTokenizer(Tokenizer):
                     raise ValueError(f"the added token {token!r} is never found in normalized text, as it is not NFC")
 
     def _around(self, add_special_tokens: bool) -> tuple[list[int], list[int]]:
-        """The template's tokens before a text and behind it."""
+        """The tokens that the template puts before a text and after it."""
         return self._around_text if add_special_tokens else NOTHING_AROUND
 
     def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:

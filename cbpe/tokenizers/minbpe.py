@@ -1,4 +1,4 @@
-"""minbpe's classes by name: tokenizers that are trained, saved and loaded, and OpenAI's behind the same interface."""
+"""minbpe's classes by name: tokenizers that are trained, saved and loaded, and OpenAI's with the same methods."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class BasicTokenizer(Tokenizer):
 
     def load(self, model_file: str | Path) -> None:
         """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid
-        model. (A file that was cut exactly behind one of its merges is a valid model of fewer.)"""
+        model. (A file that was cut exactly after one of its merges is a valid model of fewer.)"""
         if not os.fspath(model_file).endswith(".model"):
             raise ValueError(f"a model file ends in .model: {os.fspath(model_file)!r}")
         try:
@@ -128,7 +128,7 @@ class RegexTokenizer(BasicTokenizer):
 
 
 class _GPTTokenizer(RegexTokenizer):
-    """A tokenizer of OpenAI's behind minbpe's interface, ready to use. Its ids of single bytes are not the bytes'
+    """A tokenizer of OpenAI's with minbpe's methods, ready to use. Its ids of single bytes are not the bytes'
     values: the shuffles say which are."""
 
     _encoding: str

@@ -104,7 +104,8 @@ def _built_in(name: str, cache_bytes: int | None) -> Encoding:
 
 def _share(name: str, encoding: Encoding) -> Encoding:
     """The one that all get who ask for this name, from now on: this one, or the one that another thread made before."""
-    encoding._found_by = (get_encoding, (name,))
+    if encoding.name == name:  # which a plug-in may not see to; it is then pickled by content
+        encoding._found_by = (get_encoding, (name,))
     return _shared.setdefault(name, encoding)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
 
-    from cbpe.tokenizers.tokenizer import SpecialChoice
+    from cbpe.text.special_tokens import SpecialChoice
 
 __all__ = ["Encoding"]
 
@@ -94,7 +94,7 @@ class Encoding(Tokenizer):
         the rest may turn out to be encoded as.
 
         Each completion spells at least the rest; its last token may reach beyond. They are tiktoken's, in rising order,
-        and as good: text that changes how earlier pieces are split, such as "l" behind "I'", is not foreseen. It takes
+        and as good: text that changes how earlier pieces are split, such as "l" after "I'", is not foreseen. It takes
         milliseconds, the more tokens there are that begin as the rest ends.
 
         >>> ids, completions = enc.encode_with_unstable("hello fanta")

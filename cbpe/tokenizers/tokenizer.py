@@ -13,14 +13,13 @@ import sys
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES, Encoder
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.splitting.split import Splitter
-from cbpe._core.text.special import SpecialTokens
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import checked_dropout, checked_int
 from cbpe.common.public import public
 from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import (
     END_OF_TEXT,
-    SpecialChoiceError,
+    SpecialChoices,
     TokenTypeError,
     checked_special_tokens,
     refuse_shared_ids,
@@ -30,7 +29,7 @@ from cbpe.text.splitting import make_splitter
 TYPE_CHECKING = False  # importing typing takes longer than loading some vocabularies
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, Literal, SupportsIndex, TypeVar
 
     import numpy as np
@@ -40,16 +39,15 @@ if TYPE_CHECKING:
     from cbpe.analysis.texts import TextStatistics, TextTally
     from cbpe.analysis.vocabulary import VocabularyAnalysis
     from cbpe.corpus.sources import Source
+    from cbpe.text.special_tokens import SpecialChoice
     from cbpe.text.splitting import RegexSplitter
     from cbpe.training.record import TrainingRecord
 
     T = TypeVar("T")
-    SpecialChoice = Collection[str] | Literal["all", "none", "none_raise"]
 
 __all__ = ["Tokenizer"]
 
-MAX_SUBSETS = 64  # choices of allowed or disallowed special tokens that are kept ready
-_DERIVED = {"_tables", "_subsets"}  # attributes that are made anew for a copy
+_DERIVED = {"_tables", "_special_sets"}  # attributes that are made anew for a copy
 
 
 @public
@@ -70,9 +68,6 @@ class Tokenizer(Encoder):
     ) -> None:
         self.training: TrainingRecord | None = None  # how it was trained, if it was trained here
         self._cache_bytes = checked_int("cache_bytes", cache_bytes, 0)
-        # Made when first asked for, from the vocabulary and special tokens in use.
-        self._tables: dict[str, Any] = {}
-        self._subsets: dict[frozenset[str], SpecialTokens] = {}
         special = {} if special_tokens is None else special_tokens
         self._use(vocabulary, make_splitter(pattern), checked_special_tokens(special, vocabulary))
 
@@ -468,7 +463,7 @@ class Tokenizer(Encoder):
 
     def _table(self, name: str, make: Callable[[], T]) -> T:
         """What is made of the vocabulary and special tokens in use, when it is first asked for."""
-        tables = self._tables  # bound before the vocabulary is read, as in _subset
+        tables = self._tables  # bound before the vocabulary is read, as another thread may put another in place
         if name not in tables:
             tables[name] = make()
         table: T = tables[name]
@@ -485,53 +480,11 @@ class Tokenizer(Encoder):
 
     def _use(self, vocabulary: Vocabulary, splitter: Splitter | RegexSplitter, special_tokens: dict[str, int]) -> None:
         self._install(vocabulary, splitter, special_tokens, self._cache_bytes)
-        self._tables = {}
-        self._subsets = {}
-
-    def _special_sets(
-        self, allowed: SpecialChoice, disallowed: SpecialChoice
-    ) -> tuple[SpecialTokens | None, SpecialTokens | None]:
-        """The special tokens that are encoded as such, and those that are an error; None for none."""
-        special = self._special
-        if allowed == "none_raise":
-            return None, special
-        if allowed == "none":
-            return None, None
-        if allowed == "all":
-            allowed = special.ids.keys()
-        elif isinstance(allowed, str):
-            expected = "'all', 'none', 'none_raise' or a set of special tokens"
-            raise SpecialChoiceError(f"allowed_special is {allowed!r}: it may be {expected}")
-        if disallowed == "all":
-            disallowed = special.ids.keys() - allowed
-        elif not disallowed:
-            disallowed = ()  # tiktoken takes None and "" for that, too
-        elif isinstance(disallowed, str):
-            expected = "'all' or a set of special tokens"
-            raise SpecialChoiceError(f"disallowed_special is {disallowed!r}: it may be {expected}")
-        return self._subset(special.ids.keys() & allowed), self._subset(frozenset(disallowed))
-
-    def _subset(self, tokens: Set[str]) -> SpecialTokens | None:
-        """These tokens, ready to be searched for; those that are no special tokens too, which tiktoken forbids as
-        well."""
-        if not tokens:
-            return None
-        # Bound before the special tokens are read: another thread may put others in place, with a new dict here.
-        subsets = self._subsets
-        special = self._special
-        if tokens == special.ids.keys():
-            return special
-        key = frozenset(tokens)
-        subset = subsets.get(key)
-        if subset is None:
-            for token in key:
-                if not isinstance(token, str):
-                    raise TypeError(f"a special token is a str, not {type(token).__name__}: {token!r}")
-            subset = SpecialTokens({token: special.ids.get(token, 0) for token in sorted(key)})
-            if len(subsets) >= MAX_SUBSETS:
-                subsets.clear()
-            subsets[key] = subset
-        return subset
+        # Made when first asked for, from the vocabulary and special tokens in use.
+        self._tables: dict[str, Any] = {}
+        # From (allowed_special, disallowed_special) to the special tokens that are encoded as such, and those that are
+        # an error.
+        self._special_sets = SpecialChoices(self._special).sets
 
 
 @public

@@ -13,7 +13,7 @@ from cbpe.text.patterns import BY_NAME
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
-    from cbpe.tokenizers.tokenizer import SpecialChoice
+    from cbpe.text.special_tokens import SpecialChoice
 
 __all__ = [
     "PATTERN_NAMES",

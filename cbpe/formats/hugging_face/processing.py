@@ -74,7 +74,7 @@ def template_ids(processing: Mapping[str, Any]) -> list[int]:
 
 
 def around(processing: Mapping[str, Any]) -> tuple[list[int], list[int]]:
-    """The ids that are put before one text and behind it."""
+    """The ids that are put before one text and after it."""
     sides: tuple[list[int], list[int]] = ([], [])
     side = 0
     template = processing.get("template", {"single": []})

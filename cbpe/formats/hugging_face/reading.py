@@ -232,7 +232,7 @@ def read_added_tokens(value: Any, vocab: dict[str, int]) -> tuple[dict[str, int]
         for name in names[:3]:
             if flag(token, part, name, False):
                 refuse(f"{part}.{name}", True, f"only false is supported ({text[:80]!r})")
-        # Whatever the file says, tokenizers takes the vocabulary's id, or gives the next one behind the vocabulary.
+        # Whatever the file says, tokenizers takes the vocabulary's id, or gives the next one after the vocabulary.
         expected = vocab.get(text, next_id)
         if type(token_id) is not int or token_id != expected:
             refuse(f"{part}.id", token_id, f"tokenizers would give {text[:80]!r} the id {expected}")
