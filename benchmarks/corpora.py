@@ -1,4 +1,4 @@
-"""The texts that are measured: files that the user has, their documents, and made-up pieces that no pattern divides."""
+"""The texts of the measurements: files of the user's, their documents, and made-up pieces that no pattern divides."""
 
 import lzma
 import random
@@ -57,7 +57,7 @@ def documents(text, size=DOCUMENT_SIZE):
 def unbroken_pieces(kind, size, number):
     """Some pieces that no split pattern divides, each a byte (CJK: a character) shorter than the one before.
 
-    The first has size bytes in UTF-8 (CJK: at most 2 fewer). They differ, as a cache might know a piece again.
+    The first has size bytes in UTF-8 (CJK: at most 2 fewer). They differ, so that no cache knows one of them again.
     """
     if kind == "letters":
         # 26 letters do not divide 256 values evenly: some are a little more frequent, as letters are.

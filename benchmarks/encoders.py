@@ -1,8 +1,8 @@
-"""The tokenizers whose encoding is compared: how each one's own interface is called.
+"""The tokenizers whose encoding is compared: each class calls the interface of one.
 
 load() imports the package, because a process that measures one must not hold the others, and because the import is part
-of what loading costs. `reads` is the vocabulary file that a peer needs, if it does not bring its own or, as tiktoken,
-download it; `offers` names what it can do besides encoding to a list and decoding.
+of what loading costs. `reads` is the vocabulary file that a peer needs, where it brings none. `offers` names what a
+peer can do besides encoding to a list and decoding.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ NUMPY, FLAT = "numpy", "flat"
 
 @dataclass(frozen=True)
 class Encoder:
-    """A named encoding, loaded: what each call of the peer's own would be. Special tokens in a text are ordinary."""
+    """A named encoding, loaded: the peer's own call for each kind of work. Special tokens in a text are ordinary."""
 
     to_list: Callable[[str], Sequence[int]]
     decode: Callable[[Sequence[int]], str]
     to_numpy: Callable[[str], Any] | None = None
-    to_flat: Callable[[list[str]], Any] | None = None  # many texts to one array of ids, and where each text's begin
+    to_flat: Callable[[list[str]], Any] | None = None  # many texts to one array of ids, and where those of each begin
     flat_parts: Callable[[Any], tuple[Any, Any]] = tuple  # what to_flat returned as (ids, offsets), outside the time
 
 
@@ -208,7 +208,7 @@ ENCODERS = {
 
 
 def as_uint32(buffer):
-    # numpy is imported here because what is only about to load has not paid for it.
+    # Imported here, so that loading a peer does not pay for numpy.
     import numpy
 
     return numpy.frombuffer(buffer, numpy.uint32)

@@ -1,8 +1,8 @@
-"""What is measured of encoders: one class for each kind of work, with the figures that come out of it.
+"""Measures encoders: one class for each kind of work, with the figures that it gives.
 
-A task runs in a process of its own, with one peer. measure() yields its figures as they come, and digests of what the
-measured calls returned, as (figure, value); a digest's key begins with "output of". Two tasks that name an output alike
-have to make the same of the same input.
+A task runs in a process of its own, with one peer. measure() yields (figure, value): its figures as they come, and
+digests of what the measured calls returned, whose keys begin with "output of". Two tasks that use one key have to
+return the same.
 """
 
 import statistics
@@ -29,15 +29,15 @@ from measuring import (
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it's off to see the 1984 wizard now."
 SHORT = 4000  # characters
 ROUNDS_AT_ONCE = 15
-PASSES_AT_ONCE = 4  # so many that handing over the work does not count
-LONG_ENOUGH = 0.2  # seconds of one pass for which it does not, either
+PASSES_AT_ONCE = 4  # for a short pass, so that handing over the work takes next to none of the time
+LONG_ENOUGH = 0.2  # seconds: a pass of more is long enough alone
 PIECE_SIZES = {10**5: "100 KB", 10**7: "10 MB"}
 PIECES_PER_SIZE = 4
 LOADED_SAMPLE = 20_000  # characters, by which encoders that loaded are compared
 
 
 class EncoderTask:
-    """What the tasks have in common: the corpora they need, how many cores they may use, and who can take part."""
+    """What every task says: which corpora it needs, how many cores it may use, and which peers can do it."""
 
     corpora: tuple[str, ...] = ()
     cores = 1
@@ -195,11 +195,12 @@ class EncodePiece(EncoderTask):
 
 
 class TwoThreads(EncoderTask):
-    """Two halves of a text, one after the other and at once, by threads with the same encoder, and by processes, which
-    share nothing: what these gain is what the machine has to give. (Two processors of a virtual machine may be one
-    core, or wait for memory together.) Medians over rounds of one each, in turn: other work falls on all alike.
+    """Two halves of a text, one after the other and at once: by threads with the same encoder, and by processes.
 
-    A peer with threads of its own may use both cores for one half; its ratios then say nothing.
+    Processes share nothing, so they gain what the machine can give. (Two processors of a virtual machine may be one
+    core, or wait for memory together.) Threads and processes take turns, so that other work falls on both alike; the
+    figures are medians over the rounds. A peer with threads of its own may use both cores for one half; its ratios then
+    say nothing.
     """
 
     name = "threads"
@@ -250,7 +251,7 @@ def encode_again(encode, text, passes):
 
 @cache
 def half_and_encode(peer, materials, number):
-    """What a process of its own has for its half."""
+    """The text of a half and the call that encodes it, for a process of its own, which keeps them."""
     return halves_of_english(materials)[number], peer().load(materials).to_numpy
 
 
@@ -267,7 +268,7 @@ def gain_at_once(starts):
 
 
 def warmed(function):
-    """The same function, called once before it is measured, so that what is made on first use is there."""
+    """The same function, after a first call that makes what it makes on first use."""
     function("hello")
     return function
 

@@ -2,10 +2,10 @@
 
     python benchmarks/growth.py --corpora FOLDER [--encoding o200k_base] [--largest 1e7] [--json OUT] [--svg OUT]
 
-FOLDER holds english.txt or english.txt.xz, which is repeated for a text longer than it is. Every measurement is a fresh
-process, kept to one core (all of them where threads are counted). Memory is the most that the process held during its
-first call above what it held before, with the text: the result, and the encoder's caches as they fill. Seconds are the
-fewest of a few calls, of those up to 100 KB in long series.
+FOLDER holds english.txt or english.txt.xz, which is repeated for a longer text. Every measurement is a fresh process,
+kept to one core (to all of them where threads are counted). Memory is the most that the process held during its first
+call, less what it held before, the text included: so it is the result, and the encoder's caches as they fill. Seconds
+are the fewest of a few calls; up to 100 KB, of calls in long series.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from suites import ENCODINGS, OURS, SUITES
 
-WIDE = 160  # characters of a line that nobody's terminal limits
+WIDE = 160  # characters of a line, where no terminal limits it
 
 
 def main(arguments=None):

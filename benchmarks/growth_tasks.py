@@ -1,4 +1,4 @@
-"""How cbpe's time and memory grow: with the length of a text, and with the number of threads."""
+"""Measures how cbpe's time and memory grow: with the length of a text, and with the number of threads."""
 
 import os
 from functools import partial
@@ -20,7 +20,7 @@ SIZES = tuple(10**power for power in range(3, 9))  # bytes
 WORKS = {"numpy": "encode to numpy", "list": "encode to a list", "count": "count", "decode": "decode a list"}
 TEXT = "text"
 KINDS = {TEXT: "English", "a": corpora.PIECES["a"], "letters": corpora.PIECES["letters"], "cjk": corpora.PIECES["cjk"]}
-SHORT = 10**5  # bytes, up to which a call is measured in a series
+SHORT = 10**5  # bytes: a call with a text of at most so many is measured in a series
 
 
 class Grow:
@@ -77,8 +77,8 @@ class Grow:
 
 
 class Batch:
-    """The native batches of 8 KB documents, with a number of threads: into lists, which Python's objects hold up, and
-    into one flat array."""
+    """The native batches of 8 KB documents, with a number of threads: to lists, whose objects one thread
+    at a time can make, and to one flat array."""
 
     corpora = ("english",)
     cores = os.cpu_count() or 1

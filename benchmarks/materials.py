@@ -1,6 +1,6 @@
-"""What the processes of a run work on, made once before it: plain texts, and the vocabulary in each peer's file format.
+"""Makes, once before a run, what its processes work on: plain texts, and the vocabulary in each peer's file format.
 
-The vocabulary is written from cbpe's own, so that no peer has to download one, and every peer has the same.
+The vocabulary is cbpe's own, so that no peer has to download one, and every peer has the same.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The measures that tasks share: seconds, memory, and a short name for what was made."""
+"""The measures that tasks share: seconds, memory, and digests of what calls return."""
 
 import gc
 import hashlib
@@ -26,7 +26,7 @@ class Figure:
 
 
 def timed(function, argument):
-    """The seconds of one call and what it returned, which is freed by the caller, outside the measured time."""
+    """The seconds of one call, and what it returned. The caller frees that, outside the measured time."""
     gc.collect()
     start = time.perf_counter()
     result = function(argument)
@@ -34,7 +34,7 @@ def timed(function, argument):
 
 
 def fastest(function, arguments):
-    """The fewest seconds of a call with each of the arguments in turn, the later ones left out where they are slow."""
+    """The fewest seconds of a call with each of the arguments in turn. Slow calls leave out the later arguments."""
     found = []
     for argument in arguments:
         found.append(timed(function, argument)[0])
@@ -44,7 +44,7 @@ def fastest(function, arguments):
 
 
 def seconds_of_a_call(function, argument):
-    """The fewest seconds of a call among several long series of them."""
+    """The seconds of a call in the fastest of several long series."""
     timer = timeit.Timer(lambda: function(argument))
     number, seconds = timer.autorange()
     number = max(1, round(number * CALLS_FOR / seconds))
@@ -61,7 +61,7 @@ def resident_memory():
 
 
 def restart_peak_memory():
-    """Forget the most memory held so far, and tell what is held now in MB; None on other systems than Linux."""
+    """Forget the most memory held so far, and return the MB held now; None on other systems than Linux."""
     gc.collect()
     try:
         Path("/proc/self/clear_refs").write_text("5")
@@ -84,7 +84,7 @@ def process_status(field):
 
 
 def digest(*outputs):
-    """A short name for texts, or for ids however a peer returns them."""
+    """A digest of texts, or of ids however a peer returns them."""
     found = hashlib.sha256()
     for output in outputs:
         found.update(output.encode() if isinstance(output, str) else ids_as_bytes(output))

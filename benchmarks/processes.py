@@ -1,6 +1,6 @@
 """Runs one task with one peer in a fresh Python process, on as many cores as the task is allowed.
 
-The child is this file run as a script; it prints a line of JSON for each thing that it found, so that what was found
+The child is this file run as a script. It prints a line of JSON for each thing that it found, so that what it found
 before a timeout counts.
 """
 
@@ -20,7 +20,7 @@ MARK = "found: "
 
 @dataclass
 class Outcome:
-    """What a process found, and in a few words why it found no more."""
+    """What a process found and, in a few words, why it found no more."""
 
     found: dict
     failure: str | None = None
@@ -55,7 +55,8 @@ def run(suite, task, peer, materials, timeout):
 
 
 def environment(cores, materials):
-    """What keeps the peers' own threads to the cores, and where tiktoken finds what it would download."""
+    """Environment variables: they keep the peers' own threads to the cores, and tell tiktoken where the file is that it
+    would download."""
     return {
         "RAYON_NUM_THREADS": str(cores),
         "TOKENIZERS_PARALLELISM": "true" if cores > 1 else "false",
@@ -64,7 +65,7 @@ def environment(cores, materials):
 
 
 def kill(child):
-    """End a process and those that it has started, which else keep its output open."""
+    """End a process and those that it has started, which would keep its output open."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""What a run found, for people: a table, and below it what the table cannot say."""
+"""The report of a run for people: a table, and notes below it."""
 
 from rich import box
 from rich.console import Console
@@ -8,7 +8,7 @@ from suites import JUDGE, OURS
 
 
 def show(results):
-    """Print the report: for people if they watch, as Markdown if something else takes it up."""
+    """Print the report: on a terminal as a drawn table, elsewhere as Markdown."""
     console = Console()
     if not console.is_terminal:
         print(markdown(results), end="")
@@ -71,7 +71,7 @@ def title(results):
 
 
 def notes(results):
-    """What is missing and why, whose output is wrong, how far trained vocabularies agree."""
+    """Notes: what is missing and why, whose output is wrong, how far trained vocabularies agree."""
     for peer, version in results.versions.items():
         if version is None:
             yield f'{peer} is not installed (`pip install ".[bench]"`).'

@@ -46,8 +46,8 @@ class Results:
     def wrong_tasks(self, peer):
         """The tasks in which an output of a peer is not the judge's (ours, where the judge has none).
 
-        None of its figures counts then: it does something else, and may be fast because of it. Trained vocabularies are
-        not judged by this, as equally frequent pairs may be merged in any order.
+        If there is one, no figure of the peer counts: it does other work, which may be why it is fast. Trained
+        vocabularies are not judged so, as a trainer may merge equally frequent pairs in any order.
         """
         if self.suite.name == "training":
             return []
@@ -55,12 +55,12 @@ class Results:
         return [task for task in self.tasks if task in wrong]
 
     def counted_peers(self):
-        """The peers that took part and whose output is right everywhere, ours among them."""
+        """The peers that took part and gave no wrong output, ours among them."""
         took_part = {peer for _, _, peer in self.values} | {peer for _, peer in self.failures}
         return [peer for peer in self.suite.peers if peer in took_part and not self.wrong_tasks(peer)]
 
     def truth(self, key):
-        """What the judge made, in whichever task, where tasks agree on the output's name."""
+        """What the judge returned under this key, in any task."""
         for judge in (JUDGE, OURS):
             for (_, of_key, peer), made in self.outputs.items():
                 if (of_key, peer) == (key, judge):
@@ -87,7 +87,7 @@ class Results:
         return ours / others if self.figure(task, figure).more_is_better else others / ours
 
     def agreement(self, task, peer):
-        """How a trained vocabulary compares with ours, whichever way ours breaks ties: the more alike."""
+        """How a trained vocabulary compares with ours, with the way to break ties that makes ours more alike."""
         others = self.outputs.get((task, OUTPUT, peer))
         ours = [made for (of_task, _, by), made in self.outputs.items() if (of_task, by) == (task, OURS)]
         if not ours or not others:
@@ -99,7 +99,7 @@ class Results:
         return self.suite.tasks[task].figures[figure]
 
     def lines(self):
-        """The (task, figure) of each line of a table, of those that were measured at all."""
+        """The (task, figure) of each line of a table, without those that nobody measured."""
         measured = {(task, figure) for task, figure, _ in self.values}
         return [
             (task, figure)

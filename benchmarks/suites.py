@@ -20,7 +20,7 @@ class Suite:
     name: str
     tasks: dict
     peers: dict
-    timeout: int  # seconds for a process, if nothing else is asked for
+    timeout: int  # seconds for a process, unless the user asks for others
 
     def contestants(self, names):
         """The names of the peers that can do each of the tasks: (task, peer)."""

@@ -1,7 +1,7 @@
-"""The tokenizers whose training is compared: how each one's own interface is called.
+"""The tokenizers whose training is compared: each class calls the interface of one.
 
-A peer imports its package when it is made. prepared() turns documents into what train() takes and learned_tokens()
-turns what train() made into tokens that can be compared: both outside the time and the memory that are measured.
+A peer imports its package when it is made. prepared() turns documents into what train() takes, and learned_tokens()
+turns what train() returns into tokens that can be compared; neither counts in the measured time and memory.
 """
 
 import hugging_face
@@ -12,8 +12,8 @@ WHOLE = r"(?s).+"  # a pattern that does not split, for a trainer that must have
 class Trainer:
     """What is the same for most."""
 
-    only_pattern = None  # the name of the pattern that it always splits by, where none can be given
-    other_tie_breaks = ()  # choices among equally frequent pairs that it offers besides its own
+    only_pattern = None  # the name of the pattern that it always splits by, if it takes none
+    other_tie_breaks = ()  # the orders of equally frequent pairs that it offers besides its default
 
     def prepared(self, documents):
         return documents
@@ -98,7 +98,7 @@ class FastBpeRs(Trainer):
 
 class Bpeasy(Trainer):
     package = "bpeasy"
-    longest_token = 1_000_000  # bytes: it must be given one, and the others have none
+    longest_token = 1_000_000  # bytes: it needs a limit, and the others have none
 
     def __init__(self):
         import bpeasy
@@ -114,7 +114,7 @@ class Bpeasy(Trainer):
 
 
 class Gigatoken(Trainer):
-    """Splits by GPT-2's pattern and no other; what is asked for has no effect."""
+    """Splits by GPT-2's pattern, whichever is asked for."""
 
     package = "gigatoken"
     only_pattern = "GPT-2"

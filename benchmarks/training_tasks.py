@@ -1,4 +1,4 @@
-"""What is measured of trainers: seconds and peak memory, the text already in memory as documents of some 8 KB."""
+"""Measures trainers: seconds and peak memory, with the text already in memory as documents of some 8 KB."""
 
 import corpora
 from measuring import Figure, peak_memory, restart_peak_memory, timed

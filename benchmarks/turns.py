@@ -3,10 +3,10 @@
     python benchmarks/turns.py --corpora FOLDER [--peer gigatoken] [--corpus english code] [--passes 40]
     python benchmarks/turns.py --corpora FOLDER --short [--peer splintr-rs] [--passes 40]
 
-FOLDER is compare.py's. Other work on the machine may last longer than a process of compare.py, and halves its speed;
-here it falls alike on two neighbouring passes, of which the ratio is taken. All is warm ("repeated"), on one core: a
-corpus to numpy, or with --short three texts so short that the call itself takes much of the time, to lists, a thousand
-calls in a pass. What both return is compared first.
+FOLDER is compare.py's. Other work on the machine may last longer than a process of compare.py, and halve its speed.
+Here it falls alike on two neighbouring passes, and the ratio of these two is the figure. All is warm ("repeated"), on
+one core: a corpus to numpy or, with --short, three texts to lists, a thousand calls in a pass; they are so short that
+the call itself takes much of the time. What both return is compared first.
 """
 
 import argparse
@@ -83,7 +83,8 @@ def parse_arguments(arguments):
 
 
 def seconds_in_turn(ours, theirs, text, passes, calls=1):
-    """The seconds of a call in each pass of one and the other, after one of each that shows them to return the same."""
+    """The seconds of a call in each pass of one and the other, after a call of each that checks that both return the
+    same."""
     if not numpy.array_equal(ours(text), theirs(text)):
         raise SystemExit("the two do not return the same tokens")
     found = [[seconds_of_a_pass(call, text, calls) for call in (ours, theirs)] for _ in range(passes)]

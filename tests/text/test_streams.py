@@ -6,8 +6,7 @@ import pytest
 from project import SHARED
 
 import cbpe
-from cbpe.text import patterns
-from cbpe.text import streams as stream_encoding
+from cbpe.text import patterns, streams
 from cbpe.text.streams import text_parts
 
 TEXTS = [
@@ -131,10 +130,8 @@ def test_a_text_is_cut_as_it_comes():
 def test_what_has_no_border_is_held_and_looked_through_seldom(monkeypatch):
     encoding = cbpe.get_encoding("cl100k_base")
     looked_at = []
-    find = stream_encoding.Cutter.find
-    monkeypatch.setattr(
-        stream_encoding.Cutter, "find", lambda self, text: looked_at.append(len(text)) or find(self, text)
-    )
+    find = streams.Cutter.find
+    monkeypatch.setattr(streams.Cutter, "find", lambda self, text: looked_at.append(len(text)) or find(self, text))
     assert list(text_parts(encoding._splitter, ["a" * 100] * 1000)) == ["a" * 100_000]
     assert sum(looked_at) < 3 * 100_000
 
