@@ -1,1 +1,1 @@
-"""What every room may use: checked arguments, progress reports, files that are never half written."""
+"""What every room may use: checks of arguments, words for messages, reports of progress, files written whole."""

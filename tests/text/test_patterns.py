@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import cbpe.patterns
 import cbpe.text.splitting
 from cbpe._core.splitting.split import PatternNotSupported, Splitter
 from cbpe.text import patterns
@@ -139,3 +140,8 @@ def test_the_name_of_a_pattern_is_not_taken_for_an_expression():
     for name in BY_NAME:
         with pytest.raises(ValueError, match=rf"name of one: pass cbpe\.patterns\.{name.upper()}_SPLIT_PATTERN"):
             make_splitter(name)
+
+
+def test_every_pattern_has_its_short_name():
+    constants = {f"{name.upper()}_SPLIT_PATTERN": pattern for name, pattern in BY_NAME.items()}
+    assert constants == {name: getattr(cbpe.patterns, name) for name in patterns.__all__}

@@ -88,7 +88,7 @@ def test_the_article_of_taylor_swift_in_two_steps():
 # ---- The ids
 
 
-def test_special_tokens_behind_the_old_merges_keep_their_ids_and_new_merges_go_on_behind():
+def test_special_tokens_after_the_old_merges_keep_their_ids_and_new_merges_take_the_ids_after_them():
     old = train("low lower lowest", 258, special_tokens=["<a>", "<b>"])
     new = cbpe.train("low lower lowest", 260, initial=old, special_tokens=["<c>", "<a>"])
     assert old.special_tokens == {"<a>": 258, "<b>": 259}
@@ -112,7 +112,7 @@ def test_special_tokens_that_are_no_texts_are_a_type_error(special_tokens):
         cbpe.train("low lower", 258, special_tokens=special_tokens)
 
 
-def test_special_tokens_far_behind_leave_room_for_merges():
+def test_special_tokens_with_far_higher_ids_leave_room_for_merges():
     old = train("low lower lowest", 258, special_tokens={"<a>": 1000})
     new = cbpe.train("low lower lowest", 260, initial=old)
     assert (new.special_tokens, list(new.merges.values())) == ({"<a>": 1000}, [256, 257, 258, 259])
