@@ -1,4 +1,9 @@
-"""The databases that the store is tested on: `store_url` names a fresh, empty one, first of SQLite, then of PostgreSQL.
+"""The databases that the store is tested on, first of SQLite, then of PostgreSQL.
+
+`store_url` names a database that is empty, or not made yet. `models` is an open store with nothing in it. Running all
+migrations for each test would take longer than most tests do, so ModelStore makes one store for each backend, and a
+test gets a copy of the file, or the same database after the rows of the test before were removed. `shared_store` is one
+such store for all tests of a module, which fills it and then only reads.
 
 The PostgreSQL server is the tests' own. It is started where its programs are found (initdb and postgres, as Debian's
 package postgresql brings them), listens on 127.0.0.1 alone with a password made for this run, and ends with the run.
@@ -24,6 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from store.database.schema import meta, metadata
+
 if TYPE_CHECKING:
     import psycopg
 
@@ -39,6 +46,12 @@ SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
 }
+END_OTHERS = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+# Of all tables but those that say of which revision the schema is.
+REMOVE_ROWS = f"TRUNCATE {', '.join(name for name in metadata.tables if name != meta.name)} RESTART IDENTITY"
 
 
 class NoServerError(Exception):
@@ -61,6 +74,7 @@ class Server:
             raise
         self._n_databases = 0
         self._free: list[str] = []  # databases that are empty again
+        self._free_stores: list[str] = []  # databases with a store that is empty again
 
     def _initialize(self, programs: Path) -> None:
         password = self._folder / "password"
@@ -119,15 +133,33 @@ class Server:
         """The URL of an empty database, which is emptied at the end, whoever is still connected."""
         name = self._free.pop() if self._free else self._new_database()
         try:
-            yield f"postgresql+psycopg://tester:{self._password}@127.0.0.1:{self._port}/{name}"
+            yield self._url(name)
         finally:
             with self._connection(name) as connection:
-                others = "datname = current_database() AND pid <> pg_backend_pid()"
-                connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+                connection.execute(END_OTHERS)
                 # Much faster than to drop the database and to create one.
                 connection.execute("DROP SCHEMA public CASCADE")
                 connection.execute("CREATE SCHEMA public")
             self._free.append(name)
+
+    @contextlib.contextmanager
+    def store(self) -> Iterator[str]:
+        """The URL of a database with an empty store. Its rows are removed at the end; its schema must not be changed."""
+        if self._free_stores:
+            name = self._free_stores.pop()
+        else:
+            name = self._new_database()
+            make_store(self._url(name))
+        try:
+            yield self._url(name)
+        finally:
+            with self._connection(name) as connection:
+                connection.execute(END_OTHERS)
+                connection.execute(REMOVE_ROWS)
+            self._free_stores.append(name)
+
+    def _url(self, name: str) -> str:
+        return f"postgresql+psycopg://tester:{self._password}@127.0.0.1:{self._port}/{name}"
 
     def _new_database(self) -> str:
         self._n_databases += 1
@@ -213,10 +245,42 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return request.getfixturevalue("postgresql_url")
 
 
-@pytest.fixture
-def models(store_url: str) -> Iterator[ModelStore]:
+def make_store(url_or_path: str | Path) -> None:
+    from store import ModelStore
+
+    ModelStore(url_or_path).close()
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a store with nothing in it, to be copied."""
+    path = tmp_path_factory.mktemp("empty_store") / "models.db"
+    make_store(path)
+    return path
+
+
+@contextlib.contextmanager
+def made_store(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
+    """The URL of a store of the backend that a fixture runs for; nothing is in it. A file is in this folder."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{shutil.copy(request.getfixturevalue('empty_store'), folder / 'models.db')}"
+    else:
+        with request.getfixturevalue("postgresql_server").store() as url:
+            yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def models(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ModelStore]:
     """An empty store that is open, in each backend."""
     from store import ModelStore
 
-    with ModelStore(store_url) as opened:
+    with made_store(request, tmp_path) as url, ModelStore(url) as opened:
         yield opened
+
+
+@pytest.fixture(params=["sqlite", "postgresql"], scope="module")
+def shared_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a store for all tests of a module. A fixture of the module fills it; the tests open it for reading
+    alone."""
+    with made_store(request, tmp_path_factory.mktemp("shared_store")) as url:
+        yield url

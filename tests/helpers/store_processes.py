@@ -154,13 +154,13 @@ def main_kill_savers(url, n_kills, seed):
 
 
 def watched(child, reading, generator, seconds):
-    """Kill a child at a random point of its first saves, or in one of eight times of its opening the store. Returns
-    what it reported."""
+    """Kill a child at a random point of its first two saves, or one time in eight while it opens the store or soon
+    after. Returns what it reported."""
     if generator.random() < 7 / 8:
         select.select([reading], [], [])
-        time.sleep(generator.uniform(0, 3 * seconds))
+        time.sleep(generator.uniform(0, 2 * seconds))
     else:
-        time.sleep(generator.uniform(0, 6 * seconds))
+        time.sleep(generator.uniform(0, 4 * seconds))
     os.kill(child, signal.SIGKILL)
     if os.waitpid(child, 0)[1] != signal.SIGKILL:
         sys.exit("a process ended before it was killed; what went wrong is above")

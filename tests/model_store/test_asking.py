@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 import cbpe
-from store import NotFound
+from store import ModelStore, NotFound
 
 TEXT = "low lower lowest newer wider new low"
 PAIRS = [cbpe.train(TEXT * 3, size, special_tokens=["<|end|>"]) for size in (258, 264)]
@@ -14,23 +14,31 @@ BYTES = {bytes([255 - i]): i for i in range(256)}
 RANKS = cbpe.Encoding("own", pat_str=r"\S+|\s+", mergeable_ranks={**BYTES, b"lo": 300, b"low": 301}, special_tokens={})
 
 
-@pytest.fixture
-def filled(models):
+def fill(models):
     models.save(PAIRS[0], "b", tags={"language": "en", "old": ""})
     models.save(PAIRS[1], "b", tags={"language": "de"})
     models.save(UNSPLIT, "a", tags=["old"])
     models.save(RANKS, "c")
-    return models
+
+
+@pytest.fixture(scope="module")
+def filled(shared_store):
+    """A store with four versions, for all tests here that only ask."""
+    with ModelStore(shared_store) as models:
+        fill(models)
+    with ModelStore(shared_store, read_only=True) as models:
+        yield models
 
 
 def references(versions):
     return [version.reference for version in versions]
 
 
-def test_names_are_in_order_and_have_versions(filled):
-    assert filled.names() == ["a", "b", "c"]
-    filled.delete("a@1")
-    assert filled.names() == ["b", "c"]
+def test_names_are_in_order_and_have_versions(models):
+    fill(models)
+    assert models.names() == ["a", "b", "c"]
+    models.delete("a@1")
+    assert models.names() == ["b", "c"]
 
 
 @pytest.mark.parametrize(

@@ -16,26 +16,39 @@ TOKS = [cbpe.train(TEXT, size, special_tokens=["<|end|>"]) for size in (258, 260
 DIGESTS = [describe(tok).digest for tok in TOKS]
 
 
-@pytest.fixture
-def filled(models):
+def fill(models):
     for tok in TOKS:
         models.save(tok, "a")
     models.set_alias("a", "prod", "a@2")
     return models
 
 
+@pytest.fixture
+def filled(models):
+    return fill(models)
+
+
+@pytest.fixture(scope="module")
+def read(shared_store):
+    """The same for all tests that only read."""
+    with ModelStore(shared_store) as models:
+        fill(models)
+    with ModelStore(shared_store, read_only=True) as models:
+        yield models
+
+
 @pytest.mark.parametrize(
     ("reference", "which"),
     [("a", 2), ("a@1", 0), ("a@2", 1), ("a@prod", 1), *((f"sha256:{digest}", i) for i, digest in enumerate(DIGESTS))],
 )
-def test_a_reference_leads_to_its_version(filled, reference, which):
-    assert filled.version(reference).number == which + 1
-    assert describe(filled.load(reference)).digest == DIGESTS[which]
-    assert filled.load(filled.version(reference)).merges == TOKS[which].merges
+def test_a_reference_leads_to_its_version(read, reference, which):
+    assert read.version(reference).number == which + 1
+    assert describe(read.load(reference)).digest == DIGESTS[which]
+    assert read.load(read.version(reference)).merges == TOKS[which].merges
 
 
-def test_a_digest_is_known_by_its_first_digits_in_either_case(filled):
-    assert filled.version(f"sha256:{DIGESTS[1][:12].upper()}").number == 2
+def test_a_digest_is_known_by_its_first_digits_in_either_case(read):
+    assert read.version(f"sha256:{DIGESTS[1][:12].upper()}").number == 2
 
 
 def test_digits_of_several_digests_are_ambiguous_and_the_candidates_listed(models):
@@ -72,25 +85,25 @@ def test_a_version_leads_to_no_other_of_its_name_and_number(filled):
 @pytest.mark.parametrize(
     "reference", ["b", "b@1", "a@4", "a@0", "a@99999999", "a@best", "b@prod", "sha256:" + "0" * 64]
 )
-def test_what_is_not_there_is_not_found(filled, reference):
+def test_what_is_not_there_is_not_found(read, reference):
     with pytest.raises(NotFound):
-        filled.load(reference)
+        read.load(reference)
     with pytest.raises(NotFound):
-        filled.training(reference)
+        read.training(reference)
 
 
 @pytest.mark.parametrize(
     "reference", ["", "@1", "a@", "a@b@c", "sha256:", "sha256:xyz", "sha256:" + "0" * 65, "a@" + "9" * 30]
 )
-def test_what_cannot_be_a_reference_is_refused(filled, reference):
+def test_what_cannot_be_a_reference_is_refused(read, reference):
     with pytest.raises(ValueError, match=r"name|alias|hexadecimal|number") as error:
-        filled.load(reference)
+        read.load(reference)
     assert not isinstance(error.value, StoreError)
 
 
-def test_a_reference_is_text(filled):
+def test_a_reference_is_text(read):
     with pytest.raises(TypeError, match="not int"):
-        filled.load(1)
+        read.load(1)
 
 
 CHANGES = {
@@ -156,10 +169,10 @@ def test_threads_share_a_store(filled):
     assert len(filled.versions()) == 3 + 6
 
 
-def test_a_version_cannot_be_changed(filled):
+def test_a_version_cannot_be_changed(read):
     with pytest.raises(dataclasses.FrozenInstanceError):
-        filled.version("a").notes = "other"
+        read.version("a").notes = "other"
 
 
-def test_versions_are_members_of_sets(filled):
-    assert len({*filled.versions(), *filled.history("a")}) == 3
+def test_versions_are_members_of_sets(read):
+    assert len({*read.versions(), *read.history("a")}) == 3
