@@ -53,3 +53,8 @@ __all__ = [
     "TokenPlace",
     "Version",
 ]
+
+# Programs import these from here, so pickles, tracebacks and the documentation name `store` and no module inside it.
+for _name in __all__:
+    globals()[_name].__module__ = __name__
+del _name

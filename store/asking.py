@@ -10,9 +10,9 @@ from sqlalchemy import Connection, and_, exists, or_, select
 from sqlalchemy.sql import ColumnElement
 
 from store.database.schema import merges, names, special_tokens, tags, tokens, versions, vocabularies
+from store.records.content import readable_pattern
 from store.records.references import checked_name
 from store.records.versions import Version, fetch, fetch_by_id
-from store.saving import readable
 
 __all__ = ["ORDERS", "TokenPlace", "find_token", "list_names", "list_versions"]
 
@@ -108,7 +108,7 @@ def is_since(since: datetime) -> ColumnElement[bool]:
 
 
 def has_pattern(pattern: str) -> ColumnElement[bool]:
-    return versions.c.pattern == readable(text("the pattern", pattern))
+    return versions.c.pattern == readable_pattern(text("the pattern", pattern))
 
 
 def text(what: str, value: str) -> str:

@@ -14,9 +14,9 @@ from store.database.opening import Database
 from store.database.schema import alias_history, aliases, metrics, names, tags, versions, vocabularies
 from store.errors import NotFound, Refused
 from store.records import audit, labels
+from store.records.names import last_number, lock_name
 from store.records.references import checked_alias, checked_label, checked_name, shown
 from store.records.versions import DESCRIBED, Version, fetch_one, find_row
-from store.saving import last_number
 
 __all__ = [
     "AliasMove",
@@ -137,10 +137,6 @@ def locked_row(connection: Connection, reference: str | Version) -> Row[Any]:
     if again is None:
         raise NotFound(f"{row.name}@{row.number} was deleted just now")
     return again
-
-
-def lock_name(connection: Connection, name_id: int) -> None:
-    connection.execute(select(names.c.id).where(names.c.id == name_id).with_for_update())
 
 
 # ---- Aliases

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.tokenizers.description import Model, describe
 from cbpe.tokenizers.tokenizer import Tokenizer
-from store.loading import STORED, model_of
+from store.records.content import STORED, model_of
 from store.records.versions import Version, fetch_one, find_row
 
 __all__ = ["Comparison", "Diff", "MergeDifference", "MovedToken", "TextComparison", "compare", "diff", "find_side"]

@@ -17,6 +17,7 @@ from store.database.locations import find_store, sqlite_path
 from store.database.opening import Database
 from store.errors import NotFound
 from store.records import audit
+from store.records.content import STORED, training_of
 from store.records.labels import checked_labels, checked_notes, checked_tags
 from store.records.references import checked_name
 from store.records.versions import Version, fetch_one, find_row
@@ -138,7 +139,7 @@ class ModelStore:
     def training(self, reference: str | Version) -> TrainingRecord | None:
         """The record of how a version was trained, if it was trained here. Raises as load does."""
         with self._database.reading() as connection:
-            return loading.training_of(find_row(connection, reference, loading.STORED))
+            return training_of(find_row(connection, reference, STORED))
 
     # ---- Asking
 
@@ -284,8 +285,11 @@ class ModelStore:
     # ---- Moving
 
     def export(self, reference: str | Version, path: str | os.PathLike[str]) -> Version:
-        """Write one version to a self-contained file (store.file_format says its form), with its tags, notes, metrics
-        and training record. It is put in place when it is whole. Raises as load does, and OSError."""
+        """Write one version to a self-contained file, with its tags, notes, metrics and training record.
+
+        store.records.export describes the file's form. The file appears under its name when it is whole. Raises as load
+        does, and OSError.
+        """
         return moving.export(self._database, reference, path)
 
     def import_(self, path: str | os.PathLike[str], name: str | None = None) -> Version:

@@ -12,7 +12,7 @@ from store import saving
 from store.database.opening import Database
 from store.database.schema import versions
 from store.errors import Damaged, Refused
-from store.loading import STORED, content_model, model_of, training_of
+from store.records.content import STORED, content_model, model_of, training_of
 from store.records.export import Carried, parts_of_file, read_file
 from store.records.labels import checked_labels
 from store.records.references import checked_name

@@ -16,12 +16,14 @@ from store.database.opening import Database
 from store.database.schema import names, training_records, versions, vocabularies
 from store.errors import Damaged
 from store.records import audit, labels, rows
+from store.records.content import readable_pattern
 from store.records.labels import Labels
 from store.records.limits import MAX_JSON_BYTES, MAX_PACKED_BYTES, MAX_PATTERN, MAX_TOKEN_BYTES
+from store.records.names import last_number, locked_name
 from store.records.references import UNSTORABLE, shown
 from store.records.versions import Version, fetch_one, find_row, seal_of
 
-__all__ = ["Entry", "entry_of", "last_number", "save"]
+__all__ = ["Entry", "check_pattern", "checked_vocabulary", "entry_of", "save"]
 
 
 @dataclass(frozen=True)
@@ -95,26 +97,6 @@ def save(
     return database.write(work)
 
 
-def locked_name(connection: Connection, name: str) -> Row[Any]:
-    """The row of a name, made if it is new, and kept from others until the transaction ends."""
-    made = labels.upsert(connection, names).values(name=name, last_number=0)
-    wanted = select(names).where(names.c.name == name).with_for_update()
-    while True:
-        connection.execute(made.on_conflict_do_nothing(index_elements=["name"]))
-        row = connection.execute(wanted).first()
-        if row is not None:
-            return row
-        # Somebody else gave that row another name while the lock was waited for.
-
-
-def last_number(name_row: Row[Any]) -> int:
-    """The last number that was given under a name. Damaged where that is none."""
-    number = name_row.last_number
-    if not isinstance(number, int):  # SQLite keeps anything anywhere
-        raise Damaged(f"{name_row.name} is damaged: its last number is {number!r:.80}; verify tells what else is wrong")
-    return number
-
-
 def newest_row(connection: Connection, name_id: int) -> Row[Any] | None:
     query = select(versions).where(versions.c.name_id == name_id).order_by(versions.c.number.desc()).limit(1)
     return connection.execute(query).first()
@@ -141,7 +123,7 @@ def add_version(connection: Connection, name_row: Row[Any], entry: Entry, parent
         kind=model.kind,
         encoding_name=model.name,
         semantics=model.semantics,
-        pattern=readable(model.pattern),
+        pattern=readable_pattern(model.pattern),
         unicode_version=model.unicode_version,
         n_special_tokens=len(model.special_tokens),
         parent_id=None if parent is None else parent.id,
@@ -178,11 +160,6 @@ def checked_vocabulary(packed: bytes) -> Vocabulary:
     if len(packed) > MAX_PACKED_BYTES:
         raise ValueError(f"the packed vocabulary has {len(packed)} bytes: a store takes at most {MAX_PACKED_BYTES}")
     return Vocabulary.unpack(packed, max_bytes=MAX_TOKEN_BYTES)
-
-
-def readable(pattern: str | None) -> str | None:
-    """A pattern as every database can hold it; exactly it is in the canonical form."""
-    return None if pattern is None else UNSTORABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", pattern)
 
 
 def add_to_known(connection: Connection, version: Row[Any], entry: Entry, parent: Row[Any] | None) -> None:

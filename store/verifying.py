@@ -17,10 +17,9 @@ from cbpe.tokenizers.description import KINDS, canonical_form
 from store.database.opening import UNREADABLE, Database
 from store.database.schema import alias_history, aliases, merges, names, special_tokens, tokens, versions, vocabularies
 from store.errors import Damaged
-from store.loading import STORED, model_of, training_of
+from store.records.content import STORED, model_of, readable_pattern, training_of
 from store.records.rows import merge_rows, special_token_rows, token_rows
 from store.records.versions import Version, find_row
-from store.saving import readable
 
 __all__ = ["Report", "verify"]
 
@@ -137,7 +136,7 @@ def version_problems(connection: Connection, version_id: int) -> Iterator[str]:
     columns = connection.execute(select(versions).where(versions.c.id == version_id)).one()
     said = {
         "semantics": model.semantics,
-        "pattern": readable(model.pattern),
+        "pattern": readable_pattern(model.pattern),
         "unicode_version": model.unicode_version,
         "n_special_tokens": len(model.special_tokens),
     }

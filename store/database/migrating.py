@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, delete, insert, select, table
 from sqlalchemy import column as sql_column
 
-import cbpe
+from cbpe._version import __version__
 from store.database.schema import REVISIONS, VERSION_TABLE, meta
 from store.errors import NotAStore
 
@@ -27,7 +27,7 @@ def is_current(connection: Connection) -> bool:
         written_by = connection.scalar(select(meta.c.value).where(meta.c.key == "cbpe_version"))
         raise NotAStore(
             f"the store's schema is revision {revision}, which cbpe {written_by} or newer reads; this is cbpe "
-            f"{cbpe.__version__}, which reads up to revision {REVISIONS[-1]}: upgrade cbpe"
+            f"{__version__}, which reads up to revision {REVISIONS[-1]}: upgrade cbpe"
         )
     return bool(revision == REVISIONS[-1])
 
@@ -39,7 +39,7 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     with _alembic:
         command.upgrade(configuration(connection), revision)
     connection.execute(delete(meta).where(meta.c.key == "cbpe_version"))
-    connection.execute(insert(meta).values(key="cbpe_version", value=cbpe.__version__))
+    connection.execute(insert(meta).values(key="cbpe_version", value=__version__))
 
 
 def configuration(connection: Connection) -> Config:

@@ -1,7 +1,7 @@
 """The tables, as queries use them. The migrations make them: what is here is what they have led to.
 
-`content` is the canonical form of a version (cbpe.model.canonical_form), from which it is built with the packed
-vocabulary; the columns and rows that say the same are there to be asked in SQL, and verify() holds them to it.
+A version is built from `content`, its canonical form (cbpe.tokenizers.description.canonical_form), and the packed
+vocabulary. Other columns and rows say the same for queries in SQL, and verify() checks that they agree with it.
 """
 
 from __future__ import annotations

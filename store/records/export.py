@@ -9,7 +9,7 @@
                       saved_at             when it was saved, in ISO 8601
                       sizes                of the parts that follow, in bytes: an object of content, notes, training,
                                            counts, tokens and vocabulary; null for notes or training: there are none
-    content       the canonical form (cbpe.model.canonical_form), at most 2 MiB
+    content       the canonical form (cbpe.tokenizers.description.canonical_form), at most 2 MiB
     notes         text in UTF-8, at most 16 MiB
     training      the training record but for its two arrays, JSON in UTF-8: an object of its fields, at most 2 MiB
     counts        int64 each, at most 16 MiB

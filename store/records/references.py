@@ -9,7 +9,7 @@ from cbpe._core.splitting.split import category
 from cbpe.common.wording import shortened
 from store.records.limits import MAX_NAME, MAX_NUMBER
 
-__all__ = ["Reference", "checked_alias", "checked_label", "checked_name", "checked_text", "parse"]
+__all__ = ["UNSTORABLE", "Reference", "checked_alias", "checked_label", "checked_name", "checked_text", "parse"]
 
 DIGEST_PREFIX = "sha256:"
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what is no text to PostgreSQL, or in UTF-8

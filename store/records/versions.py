@@ -29,7 +29,7 @@ class Version:
 
     name: str
     number: int
-    digest: str  # SHA-256 of the canonical form (cbpe.model.canonical_form), in hexadecimal
+    digest: str  # SHA-256 of the canonical form (cbpe.tokenizers.description.canonical_form), in hexadecimal
     vocabulary_digest: str  # SHA-256 of the packed vocabulary
     kind: str  # the class: "Encoding", "RegexTokenizer", ...
     encoding_name: str | None  # of an Encoding

@@ -144,7 +144,7 @@ class Server:
 
     @contextlib.contextmanager
     def store(self) -> Iterator[str]:
-        """The URL of a database with an empty store. Its rows are removed at the end; its schema must not be changed."""
+        """The URL of a database with an empty store. Its rows are removed at the end; its schema has to stay."""
         if self._free_stores:
             name = self._free_stores.pop()
         else:

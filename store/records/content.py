@@ -1,0 +1,96 @@
+"""What a version is built from: its row, its canonical form and its packed vocabulary, each held to its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from sqlalchemy import Row, Select, select
+
+from cbpe.tokenizers.description import Model, in_decoded_order
+from cbpe.training.record import TrainingRecord
+from store.database.schema import names, training_records, versions, vocabularies
+from store.errors import Damaged
+from store.records.references import UNSTORABLE
+from store.records.training import record_from_json
+from store.records.versions import seal_of
+
+__all__ = ["STORED", "content_model", "model_of", "readable_pattern", "training_of"]
+
+FORMAT = "cbpe model 1"  # that the canonical form begins with
+
+
+# All that a tokenizer is built from.
+STORED: Select[Any] = (
+    select(
+        versions.c.id,
+        versions.c.name_id,
+        versions.c.vocabulary_id,
+        names.c.name,
+        versions.c.number,
+        versions.c.digest,
+        versions.c.content,
+        versions.c.kind,
+        versions.c.encoding_name,
+        versions.c.seal,
+        vocabularies.c.packed,
+        training_records.c.record,
+    )
+    .join_from(versions, names, versions.c.name_id == names.c.id)
+    .outerjoin(vocabularies, versions.c.vocabulary_id == vocabularies.c.id)
+    .outerjoin(training_records, training_records.c.version_id == versions.c.id)
+)
+
+
+def model_of(row: Row[Any]) -> Model:
+    """The model in a row of STORED. Damaged where it is not what was saved."""
+    try:
+        model = content_model(row.digest, row.content, row.kind, row.encoding_name, row.packed)
+        sealed = seal_of(row.number, row.digest, row.kind, row.encoding_name)
+    except (TypeError, ValueError) as error:
+        raise damaged(row, str(error)) from error
+    if row.seal != sealed:
+        raise damaged(row, "its number, its class or its name as an Encoding is not what was saved")
+    return model
+
+
+def content_model(digest: str, content: str, kind: str, name: str | None, packed: bytes | None) -> Model:
+    """The model that a canonical form and a packed vocabulary make. ValueError where they do not have the digest."""
+    if not isinstance(content, str) or not isinstance(packed, (bytes, type(None))):  # SQLite keeps anything anywhere
+        raise ValueError("its canonical form is no text, or its vocabulary no bytes")
+    if hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest() != digest:
+        raise ValueError("its canonical form does not have its digest")
+    if packed is None:
+        raise ValueError("its vocabulary is missing")
+    try:
+        said = json.loads(content)
+        if said["format"] != FORMAT:
+            raise ValueError(f"its form is {said['format']!r:.80}, and this version of cbpe knows {FORMAT!r}")
+        special_tokens = in_decoded_order(said["special_tokens"], said.get("decoded_special_tokens", {}))
+        semantics, pattern, unicode_version = said["semantics"], said["pattern"], said["unicode_version"]
+        model = Model(kind, name, packed, semantics, pattern, special_tokens, unicode_version, said["processing"])
+        vocabulary_digest = said["vocabulary_sha256"]
+    except (AttributeError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"its canonical form is none: {error!r:.200}") from error
+    if model.vocabulary_digest != vocabulary_digest:
+        raise ValueError("its packed vocabulary does not have its digest")
+    return model
+
+
+def training_of(row: Row[Any]) -> TrainingRecord | None:
+    if row.record is None:
+        return None
+    try:
+        return record_from_json(row.record)
+    except ValueError as error:
+        raise damaged(row, f"its training record: {error}") from error
+
+
+def damaged(row: Row[Any], reason: str) -> Damaged:
+    return Damaged(f"{row.name}@{row.number} is damaged: {reason}")
+
+
+def readable_pattern(pattern: str | None) -> str | None:
+    """A pattern as every database can hold it. The canonical form has it exactly."""
+    return None if pattern is None else UNSTORABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", pattern)
