@@ -72,8 +72,12 @@ def of_the_first_schema(url):
             connection.execute(merge, {"r": rank, "a": left, "b": right, "new": new})
 
 
-def test_a_store_of_the_first_schema_is_migrated_with_all_that_is_in_it(store_url):
+@pytest.mark.parametrize("revision", REVISIONS[:-1])
+def test_a_store_of_every_schema_is_migrated_with_all_that_is_in_it(store_url, revision):
     of_the_first_schema(store_url)
+    with connection_to(store_url) as connection:
+        upgrade(connection, revision)
+        assert connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}")) == revision
     with ModelStore(store_url) as models:
         version = models.version("a@prod")
         assert (version.number, version.notes, version.tags) == (7, "old", {"language": "en"})
