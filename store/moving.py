@@ -87,7 +87,8 @@ def checked_model(carried: Carried) -> Model:
     """The model that was carried, which this version of cbpe can build. ValueError if it is not the one whose digest is
     given."""
     kind, encoding_name = carried.about["kind"], carried.about["encoding_name"]
-    if kind not in KINDS or (encoding_name is not None) != (kind == "Encoding"):
+    is_known = isinstance(kind, str) and kind in KINDS
+    if not is_known or (encoding_name is not None) != (kind == "Encoding"):
         raise ValueError(f"a {kind!r:.80} named {encoding_name!r:.80} is no tokenizer")
     if encoding_name is not None and not isinstance(encoding_name, str):
         raise TypeError(f"the name of an Encoding is a str, not {encoding_name!r:.80}")
