@@ -18,7 +18,7 @@ __all__ = ["LOCK", "constructors"]
 Constructor = Callable[[], Mapping[str, Any]]
 
 NAMESPACE = "tiktoken_ext"
-TIKTOKENS_OWN = f"{NAMESPACE}.openai_public"  # the named encodings, which are built in here, from the network
+TIKTOKENS_OWN = f"{NAMESPACE}.openai_public"  # the named encodings, from the network; here they are built in
 
 LOCK = threading.RLock()  # held while plug-ins are imported and encodings made of them; these may ask for others
 _found: dict[str, Constructor] | None = None

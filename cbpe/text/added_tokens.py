@@ -1,4 +1,4 @@
-"""Finding the added tokens of a tokenizer.json in a text, in the two steps in which Hugging Face finds them."""
+"""Finds the added tokens of a tokenizer.json in a text, in the two steps in which Hugging Face finds them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLAGS = ("normalized", "ordinary")
 
 
 class Finders:
-    """Finds added tokens: of those at one place the longest, in two steps."""
+    """Finds added tokens in two steps. Of several at one place it takes the longest."""
 
     def __init__(self, ids: Mapping[str, int], normalized: Collection[str]) -> None:
         first = [token for token in ids if token not in normalized]
@@ -42,13 +42,14 @@ def ends_in_beginning(token: str, others: list[str]) -> bool:
 
 
 def finder(tokens: Iterable[str]) -> re.Pattern[str]:
-    """What finds the leftmost of some texts, and the longest of several at one place; of none, nothing."""
+    """An expression that finds the first of some texts, and the longest of several at one place. Without texts it finds
+    nothing."""
     longest_first = sorted(tokens, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
 
 def cut(text: str, found_by: re.Pattern[str], ids: Mapping[str, int]) -> Iterator[tuple[str, int | None]]:
-    """The parts of a text that are tokens, with their ids, and those between them that are not empty."""
+    """The tokens in a text, with their ids, and the stretches between them that are not empty, with None."""
     start = 0
     for match in found_by.finditer(text):
         if match.start() > start:

@@ -1,9 +1,9 @@
 """HuggingFaceTokenizer: what Hugging Face's tokenizers do around byte-level BPE, with their defaults.
 
-A text goes through these steps: the added tokens that are looked for in the text as it is are found; what is between
-them is normalized (NFC); the other added tokens are found in that; a space is put before what is left between them;
-this is split and merged as in every Tokenizer; and the template's tokens are put around all of it. Most texts are not
-changed by any of that, and take no more than a look at them before they are encoded at once.
+A tokenizer.json may ask for these steps, in this order: find added tokens in the text as it is; normalize (NFC) the
+stretches between them; find the other added tokens in those; put a space before each stretch that is left; split and
+merge it, as every Tokenizer does; and put the template's tokens around all of it. Most texts are changed by none of the
+steps: a look at such a text tells so, and it is encoded at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["HuggingFaceTokenizer"]
 # The steps that look at a whole text, or at all that is between two special tokens.
 WHOLE_TEXT_STEPS = frozenset({"normalizer", "normalized", "prefix_space"})
 NOTHING_AROUND: tuple[list[int], list[int]] = ([], [])
-Stretches = list[tuple[str, int | None]]  # a text in parts, with the id of each that is an added token
+Stretches = list[tuple[str, int | None]]  # a text, with the id of each stretch that is an added token
 
 
 @public
@@ -268,7 +268,7 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
         """Make these the added tokens, in place of those there were. ValueError, and nothing is changed, where the
-        template needs one that is not among them; otherwise as Tokenizer.register_special_tokens."""
+        template needs another one; otherwise as Tokenizer.register_special_tokens."""
         self._refuse_contradictions(self._steps, special_tokens)
         super().register_special_tokens(special_tokens)
 
@@ -308,7 +308,7 @@ class HuggingFaceTokenizer(Tokenizer):
         return self._around_text if add_special_tokens else NOTHING_AROUND
 
     def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:
-        """A text that gives the ids of this one without any steps before; where there is none, its stretches."""
+        """A text that gives the ids of this one without the steps. Where there is no such text, its stretches."""
         if self._changes_nothing:
             return text
         finders = self._finders(allowed)
@@ -326,14 +326,14 @@ class HuggingFaceTokenizer(Tokenizer):
         return "normalizer" not in self._steps or unicodedata.is_normalized("NFC", text)
 
     def _stretches(self, text: str, finders: Finders) -> Iterator[tuple[str, int | None]]:
-        """The parts of a text that are added tokens, with their ids, and what is between them, as it is encoded."""
-        for part, token_id in cut(text, finders.as_it_is, finders.ids):
+        """The added tokens in a text, with their ids, and the stretches between them, as they are encoded."""
+        for stretch, token_id in cut(text, finders.as_it_is, finders.ids):
             if token_id is not None:
-                yield part, token_id
+                yield stretch, token_id
                 continue
             if "normalizer" in self._steps:
-                part = unicodedata.normalize("NFC", part)
-            for inner, inner_id in cut(part, finders.normalized, finders.ids):
+                stretch = unicodedata.normalize("NFC", stretch)
+            for inner, inner_id in cut(stretch, finders.normalized, finders.ids):
                 if inner_id is None and "prefix_space" in self._steps and not inner.startswith(" "):
                     inner = " " + inner
                 yield inner, inner_id
@@ -357,9 +357,9 @@ class HuggingFaceTokenizer(Tokenizer):
         if isinstance(prepared, str):
             return super()._encode(prepared, allowed, forbidden, workers)
         ids: list[int] = []
-        for part, token_id in prepared:
+        for stretch, token_id in prepared:
             if token_id is None:
-                ids += super()._encode(part, None, forbidden, workers)
+                ids += super()._encode(stretch, None, forbidden, workers)
             else:
                 ids.append(token_id)
         return ids
@@ -379,9 +379,9 @@ class HuggingFaceTokenizer(Tokenizer):
         if isinstance(prepared, str):
             return super()._encode_dropping(prepared, allowed, forbidden, probability, seed)
         ids: list[int] = []
-        for i, (part, token_id) in enumerate(prepared):
-            if token_id is None:  # each with a seed of its own, or equal parts would drop the same merges
-                ids += super()._encode_dropping(part, None, forbidden, probability, (seed + i) % 2**64)
+        for i, (stretch, token_id) in enumerate(prepared):
+            if token_id is None:  # each with a seed of its own, or equal stretches would drop the same merges
+                ids += super()._encode_dropping(stretch, None, forbidden, probability, (seed + i) % 2**64)
             else:
                 ids.append(token_id)
         return ids
@@ -391,20 +391,20 @@ class HuggingFaceTokenizer(Tokenizer):
     ) -> tuple[list[int], list[tuple[int, int]]]:
         prepared = self._prepared(text, allowed, forbidden)
         stretches: Stretches = [(prepared, None)] if isinstance(prepared, str) else prepared
-        if isinstance(text, str) and "".join(part for part, _ in stretches) != text:
+        if isinstance(text, str) and "".join(stretch for stretch, _ in stretches) != text:
             raise ValueError("NFC or a space before it changes this text: there are no places in it for its tokens")
         if isinstance(prepared, str):
             return super()._encode_with_offsets(prepared, allowed, forbidden)
         ids: list[int] = []
         spans: list[tuple[int, int]] = []
         start = 0
-        for part, token_id in prepared:
-            found: tuple[list[int], list[tuple[int, int]]] = ([token_id or 0], [(0, len(part))])
+        for stretch, token_id in prepared:
+            found: tuple[list[int], list[tuple[int, int]]] = ([token_id or 0], [(0, len(stretch))])
             if token_id is None:
-                found = super()._encode_with_offsets(part, None, forbidden)
+                found = super()._encode_with_offsets(stretch, None, forbidden)
             ids += found[0]
             spans += [(start + first, start + last) for first, last in found[1]]
-            start += len(part)
+            start += len(stretch)
         return ids, spans
 
     def _encode_buffer_with_offsets(
@@ -422,8 +422,8 @@ class HuggingFaceTokenizer(Tokenizer):
         if isinstance(prepared, str):
             return super()._count(prepared, allowed, forbidden, workers)
         return sum(
-            super(HuggingFaceTokenizer, self)._count(part, None, forbidden, workers) if token_id is None else 1
-            for part, token_id in prepared
+            super(HuggingFaceTokenizer, self)._count(stretch, None, forbidden, workers) if token_id is None else 1
+            for stretch, token_id in prepared
         )
 
     def _encode_buffer(
@@ -474,8 +474,8 @@ class HuggingFaceTokenizer(Tokenizer):
         prepared = self._prepared(text, allowed, None)
         if not isinstance(prepared, str):
             stretches, finders = prepared, self._finders(allowed)
-            prepared = "".join(part for part, _ in stretches)
-            # Its prefixes are encoded as they stand if its own parts are those of the text.
+            prepared = "".join(stretch for stretch, _ in stretches)
+            # Its prefixes are encoded as they stand if its own stretches are those of the text.
             if (
                 "prefix_space" in self._steps
                 or finders.in_two_steps

@@ -81,7 +81,7 @@ def encoding_for_model(model_name: str) -> Encoding:
 
 
 def model_names(encoding_name: str) -> list[str]:
-    """The models of OpenAI's that have this encoding; a "*" stands for however a name goes on.
+    """The models of OpenAI's that have this encoding; a "*" stands for any end of a name.
 
     >>> model_names("p50k_edit")
     ['text-davinci-edit-001', 'code-davinci-edit-001']
@@ -103,7 +103,7 @@ def _built_in(name: str, cache_bytes: int | None) -> Encoding:
 
 
 def _share(name: str, encoding: Encoding) -> Encoding:
-    """The one that all get who ask for this name, from now on: this one, or the one that another thread made before."""
+    """The encoding that everyone gets for this name from now on: this one, or one that another thread made before."""
     if encoding.name == name:  # which a plug-in may not see to; it is then pickled by content
         encoding._found_by = (get_encoding, (name,))
     return _shared.setdefault(name, encoding)

@@ -37,7 +37,7 @@ class Encoding(Tokenizer):
     A named encoding is pickled and copied by name, others by content.
     """
 
-    # Of one that all get who ask for its name: what to ask, and for which name.
+    # What gives this one to everyone who asks for its name, and the name. None for all others.
     _found_by: tuple[Callable[..., Encoding], tuple[str]] | None = None
 
     def __init__(

@@ -1,9 +1,8 @@
 """Text that may go on: the tokens that are settled, and those that its end may become.
 
-A piece is taken as settled when the next one has begun, so that the last piece of a text is open; if it is blank, so is
-the blank text before it, which more text can draw together with it. What an open end may become is found by trying
-every token that begins within it and reaches to its end or beyond. The sets are those of tiktoken's
-encode_with_unstable.
+A piece is settled when the next one has begun. So the last piece of a text is open; if it is blank, the blank text
+before it is open too, as more text may join the two. To find what an open end may become, every token is tried that
+begins within it and reaches to its end or beyond. The sets are those of tiktoken's encode_with_unstable.
 """
 
 from __future__ import annotations
@@ -58,8 +57,8 @@ def is_blank(tok: Tokenizer, token: int) -> bool:
 
 
 def completions(tok: Tokenizer, rest: bytes) -> set[tuple[int, ...]]:
-    """The sequences of ids that an open end, valid UTF-8, may turn out to be encoded as when more text has come. The
-    last id of each may reach beyond its end."""
+    """The sequences of ids that an open end, valid UTF-8, may be encoded as when more text has come. The last id of
+    each may reach beyond the end."""
     if not rest:
         return set()
     n = len(rest)
@@ -84,7 +83,7 @@ def tokens_starting_with(tok: Tokenizer, start: bytes) -> Iterator[bytes]:
 
 
 def encode_spelled(tok: Tokenizer, spelled: bytes) -> list[int]:
-    """The ids of bytes: as text if they are text, split and all, as one piece if not."""
+    """The ids of bytes. If they are text, it is split as every text is; if not, they are one piece."""
     try:
         return tok.encode_ordinary(spelled.decode())
     except UnicodeDecodeError:
@@ -112,13 +111,13 @@ def merge(tok: Tokenizer, piece: bytes) -> list[int]:
     if len(ids) != 1 or ids[0] not in tok._table("unmerged", tok._vocabulary.unmerged):
         return ids
     ranks = ranks_of(tok)
-    parts = [piece[i : i + 1] for i in range(len(piece))]
+    tokens = [piece[i : i + 1] for i in range(len(piece))]
     while True:
-        joinable = [(ranks[a + b], i) for i, (a, b) in enumerate(pairwise(parts)) if a + b in ranks]
+        joinable = [(ranks[a + b], i) for i, (a, b) in enumerate(pairwise(tokens)) if a + b in ranks]
         if not joinable:
-            return [ranks[part] for part in parts]
+            return [ranks[token] for token in tokens]
         _, i = min(joinable)
-        parts[i : i + 2] = [parts[i] + parts[i + 1]]
+        tokens[i : i + 2] = [tokens[i] + tokens[i + 1]]
 
 
 def encode_bytes(tok: Tokenizer, data: bytes) -> list[int]:

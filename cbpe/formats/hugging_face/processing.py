@@ -30,13 +30,13 @@ def checked_processing(processing: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def checked_template(value: Any, part: str) -> dict[str, Any]:
+def checked_template(value: Any, path: str) -> dict[str, Any]:
     """A TemplateProcessing without its type, if it has text A once and known tokens around it."""
-    fields(value, part, ("single", "pair", "special_tokens"), ("type",))
+    fields(value, path, ("single", "pair", "special_tokens"), ("type",))
     if not isinstance(value["special_tokens"], dict):
-        refuse(f"{part}.special_tokens", value["special_tokens"], "an object should be here")
+        refuse(f"{path}.special_tokens", value["special_tokens"], "an object should be here")
     for name, token in value["special_tokens"].items():
-        where = f"{part}.special_tokens[{name!r}]"
+        where = f"{path}.special_tokens[{name!r}]"
         fields(token, where, ("id", "ids", "tokens"))
         ids, texts = as_list(token["ids"], f"{where}.ids"), as_list(token["tokens"], f"{where}.tokens")
         if not all(is_id(token_id) for token_id in ids):
@@ -45,25 +45,25 @@ def checked_template(value: Any, part: str) -> dict[str, Any]:
             refuse(where, token, "its name, and a token for each of its ids, should be here")
     for form, names in (("single", ["A"]), ("pair", ["A", "B"])):
         pieces = value[form]
-        found = [piece_of_template(piece, f"{part}.{form}", value["special_tokens"]) for piece in as_list(pieces, part)]
+        found = [piece_of_template(piece, f"{path}.{form}", value["special_tokens"]) for piece in as_list(pieces, path)]
         if sorted(name for name in found if name) != names:
-            refuse(f"{part}.{form}", pieces, f"each of the texts {names} should be here once")
+            refuse(f"{path}.{form}", pieces, f"each of the texts {names} should be here once")
     return {name: value[name] for name in ("single", "pair", "special_tokens")}
 
 
-def piece_of_template(piece: Any, part: str, special_tokens: dict[str, Any]) -> str | None:
+def piece_of_template(piece: Any, path: str, special_tokens: dict[str, Any]) -> str | None:
     """The name of the text that a piece of a template stands for; None for a special token."""
-    fields(piece, part, (), ("Sequence", "SpecialToken"))
+    fields(piece, path, (), ("Sequence", "SpecialToken"))
     if len(piece) != 1:
-        refuse(part, piece, "a Sequence or a SpecialToken should be here")
+        refuse(path, piece, "a Sequence or a SpecialToken should be here")
     kind, inner = next(iter(piece.items()))
-    name = fields(inner, f"{part}.{kind}", ("id", "type_id"))["id"]
+    name = fields(inner, f"{path}.{kind}", ("id", "type_id"))["id"]
     if not is_id(inner["type_id"]):
-        refuse(f"{part}.{kind}.type_id", inner["type_id"], "a number should be here")
+        refuse(f"{path}.{kind}.type_id", inner["type_id"], "a number should be here")
     if kind == "Sequence" and name in ("A", "B"):
         return str(name)
     if kind == "Sequence" or not isinstance(name, str) or name not in special_tokens:
-        refuse(part, piece, "it stands for nothing that is known")
+        refuse(path, piece, "it stands for nothing that is known")
     return None
 
 

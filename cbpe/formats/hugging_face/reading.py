@@ -47,9 +47,9 @@ def read(content: Any) -> Parts:
     fields(content, "tokenizer.json", ("model",), ("version", *parts))
     if content.get("version", "1.0") != "1.0":
         refuse("version", content["version"], "only 1.0 is known")
-    for part in ("truncation", "padding"):
-        if content.get(part) is not None:
-            refuse(part, content[part], "set it to null, and do that with the ids")
+    for path in ("truncation", "padding"):
+        if content.get(path) is not None:
+            refuse(path, content[path], "set it to null, and do that with the ids")
     processing: dict[str, Any] = {}
     if read_normalizer(content.get("normalizer")):
         processing["normalizer"] = "NFC"
@@ -75,11 +75,11 @@ def read(content: Any) -> Parts:
     return Parts(vocabulary, pattern, added_tokens, processing, kind="HuggingFaceTokenizer")
 
 
-def flattened(value: object, part: str, name: str) -> list[tuple[str, Any]]:
-    """The steps of a Sequence, or the one step, each with the path of its part; of null, none."""
+def flattened(value: object, path: str, name: str) -> list[tuple[str, Any]]:
+    """The steps of a Sequence, or the one step, each with its path in the file. null has none."""
     if value is None:
         return []
-    steps = [(part, value)]
+    steps = [(path, value)]
     done: list[tuple[str, Any]] = []
     while steps:
         where, step = steps.pop()
@@ -96,10 +96,10 @@ def flattened(value: object, part: str, name: str) -> list[tuple[str, Any]]:
 def read_normalizer(value: object) -> bool:
     """Whether text is normalized, to NFC."""
     steps = flattened(value, "normalizer", "normalizers")
-    for part, step in steps:
-        if kind_of(step, part) != "NFC":
-            refuse(part, step, "of the normalizers, only NFC is supported")
-        fields(step, part, ("type",))
+    for path, step in steps:
+        if kind_of(step, path) != "NFC":
+            refuse(path, step, "of the normalizers, only NFC is supported")
+        fields(step, path, ("type",))
     return bool(steps)
 
 
@@ -108,8 +108,8 @@ def read_pre_tokenizer(value: object) -> tuple[str | None, bool]:
     steps = flattened(value, "pre_tokenizer", "pretokenizers")
     if not steps or kind_of(steps[-1][1], steps[-1][0]) != "ByteLevel":
         refuse("pre_tokenizer", value, "only byte-level BPE is supported, where ByteLevel comes last")
-    part, last = steps.pop()
-    prefix_space, use_regex = read_byte_level(last, part)
+    path, last = steps.pop()
+    prefix_space, use_regex = read_byte_level(last, path)
     if not steps:
         return GPT2_SPLIT_PATTERN if use_regex else None, prefix_space
     for where, step in steps:
@@ -117,46 +117,46 @@ def read_pre_tokenizer(value: object) -> tuple[str | None, bool]:
             refuse(where, step, "before ByteLevel, only a single Split is supported")
     if use_regex or prefix_space:
         name = "use_regex" if use_regex else "add_prefix_space"
-        refuse(f"{part}.{name}", True, "behind a Split, only false is supported")
+        refuse(f"{path}.{name}", True, "behind a Split, only false is supported")
     return read_split(steps[0][1], steps[0][0]), False
 
 
-def read_byte_level(value: Any, part: str) -> tuple[bool, bool]:
+def read_byte_level(value: Any, path: str) -> tuple[bool, bool]:
     """Whether a space is put before a text, and whether it is split by GPT-2's pattern. (Offsets are not looked at.)"""
-    fields(value, part, ("type",), ("add_prefix_space", "trim_offsets", "use_regex"))
-    flag(value, part, "trim_offsets", True)
-    return flag(value, part, "add_prefix_space", True), flag(value, part, "use_regex", True)
+    fields(value, path, ("type",), ("add_prefix_space", "trim_offsets", "use_regex"))
+    flag(value, path, "trim_offsets", True)
+    return flag(value, path, "add_prefix_space", True), flag(value, path, "use_regex", True)
 
 
-def read_split(value: Any, part: str) -> str:
+def read_split(value: Any, path: str) -> str:
     """The pattern of a Split whose pieces are its matches."""
-    fields(value, part, ("type", "pattern", "behavior"), ("invert",))
-    how = (value["behavior"], flag(value, part, "invert", False))
-    expression = fields(value["pattern"], f"{part}.pattern", (), ("Regex", "String"))
+    fields(value, path, ("type", "pattern", "behavior"), ("invert",))
+    how = (value["behavior"], flag(value, path, "invert", False))
+    expression = fields(value["pattern"], f"{path}.pattern", (), ("Regex", "String"))
     regex = expression.get("Regex")
     if len(expression) != 1 or not isinstance(regex, str):
-        refuse(f"{part}.pattern", expression, "only a Regex is supported")
+        refuse(f"{path}.pattern", expression, "only a Regex is supported")
     try:
         pattern = from_oniguruma(regex)
     except ValueError as error:
-        raise ValueError(f"{part}.pattern.Regex is {regex[:80]!r}: {error}") from None
+        raise ValueError(f"{path}.pattern.Regex is {regex[:80]!r}: {error}") from None
     if how != ("Removed", True) and (how[0] != "Isolated" or not covers_all_text(pattern)):
         why = "only Removed with invert, and Isolated with a pattern that leaves no text between its matches"
-        refuse(part, {**value, "pattern": "..."}, f"{why}, are supported")
+        refuse(path, {**value, "pattern": "..."}, f"{why}, are supported")
     return pattern
 
 
 def read_post_processor(value: object) -> dict[str, Any] | None:
     """The template, if there is one."""
     template = None
-    for part, step in flattened(value, "post_processor", "processors"):
-        kind = kind_of(step, part)
+    for path, step in flattened(value, "post_processor", "processors"):
+        kind = kind_of(step, path)
         if kind == "ByteLevel":  # which changes offsets only
-            read_byte_level(step, part)
+            read_byte_level(step, path)
             continue
         if kind != "TemplateProcessing" or template is not None:
-            refuse(part, step, "only ByteLevel and a single TemplateProcessing are supported")
-        template = checked_template(step, part)
+            refuse(path, step, "only ByteLevel and a single TemplateProcessing are supported")
+        template = checked_template(step, path)
     return template
 
 
@@ -206,7 +206,7 @@ def read_model(value: object) -> tuple[dict[str, int], list[tuple[str, str]], bo
 def pair_of_merge(merge: Any, number: int) -> tuple[str, str]:
     """The two tokens of a merge, which is written as "a b" or as ["a", "b"]."""
     pair = merge.split(" ") if isinstance(merge, str) else merge
-    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(part, str) and part for part in pair):
+    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(path, str) and path for path in pair):
         refuse(f"model.merges[{number}]", merge, "two tokens should be here")
     return pair[0], pair[1]
 
@@ -221,26 +221,26 @@ def read_added_tokens(value: Any, vocab: dict[str, int]) -> tuple[dict[str, int]
     names = ("single_word", "lstrip", "rstrip", "normalized", "special")
     next_id = len(vocab)
     for i, token in enumerate(value):
-        part = f"added_tokens[{i}]"
-        fields(token, part, ("id", "content"), names)
+        path = f"added_tokens[{i}]"
+        fields(token, path, ("id", "content"), names)
         text, token_id = token["content"], token["id"]
         if not isinstance(text, str) or not text or text in added:
-            refuse(f"{part}.content", text, "a text that is not empty and not there twice should be here")
+            refuse(f"{path}.content", text, "a text that is not empty and not there twice should be here")
         if len(text) > MAX_ADDED_LENGTH or i >= MAX_ADDED_TOKENS:
             limits = f"up to {MAX_ADDED_TOKENS:,} added tokens of up to {MAX_ADDED_LENGTH:,} characters are supported"
-            refuse(f"{part}.content", text, limits)
+            refuse(f"{path}.content", text, limits)
         for name in names[:3]:
-            if flag(token, part, name, False):
-                refuse(f"{part}.{name}", True, f"only false is supported ({text[:80]!r})")
+            if flag(token, path, name, False):
+                refuse(f"{path}.{name}", True, f"only false is supported ({text[:80]!r})")
         # Whatever the file says, tokenizers takes the vocabulary's id, or gives the next one after the vocabulary.
         expected = vocab.get(text, next_id)
         if type(token_id) is not int or token_id != expected:
-            refuse(f"{part}.id", token_id, f"tokenizers would give {text[:80]!r} the id {expected}")
+            refuse(f"{path}.id", token_id, f"tokenizers would give {text[:80]!r} the id {expected}")
         next_id += text not in vocab
         added[text] = token_id
-        if not flag(token, part, "special", False):
+        if not flag(token, path, "special", False):
             flags.setdefault("ordinary", []).append(text)
-        if flag(token, part, "normalized", not token.get("special", False)):
+        if flag(token, path, "normalized", not token.get("special", False)):
             flags.setdefault("normalized", []).append(text)
     return added, flags
 
@@ -250,7 +250,7 @@ def take_added_tokens(
 ) -> None:
     """Take the added tokens out of the vocabulary. ValueError for one that other text could become as well."""
     listed = added_tokens.keys() & vocab
-    merged = {part for left, right in merges for part in (left, right, left + right) if part in listed}
+    merged = {path for left, right in merges for path in (left, right, left + right) if path in listed}
     for text in added_tokens:
         ordinary = text in merged or text in CHARACTER_TO_BYTE or (whole_pieces and spells_other_text(text))
         if text in listed and ordinary:

@@ -10,42 +10,42 @@ __all__ = ["MAX_ID", "as_list", "fields", "flag", "is_id", "kind_of", "refuse"]
 MAX_ID = 2**32 - 2
 
 
-def refuse(part: str, value: object, why: str) -> NoReturn:
+def refuse(path: str, value: object, why: str) -> NoReturn:
     shown = json.dumps(value, ensure_ascii=False)
-    raise ValueError(f"{part} is {shown if len(shown) <= 80 else shown[:80] + '...'}: {why}")
+    raise ValueError(f"{path} is {shown if len(shown) <= 80 else shown[:80] + '...'}: {why}")
 
 
-def fields(value: object, part: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+def fields(value: object, path: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
     """An object that has the required fields and no others than the optional ones."""
     if not isinstance(value, dict):
-        refuse(part, value, "an object should be here")
+        refuse(path, value, "an object should be here")
     for name in required:
         if name not in value:
-            raise ValueError(f"{part} has no {name!r}")
+            raise ValueError(f"{path} has no {name!r}")
     for name in value:
         if name not in required and name not in optional:
-            raise ValueError(f"{part} has a {name!r}, which is not known here")
+            raise ValueError(f"{path} has a {name!r}, which is not known here")
     return value
 
 
-def kind_of(value: object, part: str) -> str:
-    """The type that a part of the pipeline says it is of."""
+def kind_of(value: object, path: str) -> str:
+    """The type of a step of the pipeline, as it says."""
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
-        refuse(part, value, "an object with a type should be here")
+        refuse(path, value, "an object with a type should be here")
     return kind
 
 
-def flag(values: dict[str, Any], part: str, name: str, default: bool) -> bool:
+def flag(values: dict[str, Any], path: str, name: str, default: bool) -> bool:
     value = values.get(name, default)
     if not isinstance(value, bool):
-        refuse(f"{part}.{name}", value, "true or false should be here")
+        refuse(f"{path}.{name}", value, "true or false should be here")
     return value
 
 
-def as_list(value: Any, part: str) -> list[Any]:
+def as_list(value: Any, path: str) -> list[Any]:
     if not isinstance(value, list):
-        refuse(part, value, "a list should be here")
+        refuse(path, value, "a list should be here")
     return value
 
 
