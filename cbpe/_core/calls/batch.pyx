@@ -16,7 +16,7 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
 from cbpe._core.encoding.encode cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id, encode_slice, reserve
-from cbpe._core.calls.engine cimport list_for_ints, refuse_special
+from cbpe._core.calls.engine cimport finish_list, refuse_special, start_list
 from cbpe._core.merging.merge cimport pause
 from cbpe._core.text.special cimport next_special
 from cbpe._core.splitting.split cimport Reading, Span, SplitTables, find_pieces, read_from
@@ -332,13 +332,13 @@ cdef class Batch:
         cdef const Part *part
         for i in range(self.first_parts[number], self.first_parts[number + 1]):
             n += self.parts[i].n_ids
-        cdef list result = list_for_ints(n)
+        cdef list result = start_list(n)
         n = 0
         for i in range(self.first_parts[number], self.first_parts[number + 1]):
             part = &self.parts[i]
             self.engine.put_ints(<PyObject *>result, n, self.works[part.worker].ids + part.first, part.n_ids)
             n += part.n_ids
-        return result
+        return finish_list(result)
 
     cdef bint in_order(self):
         """Whether all ids stand in the first workspace, in the order of the texts."""

@@ -26,9 +26,11 @@ cdef struct Progress:
     uint32_t special            # the special token that follows it, if it is not the end of the text
 
 
-# A new list without items that n ints will be put in. A long one is hidden from the garbage collector, which else looks
-# at every int of all lists again and again to find a cycle, and ints are in none.
-cdef list list_for_ints(Py_ssize_t n)
+# A new list for n ints that put_ints then writes. If put_ints looks at the signals meanwhile, the garbage collector does
+# not know the list before finish_list: no handler finds a list without items by gc.get_objects(). The collector always
+# knows a list that is finished, because its owner may make a cycle with it.
+cdef list start_list(Py_ssize_t n)
+cdef list finish_list(list result)
 
 # Raise ValueError if the text holds a special token that is forbidden there.
 cdef int refuse_special(const Utf8 *text, SpecialTokens forbidden) except -1

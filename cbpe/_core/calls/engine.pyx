@@ -3,7 +3,7 @@ writes to, each used by one call at a time. Any number of threads may use one.""
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.list cimport PyList_New
+from cpython.list cimport PyList_GET_SIZE, PyList_New
 from libc.stdlib cimport calloc, free
 
 import os
@@ -36,21 +36,27 @@ cdef extern from "Python.h":
     void PyList_SET_ITEM(PyObject *list, Py_ssize_t i, PyObject *item)
     PyObject *PyLong_FromUnsignedLong(unsigned long value)
     PyObject **PySequence_Fast_ITEMS(object o)
+    void PyObject_GC_Track(PyObject *o)
     void PyObject_GC_UnTrack(PyObject *o)
 
 cdef enum:
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
     WORTH_PAGES = 1 << 18       # items of a list that fill a large page: fewer never do
-    WORTH_HIDING = 64           # ids in a list that the garbage collector would look at in vain
     BETWEEN_SIGNALS = 1 << 24   # ids that become ints without a look at the signals
 
 DEFAULT_CACHE_BYTES = 64 << 20
 
 
-cdef list list_for_ints(Py_ssize_t n):
+cdef list start_list(Py_ssize_t n):
     cdef list result = PyList_New(n)
-    if n >= WORTH_HIDING:
+    if n > BETWEEN_SIGNALS:
         PyObject_GC_UnTrack(<PyObject *>result)
+    return result
+
+
+cdef list finish_list(list result):
+    if PyList_GET_SIZE(result) > BETWEEN_SIGNALS:
+        PyObject_GC_Track(<PyObject *>result)
     return result
 
 
@@ -226,9 +232,9 @@ cdef class Engine:
         return value
 
     cdef list to_list(self, const uint32_t *ids, Py_ssize_t n):
-        cdef list result = list_for_ints(n)
+        cdef list result = start_list(n)
         self.put_ints(<PyObject *>result, 0, ids, n)
-        return result
+        return finish_list(result)
 
     cdef int put_ints(self, PyObject *target, Py_ssize_t at, const uint32_t *ids, Py_ssize_t n) except -1:
         cdef Py_ssize_t i, start = 0, stop
