@@ -26,9 +26,9 @@ cdef struct Progress:
     uint32_t special            # the special token that follows it, if it is not the end of the text
 
 
-# A new list for n ints that put_ints then writes. If put_ints looks at the signals meanwhile, the garbage collector does
-# not know the list before finish_list: no handler finds a list without items by gc.get_objects(). The collector always
-# knows a list that is finished, because its owner may make a cycle with it.
+# A new list for n ints that put_ints then writes. If put_ints looks at the signals meanwhile, the garbage collector
+# does not know the list before finish_list: no handler finds a list without items by gc.get_objects(). The collector
+# always knows a list that is finished, because its owner may make a cycle with it.
 cdef list start_list(Py_ssize_t n)
 cdef list finish_list(list result)
 
