@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from cbpe._core.splitting.split import UNICODE_VERSION, PatternNotSupported, Splitter
 from cbpe.common.wording import shortened
 from cbpe.text.patterns import ASCII_RULES, BY_NAME
@@ -42,7 +40,7 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
         )
     try:
         rules = ASCII_RULES.get(pattern, 0) if isinstance(pattern, str) else 0
-        return Splitter(pattern, rules, os.environ.get("CBPE_INSTRUCTIONS") or None)
+        return Splitter(pattern, rules)
     except PatternNotSupported as reason:
         assert pattern is not None  # which is always supported
         return RegexSplitter(pattern, str(reason))

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from project import SHARED
 
 import cbpe
-from cbpe._core.splitting.blocks import instruction_sets
+from cbpe._core.c.instructions import instruction_sets
 from cbpe.encodings.generate import gpt2_digests, ranks_of, source_digest
 from cbpe.encodings.named import SPECS, load_vocabulary
 

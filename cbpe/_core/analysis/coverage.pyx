@@ -20,7 +20,7 @@ cdef bint may_be_empty(tuple node):
 
 
 cdef uint64_t certain(tuple node, list masks):
-    """The classes of characters at each of which a part of a pattern matches, whatever comes before and behind: those
+    """The classes of characters at each of which a part of a pattern matches, whatever comes before and after: those
     of the one set that it requires, everything else being optional."""
     cdef uint64_t found = 0, taken = 0
     cdef tuple part

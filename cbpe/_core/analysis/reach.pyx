@@ -11,11 +11,13 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from cbpe._core.merging.merge cimport MergeRoom, check_merged, free_merge_room, merge_piece
 from cbpe._core.splitting.automaton cimport BOUNDARY, DEAD, MAX_STATES, START, STATE_SHIFT
 from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES
-from cbpe._core.merging.merge cimport MergeRoom, free_merge_room, merge_piece
 from cbpe._core.splitting.split cimport Splitter, SplitTables
-from cbpe._core.vocabulary.vocabulary cimport NONE, VocabTables, Vocabulary
+from cbpe._core.text.utf8 cimport character_size, read_character
+from cbpe._core.vocabulary.tables cimport NONE, VocabTables
+from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
 cdef enum:
     WHOLE               # what bytes are to UTF-8: a text,
@@ -51,13 +53,9 @@ cdef class Verdicts:
         self.always_split = []
 
 
-cdef inline uint32_t character_size(uint8_t lead) noexcept nogil:
-    """The bytes of a character that begins with this byte; 0 if none does."""
-    if lead < 0x80:
-        return 1
-    if lead < 0xC2 or lead > 0xF4:
-        return 0
-    return 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+cdef inline bint begins_character(uint8_t lead) noexcept nogil:
+    """Whether a character of UTF-8 may begin with this byte (The Unicode Standard, table 3-7)."""
+    return lead < 0x80 or 0xC2 <= lead <= 0xF4
 
 
 cdef inline bint may_follow(uint8_t lead, uint8_t second) noexcept nogil:
@@ -79,9 +77,9 @@ cdef int find_characters(Token token, Token *whole) noexcept nogil:
     cut = begin > 0
     i = begin
     while i < token.size:
-        wanted = character_size(token.bytes[i])
-        if wanted == 0:
+        if not begins_character(token.bytes[i]):
             return NO_PART
+        wanted = character_size(token.bytes[i])
         for k in range(1, min(wanted, token.size - i)):
             if token.bytes[i + k] & 0xC0 != 0x80 or k == 1 and not may_follow(token.bytes[i], token.bytes[i + 1]):
                 return NO_PART
@@ -92,18 +90,6 @@ cdef int find_characters(Token token, Token *whole) noexcept nogil:
     whole.bytes = token.bytes + begin
     whole.size = i - begin
     return PART if cut else WHOLE
-
-
-cdef inline uint32_t decode(const uint8_t *character, uint32_t size) noexcept nogil:
-    if size == 1:
-        return character[0]
-    if size == 2:
-        return (character[0] & 0x1F) << 6 | (character[1] & 0x3F)
-    if size == 3:
-        return (character[0] & 0x0F) << 12 | (character[1] & 0x3F) << 6 | (character[2] & 0x3F)
-    return (
-        (character[0] & 0x07) << 18 | (character[1] & 0x3F) << 12 | (character[2] & 0x3F) << 6 | (character[3] & 0x3F)
-    )
 
 
 cdef inline void add_next(States *states, const SplitTables *tables, int state, uint32_t of_class) noexcept nogil:
@@ -134,11 +120,10 @@ cdef bint fits_in_a_piece(const SplitTables *tables, const States *anywhere, Tok
     """Whether some way through the automaton passes over these characters."""
     cdef:
         States states = anywhere[0], following
-        uint32_t at = 0, size, code_point, of_class
-        int i
+        uint32_t at = 0, code_point, of_class
+        int i, size
     while at < characters.size and states.n:
-        size = character_size(characters.bytes[at])
-        code_point = decode(characters.bytes + at, size)
+        code_point = read_character(characters.bytes + at, characters.size - at, &size)
         of_class = tables.blocks[(<uint32_t>tables.block_of[code_point >> 8] << 8) + (code_point & 255)]
         memset(&following, 0, sizeof(States))
         for i in range(states.n):
@@ -192,8 +177,7 @@ def judge(Vocabulary vocabulary not None, Splitter splitter):
             elif kind == PART:
                 verdicts.partial_characters.append(token_id)
             n_left = merge_piece(v, token.bytes, token.size, &room, left)
-            if n_left < 0:
-                raise MemoryError
+            check_merged(n_left)
             if n_left != 1 or left[0] != index:
                 verdicts.never_merged.append(token_id)
             if kind != NO_PART and tables != NULL and tables.class_rows != NULL:

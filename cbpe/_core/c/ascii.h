@@ -1,10 +1,12 @@
-/* 64 bytes of text to bit masks of what they are: bit i of a mask tells of byte i. A splitter takes the widest
- * instructions that the machine has; the portable way works on 8 bytes at a time and gives the same masks. */
+/* 64 bytes of text to bit masks of what they are: bit i of a mask tells of byte i. The portable way works on 8 bytes at a
+ * time; all ways give the same masks. */
 #ifndef CBPE_ASCII_H
 #define CBPE_ASCII_H
 
 #include <stdint.h>
 #include <string.h>
+
+#include "x86.h"
 
 typedef struct {
     uint64_t beyond;      /* not ASCII */
@@ -31,7 +33,7 @@ static inline uint64_t cbpe_top_bits(uint64_t tops) {
     return ((tops >> 7) * 0x0102040810204080u) >> 56;
 }
 
-static void cbpe_classify_portable(const uint8_t *text, cbpe_masks *masks) {
+static inline void cbpe_classify_portable(const uint8_t *text, cbpe_masks *masks) {
     int i;
     memset(masks, 0, sizeof *masks);
     for (i = 0; i < 64; i += 8) {
@@ -54,10 +56,7 @@ static void cbpe_classify_portable(const uint8_t *text, cbpe_masks *masks) {
     }
 }
 
-#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
-#define CBPE_X86 1
-#include <immintrin.h>
-
+#if CBPE_X86
 #define CBPE_AVX2 __attribute__((target("avx2")))
 
 CBPE_AVX2 static inline uint64_t cbpe_equal2(__m256i a, __m256i b, char byte) {
@@ -75,7 +74,7 @@ CBPE_AVX2 static inline uint64_t cbpe_range2(__m256i a, __m256i b, char low, cha
     return (uint32_t)_mm256_movemask_epi8(a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(b) << 32;
 }
 
-CBPE_AVX2 static void cbpe_classify_avx2(const uint8_t *text, cbpe_masks *masks) {
+CBPE_AVX2 static inline void cbpe_classify_avx2(const uint8_t *text, cbpe_masks *masks) {
     const __m256i a = _mm256_loadu_si256((const __m256i *)text), b = _mm256_loadu_si256((const __m256i *)(text + 32));
     const __m256i lower = _mm256_set1_epi8(0x20);
     masks->beyond = (uint32_t)_mm256_movemask_epi8(a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(b) << 32;
@@ -99,7 +98,7 @@ CBPE_AVX512 static inline uint64_t cbpe_range(__m512i x, char low, char count) {
     return _mm512_cmplt_epu8_mask(_mm512_sub_epi8(x, _mm512_set1_epi8(low)), _mm512_set1_epi8(count));
 }
 
-CBPE_AVX512 static void cbpe_classify_avx512(const uint8_t *text, cbpe_masks *masks) {
+CBPE_AVX512 static inline void cbpe_classify_avx512(const uint8_t *text, cbpe_masks *masks) {
     const __m512i x = _mm512_loadu_si512((const void *)text);
     masks->beyond = _mm512_movepi8_mask(x);
     masks->upper = cbpe_range(x, 'A', 26);
@@ -112,19 +111,5 @@ CBPE_AVX512 static void cbpe_classify_avx512(const uint8_t *text, cbpe_masks *ma
     masks->slash = cbpe_equal(x, '/');
 }
 #endif
-
-/* The function for a name ("portable", "avx2", "avx512"), or NULL where this machine does not have it. */
-static inline cbpe_classify cbpe_classify_by_name(const char *name) {
-    if (strcmp(name, "portable") == 0)
-        return cbpe_classify_portable;
-#ifdef CBPE_X86
-    __builtin_cpu_init();
-    if (strcmp(name, "avx2") == 0 && __builtin_cpu_supports("avx2"))
-        return cbpe_classify_avx2;
-    if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512bw"))
-        return cbpe_classify_avx512;
-#endif
-    return NULL;
-}
 
 #endif

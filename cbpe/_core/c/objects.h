@@ -5,7 +5,7 @@
 
 #include <Python.h>
 
-#include "bits.h"
+#include "atomics.h"
 
 /* Whether only one thread at a time runs code that holds the GIL: what it reads there, no other changes meanwhile. */
 #ifdef Py_GIL_DISABLED
@@ -50,7 +50,7 @@ static inline Py_ssize_t cbpe_small_int(PyObject *o) {
 }
 
 /* From code that may or may not hold the GIL: let Python handle the signals; -1 if the handler raised, as Ctrl-C does.
- * The exception stays set, for whoever returns to Python to find. */
+ * The exception stays set until a function that returns to Python raises it. */
 static inline int cbpe_check_signals(void) {
     PyGILState_STATE state = PyGILState_Ensure();
     int result = PyErr_CheckSignals();

@@ -1,5 +1,5 @@
-/* The places where pieces end within 64 bytes of text, a bit for each, to the pieces themselves. A splitter takes the
- * widest instructions that the machine has; both ways give the same. */
+/* The places where pieces end within 64 bytes of text, a bit for each, to the pieces themselves. Both ways give the
+ * same. */
 #ifndef CBPE_SPANS_H
 #define CBPE_SPANS_H
 
@@ -8,15 +8,16 @@
 #include <string.h>
 
 #include "bits.h"
+#include "x86.h"
 
 /* Write the n pieces that follow one another from `base` on, the ends of which are the n bits of `ends` (none at 0):
  * start and end of the first, of the second, and so on. There is room for n rounded up to a multiple of
- * CBPE_SPANS_AT_ONCE; what is written behind the last means nothing. */
+ * CBPE_SPANS_AT_ONCE; what is written after the last means nothing. */
 typedef void (*cbpe_write_spans)(uint64_t ends, ptrdiff_t n, ptrdiff_t base, ptrdiff_t *spans);
 
 #define CBPE_SPANS_AT_ONCE 16
 
-static void cbpe_write_spans_portable(uint64_t ends, ptrdiff_t n, ptrdiff_t base, ptrdiff_t *spans) {
+static inline void cbpe_write_spans_portable(uint64_t ends, ptrdiff_t n, ptrdiff_t base, ptrdiff_t *spans) {
     ptrdiff_t written, start = base, end;
     int k;
     /* Eight at a time, whether there are as many or not: how many there are is hard to foretell. */
@@ -30,10 +31,7 @@ static void cbpe_write_spans_portable(uint64_t ends, ptrdiff_t n, ptrdiff_t base
         }
 }
 
-#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__) && !defined(__ILP32__)
-#define CBPE_WRITES_WIDE_SPANS 1
-#include <immintrin.h>
-
+#if CBPE_X86
 #define CBPE_SPANS_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2")))
 
 static const uint8_t cbpe_places[64] = {
@@ -46,7 +44,7 @@ CBPE_SPANS_AVX512 static inline void cbpe_store_places(ptrdiff_t *spans, __m128i
     _mm512_storeu_si512((void *)spans, _mm512_add_epi64(_mm512_cvtepu8_epi64(places), bases));
 }
 
-CBPE_SPANS_AVX512 static void cbpe_write_spans_avx512(uint64_t ends, ptrdiff_t n, ptrdiff_t base, ptrdiff_t *spans) {
+CBPE_SPANS_AVX512 static inline void cbpe_write_spans_avx512(uint64_t ends, ptrdiff_t n, ptrdiff_t base, ptrdiff_t *spans) {
     const __m512i places = _mm512_loadu_si512((const void *)cbpe_places), bases = _mm512_set1_epi64(base);
     __m512i to = _mm512_maskz_compress_epi8(ends, places), from = _mm512_maskz_compress_epi8(ends | 1, places);
     ptrdiff_t written;
@@ -62,17 +60,5 @@ CBPE_SPANS_AVX512 static void cbpe_write_spans_avx512(uint64_t ends, ptrdiff_t n
     }
 }
 #endif
-
-/* The function for the instructions of this name, or the portable one where this machine does not have them. */
-static inline cbpe_write_spans cbpe_write_spans_by_name(const char *name) {
-#if defined(CBPE_WRITES_WIDE_SPANS)
-    __builtin_cpu_init();
-    if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2"))
-        return cbpe_write_spans_avx512;
-#else
-    (void)name;
-#endif
-    return cbpe_write_spans_portable;
-}
 
 #endif

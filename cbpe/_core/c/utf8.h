@@ -1,5 +1,5 @@
-/* The characters of a Python string, which are 1, 2 or 4 bytes each, to UTF-8: 16 at a time where the machine has the
- * instructions for it, and one at a time elsewhere. */
+/* The characters of a Python string, which are 1, 2 or 4 bytes each, to UTF-8: 16 at a time, or, in the portable way, one
+ * at a time. Both give the same. */
 #ifndef CBPE_UTF8_H
 #define CBPE_UTF8_H
 
@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CBPE_UTF8_SLACK 64 /* bytes that a writer may write behind the last of the text */
+#include "x86.h"
+
+#define CBPE_UTF8_SLACK 64 /* bytes that a writer may write after the last of the text */
 
 /* Write n characters of `width` bytes each; the number of bytes written, or -1 where one is half of a surrogate pair. */
 typedef ptrdiff_t (*cbpe_write_utf8)(const void *characters, int width, ptrdiff_t n, uint8_t *out);
@@ -32,17 +34,17 @@ static inline uint8_t *cbpe_write_character(uint32_t c, uint8_t *out) {
     return out;
 }
 
-static inline uint32_t cbpe_read_character(const void *characters, int width, ptrdiff_t i) {
+static inline uint32_t cbpe_character_of_string(const void *characters, int width, ptrdiff_t i) {
     return width == 1 ? ((const uint8_t *)characters)[i]
          : width == 2 ? ((const uint16_t *)characters)[i]
                       : ((const uint32_t *)characters)[i];
 }
 
-static ptrdiff_t cbpe_write_utf8_portable(const void *characters, int width, ptrdiff_t n, uint8_t *out) {
+static inline ptrdiff_t cbpe_write_utf8_portable(const void *characters, int width, ptrdiff_t n, uint8_t *out) {
     const uint8_t *begin = out;
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
-        uint32_t c = cbpe_read_character(characters, width, i);
+        uint32_t c = cbpe_character_of_string(characters, width, i);
         if ((c & 0xfffff800) == 0xd800)
             return -1;
         out = cbpe_write_character(c, out);
@@ -50,9 +52,7 @@ static ptrdiff_t cbpe_write_utf8_portable(const void *characters, int width, ptr
     return out - begin;
 }
 
-#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
-#include <immintrin.h>
-
+#if CBPE_X86
 #define CBPE_VBMI2 __attribute__((target("avx512f,avx512bw,avx512vbmi2")))
 
 CBPE_VBMI2 static inline __m512i cbpe_load_characters(const void *characters, int width, ptrdiff_t i) {
@@ -73,7 +73,7 @@ CBPE_VBMI2 static inline __m512i cbpe_first_byte(__m512i c, unsigned low, int ma
 }
 
 /* Each character's bytes are put together in its 32 bits, and those 64 bytes that are in use are moved together. */
-CBPE_VBMI2 static ptrdiff_t cbpe_write_utf8_avx512(const void *characters, int width, ptrdiff_t n, uint8_t *out) {
+CBPE_VBMI2 static inline ptrdiff_t cbpe_write_utf8_avx512(const void *characters, int width, ptrdiff_t n, uint8_t *out) {
     const uint8_t *begin = out;
     ptrdiff_t i, rest;
     for (i = 0; i + 16 <= n; i += 16) {
@@ -112,18 +112,5 @@ CBPE_VBMI2 static ptrdiff_t cbpe_write_utf8_avx512(const void *characters, int w
     return rest < 0 ? -1 : out - begin + rest;
 }
 #endif
-
-/* The writer with the instructions of this name, or, where this machine does not have them, that which needs none. */
-static inline cbpe_write_utf8 cbpe_utf8_writer(const char *name) {
-#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
-    __builtin_cpu_init();
-    if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vbmi2"))
-        return cbpe_write_utf8_avx512;
-#else
-    (void)name;
-#endif
-    return cbpe_write_utf8_portable;
-}
 
 #endif

@@ -4,7 +4,7 @@ The texts come apart into parts: stretches between special tokens, the long ones
 Threads take runs of parts, one after another, and encode each into a workspace of their own without the GIL.
 
 Where a piece begins, what follows is split as if nothing came before. So a cut is right if the part before it ends
-there; that is looked at afterwards, and what lies behind a wrong cut is encoded again.
+there; that is looked at afterwards, and what comes after a wrong cut is encoded again.
 """
 
 from array import array
@@ -15,21 +15,17 @@ from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
-from cbpe._core.encoding.encode cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id, encode_slice, reserve
+from cbpe._core.c.atomics cimport cbpe_atomic_add
+from cbpe._core.c.objects cimport cbpe_raised
 from cbpe._core.calls.engine cimport finish_list, refuse_special, start_list
+from cbpe._core.encoding.encode cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id, encode_slice, reserve
 from cbpe._core.merging.merge cimport pause
-from cbpe._core.text.special cimport next_special
 from cbpe._core.splitting.split cimport Reading, Span, SplitTables, find_pieces, read_from
+from cbpe._core.text.special cimport next_special
 from cbpe._core.text.utf8 cimport Utf8, character_start, read_utf8
-from cbpe._core.vocabulary.vocabulary cimport NONE
+from cbpe._core.vocabulary.tables cimport NONE
 
 from cbpe._core.calls.parallel import checked_workers, run_in_threads
-
-cdef extern from "objects.h":
-    int cbpe_raised() except -1
-
-cdef extern from "bits.h" nogil:
-    int64_t cbpe_atomic_add(int64_t *p, int64_t n)
 
 cdef enum:
     SMALLEST_PART = 1 << 15     # bytes of text that are worth another thread's attention
@@ -42,7 +38,7 @@ cdef enum:
 cdef Py_ssize_t find_cut(
     const SplitTables *split, const uint8_t *text, Py_ssize_t size, Py_ssize_t target, Reading *reading
 ) noexcept nogil:
-    """Where a piece is likely to begin, at or behind text[target]: `size` if no place is found, -1 if that takes long
+    """Where a piece is likely to begin, at or after text[target]: `size` if no place is found, -1 if that takes long
     and is to be gone on with."""
     cdef Span spans[SPANS]
     cdef Py_ssize_t n, i
@@ -85,7 +81,7 @@ cdef class Batch:
         if self.forms == NULL:
             raise MemoryError
         for i in range(len(self.texts)):
-            self.texts[i] = read_utf8(self.texts[i], engine.write_utf8, &engine.last_text, &self.forms[i])
+            self.texts[i] = read_utf8(self.texts[i], engine.instructions.write_utf8, &engine.last_text, &self.forms[i])
             self.n_forms += 1
             self.n_bytes += self.forms[i].size
             PyErr_CheckSignals()
@@ -281,7 +277,7 @@ cdef class Batch:
         return 0
 
     cdef int check_cuts(self) except -1:
-        """Encode again what lies behind a cut where no piece ended."""
+        """Encode again what comes after a cut where no piece ended."""
         cdef Py_ssize_t i
         cdef EncodeStatus status
         cdef Part *part

@@ -10,14 +10,15 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
 from cbpe._core.calls.batch cimport Batch
-from cbpe._core.decoding.decode cimport ByteBuffer
-from cbpe._core.merging.dropout cimport Dropout, close_dropout, open_dropout
-from cbpe._core.encoding.encode cimport EncodeStatus, Workspace, encode_piece
 from cbpe._core.calls.engine cimport Engine, refuse_special
 from cbpe._core.calls.join cimport join_tokens
-from cbpe._core.calls.offsets cimport Jumps, Location, locate_ids, to_tuples, undo_joining
-from cbpe._core.text.special cimport SpecialTokens
+from cbpe._core.calls.offsets cimport Location, locate_ids, to_tuples, undo_joining
 from cbpe._core.calls.truncate cimport truncate_text
+from cbpe._core.decoding.decode cimport ByteBuffer
+from cbpe._core.encoding.encode cimport EncodeStatus, Workspace, encode_piece
+from cbpe._core.encoding.places cimport Jumps
+from cbpe._core.merging.dropout cimport Dropout, close_dropout, open_dropout
+from cbpe._core.text.special cimport SpecialTokens
 from cbpe._core.text.utf8 cimport Utf8, encodable, read_utf8, utf8_of
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
@@ -81,7 +82,7 @@ cdef Workspace *encoded(
     cdef Workspace *work = NULL
     cdef Utf8 utf8
     cdef bint done = False
-    text = read_utf8(text, engine.write_utf8, &engine.last_text, &utf8)
+    text = read_utf8(text, engine.instructions.write_utf8, &engine.last_text, &utf8)
     try:
         if forbidden is not None:
             refuse_special(&utf8, forbidden)
@@ -260,7 +261,7 @@ cdef class Encoder:
         return Batch(self.installed(), texts, allowed, forbidden, workers, part_bytes).lists()
 
     def _encode_flat(self, texts, SpecialTokens allowed, SpecialTokens forbidden, workers=None, part_bytes=None):
-        """The ids of all texts one after another, as a buffer of uint32[n], and where each text's begin, as a buffer
+        """The ids of all texts in a row, as a buffer of uint32[n], and where each text's begin, as a buffer
         of int64[texts + 1]."""
         cdef Batch batch = Batch(self.installed(), texts, allowed, forbidden, workers, part_bytes)
         cdef TokenBuffer buffer

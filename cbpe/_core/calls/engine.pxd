@@ -3,15 +3,15 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from cbpe._core.encoding.cache cimport KeyLoops
-from cbpe._core.merging.cuts cimport CutTables
+from cbpe._core.c.instructions cimport Instructions
 from cbpe._core.decoding.decode cimport DecodeTable
 from cbpe._core.encoding.encode cimport EncodeStatus, Workspace
-from cbpe._core.text.special cimport SpecialTables, SpecialTokens
+from cbpe._core.merging.cuts cimport CutTables
+from cbpe._core.merging.walk cimport WalkTables
 from cbpe._core.splitting.split cimport Reading, SplitTables
-from cbpe._core.text.utf8 cimport Utf8, cbpe_write_utf8
+from cbpe._core.text.special cimport SpecialTables, SpecialTokens
+from cbpe._core.text.utf8 cimport Utf8
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
-from cbpe._core.merging.linear cimport WalkTables
 
 
 cdef enum:
@@ -48,8 +48,7 @@ cdef class Engine:
     cdef CutTables *cuts
     cdef int64_t budget
     cdef uint64_t seed
-    cdef cbpe_write_utf8 write_utf8
-    cdef const KeyLoops *key_loops
+    cdef Instructions instructions
     cdef void *last_text                # see read_utf8
     cdef PyObject **ints                # id -> its int object, made when first wanted
     cdef Py_ssize_t n_ints

@@ -8,27 +8,20 @@ from libc.stdlib cimport calloc, free
 
 import os
 
-from cbpe._core.encoding.cache cimport cbpe_key_loops_by_name
-from cbpe._core.merging.cuts cimport free_cut_tables
+from cbpe._core.c.allocation cimport cbpe_want_large_pages
+from cbpe._core.c.atomics cimport cbpe_atomic_put
+from cbpe._core.c.instructions cimport choose_instructions
+from cbpe._core.c.objects cimport cbpe_put_into, cbpe_raised, cbpe_take_from
 from cbpe._core.decoding.decode cimport close_decode_table, open_decode_table
 from cbpe._core.encoding.encode cimport (
     DONE, MORE, NO_MEMORY, NO_TOKEN, RESERVED_IDS, SLICE, append_id, encode_slice, encode_span, free_workspace,
     new_workspace, reserve, tidy_workspace
 )
-from cbpe._core.calls.offsets cimport note_special
-from cbpe._core.text.special cimport SEARCHED, SpecialTables, find_special, next_special
+from cbpe._core.encoding.places cimport note_special
+from cbpe._core.merging.cuts cimport free_cut_tables
+from cbpe._core.merging.walk cimport free_walk_tables
 from cbpe._core.splitting.split cimport Span, Splitter, read_from
-from cbpe._core.text.utf8 cimport cbpe_utf8_writer
-from cbpe._core.merging.linear cimport free_walk_tables
-
-cdef extern from "objects.h":
-    int cbpe_raised() except -1
-    void *cbpe_take_from(void **place)
-    bint cbpe_put_into(void **place, void *p)
-
-cdef extern from "bits.h" nogil:
-    void cbpe_want_large_pages(void *p, size_t n)
-    bint cbpe_atomic_put(void **place, void *p)
+from cbpe._core.text.special cimport SEARCHED, SpecialTables, find_special, next_special
 
 cdef extern from "Python.h":
     void Py_INCREF(PyObject *o)
@@ -86,9 +79,7 @@ cdef class Engine:
         self.special_tokens = special_tokens
         self.cache_bytes = self.budget = cache_bytes
         self.seed = int.from_bytes(os.urandom(8), "little")
-        cdef bytes instructions = (os.environ.get("CBPE_INSTRUCTIONS") or "avx512").encode()
-        self.write_utf8 = cbpe_utf8_writer(instructions)
-        self.key_loops = cbpe_key_loops_by_name(instructions)
+        self.instructions = choose_instructions(None)
         self.split = &(<Splitter>splitter).tables if isinstance(splitter, Splitter) else NULL
         open_decode_table(&self.table, &vocabulary.tables, &special_tokens.tables)
         self.n_ints = self.table.n_slots
@@ -117,7 +108,7 @@ cdef class Engine:
                 work = <Workspace *>cbpe_take_from(&self.idle[i])
                 if work != NULL:
                     return work
-        work = new_workspace(&self.budget, self.seed, &self.walk, &self.cuts, self.key_loops)
+        work = new_workspace(&self.budget, self.seed, &self.walk, &self.cuts, self.instructions.cache_loops)
         if work == NULL:
             raise MemoryError
         return work

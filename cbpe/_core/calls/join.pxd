@@ -1,7 +1,7 @@
 """What other compiled modules may use of joining tokens."""
 
-from cbpe._core.decoding.decode cimport ByteBuffer
 from cbpe._core.calls.engine cimport Engine
+from cbpe._core.decoding.decode cimport ByteBuffer
 
 
 # Append the token of an id, which may be any object, in the slow way. Raises as join_tokens does.

@@ -13,9 +13,11 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport free, malloc
 
+from cbpe._core.c.atomics cimport cbpe_atomic_add
+from cbpe._core.c.objects cimport CBPE_HAS_GIL, cbpe_small_int
 from cbpe._core.decoding.decode cimport append_bytes, append_token, reserve_bytes
 from cbpe._core.text.special cimport SpecialTables
-from cbpe._core.vocabulary.vocabulary cimport NONE
+from cbpe._core.vocabulary.tables cimport NONE
 
 from cbpe._core.calls.parallel import checked_workers, run_in_threads
 
@@ -25,13 +27,6 @@ class IdOutOfRangeError(KeyError, OverflowError):
 
 
 INTEGERS = frozenset(b"bBhHiIlLqQnN"[i : i + 1] for i in range(12))      # formats of buffers
-
-cdef extern from "objects.h":
-    Py_ssize_t cbpe_small_int(PyObject *o)
-    const bint CBPE_HAS_GIL
-
-cdef extern from "bits.h" nogil:
-    int64_t cbpe_atomic_add(int64_t *p, int64_t n)
 
 cdef enum:
     RUN = 1 << 16               # ids that are worth another thread's attention

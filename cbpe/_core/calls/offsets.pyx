@@ -3,51 +3,21 @@
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8, PyUnicode_READ_CHAR
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from cbpe._core.decoding.decode cimport FAR, ByteBuffer, DecodeSlot, append_token, reserve_bytes
+from cbpe._core.c.objects cimport cbpe_small_int
 from cbpe._core.calls.engine cimport Engine
 from cbpe._core.calls.join cimport append_checked
+from cbpe._core.decoding.decode cimport FAR, ByteBuffer, DecodeSlot, append_token, reserve_bytes
+from cbpe._core.encoding.places cimport Jump
 
 cdef extern from "Python.h":
     void PyObject_GC_Track(PyObject *o)
     void PyObject_GC_UnTrack(PyObject *o)
 
-cdef extern from "objects.h":
-    Py_ssize_t cbpe_small_int(PyObject *o)
-
 cdef enum:
     BETWEEN_SIGNALS = 1 << 20   # tokens
-
-
-cdef bint note(Jumps *jumps, Py_ssize_t start, Py_ssize_t stop, bint special) noexcept nogil:
-    cdef void *grown
-    if jumps.n == jumps.capacity:
-        grown = realloc(jumps.items, 2 * (jumps.capacity + 8) * sizeof(Jump))
-        if grown == NULL:
-            return False
-        jumps.items = <Jump *>grown
-        jumps.capacity = 2 * (jumps.capacity + 8)
-    jumps.items[jumps.n] = Jump(start, stop, special)
-    jumps.n += 1
-    return True
-
-
-cdef bint note_pieces(Jumps *jumps, const Span *spans, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        if spans[i].start != jumps.reached and not note(jumps, jumps.reached, spans[i].start, False):
-            return False
-        jumps.reached = spans[i].end
-    return True
-
-
-cdef bint note_special(Jumps *jumps, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-    if start != jumps.reached and not note(jumps, jumps.reached, start, False):
-        return False
-    jumps.reached = stop
-    return note(jumps, start, stop, True)
 
 
 cdef inline Py_ssize_t count_characters(const uint8_t *text, Py_ssize_t size) noexcept nogil:

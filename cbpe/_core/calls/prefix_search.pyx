@@ -21,7 +21,7 @@ from cbpe._core.merging.prefixes cimport count_prefixes, free_prefix_counts
 from cbpe._core.splitting.prefixes cimport First, PrefixRun, free_prefix_ends, prefix_ends, settle_first
 from cbpe._core.splitting.split cimport Reading, read_from
 from cbpe._core.text.utf8 cimport character_start
-from cbpe._core.vocabulary.vocabulary cimport NONE, VocabTables
+from cbpe._core.vocabulary.tables cimport NONE, VocabTables
 from cbpe._core.vocabulary.words cimport find_word
 
 cdef enum:

@@ -8,12 +8,10 @@ from libc.string cimport memcpy, memmove
 
 import codecs
 
-from cbpe._core.decoding.decode cimport FAR, ByteBuffer, DecodeSlot, reserve_bytes
+from cbpe._core.c.objects cimport cbpe_small_int
 from cbpe._core.calls.engine cimport Engine
 from cbpe._core.calls.join cimport join_tokens
-
-cdef extern from "objects.h":
-    Py_ssize_t cbpe_small_int(PyObject *o)
+from cbpe._core.decoding.decode cimport FAR, ByteBuffer, DecodeSlot, reserve_bytes
 
 cdef extern from "Python.h":
     str PyUnicode_DecodeUTF8Stateful(const char *s, Py_ssize_t size, const char *errors, Py_ssize_t *consumed)

@@ -10,12 +10,12 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR, PyUnicode_Substring
 from libc.stdint cimport uint8_t, uint32_t
 
-from cbpe._core.encoding.encode cimport MORE, EncodeStatus, Workspace, encode_piece, encode_slice, tidy_workspace
 from cbpe._core.calls.engine cimport refuse_special
 from cbpe._core.calls.prefix_search cimport PrefixSearch
+from cbpe._core.encoding.encode cimport MORE, EncodeStatus, Workspace, encode_piece, encode_slice, tidy_workspace
 from cbpe._core.merging.merge cimport may_walk
-from cbpe._core.text.special cimport next_special
 from cbpe._core.splitting.split cimport Reading, read_from
+from cbpe._core.text.special cimport next_special
 from cbpe._core.text.utf8 cimport Utf8, character_start, encodable, utf8_of
 
 from functools import lru_cache
@@ -30,8 +30,8 @@ cdef enum:
 cdef Py_ssize_t count_pieces(
     Engine engine, Workspace *work, const uint8_t *text, Py_ssize_t size, bint goes_on, Py_ssize_t *position
 ) except -1:
-    """The tokens of text[position[0]:size]. If the text goes on, only those of pieces that are sure, behind the last of
-    which position[0] then is."""
+    """The tokens of text[position[0]:size]. If the text goes on, only those of the pieces that are sure: position[0]
+    becomes the end of the last of them."""
     cdef bint undecided = False
     cdef Reading reading = read_from(position[0])
     cdef EncodeStatus status
@@ -57,7 +57,7 @@ def covers_all(pattern):
 
 
 cdef class Truncation:
-    """The search in one stretch of text: text[:size] in which nothing is special, and behind which more may follow.
+    """The search in one stretch of text: text[:size] in which nothing is special, and which more may follow.
 
     `known` lists places where a piece begins for certain, in every prefix that is at least so long, with the number of
     tokens before it: (place, length of prefix, tokens).
@@ -78,7 +78,7 @@ cdef class Truncation:
 
     cdef Py_ssize_t find(self) except -3:
         """The size of the longest prefix that is within the budget, or MORE_TEXT."""
-        cdef Py_ssize_t position = 0, used = 0, n, limit, behind, window = max(WINDOW, 2 * self.budget)
+        cdef Py_ssize_t position = 0, used = 0, n, limit, reached, window = max(WINDOW, 2 * self.budget)
         cdef Py_ssize_t longest = self.engine.vocabulary.tables.longest
         cdef bint goes_on, halving = True, covers = covers_all(self.engine.splitter.pattern)
         self.known = [(0, 0, 0)]
@@ -89,15 +89,15 @@ cdef class Truncation:
                 # A long piece, or what may be one, to the end of the text: no need to merge all of it.
                 n = self.search(self.size + 1)
                 if n == self.size:
-                    self.n_tokens = used + self.count(position, limit, False, &behind)
+                    self.n_tokens = used + self.count(position, limit, False, &reached)
                 return n
-            n = self.count(position, limit, goes_on, &behind)
+            n = self.count(position, limit, goes_on, &reached)
             if used + n <= self.budget:
                 if not goes_on:
                     self.n_tokens = used + n
                     return self.size
-                if behind > position:
-                    position, used, halving = behind, used + n, True
+                if reached > position:
+                    position, used, halving = reached, used + n, True
                     self.known.append((position, limit, used))
                     window = max(WINDOW, 2 * (self.budget - used))
                     continue

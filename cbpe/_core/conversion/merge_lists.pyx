@@ -10,14 +10,13 @@ import array
 import heapq
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from cbpe._core.merging.merge cimport MergeRoom, free_merge_room, merge_piece
-from cbpe._core.vocabulary.vocabulary cimport NONE, VocabTables, Vocabulary, add_pair, allocate_pairs, free_pairs, uint8_t, uint32_t
-
-cdef extern from "objects.h":
-    int cbpe_raised() except -1
+from cbpe._core.merging.merge cimport MergeRoom, check_merged, free_merge_room, merge_piece
+from cbpe._core.vocabulary.tables cimport NONE, VocabTables, add_pair
+from cbpe._core.vocabulary.vocabulary cimport Vocabulary, allocate_pairs, free_pairs
 
 
 def last_merge(bytes token not None, dict numbers not None):
@@ -108,9 +107,7 @@ def vocabulary_from_merges(dict ids not None, merges, bint whole_pieces=False):
                 continue
             if monotone and left in symbols and right in symbols:
                 n = merge_piece(&v, <const uint8_t *>PyBytes_AS_STRING(token), PyBytes_GET_SIZE(token), &room, rest)
-                if n < 0:
-                    cbpe_raised()
-                    raise MemoryError
+                check_merged(n)
                 happens = n == 2 and rest[0] == <uint32_t>symbols[left] and rest[1] == <uint32_t>symbols[right]
                 if happens:
                     add_pair(&v, rest[0], rest[1], symbol)

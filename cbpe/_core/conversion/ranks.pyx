@@ -10,14 +10,13 @@ to it has no such pair: only the look-up of whole pieces finds it.
 import array
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from cbpe._core.merging.merge cimport MergeRoom, free_merge_room, merge_piece
-from cbpe._core.vocabulary.vocabulary cimport NONE, VocabTables, Vocabulary, add_pair, allocate_pairs, free_pairs, uint8_t, uint32_t
-
-cdef extern from "objects.h":
-    int cbpe_raised() except -1
+from cbpe._core.merging.merge cimport MergeRoom, check_merged, free_merge_room, merge_piece
+from cbpe._core.vocabulary.tables cimport NONE, VocabTables, add_pair
+from cbpe._core.vocabulary.vocabulary cimport Vocabulary, allocate_pairs, free_pairs
 
 
 def join_by_rank(bytes token not None, dict ranks not None):
@@ -62,6 +61,11 @@ def checked_ranks(ranks):
     return ordered
 
 
+def ids_of_bytes(dict ranks not None):
+    """The ranks of the 256 bytes, NONE for one that is no token: array("I")."""
+    return array.array("I", [ranks.get(bytes([byte]), NONE) for byte in range(256)])
+
+
 def vocabulary_from_ranks(ranks):
     """The Vocabulary that gives what tiktoken gives with these ranks: dict[bytes, int], ids being the ranks.
 
@@ -70,21 +74,13 @@ def vocabulary_from_ranks(ranks):
     """
     cdef VocabTables v      # as far as it has come: merging needs its table of pairs and nothing else
     cdef MergeRoom room
-    cdef uint32_t symbol = 256, n_long = 0
+    cdef uint32_t symbol = 256
     cdef uint32_t *rest = NULL
-    cdef Py_ssize_t size, longest = 0, n
+    cdef Py_ssize_t size, longest, n
     cdef bytes token
     cdef bint monotone = True
     cdef dict symbols = {bytes([byte]): byte for byte in range(256)}
     ordered = checked_ranks(ranks)
-    byte_ids = array.array("I", [NONE]) * 256
-    for rank, token in ordered:
-        if len(token) == 1:
-            byte_ids[token[0]] = rank
-        else:
-            n_long += 1
-            longest = max(longest, len(token))
-
     # The first pass merges each token's bytes with the pairs of lower rank, which decides as long as no token is joined
     # from one of higher rank; from the first such token on, ranks are looked up by bytes.
     left, right, ids, unmerged, unmerged_ids, splits = (
@@ -93,7 +89,8 @@ def vocabulary_from_ranks(ranks):
     memset(&v, 0, sizeof(v))
     memset(&room, 0, sizeof(room))
     try:
-        allocate_pairs(&v, n_long)
+        allocate_pairs(&v, len(ordered))
+        longest = max([len(token) for _, token in ordered], default=0)
         rest = <uint32_t *>malloc((longest + 1) * sizeof(uint32_t))
         if rest == NULL:
             raise MemoryError
@@ -104,9 +101,7 @@ def vocabulary_from_ranks(ranks):
             cut = 0
             if monotone:
                 n = merge_piece(&v, <const uint8_t *>PyBytes_AS_STRING(token), size, &room, rest)
-                if n < 0:
-                    cbpe_raised()
-                    raise MemoryError
+                check_merged(n)
                 if n == 2:
                     add_pair(&v, rest[0], rest[1], symbol)
                     left.append(rest[0])
@@ -133,4 +128,4 @@ def vocabulary_from_ranks(ranks):
     for _, token, cut in splits:
         left.append(symbols[token[:cut]])
         right.append(symbols[token[cut:]])
-    return Vocabulary(left, right, byte_ids + ids + unmerged_ids, unmerged, whole_pieces=True)
+    return Vocabulary(left, right, ids_of_bytes(ranks) + ids + unmerged_ids, unmerged, whole_pieces=True)

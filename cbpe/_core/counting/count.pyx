@@ -8,15 +8,12 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
+from cbpe._core.c.atomics cimport cbpe_atomic_load, cbpe_atomic_swap
 from cbpe._core.counting.pieces cimport (
     BATCH, PieceTable, add_pieces, all_bytes, clear_table, close_table, copy_table, keep_most_frequent, open_table,
     piece_start, read_counts
 )
 from cbpe._core.splitting.split cimport Reading, Span, SplitTables, Splitter, find_pieces, find_sure_pieces, read_from
-
-cdef extern from "bits.h" nogil:
-    void *cbpe_atomic_load(void **place)
-    void *cbpe_atomic_swap(void **place, void *p)
 
 cdef extern from *:
     """
@@ -151,7 +148,7 @@ cdef class PieceCounter:
     def add_texts(self, const uint8_t[::1] data not None, const int64_t[::1] ends not None, Splitter splitter not None):
         """Split texts, each on its own, and count their pieces: text i is data[ends[i - 1]:ends[i]], in UTF-8.
 
-        What is in data behind the last end shows how the last text goes on: then that text is only part of one, which
+        What is in data after the last end shows how the last text goes on: then that text is only part of one, which
         ends where Splitter.last_border says, and one more character has to be there. Other threads run meanwhile, and
         the main thread handles signals.
         """

@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
-from cbpe._core.encoding.cache cimport PieceKey
 from cbpe._core.splitting.split cimport Span
 
 
@@ -11,7 +10,7 @@ cdef enum:
 
 
 cdef struct PieceSlot:
-    # One distinct piece: `low` and `high` as in cache.pxd's PieceKey. An empty slot has high == 0.
+    # One distinct piece: `low` and `high` as in a PieceKey. An empty slot has high == 0.
     uint64_t low
     uint64_t high
     int64_t count

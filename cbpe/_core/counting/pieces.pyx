@@ -10,12 +10,10 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from cbpe._core.encoding.cache cimport LONG, PieceKey, key_hash, make_key
-from cbpe._core.training.pairs cimport prefetch
-
-cdef extern from "bits.h" nogil:
-    void *cbpe_take_zeroed(size_t n)
-    void cbpe_give_back(void *p)
+from cbpe._core.c.allocation cimport cbpe_give_back, cbpe_take_zeroed
+from cbpe._core.c.keys cimport PieceKey
+from cbpe._core.c.loads cimport cbpe_prefetch
+from cbpe._core.text.keys cimport LONG, key_hash, make_key
 
 cdef enum:
     FIRST_SLOTS = 1024
@@ -174,7 +172,7 @@ cdef int add_pieces(
     for i in range(n):
         make_key(&keys[i], text + spans[i].start, spans[i].end - spans[i].start, end, table.seed)
         hashed[i] = key_hash(keys[i].low, keys[i].high, table.seed)
-        prefetch(&table.slots[hashed[i] & table.mask])
+        cbpe_prefetch(&table.slots[hashed[i] & table.mask])
     if counts == NULL:
         for i in range(n):
             add_piece(table, &keys[i], hashed[i], text + spans[i].start, spans[i].end - spans[i].start, 1)

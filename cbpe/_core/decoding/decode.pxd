@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from cbpe._core.text.special cimport SpecialTables
-from cbpe._core.vocabulary.vocabulary cimport VocabTables
+from cbpe._core.vocabulary.tables cimport VocabTables
 
 
 # The bytes of one id, 16 bytes in all. Up to 15 stand here; of more, only where they are.

@@ -3,7 +3,7 @@
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
 
-from cbpe._core.vocabulary.vocabulary cimport NONE
+from cbpe._core.vocabulary.tables cimport NONE
 
 
 cdef void fill_slot(DecodeSlot *slot, const uint8_t *token, uint32_t size) noexcept nogil:

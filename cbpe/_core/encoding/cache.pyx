@@ -4,10 +4,10 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-cdef extern from "bits.h" nogil:
-    int64_t cbpe_atomic_add(int64_t *p, int64_t n)
-    void *cbpe_take_zeroed(size_t n)
-    void cbpe_give_back(void *p)
+from cbpe._core.c.allocation cimport cbpe_give_back, cbpe_take_zeroed
+from cbpe._core.c.atomics cimport cbpe_atomic_add
+from cbpe._core.c.cache_loops cimport INLINE_IDS, LONGEST_CACHED, NO_ENTRIES
+from cbpe._core.text.keys cimport LONG
 
 cdef enum:
     FIRST_SLOTS = 1 << 10
@@ -22,7 +22,7 @@ cdef bint take(int64_t *budget, uint64_t n) noexcept nogil:
     return False
 
 
-cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed, const KeyLoops *loops) noexcept nogil:
+cdef void open_cache(PieceCache *cache, int64_t *budget, uint64_t seed, const CacheLoops *loops) noexcept nogil:
     cdef CacheEntry *entries
     memset(cache, 0, sizeof(PieceCache))
     cache.budget = budget

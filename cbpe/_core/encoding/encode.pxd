@@ -2,14 +2,16 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from cbpe._core.encoding.cache cimport CacheEntry, CharacterIds, KeyLoops, PieceCache, PieceKey
+from cbpe._core.c.cache_loops cimport CacheEntry, CacheLoops
+from cbpe._core.c.keys cimport PieceKey
+from cbpe._core.encoding.cache cimport CharacterIds, PieceCache
+from cbpe._core.encoding.places cimport Jumps
 from cbpe._core.merging.cuts cimport CutTables
 from cbpe._core.merging.dropout cimport Dropout
 from cbpe._core.merging.merge cimport MergeRoom
-from cbpe._core.calls.offsets cimport Jumps
+from cbpe._core.merging.walk cimport WalkTables
 from cbpe._core.splitting.split cimport Reading, Span, SplitTables
-from cbpe._core.vocabulary.vocabulary cimport VocabTables
-from cbpe._core.merging.linear cimport WalkTables
+from cbpe._core.vocabulary.tables cimport VocabTables
 
 
 cdef enum:
@@ -48,7 +50,7 @@ cdef struct Workspace:
 # What all workspaces of one owner share stays the owner's: the budget of the caches, and where the tables for walking
 # and cutting are.
 cdef Workspace *new_workspace(
-    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts, const KeyLoops *key_loops
+    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts, const CacheLoops *loops
 ) noexcept nogil
 
 cdef void free_workspace(Workspace *work) noexcept nogil
@@ -57,9 +59,9 @@ cdef void free_workspace(Workspace *work) noexcept nogil
 cdef void tidy_workspace(Workspace *work) noexcept nogil
 
 # Encode the pieces of text[:size] that begin in text[reading.position:stop], about a slice of them, and move the
-# position behind the last. A piece has to begin there. Who goes on behind MORE does so with the same text and size.
-# Where `undecided` is not NULL the text goes on behind text[:size]: only the pieces that are sure whatever follows are
-# encoded (see find_sure_pieces).
+# position to the end of the last. A piece has to begin there. The caller that goes on after MORE gives the same text
+# and size. Where `undecided` is not NULL, more text follows text[:size]: only the pieces that are sure whatever follows
+# are encoded (see find_sure_pieces).
 cdef EncodeStatus encode_slice(
     const VocabTables *v,
     const SplitTables *split,

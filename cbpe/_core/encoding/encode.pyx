@@ -4,24 +4,23 @@ cache, merge those that are new. Plain C data, no Python object."""
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
 
+from cbpe._core.c.allocation cimport cbpe_want_large_pages
+from cbpe._core.c.cache_loops cimport COPIED_IDS, INLINE_IDS, NO_ENTRIES, copy_ids, worth_cutting
+from cbpe._core.c.keys cimport cbpe_key_masks
+from cbpe._core.c.loads cimport cbpe_load64, cbpe_prefetch
 from cbpe._core.encoding.cache cimport (
-    COPIED_IDS, INLINE_BYTES, INLINE_IDS, LONG, NO_ENTRIES, TO_CUT, CacheEntry, CharacterIds, add_entry,
-    cbpe_key_masks, close_cache, copy_ids, entry_ids, find_entry, first_place, give_characters, home_slot, make_key,
-    open_cache, short_hash, take_characters, worth_cutting
+    TO_CUT, add_entry, close_cache, entry_ids, find_entry, first_place, give_characters, home_slot, open_cache,
+    take_characters
 )
-from cbpe._core.merging.cuts cimport NO_CHARACTER, free_cut_tables, new_cut_tables, next_cut
+from cbpe._core.encoding.places cimport note_pieces
+from cbpe._core.merging.cuts cimport NO_CHARACTER, next_cut, shared_cut_tables
 from cbpe._core.merging.dropout cimport merge_dropping
 from cbpe._core.merging.merge cimport NO_ROOM, free_merge_room, merge_piece, pause
-from cbpe._core.calls.offsets cimport note_pieces
 from cbpe._core.splitting.split cimport find_pieces, find_sure_pieces, read_from
+from cbpe._core.text.keys cimport INLINE_BYTES, LONG, make_key, short_hash
 from cbpe._core.text.utf8 cimport character_start
-from cbpe._core.vocabulary.vocabulary cimport NONE, cbpe_load64, cbpe_prefetch
+from cbpe._core.vocabulary.tables cimport NONE
 from cbpe._core.vocabulary.words cimport SHORT_WORD, find_short_word, find_word, word_hash
-
-cdef extern from "bits.h" nogil:
-    void cbpe_want_large_pages(void *p, size_t n)
-    void *cbpe_atomic_load(void **place)
-    bint cbpe_atomic_put(void **place, void *p)
 
 cdef enum:
     BETWEEN_PAUSES = 1 << 20    # bytes of one piece
@@ -29,11 +28,11 @@ cdef enum:
 
 
 cdef Workspace *new_workspace(
-    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts, const KeyLoops *key_loops
+    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts, const CacheLoops *loops
 ) noexcept nogil:
     cdef Workspace *work = <Workspace *>calloc(1, sizeof(Workspace))
     if work != NULL:
-        open_cache(&work.cache, cache_budget, seed, key_loops)
+        open_cache(&work.cache, cache_budget, seed, loops)
         work.room.walk = walk
         work.cuts = cuts
     return work
@@ -80,7 +79,7 @@ cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
 
 
 cdef EncodeStatus append_symbols(const VocabTables *v, Workspace *work, Py_ssize_t n) noexcept nogil:
-    """Append the ids of n symbols that merging has written behind the others; or n is what merging failed with."""
+    """Append the ids of n symbols that merging has written after the others; or n is what merging failed with."""
     cdef uint32_t *ids = work.ids + work.n_ids
     cdef Py_ssize_t i
     if n < 0:
@@ -133,17 +132,6 @@ cdef EncodeStatus merge_new(
             append_word(v, work, index)
             return DONE
     return append_merged(v, work, piece, size)
-
-
-cdef const CutTables *shared_cut_tables(const VocabTables *v, CutTables **place) noexcept nogil:
-    """The tables at a place that threads share, made now if they are not there yet; NULL where there is no memory."""
-    cdef CutTables *tables = <CutTables *>cbpe_atomic_load(<void **>place)
-    if tables == NULL:
-        tables = new_cut_tables(v)
-        if tables != NULL and not cbpe_atomic_put(<void **>place, tables):
-            free_cut_tables(tables)
-            tables = <CutTables *>cbpe_atomic_load(<void **>place)
-    return tables
 
 
 cdef EncodeStatus encode_new(

@@ -1,5 +1,5 @@
-"""Cutting long pieces where no merge can reach across, so that their parts, short and often met, are merged and cached
-alone.
+"""Safe cuts: the places where no merge can reach across. A long piece is cut there, so that its parts, short and often
+met, are merged and cached alone.
 
 A merge happens across the border between two characters only if it joins a symbol that ends there to one that begins
 there. So the border is safe if no merge in the vocabulary has a left part that could end with the first character and a
@@ -9,24 +9,12 @@ safe.
 
 from libc.stdlib cimport calloc, free
 
+from cbpe._core.merging.shared cimport shared_tables
+from cbpe._core.text.utf8 cimport character_size, read_character
+
 cdef enum:
     SEAM_BEFORE = 1             # some merge joins the mere end of a character to a symbol that begins with this one
     SEAM_BEHIND = 2             # some merge joins a symbol that ends with this one to the mere beginning of a character
-
-
-cdef inline int char_size(uint8_t lead) noexcept nogil:
-    """The bytes of the character that begins with this byte; 0 if none does."""
-    return 1 if lead < 0x80 else 0 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-
-
-cdef inline uint32_t char_at(const uint8_t *text, int size) noexcept nogil:
-    if size == 1:
-        return text[0]
-    if size == 2:
-        return (text[0] & 0x1F) << 6 | (text[1] & 0x3F)
-    if size == 3:
-        return (text[0] & 0x0F) << 12 | (text[1] & 0x3F) << 6 | (text[2] & 0x3F)
-    return (text[0] & 0x07) << 18 | (text[1] & 0x3F) << 12 | (text[2] & 0x3F) << 6 | (text[3] & 0x3F)
 
 
 cdef inline uint64_t seam_hash(const CutTables *c, uint32_t first, uint32_t second) noexcept nogil:
@@ -36,16 +24,15 @@ cdef inline uint64_t seam_hash(const CutTables *c, uint32_t first, uint32_t seco
 cdef Py_ssize_t next_cut(
     const CutTables *c, const uint8_t *text, Py_ssize_t start, Py_ssize_t end, uint32_t *character
 ) noexcept nogil:
-    cdef int size = char_size(text[start])
-    cdef uint32_t first = char_at(text + start, size), second
+    cdef int size
+    cdef uint32_t first = read_character(text + start, end - start, &size), second
     cdef uint64_t seam
     character[0] = first
     while True:
         start += size
         if start >= end:
             return end
-        size = char_size(text[start])
-        second = char_at(text + start, size)
+        second = read_character(text + start, end - start, &size)
         # Between two ASCII characters, and beside a character beyond the table, nothing is known.
         if first | second >= 0x80 and first < 1 << 16 and second < 1 << 16:
             if not (c.flags[first] & SEAM_BEHIND or c.flags[second] & SEAM_BEFORE):
@@ -60,22 +47,23 @@ cdef bint ends_with_character(const uint8_t *token, uint32_t size, uint32_t *cha
     """Whether a token can end where a character does; `character` becomes that one, or NO_CHARACTER if its beginning
     is not in the token."""
     cdef uint32_t begin = size
+    cdef int read
     while begin and token[begin - 1] & 0xC0 == 0x80:
         begin -= 1
     character[0] = NO_CHARACTER
     if begin == 0:
         return size < 4
     begin -= 1
-    if char_size(token[begin]) != <int>(size - begin):
+    if character_size(token[begin]) != <int>(size - begin):
         return False
-    character[0] = char_at(token + begin, <int>(size - begin))
+    character[0] = read_character(token + begin, size - begin, &read)
     return True
 
 
 cdef bint begins_with_character(const uint8_t *token, uint32_t size, uint32_t *character) noexcept nogil:
     """Whether a token can begin where a character does; `character` becomes that one, or NO_CHARACTER if its end is
     not in the token."""
-    cdef int wanted = char_size(token[0]), i
+    cdef int wanted = character_size(token[0]), i
     character[0] = NO_CHARACTER
     if wanted == 0:
         return False
@@ -84,14 +72,14 @@ cdef bint begins_with_character(const uint8_t *token, uint32_t size, uint32_t *c
             return True
         if token[i] & 0xC0 != 0x80:
             return False
-    character[0] = char_at(token, wanted)
+    character[0] = read_character(token, size, &wanted)
     return True
 
 
 cdef void flag_characters(CutTables *c, const uint8_t *begin, uint32_t size) noexcept nogil:
     """Flag all characters of up to three bytes that begin with these bytes, which are fewer than a character has."""
     cdef uint32_t code_point, low, high
-    cdef int wanted = char_size(begin[0])
+    cdef int wanted = character_size(begin[0])
     if wanted == 2:
         low = (begin[0] & 0x1F) << 6
         high = low + (1 << 6)
@@ -107,7 +95,7 @@ cdef void flag_characters(CutTables *c, const uint8_t *begin, uint32_t size) noe
         c.flags[code_point] |= SEAM_BEFORE
 
 
-cdef CutTables *new_cut_tables(const VocabTables *v) noexcept nogil:
+cdef void *new_cut_tables(const VocabTables *v) noexcept nogil:
     cdef CutTables *c = <CutTables *>calloc(1, sizeof(CutTables))
     cdef uint32_t i, left, right, left_size, right_size, first, second
     cdef uint64_t seam
@@ -143,7 +131,12 @@ cdef CutTables *new_cut_tables(const VocabTables *v) noexcept nogil:
     return c
 
 
-cdef void free_cut_tables(CutTables *c) noexcept nogil:
+cdef void free_cut_tables(void *tables) noexcept nogil:
+    cdef CutTables *c = <CutTables *>tables
     if c != NULL:
         free(c.seams)
         free(c)
+
+
+cdef const CutTables *shared_cut_tables(const VocabTables *v, CutTables **place) noexcept nogil:
+    return <const CutTables *>shared_tables(v, <void **>place, new_cut_tables, free_cut_tables)

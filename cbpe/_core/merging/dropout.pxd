@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 
 from cbpe._core.merging.merge cimport MergeRoom
-from cbpe._core.vocabulary.vocabulary cimport VocabTables
+from cbpe._core.vocabulary.tables cimport VocabTables
 
 
 cdef enum:
@@ -24,9 +24,6 @@ cdef struct Dropout:
     double powers[POWERS]       # the probability p to be dropped, p ** 2, p ** 4, p ** 8 ..
     uint64_t salt               # of the shape of the tree, which changes no result
     Py_ssize_t capacity
-    uint32_t *symbols
-    uint32_t *following
-    uint32_t *preceding
     Possible *nodes
     uint32_t root
 
@@ -44,6 +41,6 @@ cdef Py_ssize_t merge_dropping(
     Py_ssize_t size,
     uint64_t place,
     Dropout *dropout,
-    const MergeRoom *room,
+    MergeRoom *room,
     uint32_t *out,
 ) noexcept nogil

@@ -11,11 +11,12 @@ Each piece has its own, by the seed and its place in the text, so that they are 
 merged.
 """
 
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memmove
 
-from cbpe._core.merging.merge cimport NO_ROOM, PAUSED, pause
-from cbpe._core.vocabulary.vocabulary cimport NONE, cbpe_mix, find_pair
+from cbpe._core.c.hashing cimport cbpe_mix
+from cbpe._core.merging.merge cimport NO_ROOM, PAUSED, make_room, pause, resize
+from cbpe._core.vocabulary.tables cimport NONE, find_pair
 
 cdef enum:
     SHORT = 32                  # bytes of the longest piece whose merges are kept in an array
@@ -139,7 +140,7 @@ cdef uint32_t unite(Dropout *d, uint32_t below, uint32_t above) noexcept nogil:
 
 
 cdef void add_possible(Dropout *d, uint32_t node, uint32_t merge) noexcept nogil:
-    """Add the merge of the symbol at a place with the one behind it; NONE is none."""
+    """Add the merge of the symbol at a place with the one after it; NONE is none."""
     cdef uint32_t *place = &d.root
     cdef uint64_t key, priority = node_priority(d, node)
     d.nodes[node].merge = merge
@@ -181,28 +182,11 @@ cdef uint32_t find_possible(const Dropout *d, uint32_t number) noexcept nogil:
             node = d.nodes[node].right
 
 
-cdef bint make_room(Dropout *d, Py_ssize_t size) noexcept nogil:
-    cdef void *grown
-    if size <= d.capacity:
-        return True
-    d.capacity = 0
-    grown = realloc(d.symbols, size * sizeof(uint32_t))
-    if grown == NULL:
-        return False
-    d.symbols = <uint32_t *>grown
-    grown = realloc(d.following, size * sizeof(uint32_t))
-    if grown == NULL:
-        return False
-    d.following = <uint32_t *>grown
-    grown = realloc(d.preceding, size * sizeof(uint32_t))
-    if grown == NULL:
-        return False
-    d.preceding = <uint32_t *>grown
-    grown = realloc(d.nodes, size * sizeof(Possible))
-    if grown == NULL:
-        return False
-    d.nodes = <Possible *>grown
-    d.capacity = size
+cdef bint make_node_room(Dropout *d, Py_ssize_t n) noexcept nogil:
+    if n > d.capacity:
+        if not resize(&d.nodes, n, sizeof(Possible)):
+            return False
+        d.capacity = n
     return True
 
 
@@ -212,22 +196,26 @@ cdef Py_ssize_t merge_long(
     Py_ssize_t size,
     Dropout *d,
     uint64_t *state,
-    const MergeRoom *room,
+    MergeRoom *room,
     uint32_t *out,
 ) noexcept nogil:
+    cdef uint32_t *symbols
+    cdef uint32_t *following
+    cdef uint32_t *preceding
     cdef uint32_t at, right, left, end
     cdef uint64_t dropped
     cdef Py_ssize_t i, written = 0, steps = 0
-    if size >= <Py_ssize_t>NONE or not make_room(d, size):
+    if size >= <Py_ssize_t>NONE or not make_room(room, size) or not make_node_room(d, size):
         return NO_ROOM
+    symbols, following, preceding = room.symbols, room.following, room.preceding
     end = <uint32_t>size
     d.root = NONE
     for i in range(size):
         if i % BETWEEN_PAUSES == 0 and pause(room) < 0:
             return PAUSED
-        d.symbols[i] = piece[i]
-        d.following[i] = <uint32_t>(i + 1)
-        d.preceding[i] = <uint32_t>(i - 1) if i else NONE
+        symbols[i] = piece[i]
+        following[i] = <uint32_t>(i + 1)
+        preceding[i] = <uint32_t>(i - 1) if i else NONE
         add_possible(d, <uint32_t>i, v.byte_pairs[piece[i] << 8 | piece[i + 1]] if i + 1 < size else NONE)
     while d.root != NONE:
         dropped = dropped_in_a_row(d, next_random(state))
@@ -237,23 +225,23 @@ cdef Py_ssize_t merge_long(
         if steps % BETWEEN_PAUSES == 0 and pause(room) < 0:
             return PAUSED
         at = find_possible(d, <uint32_t>dropped)
-        left, right = d.preceding[at], d.following[at]
-        d.symbols[at] = d.nodes[at].merge
+        left, right = preceding[at], following[at]
+        symbols[at] = d.nodes[at].merge
         remove_possible(d, at)
         remove_possible(d, right)
-        right = d.following[right]
-        d.following[at] = right
+        right = following[right]
+        following[at] = right
         if right != end:
-            d.preceding[right] = at
-            add_possible(d, at, find_pair(v, d.symbols[at], d.symbols[right]))
+            preceding[right] = at
+            add_possible(d, at, find_pair(v, symbols[at], symbols[right]))
         if left != NONE:
             remove_possible(d, left)
-            add_possible(d, left, find_pair(v, d.symbols[left], d.symbols[at]))
+            add_possible(d, left, find_pair(v, symbols[left], symbols[at]))
     at = 0
     while at != end:
-        out[written] = d.symbols[at]
+        out[written] = symbols[at]
         written += 1
-        at = d.following[at]
+        at = following[at]
     return written
 
 
@@ -265,15 +253,11 @@ cdef void open_dropout(Dropout *dropout, double p, uint64_t seed, uint64_t salt)
         dropout.powers[bit] = p
         p *= p
     dropout.capacity = 0
-    dropout.symbols = dropout.following = dropout.preceding = NULL
     dropout.nodes = NULL
     dropout.root = NONE
 
 
 cdef void close_dropout(Dropout *dropout) noexcept nogil:
-    free(dropout.symbols)
-    free(dropout.following)
-    free(dropout.preceding)
     free(dropout.nodes)
 
 
@@ -283,7 +267,7 @@ cdef Py_ssize_t merge_dropping(
     Py_ssize_t size,
     uint64_t place,
     Dropout *dropout,
-    const MergeRoom *room,
+    MergeRoom *room,
     uint32_t *out,
 ) noexcept nogil:
     cdef uint64_t state = scrambled(dropout.seed + place)

@@ -1,9 +1,10 @@
 """What other compiled modules may use of merging."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport realloc
 
-from cbpe._core.vocabulary.vocabulary cimport VocabTables
-from cbpe._core.merging.linear cimport WalkTables
+from cbpe._core.merging.walk cimport WalkTables
+from cbpe._core.vocabulary.tables cimport VocabTables
 
 
 cdef enum:
@@ -19,15 +20,31 @@ cdef struct MergeRoom:
     Py_ssize_t long_bytes       # of the long pieces so far
     uint64_t *alive
     Py_ssize_t alive_capacity   # in words of 8 bytes
-    Py_ssize_t capacity
+    Py_ssize_t capacity         # of the three that follow: the symbols of a piece as a linked list
     uint32_t *symbols
     uint32_t *following
     uint32_t *preceding
+    Py_ssize_t heap_capacity
     uint64_t *heap
 
 
+cdef inline bint resize(void *memory, Py_ssize_t n, size_t item) noexcept nogil:
+    """Make room for n items of so many bytes; `memory` is the address of a pointer to what malloc gave. False, and the
+    pointer stays as it was, where there is no memory."""
+    cdef void **place = <void **>memory
+    cdef void *grown = realloc(place[0], n * item)
+    if grown == NULL:
+        return False
+    place[0] = grown
+    return True
+
+
+# Room for the linked list of a piece of `size` bytes; False where there is no memory.
+cdef bint make_room(MergeRoom *room, Py_ssize_t size) noexcept nogil
+
+
 # Apply the merges to one piece and write the symbols that remain to `out` (room for `size` of them).
-# Returns how many they are, NO_ROOM or PAUSED.
+# Returns how many they are, NO_ROOM or PAUSED (see check_merged).
 cdef Py_ssize_t merge_piece(
     const VocabTables *v, const uint8_t *piece, Py_ssize_t size, MergeRoom *room, uint32_t *out
 ) noexcept nogil
@@ -43,8 +60,8 @@ cdef void free_merge_room(MergeRoom *room) noexcept nogil
 # Whether to go on with what takes long: 0, or PAUSED. Needs no GIL, and takes it to look at the signals.
 cdef int pause(const MergeRoom *room) noexcept nogil
 
+# Raise what merging failed with, if `n`, which it returned, says that it did, where nobody else stops the work.
+cdef int check_merged(Py_ssize_t n) except -1 nogil
+
 # Whether long pieces may be walked.
 cdef bint may_walk(const VocabTables *v) noexcept nogil
-
-# The tables for it at a place that threads share, made now if they are not there yet; NULL where there is no memory.
-cdef WalkTables *shared_walk_tables(const VocabTables *v, WalkTables **place) noexcept nogil

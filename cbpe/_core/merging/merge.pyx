@@ -6,19 +6,13 @@ the fastest up to some dozens of bytes. Long ones are walked (walk.pyx) in linea
 and otherwise keep their pairs in a heap over a linked list, in O(n log n).
 """
 
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memmove
 
-from cbpe._core.vocabulary.vocabulary cimport NONE, find_pair
-from cbpe._core.merging.linear cimport free_walk_tables, new_walk_tables, walk_piece
-
-cdef extern from "objects.h" nogil:
-    int cbpe_check_signals()
-
-cdef extern from "bits.h" nogil:
-    int64_t cbpe_atomic_add(int64_t *p, int64_t n)
-    void *cbpe_atomic_load(void **place)
-    bint cbpe_atomic_put(void **place, void *p)
+from cbpe._core.c.atomics cimport cbpe_atomic_add
+from cbpe._core.c.objects cimport cbpe_check_signals, cbpe_raised
+from cbpe._core.merging.walk cimport shared_walk_tables, walk_piece
+from cbpe._core.vocabulary.tables cimport NONE, find_pair
 
 cdef enum:
     SHORT = 32
@@ -30,6 +24,14 @@ cdef enum:
 cdef int pause(const MergeRoom *room) noexcept nogil:
     if room.stopped != NULL and cbpe_atomic_add(room.stopped, 0) or cbpe_check_signals() < 0:
         return PAUSED
+    return 0
+
+
+cdef int check_merged(Py_ssize_t n) except -1 nogil:
+    if n < 0:
+        with gil:
+            cbpe_raised()
+            raise MemoryError
     return 0
 
 
@@ -85,29 +87,24 @@ cdef void sift_down(uint64_t *heap, Py_ssize_t size, Py_ssize_t i) noexcept nogi
 
 
 cdef bint make_room(MergeRoom *room, Py_ssize_t size) noexcept nogil:
-    """Room for a piece of `size` bytes. A merge takes one entry from the heap and adds up to two, one of which is the
-    place of another entry that went stale, so that the heap holds at most 2 * size of them."""
-    cdef void *grown
     if size <= room.capacity:
         return True
     room.capacity = 0
-    grown = realloc(room.symbols, size * sizeof(uint32_t))
-    if grown == NULL:
+    if not (
+        resize(&room.symbols, size, sizeof(uint32_t))
+        and resize(&room.following, size, sizeof(uint32_t))
+        and resize(&room.preceding, size, sizeof(uint32_t))
+    ):
         return False
-    room.symbols = <uint32_t *>grown
-    grown = realloc(room.following, size * sizeof(uint32_t))
-    if grown == NULL:
-        return False
-    room.following = <uint32_t *>grown
-    grown = realloc(room.preceding, size * sizeof(uint32_t))
-    if grown == NULL:
-        return False
-    room.preceding = <uint32_t *>grown
-    grown = realloc(room.heap, 2 * size * sizeof(uint64_t))
-    if grown == NULL:
-        return False
-    room.heap = <uint64_t *>grown
     room.capacity = size
+    return True
+
+
+cdef bint make_heap_room(MergeRoom *room, Py_ssize_t n) noexcept nogil:
+    if n > room.heap_capacity:
+        if not resize(&room.heap, n, sizeof(uint64_t)):
+            return False
+        room.heap_capacity = n
     return True
 
 
@@ -121,7 +118,9 @@ cdef Py_ssize_t merge_long(
     cdef Py_ssize_t n = 0, i, written = 0, merges = 0
     cdef uint32_t at, right, merge, left
     cdef uint32_t end = <uint32_t>size
-    if size >= <Py_ssize_t>NONE or not make_room(room, size):
+    # A merge takes one entry from the heap and adds up to two, one of which replaces an entry that went stale: there
+    # are never more than 2 * size.
+    if size >= <Py_ssize_t>NONE or not make_room(room, size) or not make_heap_room(room, 2 * size):
         return NO_ROOM
     symbols, following, preceding, heap = room.symbols, room.following, room.preceding, room.heap
     for i in range(size):
@@ -178,30 +177,17 @@ cdef bint may_walk(const VocabTables *v) noexcept nogil:
     return v.monotone and v.offsets[v.n_symbols] <= WALKED_BYTES
 
 
-cdef WalkTables *shared_walk_tables(const VocabTables *v, WalkTables **place) noexcept nogil:
-    cdef WalkTables *tables = <WalkTables *>cbpe_atomic_load(<void **>place)
-    if tables == NULL:
-        tables = new_walk_tables(v)
-        if tables != NULL and not cbpe_atomic_put(<void **>place, tables):
-            free_walk_tables(tables)
-            tables = <WalkTables *>cbpe_atomic_load(<void **>place)
-    return tables
-
-
 cdef Py_ssize_t merge_walking(
     const VocabTables *v, const uint8_t *piece, Py_ssize_t size, Py_ssize_t most, MergeRoom *room, uint32_t *out
 ) noexcept nogil:
-    cdef WalkTables *tables = shared_walk_tables(v, room.walk)
+    cdef const WalkTables *tables = shared_walk_tables(v, room.walk)
     cdef Py_ssize_t words = (size >> 6) + 1
-    cdef void *grown
     cdef Py_ssize_t position = 0, n = 0
     if tables == NULL:
         return NO_ROOM
     if words > room.alive_capacity:
-        grown = realloc(room.alive, words * sizeof(uint64_t))
-        if grown == NULL:
+        if not resize(&room.alive, words, sizeof(uint64_t)):
             return NO_ROOM
-        room.alive = <uint64_t *>grown
         room.alive_capacity = words
     while n <= most:
         if walk_piece(v, tables, piece, size, room.alive, out, &position, &n, min(most - n + 1, BETWEEN_PAUSES)):
@@ -230,4 +216,4 @@ cdef void free_merge_room(MergeRoom *room) noexcept nogil:
     free(room.heap)
     room.alive = room.heap = NULL
     room.symbols = room.following = room.preceding = NULL
-    room.alive_capacity = room.capacity = 0
+    room.alive_capacity = room.capacity = room.heap_capacity = 0

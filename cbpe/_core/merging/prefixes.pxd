@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t, uint32_t
 
 from cbpe._core.merging.merge cimport MergeRoom
-from cbpe._core.vocabulary.vocabulary cimport VocabTables
+from cbpe._core.vocabulary.tables cimport VocabTables
 
 
 # counts[k - base] is the number of symbols of piece[:k], for first <= k <= last. Longer prefixes have more symbols than

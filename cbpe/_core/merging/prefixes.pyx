@@ -1,17 +1,17 @@
 """How many symbols each prefix of a piece merges to, in linear time.
 
-Walking over the piece (linear.pyx) tells where its symbols end, and what stands before such a place is what that prefix
+Walking over the piece (walk.pyx) tells where its symbols end, and what stands before such a place is what that prefix
 merges to. From one of these places on, prefixes are counted one after the other: a prefix merges to the symbols of a
 shorter one and a last symbol that goes with them, and there is one such pair. Prefixes whose last symbols begin before
 that place are not found so; there are few of them, and none from soon after it on, except in odd vocabularies.
 """
 
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from cbpe._core.merging.linear cimport WalkTables, find_child, stay_apart
-from cbpe._core.merging.merge cimport NO_ROOM, merge_walking, shared_walk_tables
-from cbpe._core.vocabulary.vocabulary cimport NONE
+from cbpe._core.merging.merge cimport NO_ROOM, merge_walking, resize
+from cbpe._core.merging.walk cimport WalkTables, find_child, shared_walk_tables, stay_apart
+from cbpe._core.vocabulary.tables cimport NONE
 
 
 cdef inline Py_ssize_t size_of(const VocabTables *v, uint32_t symbol) noexcept nogil:
@@ -21,18 +21,11 @@ cdef inline Py_ssize_t size_of(const VocabTables *v, uint32_t symbol) noexcept n
 cdef bint make_room(PrefixCounts *found, Py_ssize_t n) noexcept nogil:
     """Room for n places."""
     cdef Py_ssize_t capacity = found.capacity
-    cdef void *grown
     if n <= capacity:
         return True
     n += n >> 1
-    grown = realloc(found.counts, <size_t> n * sizeof(uint32_t))
-    if grown == NULL:
+    if not resize(&found.counts, n, sizeof(uint32_t)) or not resize(&found.symbols, n, sizeof(uint32_t)):
         return False
-    found.counts = <uint32_t *> grown
-    grown = realloc(found.symbols, <size_t> n * sizeof(uint32_t))
-    if grown == NULL:
-        return False
-    found.symbols = <uint32_t *> grown
     memset(found.symbols + capacity, 0xFF, <size_t> (n - capacity) * sizeof(uint32_t))
     found.capacity = n
     return True

@@ -2,7 +2,7 @@
 
 The way is Thompson's and Pike's: the pattern becomes a graph of nodes that read a character, look at one, or offer two
 ways of which the first is preferred; a state of the automaton is the list of nodes that the engine could be at, in its
-order of preference. A match that is reached drops all that is less preferred behind it. (Ken Thompson, "Regular
+order of preference. A match that is reached drops all that is less preferred after it. (Ken Thompson, "Regular
 expression search algorithm", 1968; Russ Cox, "Regular expression matching: the virtual machine approach", 2009.)
 
 Empty pieces are of no use, so the empty match is no match here: of the non-empty ones, the first in the order of
@@ -14,7 +14,9 @@ from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.string cimport memset
 
 from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES, Classes
-from cbpe._core.splitting.pattern cimport CHOICE, END, LAZY, LOOK, POSSESSIVE, REPEAT, SEQUENCE, SET, Pattern, unsupported
+from cbpe._core.splitting.pattern cimport (
+    CHOICE, END, LAZY, LOOK, POSSESSIVE, REPEAT, SEQUENCE, SET, Pattern, unsupported
+)
 
 cdef enum:
     MAX_NODES = 2000
@@ -147,7 +149,7 @@ cdef class Builder:
     cdef int closure(self, const uint16_t *nodes, int count) except -1:
         """Follow the forks: the nodes that read, look or accept, in order of preference, into `found`.
 
-        What would come behind an acceptance is dropped.
+        What would come after an acceptance is dropped.
         """
         cdef int i, depth, at
         self.walk += 1
@@ -280,7 +282,7 @@ cdef class Builder:
     cdef int check(self, tuple tree, uint64_t follow, bint follow_is_sure) except -1:
         """Refuse repeats that engines differ about, and possessive ones that are not certain to equal greedy ones.
 
-        What is behind the tree may begin with `follow`, and matches at every place if `follow_is_sure`. A possessive
+        What follows the tree may begin with `follow`, and matches at every place if `follow_is_sure`. A possessive
         repeat is a greedy one where the engine would never come back to it (what follows is sure), or would in vain
         (what follows cannot begin with what it gives back). -> whether the tree and what follows match at every place:
         1 or 0

@@ -2,19 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-cdef extern from "ascii.h" nogil:
-    ctypedef struct cbpe_masks:
-        uint64_t beyond
-        uint64_t upper
-        uint64_t letter
-        uint64_t digit
-        uint64_t space
-        uint64_t blank
-        uint64_t newline
-        uint64_t apostrophe
-        uint64_t slash
-    ctypedef void (*cbpe_classify)(const uint8_t *text, cbpe_masks *masks) noexcept nogil
-    cbpe_classify cbpe_classify_by_name(const char *name)
+from cbpe._core.c.ascii cimport cbpe_classify
 
 
 # How a family of split patterns treats ASCII. All have runs of letters, of digits, of white space and of the other
@@ -24,7 +12,7 @@ cdef enum AsciiRules:
     DIGIT_PREFIX = 2            # a number may begin with a space
     DIGITS_BY_THREE = 4         # a number has at most three digits
     DIGITS_BY_ONE = 8           # a number has one digit
-    NEWLINES = 16               # white space is cut behind its last line break; punctuation takes those that follow
+    NEWLINES = 16               # white space is cut after its last line break; punctuation takes those that follow
     SLASHES = 32                # ... and slashes among them
     ANY_CASE = 64               # contractions may be in capitals
     SUFFIXES = 128              # contractions end a word, instead of being pieces
@@ -32,10 +20,10 @@ cdef enum AsciiRules:
 
 
 # The places in text[0:64], all of which may be read, where pieces begin, given that one begins at 0: a bit for each.
-# Only those that nothing behind the 64 bytes could change, or a character that these rules do not reach; what follows
+# Only those that nothing after the 64 bytes could change, or a character that these rules do not reach; what follows
 # the last of them is for the next call.
 cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil
 
-# The same for text[0:n], the last n bytes of a text, from 1 to 63, none behind which is read. Bit n is set if the last
+# The same for text[0:n], the last n bytes of a text, from 1 to 63; no byte after them is read. Bit n is set if the last
 # piece is known to end there: nothing is left to be found.
 cdef uint64_t last_piece_starts(const uint8_t *text, int n, uint32_t rules, cbpe_classify classify) noexcept nogil

@@ -8,11 +8,9 @@ to the next: the next block begins with the last piece that this one could not f
 
 from libc.string cimport memcpy, memset
 
+from cbpe._core.c.ascii cimport cbpe_masks
+from cbpe._core.c.bits cimport cbpe_highest_bit, cbpe_lowest_bit
 from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, category_of
-
-cdef extern from "bits.h" nogil:
-    int cbpe_highest_bit(uint64_t x)
-    int cbpe_lowest_bit(uint64_t x)
 
 cdef enum:
     LONG_S = 0x17F
@@ -37,7 +35,7 @@ cdef inline int contraction(const uint8_t *text, int left, uint32_t rules) noexc
 
 
 cdef inline uint64_t begin_tails(uint64_t blanks, uint64_t newlines, uint64_t gaps) noexcept nogil:
-    """Where the rest of a run of white space begins behind its last line break. `gaps`: the white space that is no
+    """Where the rest of a run of white space begins after its last line break. `gaps`: the white space that is no
     line break."""
     cdef uint64_t begins = gaps & (blanks & newlines) << 1
     cdef uint64_t left = begins, bit
@@ -138,6 +136,47 @@ cdef inline uint64_t last_bytes(uint64_t firsts, uint64_t tails) noexcept nogil:
     return (firsts | second) & ~(tails >> 1) | second << 1 & tails
 
 
+cdef inline uint64_t number_starts(uint64_t digits, uint64_t spaces, uint32_t rules) noexcept nogil:
+    """Where numbers begin, each of which may be only a part of a run of digits."""
+    cdef uint64_t starts = digits & ~(digits << 1), group
+    if rules & DIGITS_BY_ONE:
+        return digits
+    if rules & DIGIT_PREFIX:
+        starts &= ~(spaces << 1)
+    if rules & DIGITS_BY_THREE:
+        group = starts << 3 & digits & digits << 1 & digits << 2
+        while group:
+            starts |= group
+            group = group << 3 & digits & digits << 1 & digits << 2
+    return starts
+
+
+cdef inline uint64_t fit_contractions(
+    const uint8_t *text, int size, uint32_t rules, uint64_t apostrophes, uint64_t *starts
+) noexcept nogil:
+    """Let pieces begin and end as contractions do, each of which begins with one of these apostrophes. Returns where
+    the starts are certain: not from a contraction on that the text, of `size` bytes, cuts off."""
+    cdef uint64_t bit
+    cdef int i, length
+    while apostrophes:
+        i = cbpe_lowest_bit(apostrophes)
+        bit = <uint64_t>1 << i
+        apostrophes ^= bit
+        length = contraction(text + i, size - i, rules)
+        if length < 0:
+            return bit - 1 if rules & SUFFIXES else 2 * bit - 1
+        if length == 0:
+            continue
+        if rules & SUFFIXES:
+            starts[0] &= ~bit
+            # An apostrophe right after it begins a piece as well, and is no suffix.
+            apostrophes &= ~(bit << length)
+        # Nothing begins within the contraction, and something right after it.
+        starts[0] &= ~((bit << length) - 2 * bit)
+        starts[0] |= bit << length
+    return ~<uint64_t>0
+
+
 cdef inline uint64_t starts_within(
     const uint8_t *text, int n, uint32_t rules, cbpe_classify classify
 ) noexcept nogil:
@@ -148,8 +187,8 @@ cdef inline uint64_t starts_within(
         uint64_t trusted = ~<uint64_t>0     # where what is known decides
         uint64_t tails = 0                  # of punctuation that is not ASCII, all but the first bytes
         uint64_t letters, digits, spaces, newlines, blanks, gaps, punctuation, taken
-        uint64_t starts, words, numbers, marks, prefixes, group, bit
-        int size = 64, i, length
+        uint64_t starts, words, marks, prefixes, group, bit
+        int size = 64, i
     classify(text, &m)
     if n < 64:
         m.beyond |= ~<uint64_t>0 << n
@@ -165,7 +204,7 @@ cdef inline uint64_t starts_within(
     punctuation = valid & ~(letters | digits | blanks)
 
     if rules & NEWLINES:
-        # Line breaks right behind punctuation belong to it: the carry of the addition runs through them.
+        # Line breaks right after punctuation belong to it: the carry of the addition runs through them.
         taken = newlines & ~(newlines + (newlines & punctuation << 1))
         blanks &= ~taken
         if rules & SLASHES and m.slash & taken << 1:
@@ -194,39 +233,13 @@ cdef inline uint64_t starts_within(
     marks &= ~(spaces << 1)
     if rules & CASES:
         words |= m.upper & (letters & ~m.upper) << 1
-    if rules & DIGITS_BY_ONE:
-        numbers = digits
-    else:
-        numbers = digits & ~(digits << 1)
-        if rules & DIGIT_PREFIX:
-            numbers &= ~(spaces << 1)
-        if rules & DIGITS_BY_THREE:
-            group = numbers << 3 & digits & digits << 1 & digits << 2
-            while group:
-                numbers |= group
-                group = group << 3 & digits & digits << 1 & digits << 2
-    starts |= words | numbers | marks
+    starts |= words | number_starts(digits, spaces, rules) | marks
 
     group = m.apostrophe & letters >> 1 & (letters << 1 if rules & SUFFIXES else marks)
     if m.apostrophe >> (size - 1) & 1:
         group |= m.apostrophe & <uint64_t>1 << (size - 1)
-    while group:
-        i = cbpe_lowest_bit(group)
-        bit = <uint64_t>1 << i
-        group ^= bit
-        length = contraction(text + i, size - i, rules)
-        if length < 0:
-            trusted &= bit - 1 if rules & SUFFIXES else 2 * bit - 1
-            break
-        if length == 0:
-            continue
-        if rules & SUFFIXES:
-            starts &= ~bit
-            # An apostrophe right behind begins a piece as well, and is no suffix.
-            group &= ~(bit << length)
-        # Nothing begins within the contraction, and something right behind it.
-        starts &= ~((bit << length) - 2 * bit)
-        starts |= bit << length
+    if group:
+        trusted &= fit_contractions(text, size, rules, group, &starts)
     starts = starts & valid & trusted | 1
     if size == n < 64 and valid & ~trusted == 0:
         # All is known and decided: the text's end ends the last piece.
@@ -243,12 +256,6 @@ cdef uint64_t last_piece_starts(const uint8_t *text, int n, uint32_t rules, cbpe
     memset(block, 0, sizeof(block))
     memcpy(block, text, <size_t>n)
     return starts_within(block, n, rules, classify)
-
-
-def instruction_sets():
-    """The instruction sets that this machine can classify characters with, the fastest first. All give the same
-    pieces."""
-    return tuple(name for name in ("avx512", "avx2", "portable") if cbpe_classify_by_name(name.encode()) != NULL)
 
 
 RULES = {

@@ -24,7 +24,7 @@ cdef class Classes:
 
 
 cdef object bit(object number):
-    """A set of sets with this one in it. There are more sets than a C integer has bits, so the number is no C integer."""
+    """A set of sets with this one in it. A Python object, for there may be more sets than a C integer has bits."""
     return 1 << number
 
 

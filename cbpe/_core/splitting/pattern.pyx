@@ -113,7 +113,7 @@ cdef class Parser:
         return nodes[0] if len(nodes) == 1 else (SEQUENCE, nodes)
 
     cdef tuple repeated(self, bint ignore_case, bint dot_all):
-        """One item and the quantifier behind it."""
+        """One item and the quantifier after it."""
         cdef Py_ssize_t start = self.position
         cdef tuple item = self.item(ignore_case, dot_all)
         cdef int least, most

@@ -2,11 +2,8 @@
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from cbpe._core.splitting.blocks cimport cbpe_classify
-
-
-cdef extern from "spans.h" nogil:
-    ctypedef void (*cbpe_write_spans)(uint64_t ends, Py_ssize_t n, Py_ssize_t base, Py_ssize_t *spans) noexcept nogil
+from cbpe._core.c.ascii cimport cbpe_classify
+from cbpe._core.c.spans cimport cbpe_write_spans
 
 
 cdef struct Span:
@@ -15,8 +12,8 @@ cdef struct Span:
     Py_ssize_t end
 
 
-# How far the splitting of a text has come. A piece may be so long that reading it takes several turns: whoever goes on
-# does so with the same text and size, and begins anew, with read_from, where the position is another.
+# How far the splitting of a text has come. A piece may be so long that reading it takes several turns: the caller
+# that goes on gives the same text and size, and begins anew, with read_from, where the position is another.
 cdef struct Reading:
     Py_ssize_t position  # where the next piece begins
     Py_ssize_t at  # how far the automaton has read that piece; 0: it begins to
@@ -43,8 +40,8 @@ cdef struct SplitTables:
 
 
 # Find the next pieces of text[reading.position:size] (valid UTF-8), at most `capacity` of them, and move the position
-# behind the last. The text has ended when that is size: fewer than `capacity` spans, and even none, may also mean that
-# the pattern or a piece takes long, and that it is time to look at the signals.
+# to the end of the last. The text has ended when that is size: fewer than `capacity` spans, and even none, may also
+# mean that the pattern or a piece takes long, and that it is time to look at the signals.
 cdef Py_ssize_t find_pieces(
     const SplitTables *tables,
     const uint8_t *text,
@@ -55,7 +52,7 @@ cdef Py_ssize_t find_pieces(
 ) noexcept nogil
 
 
-# As find_pieces, where the text goes on behind text[:size] in a way that is not known yet (`size` lies between two
+# As find_pieces, where the text goes on after text[:size] in a way that is not known yet (`size` lies between two
 # characters): only the pieces that are the same however it goes on. undecided[0] says that it takes more text to find
 # another one; the position is then where the undecided one begins.
 cdef Py_ssize_t find_sure_pieces(
@@ -70,10 +67,10 @@ cdef Py_ssize_t find_sure_pieces(
 
 
 # The last place in text[:size], which may end within a character, where one piece ends and another begins for certain,
-# whatever is before and behind: 0 if none is found. behind[0] is the end of the one character behind that place, which
+# whatever comes before and after: 0 if none is found. seen[0] is the end of the one character after that place, which
 # find_sure_pieces has to see to get there.
 cdef Py_ssize_t find_border(
-    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *behind
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *seen
 ) noexcept nogil
 
 

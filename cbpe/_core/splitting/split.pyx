@@ -7,27 +7,18 @@ automaton (automaton.pyx). Here is the loop that runs the automaton over UTF-8, 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
+from cbpe._core.c.bits cimport cbpe_count_bits, cbpe_highest_bit, cbpe_lowest_bit
+from cbpe._core.c.instructions cimport Instructions, choose_instructions
+from cbpe._core.c.loads cimport cbpe_load64, cbpe_prefetch
+from cbpe._core.c.spans cimport SPANS_AT_ONCE
 from cbpe._core.splitting.automaton cimport BOUNDARY, FLAGS, MARK, START, STATE_SHIFT, STOP, Automaton, compile_pattern
-from cbpe._core.splitting.blocks cimport cbpe_classify_by_name, last_piece_starts, piece_starts
+from cbpe._core.splitting.blocks cimport last_piece_starts, piece_starts
 from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
 from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
 from cbpe._core.splitting.pattern cimport Pattern, parse
-from cbpe._core.text.utf8 cimport character_start
+from cbpe._core.text.utf8 cimport character_size, character_start, read_character
 
-from cbpe._core.splitting.blocks import instruction_sets
 from cbpe._core.splitting.pattern import PatternNotSupported
-
-cdef extern from "bits.h" nogil:
-    int cbpe_count_bits(uint64_t x)
-    int cbpe_highest_bit(uint64_t x)
-    int cbpe_lowest_bit(uint64_t x)
-    uint64_t cbpe_load64(const uint8_t *p)
-    void cbpe_prefetch(const void *p)
-
-cdef extern from "spans.h" nogil:
-    cbpe_write_spans cbpe_write_spans_by_name(const char *name)
-    enum:
-        SPANS_AT_ONCE "CBPE_SPANS_AT_ONCE"
 
 __all__ = ["UNICODE_VERSION", "PatternNotSupported", "Splitter", "category"]
 
@@ -42,32 +33,11 @@ cdef enum:
     # Bytes that the automaton reads before the caller has its turn, be it within one piece, in vain, or again: patterns
     # such as a*b try each place of a run to its end.
     MAX_STEPS = 1 << 24
-    # Stands for a byte that is not part of valid UTF-8, so that the walk stays inside of the text and the tables
-    # whatever it is given.
-    REPLACEMENT_CHARACTER = 0xFFFD
 
 cdef enum Pause:
     NONE
     TOOK_LONG  # it is time to look at the signals
     UNDECIDED  # whether or where the piece ends depends on text that is not there yet
-
-
-cdef inline uint32_t decode(const uint8_t *text, Py_ssize_t left, int *length) noexcept nogil:
-    """The character that begins at text[0] >= 128, and its length: from one to `left` bytes, whatever they are."""
-    cdef uint32_t lead = text[0]
-    if lead < 0xE0:
-        if lead >= 0xC0 and left >= 2:
-            length[0] = 2
-            return (lead & 0x1F) << 6 | (text[1] & 0x3F)
-    elif lead < 0xF0:
-        if left >= 3:
-            length[0] = 3
-            return (lead & 0x0F) << 12 | (text[1] & 0x3F) << 6 | (text[2] & 0x3F)
-    elif left >= 4:
-        length[0] = 4
-        return (lead & 0x07) << 18 | (text[1] & 0x3F) << 12 | (text[2] & 0x3F) << 6 | (text[3] & 0x3F)
-    length[0] = 1
-    return REPLACEMENT_CHARACTER
 
 
 cdef inline bint block_ahead(const uint8_t *text, Py_ssize_t left, bint failed) noexcept nogil:
@@ -90,7 +60,7 @@ cdef inline Py_ssize_t put_spans(
     const SplitTables *tables, uint64_t ends, Py_ssize_t *position, Span *spans, Py_ssize_t capacity
 ) noexcept nogil:
     """Put the pieces that follow one another from a position on, whose ends are the bits of `ends` (one or more), and
-    move the position behind the last. Returns how many there was room for."""
+    move the position to the end of the last. Returns how many there was room for."""
     cdef Py_ssize_t base = position[0], start = base, end, count = 0, n = cbpe_count_bits(ends)
     # Known before the pieces are written, so that the processor goes on there meanwhile.
     position[0] = base + cbpe_highest_bit(ends)
@@ -107,6 +77,11 @@ cdef inline Py_ssize_t put_spans(
     return count
 
 
+cdef inline bint may_be_known(uint8_t lead) noexcept nogil:
+    """Whether a block may get past the character that begins with this byte."""
+    return lead < 0xE3
+
+
 cdef Py_ssize_t take_blocks(
     const SplitTables *tables,
     const uint8_t *text,
@@ -114,39 +89,26 @@ cdef Py_ssize_t take_blocks(
     Py_ssize_t *position,
     Span *spans,
     Py_ssize_t capacity,
+    bint goes_on,
 ) noexcept nogil:
-    """Split blocks of 64 bytes (blocks.pyx) as long as each finishes a piece."""
-    cdef Py_ssize_t base = position[0], count = 0
+    """Split blocks of 64 bytes (blocks.pyx) as long as each finishes a piece, and what is left of a text that ends."""
+    cdef Py_ssize_t base = position[0], count = 0, left
     cdef uint64_t starts
-    while size - base >= BLOCK and count < capacity:
-        cbpe_prefetch(text + base + 1024)
-        starts = piece_starts(text + base, tables.rules, tables.classify)
+    while count < capacity:
+        left = size - base
+        if left >= BLOCK:
+            cbpe_prefetch(text + base + 1024)
+            starts = piece_starts(text + base, tables.rules, tables.classify)
+        elif not goes_on and left >= tables.least_rest and may_be_known(text[base]):
+            starts = last_piece_starts(text + base, <int> left, tables.rules, tables.classify)
+        else:
+            break
         starts &= starts - 1
         if starts == 0:
             break
         count += put_spans(tables, starts, &base, spans + count, capacity - count)
     position[0] = base
     return count
-
-
-cdef inline bint may_be_known(uint8_t lead) noexcept nogil:
-    """Whether a block may get past the character that begins with this byte."""
-    return lead < 0xE3
-
-
-cdef Py_ssize_t take_rest(
-    const SplitTables *tables,
-    const uint8_t *text,
-    Py_ssize_t size,
-    Py_ssize_t *position,
-    Span *spans,
-    Py_ssize_t capacity,
-) noexcept nogil:
-    """Split what is less than a block, to the text's end or as far as a block tells."""
-    cdef Py_ssize_t base = position[0]
-    cdef uint64_t starts = last_piece_starts(text + base, <int> (size - base), tables.rules, tables.classify)
-    starts &= starts - 1
-    return put_spans(tables, starts, position, spans, capacity) if starts else 0
 
 
 cdef Py_ssize_t walk(
@@ -163,10 +125,10 @@ cdef Py_ssize_t walk(
     """Run the automaton from where it is: to the end, or over at least one piece to where blocks may do it faster, or
     until its turn is over.
 
-    If the text goes on behind text[:size], the piece that the automaton is in at the end is not known yet.
+    If more text follows text[:size], the piece that the automaton is in at the end is not known yet.
 
     The common case has no branch that depends on the text: a boundary moves the end of the array of spans by one. Only
-    a piece whose end is known later than one character behind it, or a character that nothing matches, takes a turn
+    a piece whose end is known later than one character after it, or a character that nothing matches, takes a turn
     through the slow part.
     """
     cdef:
@@ -190,7 +152,7 @@ cdef Py_ssize_t walk(
                 length = 1
                 entry = ascii_rows[(entry & <uint32_t> STATE) + byte]
             else:
-                code_point = decode(text + at, size - at, &length)
+                code_point = read_character(text + at, size - at, &length)
                 of_class = blocks[(<uint32_t> block_of[code_point >> 8] << 8) + (code_point & 255)]
                 entry = class_rows[((entry & <uint32_t> STATE) >> 1) + of_class]
         elif at < size:
@@ -224,7 +186,7 @@ cdef Py_ssize_t walk(
                 elif text[start] < 128:
                     start += 1
                 else:
-                    decode(text + start, size - start, &length)
+                    read_character(text + start, size - start, &length)
                     start += length
                 at = mark = start
                 entry = START_ENTRY
@@ -250,20 +212,12 @@ cdef inline Py_ssize_t run(
     Pause *pause,
 ) noexcept nogil:
     """Blocks where they do it, the automaton elsewhere."""
-    cdef Py_ssize_t count = 0, taken = 0, left
+    cdef Py_ssize_t count = 0, taken = 0
     pause[0] = NONE
     while pause[0] == NONE and count < capacity and reading.position < size:
         if tables.rules and reading.at == 0:
-            taken = take_blocks(tables, text, size, &reading.position, spans + count, capacity - count)
+            taken = take_blocks(tables, text, size, &reading.position, spans + count, capacity - count, goes_on)
             count += taken
-            left = size - reading.position
-            if (
-                not goes_on
-                and tables.least_rest <= left < BLOCK
-                and count < capacity
-                and may_be_known(text[reading.position])
-            ):
-                count += take_rest(tables, text, size, &reading.position, spans + count, capacity - count)
         if count < capacity and reading.position < size:
             count += walk(
                 tables, text, size, reading, spans + count, capacity - count, goes_on, taken == 0, pause
@@ -309,32 +263,24 @@ cdef Py_ssize_t find_sure_pieces(
 
 
 cdef uint32_t class_at(const SplitTables *tables, const uint8_t *text, Py_ssize_t left, int *length) noexcept nogil:
-    cdef uint32_t code_point = text[0]
-    length[0] = 1
-    if code_point >= 128:
-        code_point = decode(text, left, length)
+    cdef uint32_t code_point = read_character(text, left, length)
     return tables.blocks[(<uint32_t> tables.block_of[code_point >> 8] << 8) + (code_point & 255)]
 
 
-cdef inline int length_by_lead(uint8_t lead) noexcept nogil:
-    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-
-
 cdef Py_ssize_t find_border(
-    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *behind
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *seen
 ) noexcept nogil:
     cdef:
         Py_ssize_t at = size, border = size, end = size
         uint64_t next_class = 0  # as a bit; none for a character that is not whole
-        uint32_t code_point, of_class
+        uint32_t of_class
         int length
     while at > 0 and tables.borders != NULL:
         at = character_start(text, size, at - 1)
-        if border - at >= length_by_lead(text[at]):
-            code_point = text[at] if text[at] < 128 else decode(text + at, border - at, &length)
-            of_class = tables.blocks[(<uint32_t> tables.block_of[code_point >> 8] << 8) + (code_point & 255)]
+        if border - at >= character_size(text[at]):
+            of_class = class_at(tables, text + at, border - at, &length)
             if tables.borders[of_class] & next_class:
-                behind[0] = end
+                seen[0] = end
                 return border
             next_class = <uint64_t> 1 << of_class
         end = border
@@ -346,7 +292,8 @@ cdef class Splitter:
     """A split pattern, compiled; without one (None), a text is one piece. Never changes, so threads may share it.
 
     `rules` are the AsciiRules that say the same of ASCII as the pattern does, 0 if none do; `instructions` is one of
-    instruction_sets(), the fastest by default. Neither changes a piece.
+    instruction_sets(), by default what the environment's CBPE_INSTRUCTIONS names, or the widest. Neither changes a
+    piece.
 
     Raises PatternNotSupported where the native splitter does not understand the pattern.
 
@@ -358,16 +305,14 @@ cdef class Splitter:
         cdef Automaton automaton
         cdef Classes classes
         cdef Pattern parsed
+        cdef Instructions chosen
         if pattern is not None and not isinstance(pattern, str):
             raise TypeError(f"a split pattern is a str or None, not {type(pattern).__name__}")
-        if instructions is None:
-            instructions = instruction_sets()[0]
-        self.tables.classify = cbpe_classify_by_name(instructions.encode())
-        if self.tables.classify == NULL:
-            raise ValueError(f"no instruction set {instructions!r} here: there are {', '.join(instruction_sets())}")
-        self.tables.write_spans = cbpe_write_spans_by_name(instructions.encode())
-        # With portable instructions a block takes about as long as the automaton takes for 64 bytes.
-        self.tables.least_rest = BLOCK if instructions == "portable" else LEAST_REST
+        chosen = choose_instructions(instructions)
+        self.tables.classify = chosen.classify
+        self.tables.write_spans = chosen.write_spans
+        # In the portable way a block takes about as long as the automaton takes for 64 bytes.
+        self.tables.least_rest = BLOCK if chosen.classify == choose_instructions("portable").classify else LEAST_REST
         self.tables.rules = rules
         self.pattern = pattern
         if pattern is None:
@@ -438,17 +383,17 @@ cdef class Splitter:
         return pieces, reading.position
 
     def last_border(self, const uint8_t[::1] text not None):
-        """-> (place, end of the character behind it), both in bytes: the last place in UTF-8 where one piece ends and
-        another begins whatever is before and behind. (0, 0) if there is none; the text may end within a character.
+        """-> (place, end of the character after it), both in bytes: the last place in UTF-8 where one piece ends and
+        another begins whatever comes before and after. (0, 0) if there is none; the text may end within a character.
 
-        What is before the place, split by sure_spans together with that character, and what is behind it, split on its
-        own, are the pieces of the whole.
+        What is before the place, split by sure_spans together with that character, and what comes after it, split on
+        its own, are the pieces of the whole.
         """
-        cdef Py_ssize_t behind = 0, size = text.shape[0], border = 0
+        cdef Py_ssize_t seen = 0, size = text.shape[0], border = 0
         if size:
             with nogil:
-                border = find_border(&self.tables, &text[0], size, &behind)
-        return border, behind
+                border = find_border(&self.tables, &text[0], size, &seen)
+        return border, seen
 
 
 cdef bytes ascii_rows(Automaton automaton, Classes classes):

@@ -24,7 +24,7 @@ cdef struct SpecialTables:
     uint32_t n_lengths
 
 
-# Where the first special token at or behind text[start[0]] begins, or -1. which[0] becomes its number: the longest of
+# Where the first special token at or after text[start[0]] begins, or -1. which[0] becomes its number: the longest of
 # those that begin there. start[0] becomes where the search has come to: `size` if there is none; a place before that if
 # it stopped after about as much work as looking at `effort` bytes takes, to be called again.
 cdef Py_ssize_t find_special(

@@ -7,7 +7,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memchr, memcmp, memcpy
 
-from cbpe._core.vocabulary.vocabulary cimport cbpe_hash
+from cbpe._core.c.hashing cimport cbpe_hash
 
 cdef enum:
     WITH_GIL = 1 << 20          # bytes of text, or as much work, that are not worth giving up the GIL for
@@ -17,7 +17,7 @@ cdef enum:
 cdef Py_ssize_t find_first(
     const SpecialTables *s, const uint8_t *text, Py_ssize_t size, Py_ssize_t start
 ) noexcept nogil:
-    """Where a byte that special tokens start with stands, at or behind text[start]; `size` if there is none.
+    """Where a byte that special tokens start with stands, at or after text[start]; `size` if there is none.
 
     Few such bytes are looked for one after the other, in windows that grow, so that a rare one costs what memchr costs
     and a frequent one is found at once.

@@ -1,18 +1,43 @@
-"""The UTF-8 form of a text: Python's own, where it has one, or ours for the time of a call."""
+"""UTF-8: reading its characters, and the UTF-8 form of a text, which is Python's own where it has one, or ours for the
+time of a call."""
 
-from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
+
+from cbpe._core.c.utf8 cimport cbpe_write_utf8
 
 
-cdef extern from "utf8.h" nogil:
-    ctypedef ptrdiff_t (*cbpe_write_utf8)(const void *characters, int width, ptrdiff_t n, uint8_t *out) noexcept nogil
-    cbpe_write_utf8 cbpe_utf8_writer(const char *name)
-    enum:
-        CBPE_UTF8_SLACK
+cdef enum:
+    # Stands for a byte that is not part of valid UTF-8, so that reading stays inside of the text and of tables by
+    # code point, whatever the bytes are.
+    REPLACEMENT_CHARACTER = 0xFFFD
+
+
+cdef inline int character_size(uint8_t lead) noexcept nogil:
+    """The bytes of the character that begins with this byte; 0 if none does. (C0, C1 and what is above F4 begin none
+    either, and are taken for a character's first byte all the same.)"""
+    return 1 if lead < 0x80 else 0 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
+cdef inline uint32_t read_character(const uint8_t *text, Py_ssize_t left, int *size) noexcept nogil:
+    """The character that begins at text[0], and its size: from one to `left` bytes, whatever they are."""
+    cdef uint32_t lead = text[0]
+    if lead < 0xE0:
+        if lead >= 0xC0 and left >= 2:
+            size[0] = 2
+            return (lead & 0x1F) << 6 | (text[1] & 0x3F)
+    elif lead < 0xF0:
+        if left >= 3:
+            size[0] = 3
+            return (lead & 0x0F) << 12 | (text[1] & 0x3F) << 6 | (text[2] & 0x3F)
+    elif left >= 4:
+        size[0] = 4
+        return (lead & 0x07) << 18 | (text[1] & 0x3F) << 12 | (text[2] & 0x3F) << 6 | (text[3] & 0x3F)
+    size[0] = 1
+    return lead if lead < 0x80 else REPLACEMENT_CHARACTER
 
 
 cdef inline Py_ssize_t character_start(const uint8_t *text, Py_ssize_t size, Py_ssize_t at) noexcept nogil:
-    """The start of the character that text[at] is in; `size` behind the text."""
+    """The start of the character that text[at] is in; `size` for a place after the text."""
     if at >= size:
         return size
     while at > 0 and text[at] & 0xC0 == 0x80:

@@ -8,9 +8,10 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_FromObject, PyUnicode_READ_CHAR
 from libc.stdlib cimport free, malloc, realloc
 
-cdef extern from "bits.h" nogil:
-    void cbpe_want_large_pages(void *p, size_t n)
-    void *cbpe_atomic_swap(void **place, void *p)
+from cbpe._core.c.allocation cimport cbpe_want_large_pages
+from cbpe._core.c.atomics cimport cbpe_atomic_swap
+from cbpe._core.c.instructions cimport choose_instructions
+from cbpe._core.c.utf8 cimport CBPE_UTF8_SLACK
 
 cdef extern from "Python.h":
     Py_ssize_t PY_SSIZE_T_MAX
@@ -112,11 +113,10 @@ cdef str read_utf8(text, cbpe_write_utf8 write, void **last, Utf8 *utf8):
 
 
 def to_utf8(str text not None, str instructions not None):
-    """The UTF-8 form of a text as we make it, with the instructions of this name (see CBPE_INSTRUCTIONS); None where
-    there is a lone surrogate. For tests."""
+    """The UTF-8 form of a text as we make it, with the instructions of this name (see instruction_sets); None if it has
+    a lone surrogate. For tests."""
     cdef Utf8 utf8
-    cdef bytes name = instructions.encode()
-    if not convert(text, cbpe_utf8_writer(name), &utf8):
+    if not convert(text, choose_instructions(instructions).write_utf8, &utf8):
         return None
     try:
         return (<const char *>utf8.bytes)[:utf8.size]

@@ -11,13 +11,11 @@ from libc.stdint cimport UINT32_MAX, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
+from cbpe._core.c.bits cimport cbpe_highest_bit
 from cbpe._core.training.pairs cimport (
     Candidate, Pair, PairTable, heap_clear, heap_drop, heap_push, heap_reserve, heap_sink, mix, pair_key, table_add,
     table_clear, table_find, table_prefetch, table_rebuild, table_reserve
 )
-
-cdef extern from "bits.h" nogil:
-    int cbpe_highest_bit(uint64_t x)
 
 cdef enum:
     LONG_LIST = 1024                # a position list this long has memory of its own; shorter ones share a block

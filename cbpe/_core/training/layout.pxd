@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from cbpe._core.training.candidates cimport State
-from cbpe._core.vocabulary.vocabulary cimport VocabTables
+from cbpe._core.vocabulary.tables cimport VocabTables
 
 
 # What fails raises, and leaves a state that can only be freed.

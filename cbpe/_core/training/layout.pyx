@@ -9,14 +9,14 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
+from cbpe._core.merging.merge cimport MergeRoom, check_merged, free_merge_room, merge_piece
+from cbpe._core.merging.walk cimport WalkTables, free_walk_tables, stay_apart
 from cbpe._core.training.candidates cimport INSIDE, SEPARATOR, WORK_BETWEEN_CHECKS, check, out_of_memory
-from cbpe._core.merging.merge cimport MergeRoom, free_merge_room, merge_piece
-from cbpe._core.vocabulary.vocabulary cimport NONE
-from cbpe._core.merging.linear cimport WalkTables, free_walk_tables, stay_apart
+from cbpe._core.vocabulary.tables cimport NONE
 
 cdef enum:
     WINDOW = 1 << 20        # bytes of a long word that are encoded at once: some tens of milliseconds
-    MARGIN = 64             # tokens at the end of a window that the bytes behind it might change
+    MARGIN = 64             # tokens at the end of a window that the bytes after it might change
 
 
 cdef struct Coder:
@@ -96,8 +96,7 @@ cdef int encode_word(State *state, Coder *coder, uint32_t *symbols, size_t size)
     while begin < size:
         length = min(window, size - begin)
         n = merge_piece(coder.v, coder.word + begin, length, &coder.room, symbols + begin)
-        if n < 0:
-            return out_of_memory()
+        check_merged(n)
         count_work(state, length)
         if last != NONE and not stay_apart(coder.v, last, symbols[begin], NONE):
             begin = 0

@@ -16,15 +16,14 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from cbpe._core.c.bits cimport cbpe_count_bits
+from cbpe._core.c.loads cimport cbpe_prefetch
 from cbpe._core.training.candidates cimport (
     INSIDE, LENGTH, LONGEST, SEPARATOR, WORK_BETWEEN_CHECKS, Block, Change, Merge, Occurrence, Side, State, WordStarts,
     best_pair, build_pairs, check, clear_pairs, kill, out_of_memory, place_lists, push_pairs
 )
-from cbpe._core.training.pairs cimport Pair, pair_key, prefetch, table_add, table_find, table_prefetch, table_reserve
+from cbpe._core.training.pairs cimport Pair, pair_key, table_add, table_find, table_prefetch, table_reserve
 from cbpe._core.vocabulary.vocabulary cimport MAX_BYTES, MAX_TOKENS
-
-cdef extern from "bits.h" nogil:
-    int cbpe_count_bits(uint64_t x)
 
 cdef enum:
     LOOK_AHEAD = 24                 # positions between the one being merged and the one being fetched
@@ -74,9 +73,9 @@ cdef int64_t replace(State *state, const Pair *pair, uint32_t new_id, uint32_t b
         Change *change
     for i in range(begin, end):
         if i + LOOK_AHEAD < pair.n_positions:
-            prefetch(&symbols[positions[i + LOOK_AHEAD]])
+            cbpe_prefetch(&symbols[positions[i + LOOK_AHEAD]])
             if state.starts != NULL:
-                prefetch(&state.starts[positions[i + LOOK_AHEAD] >> 6])
+                cbpe_prefetch(&state.starts[positions[i + LOOK_AHEAD] >> 6])
         position = positions[i]
         middle = position + n_left
         if symbols[position] != pair.left or symbols[middle] != pair.right:

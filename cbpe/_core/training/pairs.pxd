@@ -4,6 +4,8 @@ from libc.stdint cimport UINT32_MAX, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
+from cbpe._core.c.loads cimport cbpe_prefetch
+
 
 cdef struct Pair:
     # Two neighbouring tokens. A pair is dead, and stays so, when its count is 0.
@@ -43,17 +45,6 @@ cdef struct Heap:
     size_t capacity
 
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define CBPE_PREFETCH(address) __builtin_prefetch(address)
-    #else
-    #define CBPE_PREFETCH(address) ((void)(address))
-    #endif
-    """
-    void prefetch "CBPE_PREFETCH"(const void *address) noexcept nogil
-
-
 cdef inline uint64_t pair_key(uint32_t left, uint32_t right) noexcept nogil:
     return (<uint64_t>left << 32) | right
 
@@ -69,7 +60,7 @@ cdef inline uint64_t home_slot(const PairTable *table, uint64_t key) noexcept no
 
 
 cdef inline void table_prefetch(const PairTable *table, uint64_t key) noexcept nogil:
-    prefetch(&table.slots[home_slot(table, key)])
+    cbpe_prefetch(&table.slots[home_slot(table, key)])
 
 
 cdef inline Pair *table_find(const PairTable *table, uint64_t key) noexcept nogil:

@@ -13,6 +13,7 @@ cdef class Trainer:
     cdef readonly int64_t tokens_at_start
     cdef readonly str stopped
 
+    cdef int allocate(self, size_t n_weights) except -1
     cdef int number_ids(self, Vocabulary initial) except -1
     cdef int enter(self) except -1
     cdef int refuse_broken(self) except -1

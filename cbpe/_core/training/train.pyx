@@ -84,14 +84,7 @@ cdef class Trainer:
         state.max_length = <uint32_t>min(max_token_length, LONGEST) if max_token_length else LONGEST
         state.tie_break = <TieBreak><int>TIE_BREAKS.index(tie_break)
         self.number_ids(initial)
-        state.symbols = <uint32_t *>malloc(n_slots * sizeof(uint32_t))
-        if state.symbols == NULL:
-            out_of_memory()
-        if not same:
-            state.starts = <WordStarts *>calloc(n_slots // 64 + 1, sizeof(WordStarts))
-            state.weights = <int64_t *>malloc(n_kept * sizeof(int64_t))
-            if state.starts == NULL or state.weights == NULL:
-                out_of_memory()
+        self.allocate(0 if same else n_kept)
         if n_words == 0 or n_bytes == 0:
             return
         with nogil:
@@ -99,6 +92,19 @@ cdef class Trainer:
             if initial is not None:
                 lay_out_tokens(state, &initial.tables)
                 trace_merges(state)
+
+    cdef int allocate(self, size_t n_weights) except -1:
+        """Take memory for the symbols, and for so many weights of words, if any."""
+        cdef State *state = &self.state
+        state.symbols = <uint32_t *>malloc(state.n_slots * sizeof(uint32_t))
+        if state.symbols == NULL:
+            out_of_memory()
+        if n_weights:
+            state.starts = <WordStarts *>calloc(state.n_slots // 64 + 1, sizeof(WordStarts))
+            state.weights = <int64_t *>malloc(n_weights * sizeof(int64_t))
+            if state.starts == NULL or state.weights == NULL:
+                out_of_memory()
+        return 0
 
     def __dealloc__(self):
         free_state(&self.state)

@@ -1,16 +1,9 @@
-"""What other compiled modules may use of a vocabulary: its tables, and the two look-ups in them."""
+"""What other compiled modules may use of a vocabulary: the class, and making room for pairs."""
 
 cimport cython
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 
-cdef extern from "bits.h" nogil:
-    const uint32_t NONE "CBPE_NONE"     # no such token, symbol or id
-    uint64_t cbpe_load64(const uint8_t *p)
-    uint64_t cbpe_mix(uint64_t a, uint64_t b)
-    void cbpe_prefetch(const void *p)
-    void *cbpe_take_zeroed(size_t n)
-    void cbpe_give_back(void *p)
-    uint64_t cbpe_hash(const uint8_t *p, size_t n, uint64_t seed)
+from cbpe._core.vocabulary.tables cimport VocabTables
 
 
 cdef enum:
@@ -18,75 +11,7 @@ cdef enum:
     MAX_BYTES = 1 << 28         # of all tokens together: more is refused before memory is taken
 
 
-cdef struct WordSlot:
-    uint64_t low                # the first 8 bytes of a token of up to 11, or the hash of a longer one
-    uint32_t high               # the next 3, their number on top; of a longer one its size, FAR_WORD on top
-    uint32_t number             # index + 1, 0 where free
-
-
-# Tokens are numbered three ways. A token's *index* is its place here: first the 256 bytes by value, then the merges,
-# first merged first, then the tokens that no merge makes. The indices of bytes and merges are the *symbols* that
-# merging works on: of two merges the one with the smaller symbol comes first. The *id* is what users see.
-cdef struct VocabTables:
-    uint32_t n_tokens
-    uint32_t n_symbols
-    uint32_t longest            # bytes of the longest token
-    uint32_t n_ids              # one more than the largest id
-    bint whole_pieces           # a piece that is a token is that token, before any merge
-    bint monotone               # every merge is made of earlier symbols
-    uint32_t *ids               # index -> id, NONE for a byte that has no token
-    uint32_t *indices           # id -> index, NONE for an id that is not used
-    uint32_t *left              # symbol - 256 -> the symbols that it is merged from
-    uint32_t *right
-    uint32_t *offsets           # index -> where its bytes start; n_tokens + 1 of them
-    uint8_t *bytes
-    uint64_t *pairs             # hash table: left << 43 | right << 22 | (symbol - 255), 0 where free
-    uint64_t pairs_seed         # odd and random: no vocabulary can be made to collide
-    uint32_t *byte_pairs        # first << 8 | second -> the symbol that two bytes merge to, or NONE
-    uint64_t pairs_mask
-    uint64_t *pair_filter       # a bit for the hash of each pair: most look-ups find nothing, and end there
-    int filter_shift
-    WordSlot *words             # hash table: bytes -> index; words.pxd says how
-    uint64_t words_mask
-    uint64_t words_seed
-
-
-cdef inline uint64_t pair_key(uint32_t left, uint32_t right) noexcept nogil:
-    return <uint64_t>left << 43 | <uint64_t>right << 22
-
-
-# The symbol that the two symbols merge to, or NONE.
-cdef inline uint32_t find_pair(const VocabTables *v, uint32_t left, uint32_t right) noexcept nogil:
-    cdef uint64_t key = pair_key(left, right)
-    cdef uint64_t hashed = cbpe_mix(key, v.pairs_seed)
-    cdef uint64_t slot = hashed & v.pairs_mask, bit = hashed >> v.filter_shift
-    cdef uint64_t entry
-    if not v.pair_filter[bit >> 6] >> (bit & 63) & 1:
-        return NONE
-    while True:
-        entry = v.pairs[slot]
-        if entry ^ key < <uint64_t>1 << 22:
-            # The same pair, or a free slot beside the key of the pair (0, 0).
-            return <uint32_t>(entry ^ key) + 255 if entry else NONE
-        if entry == 0:
-            return NONE
-        slot = (slot + 1) & v.pairs_mask
-
-
-# Enter a pair that is not in the table yet; the caller has seen to it that there is room.
-cdef inline void add_pair(VocabTables *v, uint32_t left, uint32_t right, uint32_t symbol) noexcept nogil:
-    cdef uint64_t key = pair_key(left, right)
-    cdef uint64_t hashed = cbpe_mix(key, v.pairs_seed)
-    cdef uint64_t slot = hashed & v.pairs_mask, bit = hashed >> v.filter_shift
-    while v.pairs[slot] != 0:
-        slot = (slot + 1) & v.pairs_mask
-    v.pairs[slot] = key | (symbol - 255)
-    v.pair_filter[bit >> 6] |= <uint64_t>1 << (bit & 63)
-    if left < 256 and right < 256:
-        v.byte_pairs[left << 8 | right] = symbol
-
-
-# Make room for n pairs in v's (empty) tables, which whoever owns v frees with free_pairs.
+# Make room for n pairs in v's (empty) tables. The owner of v frees it with free_pairs.
 cdef int allocate_pairs(VocabTables *v, uint32_t n) except -1
 
 cdef void free_pairs(VocabTables *v) noexcept nogil

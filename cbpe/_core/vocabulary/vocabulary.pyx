@@ -10,9 +10,12 @@ import struct
 import zlib
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 
+from cbpe._core.c.allocation cimport cbpe_give_back, cbpe_take_zeroed
+from cbpe._core.vocabulary.tables cimport NONE, add_pair, find_pair
 from cbpe._core.vocabulary.words cimport fill_words, find_word, free_words
 
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
@@ -96,7 +99,7 @@ cdef int fill_indices(VocabTables *v) except -1:
 
 
 cdef int order_merges(VocabTables *v, uint32_t *order) except -1:
-    """List the merges (symbol - 256), each behind the merges that it is made of. Refuses merges that are made of
+    """List the merges (symbol - 256), each after the merges that it is made of. Refuses merges that are made of
     themselves."""
     cdef uint32_t n = v.n_symbols - 256
     cdef uint32_t i, part, done = 0
@@ -340,7 +343,7 @@ cdef class Vocabulary:
         """The vocabulary as bytes, the same for the same vocabulary on every machine.
 
         Little-endian: a header of 40 bytes (magic, format version, flags, number of merges, number of unmerged tokens,
-        bytes of these, number of runs of ids, 0, CRC-32 of all before and behind it), then uint32[merges] left symbols,
+        bytes of these, number of runs of ids, 0, CRC-32 of all before and after it), then uint32[merges] left symbols,
         uint32[merges] right symbols, the ids of all tokens as runs of consecutive ids, uint32[runs] first ids and
         uint32[runs] counts, uint32[unmerged] lengths, and the unmerged tokens' bytes.
         """

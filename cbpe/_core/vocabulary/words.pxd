@@ -3,10 +3,10 @@ so that one fetch from memory finds them."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from cbpe._core.vocabulary.vocabulary cimport NONE, VocabTables, WordSlot, cbpe_load64, cbpe_mix
-
-cdef extern from "bits.h" nogil:
-    const uint64_t cbpe_key_masks[16][2]
+from cbpe._core.c.hashing cimport cbpe_mix
+from cbpe._core.c.keys cimport cbpe_key_masks
+from cbpe._core.c.loads cimport cbpe_load64
+from cbpe._core.vocabulary.tables cimport NONE, VocabTables, WordSlot
 
 
 cdef enum:

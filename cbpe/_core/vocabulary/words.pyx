@@ -2,7 +2,9 @@
 
 from libc.string cimport memcmp, memcpy, memset
 
-from cbpe._core.vocabulary.vocabulary cimport cbpe_give_back, cbpe_hash, cbpe_prefetch, cbpe_take_zeroed
+from cbpe._core.c.allocation cimport cbpe_give_back, cbpe_take_zeroed
+from cbpe._core.c.hashing cimport cbpe_hash
+from cbpe._core.c.loads cimport cbpe_prefetch
 
 cdef enum:
     AHEAD = 16                  # tokens whose slots are fetched before they are filled
@@ -14,7 +16,7 @@ cdef struct Word:
 
 
 cdef inline void read_word(const VocabTables *v, const uint8_t *bytes, uint64_t size, Word *word) noexcept nogil:
-    """What the slot of a token with these bytes, behind which 16 may be read, holds but for the token."""
+    """What the slot of a token with these bytes holds but for the token's number. 16 bytes more may be read."""
     cdef uint64_t low = 0, high = 0
     if size > SHORT_WORD:
         word.hashed = cbpe_hash(bytes, <size_t>size, v.words_seed)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reference import encode_with_merges
 from vocabularies import by_merges, encoder, merge_lists
 
-from cbpe._core.splitting.blocks import instruction_sets
+from cbpe._core.c.instructions import instruction_sets
 from cbpe.encodings.named import load_vocabulary
 from cbpe.patterns import CL100K_SPLIT_PATTERN
 

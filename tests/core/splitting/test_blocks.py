@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cbpe._core.splitting.blocks import instruction_sets
+from cbpe._core.c.instructions import instruction_sets
 from cbpe._core.splitting.split import Splitter
 from cbpe.text.patterns import ASCII_RULES
 

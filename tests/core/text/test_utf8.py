@@ -7,16 +7,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import cbpe
+from cbpe._core.c.instructions import instruction_sets
 from cbpe._core.text.utf8 import to_utf8
-
-INSTRUCTIONS = ["avx512", "portable"]  # where there is no AVX-512, the first is the second
 
 # Of one, two and four bytes a character in Python's strings, and one to four in UTF-8: the edges, and what is between.
 CHARACTERS = [*"a\x00\x7f", *"\x80é\xff", *"\u0100\u07ff\u0800\ud7ff\ue000中\uffff", *"\U00010000😀\U0010ffff"]
 texts = st.integers(1, len(CHARACTERS)).flatmap(lambda n: st.text(st.sampled_from(CHARACTERS[:n]), max_size=70))
 
 
-@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+@pytest.mark.parametrize("instructions", instruction_sets())
 @given(text=texts)
 @example(text="a" * 15 + "é")
 @example(text="a" * 16 + "中" * 16 + "😀" * 16 + "é" * 17)
@@ -24,14 +23,14 @@ def test_utf8_is_pythons(instructions, text):
     assert to_utf8(text, instructions) == text.encode()
 
 
-@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+@pytest.mark.parametrize("instructions", instruction_sets())
 def test_every_character_is_pythons(instructions):
     for first in range(0, 0x110000, 0x1000):
         text = "".join(chr(c) for c in range(first, first + 0x1000) if not 0xD800 <= c < 0xE000)
         assert to_utf8(text, instructions) == text.encode()
 
 
-@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+@pytest.mark.parametrize("instructions", instruction_sets())
 @given(before=texts, surrogate=st.integers(0xD800, 0xDFFF).map(chr), behind=texts)
 def test_a_lone_surrogate_is_told(instructions, before, surrogate, behind):
     assert to_utf8(before + surrogate + behind, instructions) is None

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from cbpe._core.vocabulary.vocabulary cimport VocabTables
+from cbpe._core.vocabulary.tables cimport VocabTables
 
 
 # A trie of the bytes of all symbols that merging can produce. Nodes are numbered in the order in which they were made;
@@ -33,10 +33,11 @@ cdef bint walk_piece(
 # The child of a node by a byte, or 0.
 cdef uint32_t find_child(const WalkTables *w, uint32_t node, uint8_t byte) noexcept nogil
 
-# The tables for a monotone vocabulary, or NULL where there is no memory. The caller frees them with free_walk_tables.
-cdef WalkTables *new_walk_tables(const VocabTables *v) noexcept nogil
+# The tables for a monotone vocabulary at a place that threads share, made now if they are not there yet; NULL where
+# there is no memory. The owner of the place frees them with free_walk_tables.
+cdef const WalkTables *shared_walk_tables(const VocabTables *v, WalkTables **place) noexcept nogil
 
-cdef void free_walk_tables(WalkTables *w) noexcept nogil
+cdef void free_walk_tables(void *tables) noexcept nogil
 
 # Whether two symbols that merging makes of their own bytes stay neighbours when their bytes are merged, counting only
 # merges before `limit` (NONE: all). Needs a monotone vocabulary.

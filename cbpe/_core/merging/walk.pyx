@@ -12,7 +12,8 @@ Needs a monotone vocabulary: only then the order in which a symbol's merges happ
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memset
 
-from cbpe._core.vocabulary.vocabulary cimport NONE, find_pair
+from cbpe._core.merging.shared cimport shared_tables
+from cbpe._core.vocabulary.tables cimport NONE, find_pair
 
 
 # Whether two symbols stay neighbours when their bytes are merged, counting only merges before `limit`: the merges that
@@ -70,7 +71,7 @@ cdef uint32_t add_child(
     return child
 
 
-cdef WalkTables *new_walk_tables(const VocabTables *v) noexcept nogil:
+cdef void *new_walk_tables(const VocabTables *v) noexcept nogil:
     cdef WalkTables *w = <WalkTables *>calloc(1, sizeof(WalkTables))
     cdef uint64_t room = 257        # nodes: the root, the bytes, at most one for each byte of each merge's right part
     cdef uint32_t n_nodes = 1
@@ -122,12 +123,17 @@ cdef WalkTables *new_walk_tables(const VocabTables *v) noexcept nogil:
     return w
 
 
-cdef void free_walk_tables(WalkTables *w) noexcept nogil:
+cdef void free_walk_tables(void *tables) noexcept nogil:
+    cdef WalkTables *w = <WalkTables *>tables
     if w != NULL:
         free(w.edges)
         free(w.symbols)
         free(w.shorter)
         free(w)
+
+
+cdef const WalkTables *shared_walk_tables(const VocabTables *v, WalkTables **place) noexcept nogil:
+    return <const WalkTables *>shared_tables(v, <void **>place, new_walk_tables, free_walk_tables)
 
 
 cdef inline uint32_t longest_symbol(

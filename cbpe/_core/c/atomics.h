@@ -1,0 +1,47 @@
+/* Atomics, sequentially consistent, for what threads share. */
+#ifndef CBPE_ATOMICS_H
+#define CBPE_ATOMICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#endif
+
+/* Add n and return the sum; put a pointer in a place and return what stood there; read it; put it there if the place is
+ * empty, and return whether it was. */
+static inline int64_t cbpe_atomic_add(int64_t *p, int64_t n) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __atomic_add_fetch(p, n, __ATOMIC_SEQ_CST);
+#else
+    return _InterlockedExchangeAdd64((volatile long long *)p, n) + n;
+#endif
+}
+
+static inline void *cbpe_atomic_swap(void **place, void *p) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __atomic_exchange_n(place, p, __ATOMIC_SEQ_CST);
+#else
+    return _InterlockedExchangePointer(place, p);
+#endif
+}
+
+static inline void *cbpe_atomic_load(void **place) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __atomic_load_n(place, __ATOMIC_ACQUIRE);
+#else
+    return _InterlockedCompareExchangePointer(place, NULL, NULL);
+#endif
+}
+
+static inline int cbpe_atomic_put(void **place, void *p) {
+#if defined(__GNUC__) || defined(__clang__)
+    void *empty = NULL;
+    return __atomic_compare_exchange_n(place, &empty, p, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+#else
+    return _InterlockedCompareExchangePointer(place, p, NULL) == NULL;
+#endif
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* The instruction sets: what this machine has, and which functions go with the name of a set. There is nowhere else that
+ * this is found out.
+ *
+ * A new set takes the functions, in the header of what they do, and rows in the table below. */
+#ifndef CBPE_INSTRUCTIONS_H
+#define CBPE_INSTRUCTIONS_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "ascii.h"
+#include "cache_loops.h"
+#include "spans.h"
+#include "utf8.h"
+#include "x86.h"
+
+typedef struct {
+    cbpe_classify classify;
+    cbpe_write_spans write_spans;
+    cbpe_write_utf8 write_utf8;
+    const cbpe_cache_loops *cache_loops; /* NULL: the cache has loops of its own, that need no instructions */
+} cbpe_instructions;
+
+/* What a row of the table needs of the machine, as bits. */
+enum {
+    CBPE_HAS_AVX2 = 1,
+    CBPE_HAS_AVX512BW = 2,
+    CBPE_HAS_VBMI2 = 4,
+    CBPE_HAS_VAES = 8, /* and all else that the loops of the cache use */
+};
+
+static inline unsigned cbpe_machine_has(void) {
+    unsigned has = 0;
+#if CBPE_X86
+    unsigned a, b, c, d;
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2"))
+        has |= CBPE_HAS_AVX2;
+    if (__builtin_cpu_supports("avx512bw"))
+        has |= CBPE_HAS_AVX512BW;
+    if (__builtin_cpu_supports("avx512vbmi2"))
+        has |= CBPE_HAS_VBMI2;
+    /* Older compilers know VAES, and do not know how to ask for it. */
+    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2") &&
+        __get_cpuid_count(7, 0, &a, &b, &c, &d) && c >> 9 & 1)
+        has |= CBPE_HAS_VAES;
+#endif
+    return has;
+}
+
+/* The narrowest set first. A set has the functions of its rows whose needs the machine meets, and for what they leave out
+ * (NULL) those of the sets above; it is there where the machine meets the needs of its first row. (The first machines with
+ * AVX-512 have a part of it only.) */
+static const struct {
+    const char *name;
+    unsigned needs;
+    cbpe_instructions functions;
+} cbpe_instruction_sets[] = {
+    {"portable", 0, {cbpe_classify_portable, cbpe_write_spans_portable, cbpe_write_utf8_portable, NULL}},
+#if CBPE_X86
+    {"avx2", CBPE_HAS_AVX2, {cbpe_classify_avx2, NULL, NULL, NULL}},
+    {"avx512", CBPE_HAS_AVX512BW, {cbpe_classify_avx512, NULL, NULL, NULL}},
+    {"avx512", CBPE_HAS_AVX512BW | CBPE_HAS_VBMI2, {NULL, cbpe_write_spans_avx512, cbpe_write_utf8_avx512, NULL}},
+    {"avx512", CBPE_HAS_AVX512BW | CBPE_HAS_VAES, {NULL, NULL, NULL, &cbpe_cache_loops_avx512}},
+#endif
+};
+
+#define CBPE_N_ROWS ((int)(sizeof cbpe_instruction_sets / sizeof *cbpe_instruction_sets))
+
+/* The name of a row of the table; NULL where there is no such row. */
+static inline const char *cbpe_name_of_row(int row) {
+    return row < CBPE_N_ROWS ? cbpe_instruction_sets[row].name : NULL;
+}
+
+/* The functions of the set of this name; 0 where there is none, or this machine does not have it. */
+static inline int cbpe_find_instructions(const char *name, cbpe_instructions *found) {
+    const unsigned has = cbpe_machine_has();
+    int row, is_there = 0, within = 0;
+    memset(found, 0, sizeof *found);
+    for (row = 0; row < CBPE_N_ROWS; row++) {
+        const cbpe_instructions *functions = &cbpe_instruction_sets[row].functions;
+        const int is_named = strcmp(cbpe_instruction_sets[row].name, name) == 0;
+        if (within && !is_named)
+            break; /* wider than what was asked for */
+        within = is_named;
+        if (cbpe_instruction_sets[row].needs & ~has)
+            continue;
+        is_there |= is_named;
+        if (functions->classify)
+            found->classify = functions->classify;
+        if (functions->write_spans)
+            found->write_spans = functions->write_spans;
+        if (functions->write_utf8)
+            found->write_utf8 = functions->write_utf8;
+        if (functions->cache_loops)
+            found->cache_loops = functions->cache_loops;
+    }
+    return is_there;
+}
+
+#endif
