@@ -23,7 +23,7 @@ from cbpe.text.splitting import make_splitter, quoted, unicode_version
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from cbpe.text.splitting import RegexSplitter
+    from cbpe._core.calls.encoder import PythonSplitter
 
 __all__ = ["Reading", "count_source", "count_words", "counts_of"]
 
@@ -79,7 +79,7 @@ class Reading(TypedDict, total=False):
 
 def counts_of(
     source: Source | WordCounts,
-    splitter: Splitter | RegexSplitter,
+    splitter: Splitter | PythonSplitter,
     report: ProgressCallback | None = None,
     **reading: Unpack[Reading],
 ) -> WordCounts:
@@ -106,7 +106,7 @@ def counts_of(
 
 def count_source(
     source: Source,
-    splitter: Splitter | RegexSplitter,
+    splitter: Splitter | PythonSplitter,
     report: ProgressCallback | None = None,
     *,
     workers: int | None = None,
@@ -150,7 +150,7 @@ def count_source(
 class Tally:
     """Adds up the counts of batches, which come in their order."""
 
-    def __init__(self, splitter: Splitter | RegexSplitter, max_words: int | None) -> None:
+    def __init__(self, splitter: Splitter | PythonSplitter, max_words: int | None) -> None:
         self.splitter = splitter
         self.max_words = max_words
         self.counter = PieceCounter()

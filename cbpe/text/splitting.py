@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from cbpe._core.calls.encoder import PythonSplitter
+
 __all__ = ["RegexSplitter", "make_splitter", "quoted", "unicode_version"]
 
 # How long the `regex` module may work on one text before its pattern is taken to backtrack without end.
@@ -80,7 +82,7 @@ class RegexSplitter:
             raise ValueError(f"the split pattern {quoted(self.pattern)} {problem}") from None
 
 
-def unicode_version(splitter: Splitter | RegexSplitter) -> str | None:
+def unicode_version(splitter: Splitter | PythonSplitter) -> str | None:
     """The version of Unicode by which a splitter knows characters; None for that of the `regex` module."""
     return UNICODE_VERSION if isinstance(splitter, Splitter) else None
 

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Iterable, Iterator
 
-    from cbpe._core.calls.encoder import Encoder
+    from cbpe._core.calls.encoder import Encoder, PythonSplitter
     from cbpe._core.text.special import SpecialTokens
-    from cbpe.text.splitting import RegexSplitter
 
 __all__ = ["count_stream", "encode_stream", "text_parts"]
 
@@ -52,7 +51,7 @@ def count_stream(
 
 
 def text_parts(
-    splitter: Splitter | RegexSplitter,
+    splitter: Splitter | PythonSplitter,
     chunks: Iterable[str],
     allowed: SpecialTokens | None = None,
     forbidden: SpecialTokens | None = None,
@@ -93,7 +92,7 @@ class Cutter:
     """Finds places where a text may be cut."""
 
     def __init__(
-        self, splitter: Splitter | RegexSplitter, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+        self, splitter: Splitter | PythonSplitter, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
     ) -> None:
         sets = [special.ids for special in (allowed, forbidden) if special is not None]
         self.splitter = splitter if isinstance(splitter, Splitter) and splitter.pattern is not None else None

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
+    from cbpe._core.calls.encoder import PythonSplitter
     from cbpe.analysis.texts import TextStatistics, TextTally
     from cbpe.analysis.vocabulary import VocabularyAnalysis
     from cbpe.corpus.sources import Source
     from cbpe.text.special_tokens import SpecialChoice
-    from cbpe.text.splitting import RegexSplitter
     from cbpe.training.record import TrainingRecord
 
     T = TypeVar("T")
@@ -478,7 +478,7 @@ class Tokenizer(Encoder):
             tokens[token_id] = token.encode("utf-8", "surrogatepass")
         return tokens
 
-    def _use(self, vocabulary: Vocabulary, splitter: Splitter | RegexSplitter, special_tokens: dict[str, int]) -> None:
+    def _use(self, vocabulary: Vocabulary, splitter: Splitter | PythonSplitter, special_tokens: dict[str, int]) -> None:
         self._install(vocabulary, splitter, special_tokens, self._cache_bytes)
         # Made when first asked for, from the vocabulary and special tokens in use.
         self._tables: dict[str, Any] = {}

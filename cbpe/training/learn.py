@@ -32,8 +32,8 @@ from cbpe.training.record import TrainingRecord
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from cbpe._core.calls.encoder import PythonSplitter
     from cbpe._core.splitting.split import Splitter
-    from cbpe.text.splitting import RegexSplitter
 
 __all__ = ["learn_merges"]
 
@@ -58,7 +58,7 @@ class Counted(NamedTuple):
 def learn_merges(
     source: Source | WordCounts,
     n_merges: int,
-    splitter: Splitter | RegexSplitter,
+    splitter: Splitter | PythonSplitter,
     *,
     tie_break: str = "first",
     min_count: int = 1,
@@ -141,7 +141,7 @@ def checked_rules(tie_break: str, min_count: int, max_token_length: int | None) 
 
 def make_trainer(
     source: Source | WordCounts,
-    splitter: Splitter | RegexSplitter,
+    splitter: Splitter | PythonSplitter,
     rules: Rules,
     start: Vocabulary,
     progress: ProgressCallback | None,

@@ -25,10 +25,6 @@ LAYERS_OF_THE_CORE = [
     ["c"],
 ]
 
-# The automaton of the splitter, whose state stays in registers.
-LONG = {"walk"}
-# To be mended: this goes away.
-STILL_UPWARD = {"cbpe._core.calls.encoder imports cbpe.text.splitting"}
 
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.suffix in SUFFIXES)
 FOLDERS = sorted({path.parent for path in FILES} - SCRIPTS)
@@ -136,7 +132,7 @@ def test_the_lines_of_a_function_are_counted_without_words_about_it():
 def test_a_function_has_at_most_sixty_lines(path):
     functions_of = functions_of_python if path.suffix == ".py" else functions_of_cython
     found = functions_of(path.read_text(encoding="utf-8"))
-    assert [(name, n) for name, n in found if n > MOST_LINES and name not in LONG] == []
+    assert [(name, n) for name, n in found if n > MOST_LINES] == []
 
 
 # ---- Imports
@@ -215,7 +211,7 @@ def wrong_imports(imports):
 def test_the_core_imports_from_lower_layers_and_from_nothing_above_it():
     inside = {module: IMPORTS[module] for module in MODULES if module.startswith("cbpe._core.")}
     assert "cbpe._core.splitting.split" in inside
-    assert wrong_imports(inside) - STILL_UPWARD == set()
+    assert wrong_imports(inside) == set()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from array import array
 from collections.abc import Iterable
-from typing import Final, SupportsIndex
+from typing import Final, Protocol, SupportsIndex
 
 from typing_extensions import Buffer
 
@@ -8,9 +8,18 @@ from cbpe._core.calls.stream import StreamDecoder
 from cbpe._core.splitting.split import Splitter
 from cbpe._core.text.special import SpecialTokens
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.text.splitting import RegexSplitter
 
 DEFAULT_CACHE_BYTES: Final[int]
+
+class PythonSplitter(Protocol):
+    """A splitter that is written in Python. For type checkers alone."""
+
+    @property
+    def native(self) -> bool: ...
+    @property
+    def pattern(self) -> str: ...
+    def split(self, text: str) -> list[str]: ...
+    def spans(self, text: str) -> list[tuple[int, int]]: ...
 
 class Encoder:
     """Encodes and decodes with one model: the base of Tokenizer. Until _install is called, all raises RuntimeError."""
@@ -18,14 +27,14 @@ class Encoder:
     def _install(
         self,
         vocabulary: Vocabulary,
-        splitter: Splitter | RegexSplitter,
+        splitter: Splitter | PythonSplitter,
         special_tokens: dict[str, int],
         cache_bytes: int = ...,
     ) -> None: ...
     @property
     def _vocabulary(self) -> Vocabulary: ...
     @property
-    def _splitter(self) -> Splitter | RegexSplitter: ...
+    def _splitter(self) -> Splitter | PythonSplitter: ...
     @property
     def _special(self) -> SpecialTokens: ...
     def encode_ordinary(self, text: str, *, workers: int | None = 1) -> list[int]: ...

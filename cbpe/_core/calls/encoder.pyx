@@ -13,7 +13,6 @@ from cbpe._core.calls.batch cimport Batch
 from cbpe._core.calls.engine cimport Engine, refuse_special
 from cbpe._core.calls.join cimport join_tokens
 from cbpe._core.calls.offsets cimport Location, locate_ids, to_tuples, undo_joining
-from cbpe._core.calls.truncate cimport truncate_text
 from cbpe._core.decoding.decode cimport ByteBuffer
 from cbpe._core.encoding.encode cimport EncodeStatus, Workspace, encode_piece
 from cbpe._core.encoding.places cimport Jumps
@@ -276,6 +275,9 @@ cdef class Encoder:
 
     def _truncate(self, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):
         """The longest prefix of a text with at most max_tokens tokens."""
+        # Few programs truncate: the others start without what it takes.
+        from cbpe._core.calls.truncate import truncate_text
+
         return truncate_text(self.installed(), text, max_tokens, allowed, forbidden)
 
     def _encode_single_piece(self, text_or_bytes):

@@ -10,15 +10,13 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR, PyUnicode_Substring
 from libc.stdint cimport uint8_t, uint32_t
 
-from cbpe._core.calls.engine cimport refuse_special
+from cbpe._core.calls.engine cimport Engine, refuse_special
 from cbpe._core.calls.prefix_search cimport PrefixSearch
 from cbpe._core.encoding.encode cimport MORE, EncodeStatus, Workspace, encode_piece, encode_slice, tidy_workspace
 from cbpe._core.merging.merge cimport may_walk
 from cbpe._core.splitting.split cimport Reading, read_from
-from cbpe._core.text.special cimport next_special
+from cbpe._core.text.special cimport SpecialTokens, next_special
 from cbpe._core.text.utf8 cimport Utf8, character_start, encodable, utf8_of
-
-from functools import lru_cache
 
 from cbpe._core.analysis.coverage import covers_all_text
 
@@ -50,10 +48,19 @@ cdef Py_ssize_t count_pieces(
             return work.n_counted
 
 
-@lru_cache(maxsize=64)
-def covers_all(pattern):
-    """Whether all of a text is in its pieces."""
-    return pattern is None or covers_all_text(pattern)
+cdef dict COVERING = {}     # pattern -> whether all of a text is in its pieces
+cdef int MOST_KNOWN = 64    # patterns
+
+
+cdef bint covers_all(pattern) except -1:
+    if pattern is None:
+        return True
+    covers = COVERING.get(pattern)
+    if covers is None:
+        if len(COVERING) >= MOST_KNOWN:
+            COVERING.clear()
+        covers = COVERING[pattern] = covers_all_text(pattern)
+    return covers
 
 
 cdef class Truncation:
@@ -216,7 +223,8 @@ cdef Py_ssize_t count_text(Engine engine, Workspace *work, str text, SpecialToke
     return work.n_counted + work.n_ids
 
 
-cdef str truncate_text(Engine engine, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):
+def truncate_text(Engine engine not None, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):
+    """The longest prefix of a text that has at most max_tokens tokens: str."""
     cdef Py_ssize_t kept, n, n_characters
     cdef Utf8 utf8
     cdef Workspace *work

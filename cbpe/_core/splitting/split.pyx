@@ -111,16 +111,37 @@ cdef Py_ssize_t take_blocks(
     return count
 
 
+cdef inline uint32_t next_entry(
+    const SplitTables *tables, uint32_t entry, const uint8_t *text, Py_ssize_t left, int *length
+) noexcept nogil:
+    """What the first character of a text leads to from an entry, and its length."""
+    cdef uint32_t character = text[0], of_class
+    if character < 128:
+        length[0] = 1
+        return tables.ascii_rows[(entry & <uint32_t> STATE) + character]
+    character = read_character(text, left, length)
+    of_class = tables.blocks[(<uint32_t> tables.block_of[character >> 8] << 8) + (character & 255)]
+    return tables.class_rows[((entry & <uint32_t> STATE) >> 1) + of_class]
+
+
+cdef inline Py_ssize_t end_piece(
+    const uint8_t *text, Py_ssize_t size, Py_ssize_t start, Py_ssize_t mark, Span *span, Py_ssize_t *count
+) noexcept nogil:
+    """Put the piece that ends at the mark; if the mark is at its start, there is none. Returns where the next piece
+    begins."""
+    cdef int length = 1
+    if mark > start:
+        span.end = mark
+        count[0] += 1
+        return mark
+    if text[start] >= 128:
+        read_character(text + start, size - start, &length)
+    return start + length
+
+
 cdef Py_ssize_t walk(
-    const SplitTables *tables,
-    const uint8_t *text,
-    Py_ssize_t size,
-    Reading *reading,
-    Span *spans,
-    Py_ssize_t capacity,
-    bint goes_on,
-    bint block_failed,
-    Pause *pause,
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Reading *reading,
+    Span *spans, Py_ssize_t capacity, bint goes_on, bint block_failed, Pause *pause,
 ) noexcept nogil:
     """Run the automaton from where it is: to the end, or over at least one piece to where blocks may do it faster, or
     until its turn is over.
@@ -132,14 +153,9 @@ cdef Py_ssize_t walk(
     through the slow part.
     """
     cdef:
-        const uint16_t *ascii_rows = tables.ascii_rows
-        const uint16_t *class_rows = tables.class_rows
-        const uint16_t *block_of = tables.block_of
-        const uint8_t *blocks = tables.blocks
         uint32_t rules = tables.rules
         Py_ssize_t start = reading.position, at = start, mark = start, count = 0, steps = 0, turn_end
-        uint32_t entry = START_ENTRY, code_point, of_class
-        uint8_t byte
+        uint32_t entry = START_ENTRY
         int length
     if reading.at:
         at, mark, entry = reading.at, reading.mark, reading.entry
@@ -147,14 +163,7 @@ cdef Py_ssize_t walk(
     turn_end = size if size - at <= MAX_STEPS else at + MAX_STEPS
     while count < capacity:
         if at < turn_end:
-            byte = text[at]
-            if byte < 128:
-                length = 1
-                entry = ascii_rows[(entry & <uint32_t> STATE) + byte]
-            else:
-                code_point = read_character(text + at, size - at, &length)
-                of_class = blocks[(<uint32_t> block_of[code_point >> 8] << 8) + (code_point & 255)]
-                entry = class_rows[((entry & <uint32_t> STATE) >> 1) + of_class]
+            entry = next_entry(tables, entry, text + at, size - at, &length)
         elif at < size:
             pause[0] = TOOK_LONG
             if at > start:
@@ -167,7 +176,7 @@ cdef Py_ssize_t walk(
             break
         else:
             length = 0
-            entry = class_rows[((entry & <uint32_t> STATE) >> 1) + END_OF_TEXT]
+            entry = tables.class_rows[((entry & <uint32_t> STATE) >> 1) + END_OF_TEXT]
         spans[count].start = start
         spans[count].end = at
         count += entry & BOUNDARY
@@ -179,15 +188,7 @@ cdef Py_ssize_t walk(
                 mark = at
             if entry & STOP:
                 steps += at - start
-                if mark > start:
-                    spans[count].end = mark
-                    count += 1
-                    start = mark
-                elif text[start] < 128:
-                    start += 1
-                else:
-                    read_character(text + start, size - start, &length)
-                    start += length
+                start = end_piece(text, size, start, mark, spans + count, &count)
                 at = mark = start
                 entry = START_ENTRY
                 if steps > MAX_STEPS:
