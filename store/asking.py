@@ -1,4 +1,4 @@
-"""Asking: which names and versions there are, and what is in them."""
+"""Asking: which names and versions there are, and which tokens they have."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TokenPlace(NamedTuple):
 
 
 def find_token(connection: Connection, token: str | bytes) -> list[TokenPlace]:
-    """Where a token is, by name, number and id."""
+    """The places of a token, in order of name, number and id."""
     spelled = spelled_out(token)
     made = and_(merges.c.vocabulary_id == tokens.c.vocabulary_id, merges.c.new_id == tokens.c.id)
     ordinary = (
@@ -112,7 +112,7 @@ def has_pattern(pattern: str) -> ColumnElement[bool]:
 
 
 def text(what: str, value: str) -> str:
-    """TypeError for what is no text."""
+    """The value, if it is a str. Raises TypeError if not."""
     if not isinstance(value, str):
         raise TypeError(f"{what} is a str, not {type(value).__name__}")
     return value

@@ -1,4 +1,4 @@
-"""Changing what is known about versions, and which there are. Each function is one change: one transaction, one row in
+"""Changing what is known about versions, renaming and deleting them. Each function is one transaction and one row in
 the audit log."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 
 
 class AliasMove(NamedTuple):
-    """Where an alias pointed from some moment on."""
+    """Where an alias pointed, and since when."""
 
     name: str
     alias: str
@@ -119,7 +119,7 @@ def set_training(database: Database, reference: str | Version, record: TrainingR
 
 
 def change(database: Database, action: str, reference: str | Version, work: Any) -> Version:
-    """Let work change what is known about a version, and say what it did."""
+    """Let work change what is known about a version, and write what it did to the audit log."""
 
     def whole(connection: Connection) -> Version:
         version = locked_row(connection, reference)
@@ -130,7 +130,7 @@ def change(database: Database, action: str, reference: str | Version, work: Any)
 
 
 def locked_row(connection: Connection, reference: str | Version) -> Row[Any]:
-    """The row of one version, which nobody else changes until the transaction ends."""
+    """The row of one version, which nobody else can change until the transaction ends."""
     row = find_row(connection, reference, only_one=True)
     lock_name(connection, row.name_id)
     again = connection.execute(DESCRIBED.where(versions.c.id == row.id)).first()

@@ -1,4 +1,4 @@
-"""Comparing: what two versions, or tokenizers that are in no store, have in common, and how they do on texts."""
+"""Comparing two versions, or tokenizers that are in no store: what differs, and how many tokens each makes of texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ Side = Version | Tokenizer
 
 
 class MovedToken(NamedTuple):
-    """A token that both have, under other ids. (Most tokens have one; trained ones may have the same bytes twice.)"""
+    """A token that both have under different ids. Most tokens have one id; a trained tokenizer may have the same bytes
+    twice."""
 
     token: bytes
     ids_a: tuple[int, ...]
@@ -29,7 +30,7 @@ class MovedToken(NamedTuple):
 
 
 class MergeDifference(NamedTuple):
-    """The first merge in which two differ: what each merges there, None where it has no more merges."""
+    """The first merge in which two differ: the pair that each merges there, or None if it has no more merges."""
 
     rank: int
     a: Pair | None
@@ -38,7 +39,7 @@ class MergeDifference(NamedTuple):
 
 @dataclass(frozen=True)
 class Diff:
-    """What differs between two versions or tokenizers. It is true if anything that changes results does."""
+    """What differs between two versions or tokenizers. It is true if they differ in anything that changes results."""
 
     a: Version | Tokenizer
     b: Version | Tokenizer
@@ -149,7 +150,7 @@ def ratio(text_bytes: int, n_tokens: int) -> float:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two versions or tokenizers do on texts; item i of `texts` is the i-th."""
+    """How many tokens two versions or tokenizers make of texts; item i of `texts` is about text i."""
 
     a: Version | Tokenizer
     b: Version | Tokenizer
@@ -163,7 +164,7 @@ class Comparison:
 
 
 def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | Iterable[str]) -> Comparison:
-    """Count the tokens of texts, of which one at a time is held; special tokens in them are ordinary text."""
+    """Count the tokens of texts, one text at a time. Special tokens in them count as ordinary text."""
     if not isinstance(texts, Iterable):
         raise TypeError(f"texts are a str or several, not {type(texts).__name__}")
     rows = []

@@ -1,4 +1,4 @@
-"""What a store raises. Each is a StoreError, and a built-in exception that says the same."""
+"""What a store raises. Each is a StoreError, and also the built-in exception that is nearest in meaning."""
 
 # ruff: noqa: N818  (each is named for what it says, as LookupError's KeyError is not)
 
@@ -12,11 +12,11 @@ class CannotOpen(StoreError, OSError):
 
 
 class Outdated(CannotOpen):
-    """The store is of an older schema, which is not changed in order to read it: to open it for writing migrates it."""
+    """The store has an older schema, and reading does not migrate it. Open it once for writing."""
 
 
 class NotAStore(StoreError, ValueError):
-    """What is there is no store, is cut short, or is of a newer version of cbpe."""
+    """The file is no store, is cut short, or comes from a newer version of cbpe."""
 
 
 class NotFound(StoreError, LookupError):
@@ -24,7 +24,7 @@ class NotFound(StoreError, LookupError):
 
 
 class Ambiguous(StoreError, LookupError):
-    """A digest's first digits that several models share; the message lists them."""
+    """Several contents have a digest with these first digits. The message lists them."""
 
 
 class Refused(StoreError, ValueError):
@@ -44,7 +44,7 @@ class Busy(StoreError, TimeoutError):
 
 
 class Failed(StoreError, OSError):
-    """The database could not do it, as on a full disk; the store is as before."""
+    """The database could not do it, as on a full disk. The store is as before."""
 
 
 class Closed(StoreError, ValueError):

@@ -1,4 +1,4 @@
-"""ModelStore: the face of the store."""
+"""ModelStore: the class that programs use. Each method opens a transaction and calls the module that does the work."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ __all__ = ["ModelStore"]
 class ModelStore:
     """Tokenizers, kept as versions under names.
 
-    url_or_path: a file, or the SQLAlchemy URL of an SQLite or PostgreSQL database; None: the environment's CBPE_STORE,
-    or else a file in the user's data folder. A store that is not there is made, folders included, and one of an older
-    schema is migrated; with read_only=True neither, and nothing in it can be changed. Threads may share a store. Use it
-    as a context manager, or close it.
+    url_or_path: a file, or the SQLAlchemy URL of an SQLite or PostgreSQL database. With None, the environment's
+    CBPE_STORE says where the store is, or else it is a file in the user's data folder. Opening makes a store that is
+    not there, folders included, and migrates one of an older schema. With read_only=True it does neither, and nothing
+    in the store can be changed. Threads may share a store. Use it as a context manager, or close it.
 
-    Raises CannotOpen where no store can be opened or made (Outdated for one of an older schema that is to be read), and
-    NotAStore for a file that is none, is cut short or was written by a newer cbpe; the file is as before then. Any
-    method may raise Damaged, Busy where others keep the store locked for half a minute, Failed where the database
-    cannot do it (a full disk; the store is as before), and Closed.
+    Raises CannotOpen if no store can be opened or made (Outdated if an older schema would have to be migrated in order
+    to read), and NotAStore for a file that is no store, is cut short, or comes from a newer cbpe; the file stays as it
+    was. Any method may raise Damaged; Busy if others keep the store locked for half a minute; Failed if the database
+    cannot do what is asked, as on a full disk, which leaves the store as it was; and Closed.
 
     >>> with ModelStore("models.db") as models:
     ...     models.save(tok, "shakespeare", aliases=["prod"])
@@ -47,7 +47,7 @@ class ModelStore:
         self._database = Database(find_store(url_or_path), read_only)
 
     def close(self) -> None:
-        """Give back all connections. The store is not to be used from then on."""
+        """Give back all connections. The store cannot be used after that."""
         self._database.close()
 
     def __enter__(self) -> ModelStore:
@@ -65,7 +65,7 @@ class ModelStore:
 
     @property
     def read_only(self) -> bool:
-        """Whether it was opened for reading alone."""
+        """Whether the store was opened for reading only."""
         return self._database.read_only
 
     def __repr__(self) -> str:
@@ -110,24 +110,25 @@ class ModelStore:
     ) -> Version:
         """Make a tokenizer the next version of a name.
 
-        Nothing is made if the newest version of that name already is it, with the same class and results: that version
-        is returned, with `created` False. The labels are put on it in either case: tags (a dict, or a list of those
-        without a value), aliases that point to it from now on, notes in place of those before, metrics, and the parent,
-        the version that its training went on from. Its training record is kept. When this returns, it is on disk.
+        If the newest version of that name has the same class and the same results, no version is made: save returns
+        that one, with `created` False. Either way, the version gets the labels: tags (a dict, or a list of tags without
+        a value), aliases that point to it from now on, notes in place of earlier ones, metrics, and the parent, which
+        is the version that its training went on from. The store keeps the tokenizer's training record. When save
+        returns, all of this is on disk.
 
-        TypeError for a class that the store does not know, ValueError for names and labels that cannot be, NotFound for
-        a parent that is not there.
+        Raises TypeError for a class that the store does not know, ValueError for a name or label that is not allowed,
+        and NotFound for a parent that is not there.
         """
         labels = checked_labels(tags, aliases, notes, metrics)
         entry = saving.entry_of(describe(tok), tok.training)
         return saving.save(self._database, entry, checked_name(name), labels, parent)
 
     def load(self, reference: str | Version) -> Tokenizer:
-        """The tokenizer of a version, of the class that was saved and equal in every result.
+        """The tokenizer of a version: of the class that was saved, and equal in every result.
 
         reference: "name" (its newest version), "name@3", "name@alias", or "sha256:" and the first digits of a digest.
-        NotFound where there is none, Ambiguous where those digits are several contents', Damaged where it is not what
-        was saved, ValueError where this version of cbpe cannot build it.
+        Raises NotFound if there is no such version, Ambiguous if several contents have a digest with these digits,
+        Damaged if what is stored is not what was saved, and ValueError if this version of cbpe cannot build it.
         """
         return loading.load(self._database, reference)
 
@@ -160,20 +161,21 @@ class ModelStore:
         pattern: str | None = None,
         order: str = "name",
     ) -> list[Version]:
-        """The versions of a name, or of all, that meet all filters.
+        """The versions of a name, or of all names, that meet all filters.
 
-        tag: one that they have, or (tag, value). vocab_size: tokens in the vocabulary, or (least, most). semantics:
-        "pairs" or "ranks". since: saved then or later, in the machine's time zone if it says none. has_token: it is a
-        token, or a special token. pattern: the split pattern. order: "name", "number", "time", "vocab_size" or
-        "digest", with a "-" in front to turn it around. ValueError or TypeError for what none of these can be.
+        tag: a tag that they have, or (tag, value). vocab_size: tokens in the vocabulary, or (least, most). semantics:
+        "pairs" or "ranks". since: saved at this time or later; a time without a zone is in the machine's. has_token: a
+        token or special token that they have. pattern: the split pattern. order: "name", "number", "time", "vocab_size"
+        or "digest"; a "-" in front turns it around. Raises ValueError or TypeError for a filter or order of another
+        kind.
         """
         filters = {"name": name, "tag": tag, "vocab_size": vocab_size, "semantics": semantics, "since": since}
         with self._database.reading() as connection:
             return asking.list_versions(connection, order, **filters, has_token=has_token, pattern=pattern)
 
     def find_token(self, token: str | bytes) -> list[asking.TokenPlace]:
-        """Where a token is, as (version, id, rank): special tokens too; by name, number and id. The rank is that of the
-        merge that makes it, 0 for the first, or None.
+        """The places of a token or special token, as (version, id, rank), in order of name, number and id. rank is the
+        place of the merge that makes the token, 0 for the first merge, or None if no merge makes it.
 
         >>> models.find_token(b" the")
         [TokenPlace(version=Version(name='cl100k_base', ...), id=279, rank=23)]
@@ -182,8 +184,8 @@ class ModelStore:
             return asking.find_token(connection, token)
 
     def history(self, name: str) -> list[Version]:
-        """The versions of a name, the first one first; the `parent` of each says what it was trained on from. NotFound
-        where there are none."""
+        """The versions of a name, the first one first. The `parent` of each is the version that its training went on
+        from. Raises NotFound if there are none."""
         found = self.versions(checked_name(name), order="number")
         if not found:
             raise NotFound(f"no version is called {name!r}")
@@ -199,9 +201,9 @@ class ModelStore:
     def compare(
         self, a: str | Version | Tokenizer, b: str | Version | Tokenizer, texts: str | Iterable[str]
     ) -> comparing.Comparison:
-        """How many tokens two versions, or tokenizers that need not be in the store, make of each text, and of how many
-        bytes a token is; special tokens in the texts are ordinary text. Raises as load does, and TypeError for what is
-        no text."""
+        """How many tokens two versions, or tokenizers that need not be in the store, make of each text, and how many
+        bytes of text they make one token of. Special tokens in the texts count as ordinary text. Raises as load does,
+        and TypeError for a text that is no str."""
         side_a, side_b = (given if isinstance(given, Tokenizer) else self.version(given) for given in (a, b))
         tok_a, tok_b = (side if isinstance(side, Tokenizer) else self.load(side) for side in (side_a, side_b))
         return comparing.compare(side_a, side_b, tok_a, tok_b, texts)
@@ -211,74 +213,74 @@ class ModelStore:
     def set_alias(self, name: str, alias: str, reference: str | Version) -> Version:
         """Make name@alias point to a version of that name, wherever it pointed before.
 
-        ValueError for what cannot be an alias, Refused for a version of another name.
+        Raises ValueError for a text that is no alias, and Refused for a version of another name.
         """
         return changing.set_alias(self._database, name, alias, reference)
 
     def remove_alias(self, name: str, alias: str) -> None:
-        """Remove an alias; where it pointed stays in its history. NotFound where there is none."""
+        """Remove an alias. Its history still says where it pointed. Raises NotFound if there is no such alias."""
         changing.remove_alias(self._database, name, alias)
 
     def alias_history(self, name: str, alias: str | None = None) -> list[changing.AliasMove]:
-        """Where an alias of a name, or each of them, pointed from when on; the oldest first."""
+        """Where one alias of a name, or each of them, pointed, and since when; the oldest first."""
         with self._database.reading() as connection:
             return changing.list_alias_moves(connection, name, alias)
 
     def tag(self, reference: str | Version, tags: Mapping[str, str] | Iterable[str]) -> Version:
-        """Put tags on a version; one that it has gets the new value."""
+        """Put tags on a version. A tag that it has already gets the new value."""
         return changing.tag(self._database, reference, checked_tags(tags))
 
     def untag(self, reference: str | Version, tags: Iterable[str]) -> Version:
-        """Take tags off a version. NotFound for one that it does not have; then none is taken off."""
+        """Take tags off a version. Raises NotFound for a tag that it does not have, and then takes none off."""
         return changing.untag(self._database, reference, tags)
 
     def set_notes(self, reference: str | Version, notes: str | None) -> Version:
-        """Put other notes in place of those of a version."""
+        """Replace the notes of a version; None removes them."""
         return changing.set_notes(self._database, reference, checked_notes(notes))
 
     def set_metrics(self, reference: str | Version, metrics: Mapping[str, float | None]) -> Version:
-        """Give a version these metrics, with others left as they are; None removes one."""
+        """Give a version these metrics, and leave its others as they are. The value None removes a metric."""
         return changing.set_metrics(self._database, reference, metrics)
 
     def set_parent(self, reference: str | Version, parent: str | Version | None) -> Version:
         """Say which version the training of this one went on from.
 
-        Refused for the version itself, and for one whose own training went on from it.
+        Raises Refused for the version itself, and for one whose own training went on from it.
         """
         return changing.set_parent(self._database, reference, parent)
 
     def set_training(self, reference: str | Version, record: TrainingRecord | None) -> Version:
-        """Put another training record in place of that of a version."""
+        """Replace the training record of a version; None removes it."""
         return changing.set_training(self._database, reference, record)
 
     def rename(self, old: str, new: str) -> None:
-        """Call all versions of a name by another one, with their numbers and aliases.
+        """Give all versions of a name another name; they keep their numbers and aliases.
 
-        What is saved under the old name from then on has numbers that it has not given yet. Refused where there are
-        versions under the new name, or were others with the same numbers.
+        A later save under the old name gets a number that the old name has not given yet. Raises Refused if the new
+        name has versions, or has given one of these numbers to another version before.
         """
         changing.rename(self._database, old, new)
 
     def delete(self, reference: str | Version, force: bool = False) -> Version:
-        """Delete a version, whose number is not given again, and return what it was.
+        """Delete a version and return what was known of it. Its number is not given again.
 
-        Refused where an alias points to it, unless forced: these aliases then go too. Its vocabulary stays until
-        vacuum(). With a digest, there must be one version that has it.
+        Raises Refused if an alias points to it; with force=True such aliases are removed too. The vocabulary stays
+        until vacuum(). A digest must be that of one version alone.
         """
         return changing.delete_version(self._database, reference, force)
 
     def vacuum(self) -> int:
-        """Remove the vocabularies that no version has any more, and make the file as small as it can be.
+        """Remove the vocabularies that no version has any more, and make the file as small as possible.
 
-        Returns how many were removed.
+        Returns how many vocabularies it removed.
         """
         removed = changing.remove_unused(self._database)
         self._database.compact()
         return removed
 
     def audit_log(self, name: str | None = None, limit: int | None = None) -> list[audit.Change]:
-        """The changes to all, or under one name (as it was at the time) and the renames to it, the newest first. limit:
-        at most so many."""
+        """All changes, the newest first. With a name: the changes under that name, as it was at the time, and the
+        renames to it. limit: the most to return."""
         with self._database.reading() as connection:
             return audit.changes(connection, name, limit)
 
@@ -293,10 +295,10 @@ class ModelStore:
         return moving.export(self._database, reference, path)
 
     def import_(self, path: str | os.PathLike[str], name: str | None = None) -> Version:
-        """Put in the version in a file that export wrote, under its name or another one, as save would.
+        """Save the version that export wrote to a file, under its own name or another one.
 
-        Damaged for a file that is no such file, or whose content does not have its digest, or cannot be loaded here;
-        OSError where it cannot be read. Nothing is changed then.
+        Raises Damaged for a file that export did not write, whose content does not have its digest, or that cannot be
+        loaded here, and OSError if it cannot be read. The store stays as it was then.
         """
         return moving.put_in(self._database, moving.read(path), name, "import", os.fspath(path))
 

@@ -1,4 +1,4 @@
-"""Moving: one version from store to store, directly or in a file. The digest is checked on the way in."""
+"""Moving: one version goes from store to store, directly or in a file. The receiving store checks its digest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["carry", "export", "put_in", "read"]
 
 
 def carry(database: Database, reference: str | Version) -> tuple[Version, Carried]:
-    """A version, and all of it that travels: content, notes, tags, metrics, training record, the parent's digest."""
+    """A version, and what moves with it: content, notes, tags, metrics, training record and the parent's digest."""
     with database.reading() as connection:
         row = find_row(connection, reference, STORED)
         model_of(row)  # Damaged, if it is
@@ -58,7 +58,7 @@ def files_of(path: str) -> tuple[str, ...]:
 
 
 def read(path: str | os.PathLike[str]) -> Carried:
-    """What is in a file. OSError where it cannot be read, Damaged where it is no exported version."""
+    """What a file carries. Raises OSError if it cannot be read, and Damaged if it is no exported version."""
     try:
         return read_file(path)
     except ValueError as error:
@@ -66,7 +66,7 @@ def read(path: str | os.PathLike[str]) -> Carried:
 
 
 def put_in(database: Database, carried: Carried, name: str | None, action: str, source: str) -> Version:
-    """Make what was carried a version. Damaged where it is not what was exported, or cannot be loaded here."""
+    """Save what was carried as a version. Raises Damaged if it is not what was exported, or cannot be loaded here."""
     about = carried.about
     try:
         model = checked_model(carried)
@@ -84,8 +84,8 @@ def put_in(database: Database, carried: Carried, name: str | None, action: str, 
 
 
 def checked_model(carried: Carried) -> Model:
-    """The model that was carried, which this version of cbpe can build. ValueError if it is not the one whose digest is
-    given."""
+    """The model that was carried, which this version of cbpe can build. Raises ValueError if it does not have the
+    digest that the file says."""
     kind, encoding_name = carried.about["kind"], carried.about["encoding_name"]
     is_known = isinstance(kind, str) and kind in KINDS
     if not is_known or (encoding_name is not None) != (kind == "Encoding"):

@@ -35,12 +35,12 @@ class Entry:
     digest: str
     vocabulary_digest: str
     training: TrainingRecord | None
-    parent_digest: str | None = None  # where the parent itself is not at hand
+    parent_digest: str | None = None  # if the parent itself may be in another store
 
 
 def entry_of(model: Model, training: TrainingRecord | None = None, parent_digest: str | None = None) -> Entry:
-    """The entry of a model. ValueError for one that is too large, or a name of an Encoding that a database cannot
-    hold."""
+    """The entry of a model. Raises ValueError for a model that is too large, or an Encoding's name that a database
+    cannot hold."""
     check_pattern(model.pattern)
     if model.name is not None and UNSTORABLE.search(model.name):
         raise ValueError(f"an Encoding's name that is stored has no NUL and no lone surrogate: {shown(model.name)}")
@@ -73,8 +73,8 @@ def save(
     action: str = "save",
     **details: Any,
 ) -> Version:
-    """Make a version of it, unless the newest of that name already is that; put labels on it in either case. The action
-    and its details are for the audit log."""
+    """Make the entry a version, unless the newest of that name already is the same, and put the labels on it either
+    way. The action and its details go to the audit log."""
 
     def work(connection: Connection) -> Version:
         parent_row = None if parent is None else find_row(connection, parent)
@@ -138,7 +138,7 @@ def add_version(connection: Connection, name_row: Row[Any], entry: Entry, parent
 
 
 def vocabulary_id(connection: Connection, entry: Entry) -> int:
-    """The row of the vocabulary, which is stored once."""
+    """The id of the vocabulary's row, which is made if it is not there: each vocabulary is stored once."""
     known = connection.scalar(select(vocabularies.c.id).where(vocabularies.c.digest == entry.vocabulary_digest))
     if known is not None:
         return int(known)
@@ -163,7 +163,7 @@ def checked_vocabulary(packed: bytes) -> Vocabulary:
 
 
 def add_to_known(connection: Connection, version: Row[Any], entry: Entry, parent: Row[Any] | None) -> None:
-    """What a save of the same content says anew: its parent, and its training if none is known."""
+    """Add what a second save of the same content says: its parent, and its training record if the version has none."""
     if parent is not None and not labels.descends(connection, parent.id, version.id):
         labels.set_parent(connection, version.id, parent)
     known = select(training_records.c.version_id).where(training_records.c.version_id == version.id)

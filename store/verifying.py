@@ -44,7 +44,7 @@ class Report:
 
 
 def verify(database: Database, reference: str | Version | None = None) -> Report:
-    """Look at one version, with its name, its vocabulary and the aliases that point to it, or at all in the store."""
+    """Check one version with its name, its vocabulary and the aliases that point to it, or everything in the store."""
     problems: list[str] = []
     with database.reading() as connection:
         if reference is None:
@@ -63,7 +63,7 @@ def verify(database: Database, reference: str | Version | None = None) -> Report
 
 
 def found(check: Callable[..., Iterator[str]], connection: Connection, *which: int) -> list[str]:
-    """All problems that a check finds; that it cannot go on, for what it was given to read, is one more."""
+    """All problems that a check finds. If it cannot go on because of what it reads, that is one more."""
     problems: list[str] = []
     try:
         problems += check(connection, *which)
@@ -75,7 +75,7 @@ def found(check: Callable[..., Iterator[str]], connection: Connection, *which: i
 
 
 def database_problems(connection: Connection) -> Iterator[str]:
-    """What SQLite itself finds wrong with its pages, indices and references. (PostgreSQL looks after its own.)"""
+    """What SQLite itself finds wrong with its pages, indices and references. (PostgreSQL checks its own.)"""
     if connection.dialect.name == "sqlite":
         for (line,) in connection.exec_driver_sql("PRAGMA integrity_check"):
             if line != "ok":
@@ -109,8 +109,8 @@ def vocabulary_problems(connection: Connection, vocabulary_id: int) -> Iterator[
 
 
 def row_problems(what: str, right: Iterable[tuple[Any, ...]], there: Iterable[Any]) -> Iterator[str]:
-    """Where rows are not those that the content has: missing, changed, or too many. The first item of each is its
-    key."""
+    """Which rows are missing, changed or too many, compared with those that the content has. The first item of each row
+    is its key."""
     wanted, written = {row[0]: row for row in right}, {row[0]: tuple(row) for row in there}
     if wanted == written:
         return
@@ -161,8 +161,8 @@ def version_problems(connection: Connection, version_id: int) -> Iterator[str]:
 
 
 def name_problems(connection: Connection, name_id: int | None = None) -> Iterator[str]:
-    """Names, or the one that is given, whose counter is no number or behind their versions: a number would be given
-    twice."""
+    """Names, or the given one, whose counter is no number or is lower than the number of a version: the next save would
+    give a number twice."""
     query = (
         select(names.c.name, names.c.last_number, versions.c.number)
         .join_from(names, versions, names.c.id == versions.c.name_id, isouter=True)
@@ -181,12 +181,12 @@ def name_problems(connection: Connection, name_id: int | None = None) -> Iterato
 
 
 def is_count(value: object, least: int) -> bool:
-    """Whether it is a whole number, which SQLite does not see to."""
+    """Whether it is a whole number of at least so much. SQLite does not check the types of columns."""
     return isinstance(value, int) and value >= least
 
 
 def alias_problems(connection: Connection, condition: ColumnElement[bool]) -> Iterator[str]:
-    """Aliases that point to a version of another name, or elsewhere than their history says."""
+    """Aliases that point to a version of another name, or not where their history says."""
     newest = (
         select(alias_history.c.number)
         .where(alias_history.c.name_id == aliases.c.name_id, alias_history.c.alias == aliases.c.alias)

@@ -19,7 +19,7 @@ BACKENDS = ("sqlite", "postgresql")
 
 
 def find_store(url_or_path: str | os.PathLike[str] | URL | None = None) -> URL:
-    """The URL of a store. CannotOpen for one of a database that no store can be in."""
+    """The URL of a store. Raises CannotOpen for a database that no store can be in."""
     if url_or_path is None:
         url_or_path = os.environ.get(ENVIRONMENT) or platformdirs.user_data_path("cbpe", appauthor=False) / "models.db"
     if isinstance(url_or_path, str) and "://" in url_or_path:
@@ -63,7 +63,7 @@ def checked_url(url: URL) -> URL:
 
 
 def sqlite_path(url: URL) -> str | None:
-    """The file of an SQLite store; None for one in memory, which nobody else sees and which ends when it is closed, and
-    for one in PostgreSQL."""
+    """The file of an SQLite store; None for a store in PostgreSQL, and for one in memory, which nobody else sees and
+    which is gone when it is closed."""
     in_file = url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
     return url.database if in_file else None

@@ -1,4 +1,4 @@
-"""Brings a store's schema to where this version of cbpe has it."""
+"""Migrating: bring a store to the schema that this version of cbpe uses."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["is_current", "upgrade"]
 
-_alembic = threading.Lock()  # its context is one for the whole process
+_alembic = threading.Lock()  # the whole process has one context of Alembic
 
 
 def is_current(connection: Connection) -> bool:
-    """Whether a store has the newest schema. NotAStore for one newer than is known here."""
+    """Whether a store has the newest schema. Raises NotAStore for a schema that is newer than this cbpe knows."""
     revision = connection.scalar(select(sql_column("version_num")).select_from(table(VERSION_TABLE)))
     if revision is not None and revision not in REVISIONS:
         written_by = connection.scalar(select(meta.c.value).where(meta.c.key == "cbpe_version"))
@@ -34,7 +34,7 @@ def is_current(connection: Connection) -> bool:
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Run the migrations up to a revision, in the transaction that the connection is in."""
-    from alembic import command  # which takes a while to import, and is rarely needed
+    from alembic import command  # slow to import, and rarely needed
 
     with _alembic:
         command.upgrade(configuration(connection), revision)

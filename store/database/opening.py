@@ -24,15 +24,16 @@ __all__ = ["UNREADABLE", "Database"]
 
 T = TypeVar("T")
 
-SECONDS_OF_RETRIES = 60.0  # for a transaction that others are in the way of
-# A row that is not there, and bytes that are no text, be they in SQLite's own message about it.
+SECONDS_OF_RETRIES = 60.0  # for which a transaction is repeated that others are in the way of
+# Reading raises these for a missing row, and for bytes that are no text, also those in SQLite's own message.
 UNREADABLE = (NoResultFound, UnicodeDecodeError)
 LOCK_OF_UPGRADES = int.from_bytes(b"cbpe", "big")  # PostgreSQL's advisory lock on making and migrating a store
 _of_others: list[Engine] = []  # of the process that this one was forked from
 
 
 class Database:
-    """A database with a store in it, of the newest schema: what was not there is made, what is older is migrated."""
+    """A database with a store of the newest schema. Opening makes a store that is not there, and migrates an older
+    one."""
 
     def __init__(self, url: URL, read_only: bool) -> None:
         self.url = url
@@ -54,7 +55,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that reads: all it sees is of one moment."""
+        """A transaction that reads. It sees the store as it is at one moment."""
         self._check_usable()
         try:
             with self._engine.connect() as connection:
@@ -67,7 +68,8 @@ class Database:
             raise self._damaged(error) from error
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """Do work in one transaction, again if others were in the way: it is done as a whole or not at all."""
+        """Do work in one transaction, which takes effect as a whole or not at all. It is repeated if others were in the
+        way."""
         self._check_usable()
         if self.read_only:
             raise ReadOnly(f"the store {self} was opened for reading alone: nothing in it can be changed")
@@ -152,7 +154,7 @@ class Database:
     def _bring_up_to_date(self, connection: Connection) -> None:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_OF_UPGRADES})
-        # Another process may have done it by now.
+        # Another process may have made or migrated the store by now.
         if not inspect(connection).has_table(VERSION_TABLE) or not is_current(connection):
             upgrade(connection)
 
@@ -162,7 +164,8 @@ class Database:
         if self._closed:
             raise Closed(f"the store {self} was closed: open it again")
         if self._process != os.getpid() and not self._is_in_memory():
-            # The connections from before the fork are the other process's: they are not even to be closed here.
+            # The connections from before the fork belong to the other process. Closing them here would end its
+            # sessions.
             _of_others.append(self._engine)
             self._connect()
 
@@ -201,13 +204,13 @@ def postgresql_engine(url: URL, read_only: bool) -> Engine:
 
 
 def writing_options(url: URL) -> dict[str, Any]:
-    """Of transactions that write. In PostgreSQL they lock the rows they go by, and see what is there once they have the
-    lock; those that read see one moment."""
+    """The options of transactions that write. In PostgreSQL they lock the rows that they depend on, and then see what
+    is there once they have the lock, while transactions that read see one moment."""
     return {"isolation_level": "READ COMMITTED"} if url.get_backend_name() == "postgresql" else {WRITES: True}
 
 
 def is_transient(error: DBAPIError) -> bool:
-    """Whether the same transaction may well succeed when it is tried again."""
+    """Whether the same transaction may succeed when it is repeated."""
     state = getattr(error.orig, "sqlstate", None)
     if state is not None:
         # Serialization, deadlock, lock; both made the same; one removed what the other refers to.

@@ -1,4 +1,4 @@
-"""SQLite's side of opening: what file there is, how a new one comes to be, how it is connected to."""
+"""SQLite files: checking the one that is there, making a new one, and connecting to it."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ HEADER_BYTES = 100
 
 
 def check_file(path: str, writable: bool) -> None:
-    """CannotOpen or NotAStore where there is no whole store at this path that could be opened. Nothing is changed."""
+    """Raise CannotOpen or NotAStore unless a whole store is at this path and can be opened. Changes nothing."""
     if os.path.isdir(path):
         raise CannotOpen(f"{path} is a directory; a store is a file")
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe is waited for, a device may never end
+    if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe would wait, and a device may never end
         raise CannotOpen(f"{path} is a pipe or a device; a store is a file")
     try:
         with open(path, "rb") as file:
@@ -56,7 +56,7 @@ def check_file(path: str, writable: bool) -> None:
 
 
 def has_log(path: str) -> bool:
-    """Whether there are changes that are not in the file yet, but in the write-ahead log beside it."""
+    """Whether the write-ahead log beside the file has changes that are not in the file yet."""
     try:
         return os.path.getsize(f"{path}-wal") > 0
     except OSError:
@@ -64,9 +64,8 @@ def has_log(path: str) -> bool:
 
 
 def create_file(path: str) -> None:
-    """Make a new and empty store: aside first, and then put in place, so that nobody finds half of one.
-
-    Where another process was first, its store stays. CannotOpen where none can be made.
+    """Make a new and empty store under another name, and put it in place when it is whole, so that nobody finds half of
+    one. If another process was first, its store stays. Raises CannotOpen if no store can be made.
     """
     aside = f"{path}.{os.getpid()}.{secrets.token_hex(4)}.part"
     try:
@@ -91,14 +90,14 @@ def create_file(path: str) -> None:
 
 
 def set_pragmas(path: str, *pragmas: str) -> None:
-    """Set what is kept in the file itself; it is made if it is not there."""
+    """Set pragmas that the file itself keeps. A file that is not there is made."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
 
 
 def put_in_place(aside: str, path: str) -> None:
-    """Give a file its name, unless another has it."""
+    """Give a file its name, unless another file has it."""
     try:
         os.link(aside, path)
     except FileExistsError:
@@ -115,9 +114,9 @@ def put_in_place(aside: str, path: str) -> None:
 
 
 def reading_mode(path: str) -> str:
-    """How to open a file that is only read: "rw" where that can be, since only who may write removes the log and its
-    index in the end; else "ro", or "immutable" where SQLite could not put that index beside the file, and there is no
-    log to be read."""
+    """How to open a file that is only read. "rw" if possible, since only a connection that may write removes the log
+    and its index in the end. Otherwise "ro", or "immutable" if SQLite cannot put the index beside the file and there is
+    no log to read."""
     beside = os.access(os.path.dirname(path), os.W_OK)
     if beside and os.access(path, os.W_OK):
         return "rw"
@@ -125,7 +124,7 @@ def reading_mode(path: str) -> str:
 
 
 def make_engine(path: str, mode: str, read_only: bool = False) -> Engine:
-    """Connections to a file that is there. mode: "rw", "ro" or "immutable"; read_only: none of them changes anything,
+    """Connections to an existing file. mode: "rw", "ro" or "immutable". With read_only no connection changes anything,
     whatever the mode."""
     query = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
     uri = f"file:{quote(os.fsencode(path))}?{query}"
@@ -161,8 +160,8 @@ def prepared(connection: sqlite3.Connection, writable: bool) -> sqlite3.Connecti
 
 
 def with_transactions(engine: Engine) -> Engine:
-    """Let SQLAlchemy begin the transactions, as its documentation of SQLite has it; those that write take the lock at
-    once, since one that read first could not be let in later."""
+    """Let SQLAlchemy begin the transactions, as its documentation of SQLite recommends. A transaction that writes takes
+    the lock at once: one that has read first may be refused the lock later."""
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

@@ -44,8 +44,8 @@ class Change(NamedTuple):
 
 
 def changes(connection: Connection, name: str | None, limit: int | None) -> list[Change]:
-    """The newest changes, of one name or of all, the newest first. TypeError or ValueError for what is no name or
-    limit."""
+    """The newest changes, of one name or of all, the newest first. Raises TypeError or ValueError for a name or limit
+    that is none."""
     if limit is not None and not isinstance(limit, int):
         raise TypeError(f"a limit is an int, not {type(limit).__name__}")
     if limit is not None and limit < 0:
@@ -55,7 +55,7 @@ def changes(connection: Connection, name: str | None, limit: int | None) -> list
         to_it = and_(log.action == "rename", log.details == as_json({"to": checked_name(name)}))
         query = query.where(or_(log.name == name, to_it))
     if limit is not None:
-        query = query.limit(min(limit, 2**62))  # a database's whole numbers end
+        query = query.limit(min(limit, 2**62))  # the largest integer of a database is near
     return read(connection, query)
 
 
@@ -69,8 +69,8 @@ def read(connection: Connection, query: Select[Any]) -> list[Change]:
 
 
 def meanings(connection: Connection) -> dict[str, dict[int, int]]:
-    """What every number under every name has meant, of versions that are deleted or have another name now as well: the
-    place in the log of that version's making. A number that has meant several versions has the last of them."""
+    """Which version each number under each name has meant, deleted and renamed versions included: a version is known by
+    the place in the log where it was made. Of several versions that a number has meant, this gives the last."""
     meant: dict[str, dict[int, int]] = defaultdict(dict)
     present: dict[str, dict[int, int]] = defaultdict(dict)
     for place, change in enumerate(read(connection, FIELDS.order_by(log.id))):
@@ -100,4 +100,4 @@ def user() -> str | None:
         name = getpass.getuser()
     except (OSError, KeyError, ImportError):
         return None
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")  # the environment may hold what no database does
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")  # the environment may hold any bytes

@@ -44,7 +44,7 @@ STORED: Select[Any] = (
 
 
 def model_of(row: Row[Any]) -> Model:
-    """The model in a row of STORED. Damaged where it is not what was saved."""
+    """The model in a row of STORED. Raises Damaged if it is not what was saved."""
     try:
         model = content_model(row.digest, row.content, row.kind, row.encoding_name, row.packed)
         sealed = seal_of(row.number, row.digest, row.kind, row.encoding_name)
@@ -56,7 +56,8 @@ def model_of(row: Row[Any]) -> Model:
 
 
 def content_model(digest: str, content: str, kind: str, name: str | None, packed: bytes | None) -> Model:
-    """The model that a canonical form and a packed vocabulary make. ValueError where they do not have the digest."""
+    """The model that a canonical form and a packed vocabulary make. Raises ValueError if they do not have the
+    digest."""
     if not isinstance(content, str) or not isinstance(packed, (bytes, type(None))):  # SQLite keeps anything anywhere
         raise ValueError("its canonical form is no text, or its vocabulary no bytes")
     if hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest() != digest:

@@ -15,9 +15,9 @@
     counts        int64 each, at most 16 MiB
     tokens        int64 each, as many
     vocabulary    the packed vocabulary (Vocabulary.pack), at most 6 MiB
-    32            the SHA-256 of all that is before
+    32            the SHA-256 of all bytes before it
 
-Nothing is executed or unpickled, and all sizes are checked before memory is taken for what they announce.
+The reader executes and unpickles nothing, and checks every size before it takes memory for it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ MAX_FILE_BYTES = FIXED + MAX_JSON_BYTES + sum(PARTS.values()) + DIGEST
 
 @dataclass(frozen=True)
 class Carried:
-    """What a file carries. Nothing of it is known to be right but that it was read as it was written."""
+    """What a file carries. It was read as it was written; whether it is right is not checked yet."""
 
     about: dict[str, Any]  # the header
     content: str
@@ -67,7 +67,7 @@ class Carried:
 
 
 def parts_of_file(carried: Carried) -> Iterator[bytes]:
-    """The parts of a file, which follow one another in it. ValueError for what is beyond the limits."""
+    """The parts of a file in order. Raises ValueError for a part beyond its limit."""
     fields = {} if carried.training is None else record_to_fields(carried.training)
     arrays = {name: fields.pop(name) if fields else array("q") for name in ARRAYS}
     texts = {
@@ -96,9 +96,9 @@ def parts_of_file(carried: Carried) -> Iterator[bytes]:
 
 
 def read_file(path: str | os.PathLike[str]) -> Carried:
-    """What is in a file. OSError where it cannot be read, ValueError where it is no whole and intact file of this
-    kind."""
-    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):  # a pipe would be waited for
+    """What a file carries. Raises OSError if it cannot be read, and ValueError if it is no whole and intact file of
+    this kind."""
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):  # reading a pipe would wait
         raise ValueError("this is a pipe or a device, and an exported tokenizer a file")
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -123,7 +123,7 @@ def read_file(path: str | os.PathLike[str]) -> Carried:
 
 
 def is_intact(file: BinaryIO, size: int) -> bool:
-    """Whether a file ends in the SHA-256 of all that is before."""
+    """Whether a file ends in the SHA-256 of all bytes before it."""
     file.seek(0)
     digest, left = hashlib.sha256(), size - DIGEST
     while left > 0:
@@ -136,7 +136,7 @@ def is_intact(file: BinaryIO, size: int) -> bool:
 
 
 def read_parts(file: BinaryIO, about: dict[str, Any], size: int) -> Carried:
-    """The parts behind the header; size: of the file without the header."""
+    """What the parts after the header carry. size: that of the file without the header."""
     sizes = about.pop("sizes")
     for name, most in PARTS.items():
         length = sizes[name]

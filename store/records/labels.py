@@ -21,7 +21,7 @@ __all__ = ["Labels", "checked_labels"]
 
 
 class Labels(NamedTuple):
-    """What save is given besides the content; None and nothing change nothing."""
+    """What save is given besides the content. What is None or empty leaves the version as it is."""
 
     tags: Mapping[str, str]
     aliases: tuple[str, ...]
@@ -35,7 +35,7 @@ def checked_labels(
     notes: str | None,
     metrics: Mapping[str, float] | None,
 ) -> Labels:
-    """Labels as they are stored. TypeError or ValueError for what cannot be."""
+    """Labels as they are stored. Raises TypeError or ValueError for a label that is not allowed."""
     return Labels(
         checked_tags(tags),
         tuple(checked_alias(alias) for alias in listed("aliases", aliases)),
@@ -109,7 +109,7 @@ def put(connection: Connection, table: Table, **values: Any) -> None:
 
 
 def upsert(connection: Connection, table: Table) -> Any:
-    """An INSERT that has an ON CONFLICT, which each database has of its own."""
+    """An INSERT that takes ON CONFLICT. SQLAlchemy has a separate one for each database."""
     return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
 
 
@@ -131,7 +131,7 @@ def point(connection: Connection, version: Any, alias: str) -> None:
 
 
 def note_alias(connection: Connection, name_id: int, alias: str, number: int | None) -> None:
-    """Write down where an alias points from now on; None: nowhere."""
+    """Write down to which number an alias points from now on; None if it is removed."""
     moved = {"name_id": name_id, "alias": alias, "number": number, "set_at": audit.utc_now()}
     connection.execute(insert(alias_history).values(**moved))
 
@@ -150,14 +150,14 @@ def descends(connection: Connection, version_id: int, from_id: int) -> bool:
     parent = select(versions.c.parent_id)
     seen: set[int] = set()
     current: int | None = version_id
-    while current is not None and current not in seen:  # what is damaged may go in a circle
+    while current is not None and current not in seen:  # in a damaged store parents may form a circle
         seen.add(current)
         current = connection.scalar(parent.where(versions.c.id == current))
     return from_id in seen
 
 
 def set_parent(connection: Connection, version_id: int, parent: Any | None) -> None:
-    """Make the version whose row is given the parent; None: it has none."""
+    """Make the version of the given row the parent of another; None if that has no parent."""
     parenthood = {"parent_id": parent and parent.id, "parent_digest": parent and parent.digest}
     connection.execute(update(versions).where(versions.c.id == version_id).values(**parenthood))
 

@@ -1,5 +1,5 @@
-"""How large what a store keeps may be: enough for anything useful, and little enough that nothing that comes from
-elsewhere takes a machine's memory."""
+"""The most that a store keeps of each thing: enough for anything useful, and so little that a file from elsewhere
+cannot use up a machine's memory."""
 
 MAX_NAME = 255  # characters of a name, an alias, a tag or a metric
 MAX_TAG_VALUE = 10_000  # bytes in UTF-8

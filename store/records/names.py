@@ -14,7 +14,7 @@ __all__ = ["last_number", "lock_name", "locked_name"]
 
 
 def locked_name(connection: Connection, name: str) -> Row[Any]:
-    """The row of a name, made if it is new, and kept from others until the transaction ends."""
+    """The row of a name, which is made if it is new. Others cannot change it until the transaction ends."""
     made = upsert(connection, names).values(name=name, last_number=0)
     wanted = select(names).where(names.c.name == name).with_for_update()
     while True:
@@ -22,7 +22,7 @@ def locked_name(connection: Connection, name: str) -> Row[Any]:
         row = connection.execute(wanted).first()
         if row is not None:
             return row
-        # Somebody else gave that row another name while the lock was waited for.
+        # While this waited for the lock, another transaction gave that row another name.
 
 
 def lock_name(connection: Connection, name_id: int) -> None:
@@ -31,7 +31,7 @@ def lock_name(connection: Connection, name_id: int) -> None:
 
 
 def last_number(name_row: Row[Any]) -> int:
-    """The last number that was given under a name. Damaged where that is none."""
+    """The last number that a name gave to a version. Raises Damaged if what is stored is no number."""
     number = name_row.last_number
     if not isinstance(number, int):  # SQLite keeps anything anywhere
         raise Damaged(f"{name_row.name} is damaged: its last number is {number!r:.80}; verify tells what else is wrong")

@@ -25,7 +25,7 @@ class Reference(NamedTuple):
 
 
 def parse(reference: str) -> Reference:
-    """The parts of a reference. ValueError for what cannot be one."""
+    """The parts of a reference. Raises ValueError for a text that is no reference."""
     if not isinstance(reference, str):
         raise TypeError(f"a version is referred to by a str or a Version, not {type(reference).__name__}")
     if reference.startswith(DIGEST_PREFIX):
@@ -46,7 +46,8 @@ def parse(reference: str) -> Reference:
 
 
 def checked_name(name: str) -> str:
-    """A name of versions: 1 to 255 characters, none of which is "@" or a control character; no "sha256:" in front."""
+    """The text, if it may be a name: 1 to 255 characters without "@" or control characters, and no "sha256:" in
+    front."""
     checked_label("a name", name)
     if "@" in name or name.startswith(DIGEST_PREFIX):
         raise ValueError(f"{shown(name)} is no name: names have no '@', and do not begin with {DIGEST_PREFIX!r}")
@@ -54,7 +55,7 @@ def checked_name(name: str) -> str:
 
 
 def checked_alias(alias: str) -> str:
-    """An alias: as a name, and no number."""
+    """The text, if it may be an alias: what may be a label, without "@", and no number."""
     checked_label("an alias", alias)
     if "@" in alias or re.fullmatch(r"\d+", alias):
         raise ValueError(
@@ -64,7 +65,7 @@ def checked_alias(alias: str) -> str:
 
 
 def checked_label(what: str, text: str) -> str:
-    """A short text on one line. TypeError or ValueError for what is none."""
+    """The text, if it is short and on one line. Raises TypeError or ValueError if not."""
     if not isinstance(text, str):
         raise TypeError(f"{what} is a str, not {type(text).__name__}")
     if not 1 <= len(text) <= MAX_NAME:
@@ -75,7 +76,7 @@ def checked_label(what: str, text: str) -> str:
 
 
 def checked_text(what: str, text: str, most: int) -> str:
-    """A text of any kind that a database can hold. TypeError or ValueError for what is none."""
+    """The text, if a database can hold it. Raises TypeError or ValueError if not."""
     if not isinstance(text, str):
         raise TypeError(f"{what} is a str, not {type(text).__name__}")
     if UNSTORABLE.search(text):

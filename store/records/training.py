@@ -38,7 +38,7 @@ def record_to_fields(record: TrainingRecord) -> dict[str, Any]:
 
 
 def record_from_json(text: str) -> TrainingRecord:
-    """The record in a text. ValueError for what is none."""
+    """The record in a text. Raises ValueError for a text that holds none."""
     try:
         fields = json.loads(text)
         arrays = {name: array("q", fields[name]) for name in ARRAYS}
@@ -48,8 +48,8 @@ def record_from_json(text: str) -> TrainingRecord:
 
 
 def record_from_fields(fields: Any) -> TrainingRecord:
-    """The record with these fields. ValueError for what is none. (Fields that it knows nothing of are passed over, so
-    that an older cbpe reads the records of a newer one.)"""
+    """The record with these fields. Raises ValueError if they make none. Unknown fields are ignored, so that an older
+    cbpe reads the records of a newer one."""
     try:
         for name, kind in FIELDS.items():
             if not isinstance(fields[name], TYPES[str(kind)]) or isinstance(fields[name], bool):

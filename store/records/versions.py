@@ -24,8 +24,8 @@ MOST_CANDIDATES = 10  # that an error lists
 
 @dataclass(frozen=True)
 class Version:
-    """One version of a tokenizer in a store. Its content never changes; tags, aliases, notes, parent and metrics are
-    those that it had when it was asked for."""
+    """One version of a tokenizer in a store. Its content never changes. Tags, aliases, notes, parent and metrics are
+    those that it had at the time of the call that returned it."""
 
     name: str
     number: int
@@ -62,7 +62,7 @@ CONTENT = (versions.c.digest, versions.c.kind, versions.c.encoding_name)  # what
 
 
 def seal_of(number: int, digest: str, kind: str, encoding_name: str | None) -> str:
-    """SHA-256, in hexadecimal, of what a version is besides its content, and for good."""
+    """SHA-256, in hexadecimal, of what never changes about a version besides its content."""
     sealed = json.dumps([number, digest, kind, encoding_name], separators=(",", ":"))
     return hashlib.sha256(sealed.encode("ascii")).hexdigest()
 
@@ -165,9 +165,9 @@ def find_row(
 ) -> Row[Any]:
     """The row of the version that is referred to, with the columns of `wanted`, a query of versions and names.
 
-    A digest may be that of several versions with the same content, the first of which is taken; with only_one, that is
-    an error. NotFound where there is none, and for a Version of another store or time that is not the one of its name
-    and number; Ambiguous where a digest's first digits are those of several contents.
+    Several versions with the same content have the same digest: the first of them is taken, or with only_one an error
+    raised. Raises NotFound if there is none, and for a Version, of another store or time, that is not the one with its
+    name and number here; Ambiguous if several contents have a digest with these first digits.
     """
     meant = reference if isinstance(reference, Version) else None
     if isinstance(reference, Version):
@@ -187,8 +187,8 @@ def find_row(
 
 @cache
 def referred(wanted: Select[Any], given: tuple[str, ...]) -> Select[Any]:
-    """The query of one version by what is given of it. (SQLAlchemy takes longer to put a query together than to do
-    it.)"""
+    """The query of one version by what is given of it. It is cached: SQLAlchemy takes longer to build a query than to
+    run it."""
     if "id" in given:
         return wanted.where(versions.c.id == bindparam("id"))
     query = wanted.where(names.c.name == bindparam("name"))
