@@ -4,6 +4,7 @@ writes is loaded here."""
 import hashlib
 import json
 import lzma
+from functools import cache
 
 import pytest
 from project import SHARED
@@ -86,6 +87,7 @@ def file_of(encoding, *, merges=None, **parts):
     )
 
 
+@cache  # for it takes seconds, and several tests want it
 def like_llama3(ignore_merges=True):
     ranks = {token: rank for rank, token in cbpe.get_encoding("r50k_base")._vocabulary.tokens().items()}
     text_a = {"Sequence": {"id": "A", "type_id": 0}}
@@ -108,6 +110,7 @@ def like_llama3(ignore_merges=True):
     )
 
 
+@cache
 def like_qwen():
     ordinary = {"special": False}
     return file_of(
@@ -118,6 +121,7 @@ def like_qwen():
     )
 
 
+@cache
 def like_gpt_neox():
     """GPT-2's pattern, NFC, and runs of spaces as tokens that are looked for in normalized text."""
     spaces = [(" " * n, {"special": False, "normalized": True}) for n in range(24, 1, -1)]
@@ -129,6 +133,7 @@ def like_gpt_neox():
     )
 
 
+@cache
 def like_gpt2():
     return file_of("r50k_base", pre_tokenizer=BYTE_LEVEL, added_tokens=[("<|endoftext|>", {})])
 
@@ -257,10 +262,11 @@ def test_a_trained_vocabulary_is_written_for_tiktoken(tmp_path, monkeypatch):
 
 def test_a_file_like_llama_3s_is_written_for_tiktoken(tmp_path):
     """Though it merges pairs, and has several for most tokens: the ranks are those that it was made from."""
-    HuggingFaceTokenizer.from_json(like_llama3().encode()).save(tmp_path / "llama.tiktoken")
+    here = HuggingFaceTokenizer.from_json(like_llama3().encode())
+    here.save(tmp_path / "llama.tiktoken")
     digest = hashlib.sha256((tmp_path / "llama.tiktoken").read_bytes()).hexdigest()
     assert digest == "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
-    parts = left_out(HuggingFaceTokenizer.from_json(like_llama3().encode()), "llama.tiktoken")
+    parts = left_out(here, "llama.tiktoken")
     assert parts[:2] == ["the split pattern", "the template that puts tokens around a text"]
 
 

@@ -187,8 +187,13 @@ def save_for_ever(pipe, url, number):
 
 
 if __name__ == "__main__":
+    import contextlib
+
     import sqlalchemy.dialects.postgresql.psycopg  # now, not in every child
     import sqlalchemy.dialects.sqlite  # noqa: F401
+
+    with contextlib.suppress(ImportError):  # which SQLAlchemy imports when it first connects
+        import psycopg
     from small_models import small_tokenizer
 
     from cbpe.tokenizers.description import describe
@@ -199,4 +204,6 @@ if __name__ == "__main__":
         "save_in_children": main_save_in_children,
         "kill_savers": main_kill_savers,
     }
+    with ModelStore(":memory:") as first:  # so that no child is the first to make and to load anything
+        first.load(first.save(small_tokenizer(0), "first"))
     print(json.dumps(programs[sys.argv[1]](*sys.argv[2:])))

@@ -118,20 +118,26 @@ def test_any_text_as_a_token_or_pattern_is_kept_exactly(store_url):
         assert models.verify().problems == ()
 
 
-@pytest.mark.slow
-def test_tokens_and_patterns_of_10_mb_are_refused(store_url):
+@pytest.fixture(scope="module")
+def too_large():
+    """Encodings of which a token, a special token or the pattern is too large, for the stores of both backends."""
     text = "x" * 10_000_000
     ranks = {bytes([byte]): byte for byte in range(256)}
-    with ModelStore(store_url) as models:
-        for difference in (
-            {"mergeable_ranks": {**ranks, text.encode(): 256}},
-            {"special_tokens": {text: 1000}},
-            {"pat_str": "|".join(["xx"] * 30_000)},
-        ):
-            arguments = {"pat_str": ".", "mergeable_ranks": ranks, "special_tokens": {}, **difference}
-            with pytest.raises(ValueError, match=r"a store takes at most|too large for a store"):
-                models.save(cbpe.Encoding("x", **arguments), "a")
-        assert models.versions() == []
+    differences = [
+        {"mergeable_ranks": {**ranks, text.encode(): 256}},
+        {"special_tokens": {text: 1000}},
+        {"pat_str": "|".join(["xx"] * 30_000)},
+    ]
+    usual = {"pat_str": ".", "mergeable_ranks": ranks, "special_tokens": {}}
+    return [cbpe.Encoding("x", **{**usual, **difference}) for difference in differences]
+
+
+@pytest.mark.slow
+def test_tokens_and_patterns_of_10_mb_are_refused(models, too_large):
+    for encoding in too_large:
+        with pytest.raises(ValueError, match=r"a store takes at most|too large for a store"):
+            models.save(encoding, "a")
+    assert models.versions() == []
 
 
 def test_nothing_is_ever_unpickled():
