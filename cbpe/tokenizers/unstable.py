@@ -121,8 +121,8 @@ def merge(tok: Tokenizer, piece: bytes) -> list[int]:
 
 
 def encode_bytes(tok: Tokenizer, data: bytes) -> list[int]:
-    """The ids of bytes without special tokens. From the first that are no UTF-8 on, where a pattern cannot split, all
-    is one piece with the open end of the text before."""
+    """The ids of bytes without special tokens. No pattern splits what follows the first invalid UTF-8: from there
+    on, all bytes are one piece, together with the open end of the text before them."""
     try:
         return tok.encode_ordinary(data.decode())
     except UnicodeDecodeError as error:

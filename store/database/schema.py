@@ -1,4 +1,5 @@
-"""The tables, as queries use them. The migrations make them: what is here is what they have led to.
+"""The tables, as queries use them. The migrations make them, and these are the columns that they lead to. In SQLite,
+`tokens` has one more, `shown`, which only the migrations and store/records/rows.py name.
 
 A version is built from `content`, its canonical form (cbpe.tokenizers.description.canonical_form), and the packed
 vocabulary. Other columns and rows say the same for queries in SQL, and verify() checks that they agree with it.
@@ -101,7 +102,7 @@ tokens = Table(
     Column("vocabulary_id", Integer, ForeignKey("vocabularies.id", ondelete="CASCADE"), primary_key=True),
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("bytes", LargeBinary, nullable=False),
-    Column("text", Text, FetchedValue(), nullable=False),  # for people to read; SQLite computes it, see rows.py
+    Column("text", Text, FetchedValue(), nullable=False),  # for people; SQLite computes it (store/records/rows.py)
     Column("length", Integer, FetchedValue()),  # of `bytes`; computed
     Index("tokens_bytes", "bytes", postgresql_using="hash"),
 )
@@ -135,7 +136,7 @@ versions = Table(
     Column("notes", Text),
     Column("parent_id", Integer, ForeignKey("versions.id", ondelete="SET NULL")),
     Column("parent_digest", String(64)),  # kept when the parent is deleted
-    Column("seal", String(64)),  # SHA-256 of number, digest, kind and encoding_name (versions.seal_of)
+    Column("seal", String(64)),  # SHA-256 of number, digest, kind and encoding_name (store/records/versions.py)
     UniqueConstraint("name_id", "number"),
 )
 

@@ -7,6 +7,7 @@
     h             the header, JSON in UTF-8: an object with
                       name, kind, encoding_name, tags, metrics, parent_digest    as in a Version
                       saved_at             when it was saved, in ISO 8601
+                      digest               the SHA-256 of the content, in hexadecimal
                       sizes                of the parts that follow, in bytes: an object of content, notes, training,
                                            counts, tokens and vocabulary; null for notes or training: there are none
     content       the canonical form (cbpe.tokenizers.description.canonical_form), at most 2 MiB

@@ -31,7 +31,7 @@ def parse(reference: str) -> Reference:
     if reference.startswith(DIGEST_PREFIX):
         digest = reference.removeprefix(DIGEST_PREFIX).lower()
         if not re.fullmatch("[0-9a-f]{1,64}", digest):
-            raise ValueError(f"{shown(reference)}: behind sha256: stand 1 to 64 hexadecimal digits")
+            raise ValueError(f"{shown(reference)}: after sha256: come 1 to 64 hexadecimal digits")
         return Reference(digest=digest)
     name, at, which = reference.partition("@")
     checked_name(name)

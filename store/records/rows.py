@@ -26,8 +26,8 @@ def token_rows(vocabulary: Vocabulary) -> Iterator[tuple[int, bytes, str]]:
 
 
 def readable(token: bytes) -> str:
-    """A token for people to read, and for every database to hold: as render_token has it, and of a long one the
-    beginning, with ".." behind it."""
+    """A token as people can read it and every database can hold it: what render_token shows, and of a long token the
+    beginning, followed by ".."."""
     if len(token) > MAX_SHOWN:
         return readable(token[:MAX_SHOWN]) + ".."
     if token.isascii():  # for which this is quicker

@@ -1,5 +1,5 @@
-/* 64 bytes of text to bit masks of what they are: bit i of a mask tells of byte i. The portable way works on 8 bytes at a
- * time; all ways give the same masks. */
+/* 64 bytes of text to bit masks of what they are: bit i of a mask tells of byte i. The portable way works on 8 bytes at
+ * a time; all ways give the same masks. */
 #ifndef CBPE_ASCII_H
 #define CBPE_ASCII_H
 

@@ -1,6 +1,6 @@
-/* The entries of the cache of pieces, where keys are looked for (cbpe/_core/encoding/cache.pxd says what both are), and the
- * loops over a batch of pieces for machines whose instructions make four keys at once, and compare one with a whole cache
- * line. */
+/* The entries of the cache of pieces, where keys are looked for: cbpe/_core/encoding/cache.pxd says what both are. With
+ * them, loops over a batch of pieces, for machines whose instructions make four keys at once and compare one key with a
+ * whole cache line. */
 #ifndef CBPE_CACHE_LOOPS_H
 #define CBPE_CACHE_LOOPS_H
 
@@ -57,9 +57,9 @@ typedef struct {
         const uint8_t *text, const uint8_t *text_end, const ptrdiff_t *spans, ptrdiff_t n, int may_cut, uint64_t seed,
         const cbpe_entry *entries, uint64_t mask, cbpe_key *keys, const cbpe_entry **places, int *others);
 
-    /* Write the ids of the pieces from number `start` on to out[0], which moves to their end, up to the first piece whose
-     * entry is neither of the two at its place. Returns its number; n if there is none. Some items more than the ids may
-     * be written to. */
+    /* Write the ids of the pieces from number `start` on to out[0], which moves to their end, up to the first piece
+     * whose entry is neither of the two at its place. Returns its number; n if there is none. It may write to some
+     * items after the ids. */
     ptrdiff_t (*copy_known)(
         const cbpe_key *keys, const cbpe_entry *const *places, ptrdiff_t start, ptrdiff_t n, const uint32_t *arena,
         uint32_t **out);
@@ -101,8 +101,8 @@ CBPE_CACHE_AVX512 static inline int cbpe_make_key_avx512(
     return 1;
 }
 
-/* Four keys at once, a quarter of a register each, and their places; 0, and nothing done, where one of the pieces may be
- * one of the others. 16 bytes from where each begins may be read. */
+/* Four keys at once, a quarter of a register each, and their places; 0, and nothing done, where one of the pieces may
+ * be one of the others. 16 bytes from where each begins may be read. */
 CBPE_CACHE_AVX512 static inline int cbpe_make_four_keys_avx512(
     const uint8_t *text, const ptrdiff_t *spans, int may_cut, __m512i seeds, __m512i entries, __m512i bytes,
     cbpe_key *to, const cbpe_entry **places) {

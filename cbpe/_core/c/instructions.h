@@ -1,5 +1,5 @@
-/* The instruction sets: what this machine has, and which functions go with the name of a set. There is nowhere else that
- * this is found out.
+/* The instruction sets: what this machine has, and which functions go with the name of a set. Nothing else finds this
+ * out.
  *
  * A new set takes the functions, in the header of what they do, and rows in the table below. */
 #ifndef CBPE_INSTRUCTIONS_H
@@ -48,9 +48,9 @@ static inline unsigned cbpe_machine_has(void) {
     return has;
 }
 
-/* The narrowest set first. A set has the functions of its rows whose needs the machine meets, and for what they leave out
- * (NULL) those of the sets above; it is there where the machine meets the needs of its first row. (The first machines with
- * AVX-512 have a part of it only.) */
+/* The narrowest set first. A machine has a set if it meets the needs of the set's first row. The set has the functions
+ * of those of its rows whose needs the machine meets, and for what they leave out (NULL) those of the sets above. (The
+ * first machines with AVX-512 have a part of it only.) */
 static const struct {
     const char *name;
     unsigned needs;

@@ -14,8 +14,8 @@
 #define CBPE_HAS_GIL 1
 #endif
 
-/* Called with the GIL, where there is one: take the pointer out of a place and leave NULL there; put one in if the place
- * is NULL, or else return 0. */
+/* Called with the GIL, where there is one: take the pointer out of a place and leave NULL there; put one in if the
+ * place is NULL, or else return 0. */
 static inline void *cbpe_take_from(void **place) {
 #if CBPE_HAS_GIL
     void *p = *place;

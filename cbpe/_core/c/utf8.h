@@ -1,5 +1,5 @@
-/* The characters of a Python string, which are 1, 2 or 4 bytes each, to UTF-8: 16 at a time, or, in the portable way, one
- * at a time. Both give the same. */
+/* The characters of a Python string, which are 1, 2 or 4 bytes each, to UTF-8: 16 at a time, or, in the portable way,
+ * one at a time. Both give the same. */
 #ifndef CBPE_UTF8_H
 #define CBPE_UTF8_H
 
@@ -11,7 +11,7 @@
 
 #define CBPE_UTF8_SLACK 64 /* bytes that a writer may write after the last of the text */
 
-/* Write n characters of `width` bytes each; the number of bytes written, or -1 where one is half of a surrogate pair. */
+/* Write n characters of `width` bytes each. Returns how many bytes they are, -1 if one is half of a surrogate pair. */
 typedef ptrdiff_t (*cbpe_write_utf8)(const void *characters, int width, ptrdiff_t n, uint8_t *out);
 
 static inline uint8_t *cbpe_write_character(uint32_t c, uint8_t *out) {

@@ -3,8 +3,8 @@
 The texts come apart into parts: stretches between special tokens, the long ones cut where a piece is likely to begin.
 Threads take runs of parts, one after another, and encode each into a workspace of their own without the GIL.
 
-Where a piece begins, what follows is split as if nothing came before. So a cut is right if the part before it ends
-there; that is looked at afterwards, and what comes after a wrong cut is encoded again.
+Where a piece begins, what follows is split as if nothing came before. A cut is right if a piece of the text before it
+ends there. The batch checks this later, and encodes again what follows a wrong cut.
 """
 
 from array import array

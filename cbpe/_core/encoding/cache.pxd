@@ -14,7 +14,7 @@ from cbpe._core.text.keys cimport LONG, short_hash
 
 
 cdef enum:
-    TO_CUT = 1                  # instead of the upper half of a key: none is made, the piece is looked up in parts
+    TO_CUT = 1                  # as `high`, it marks a piece that has no key: encode cuts it and looks up its parts
     FAR_IDS = 1 << 31           # flag of an entry's n_ids: the ids stand in the arena
     FAR_BYTES = 1 << 30         # ... and so do the piece's bytes, which are to be compared
     PROBES = 8                  # an entry stands within so many slots of its hash, or not at all
@@ -30,7 +30,9 @@ cdef struct PieceCache:
     CacheEntry *entries
     uint64_t mask               # number of slots - 1
     uint64_t used
-    uint64_t cleared            # how many times it has started again from nothing
+    # How many times it has started again from nothing. encode_queued then looks its places up again, and so it does
+    # where the mask has changed.
+    uint64_t cleared
     uint32_t *arena             # records: a long piece's bytes, padded to whole words, and its ids
     uint64_t arena_used         # in words of 4 bytes
     uint64_t arena_size

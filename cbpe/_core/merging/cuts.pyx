@@ -13,8 +13,10 @@ from cbpe._core.merging.shared cimport shared_tables
 from cbpe._core.text.utf8 cimport character_size, read_character
 
 cdef enum:
-    SEAM_BEFORE = 1             # some merge joins the mere end of a character to a symbol that begins with this one
-    SEAM_BEHIND = 2             # some merge joins a symbol that ends with this one to the mere beginning of a character
+    # Some merge joins the last bytes of a character to a symbol that begins with this character.
+    SEAM_BEFORE = 1
+    # Some merge joins a symbol that ends with this character to the first bytes of a character.
+    SEAM_BEHIND = 2
 
 
 cdef inline uint64_t seam_hash(const CutTables *c, uint32_t first, uint32_t second) noexcept nogil:

@@ -1,4 +1,5 @@
-"""Splitting 64 bytes of ASCII at once: what the splitter uses of it."""
+"""Splitting 64 bytes at once, of ASCII and of letters and punctuation of two and three bytes: what the splitter uses of
+it."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -20,8 +21,8 @@ cdef enum AsciiRules:
 
 
 # The places in text[0:64], all of which may be read, where pieces begin, given that one begins at 0: a bit for each.
-# Only those that nothing after the 64 bytes could change, or a character that these rules do not reach; what follows
-# the last of them is for the next call.
+# It reports a place only if neither the bytes after the 64 nor a character that the rules do not cover could change it.
+# The next call does the rest.
 cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil
 
 # The same for text[0:n], the last n bytes of a text, from 1 to 63; no byte after them is read. Bit n is set if the last

@@ -49,8 +49,8 @@ cdef inline uint64_t begin_tails(uint64_t blanks, uint64_t newlines, uint64_t ga
     return begins
 
 
-# Of the characters of two and three bytes, 64 in each item, a bit for each that is a letter, a capital, a small letter,
-# for each that is none of these, no number and no white space, and for the marks (accents and the like) among these.
+# A bit for each character of two and three bytes, 64 in each item: the letters, and the capitals and small letters
+# among them. OTHERS are no letters, no numbers and no white space; MARKS (accents and the like) are some of these.
 cdef uint64_t LETTERS[1024]
 cdef uint64_t CAPITALS[1024]
 cdef uint64_t SMALL[1024]
@@ -87,7 +87,7 @@ cdef uint64_t add_wide(const uint8_t *text, uint32_t rules, cbpe_masks *m) noexc
     longer unknown, up to the first other character that is not ASCII. What the rules say of ASCII holds for them.
     Returns the bytes of this punctuation but the first of each.
 
-    Where case matters, letters that are neither capital nor small are such others, and so are most marks.
+    With CASES, it also stops at a letter that is neither capital nor small, and at most marks.
     """
     cdef uint64_t left = m.beyond, whole, small, tails = 0
     cdef uint32_t block
@@ -116,7 +116,8 @@ cdef uint64_t add_wide(const uint8_t *text, uint32_t rules, cbpe_masks *m) noexc
                     break
             m.letter |= whole
         elif rules & CASES and MARKS[block] >> bit & 1:
-            # Behind a small letter it is as another one, if that is not the end of a contraction.
+            # A mark after a small letter counts as a small letter, unless that letter may end a contraction (of two
+            # letters at most).
             small = m.letter & ~m.upper & ~(m.apostrophe << 1 | m.apostrophe << 2)
             if not small << 1 >> i & 1:
                 break
@@ -215,8 +216,8 @@ cdef inline uint64_t starts_within(
     else:
         gaps = blanks
         starts = 0
-    # White space begins a piece with each run, and with the last character of each: that goes with what follows, or
-    # stands alone.
+    # A piece begins at the first and at the last character of each run of white space. The last one joins what
+    # follows, or stands alone. (With NEWLINES, none begins at a last one that is a line break.)
     starts |= blanks & ~(blanks << 1) | gaps & ~(blanks >> 1)
     if blanks >> (size - 1) & 1:
         # A run that may go on: nothing is certain but where it begins.

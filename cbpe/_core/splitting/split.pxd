@@ -40,8 +40,8 @@ cdef struct SplitTables:
 
 
 # Find the next pieces of text[reading.position:size] (valid UTF-8), at most `capacity` of them, and move the position
-# to the end of the last. The text has ended when that is size: fewer than `capacity` spans, and even none, may also
-# mean that the pattern or a piece takes long, and that it is time to look at the signals.
+# to the end of the last. The text has ended when the position equals `size`: fewer than `capacity` spans, and even
+# none, may also mean that the pattern or a piece takes long, and that it is time to look at the signals.
 cdef Py_ssize_t find_pieces(
     const SplitTables *tables,
     const uint8_t *text,

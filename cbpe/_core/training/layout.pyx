@@ -1,8 +1,8 @@
 """The words in the trainer's symbols before the first merge that it learns: as bytes, or as the tokens of a vocabulary
 from which training goes on.
 
-Words are encoded as any text is (merge.pyx), which takes a fraction of the time and of the memory that learning their
-merges took.
+Words are encoded as any text is (merging/merge.pyx), which takes a fraction of the time and of the memory that learning
+their merges took.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -87,7 +87,7 @@ cdef int encode_word(State *state, Coder *coder, uint32_t *symbols, size_t size)
     """Replace a word in the symbols, bytes[size], by its tokens.
 
     A long word is encoded in windows. What was left of one and what comes of the next are the word's tokens if the two
-    at the border stay neighbours (walk.pyx says why); where they do not, all begins anew with larger windows.
+    at the border stay neighbours (merging/walk.pyx says why). Otherwise all begins anew with larger windows.
     """
     cdef:
         size_t begin = 0, window = WINDOW, length

@@ -53,7 +53,7 @@ def from_oniguruma(pattern: str) -> str:
                 raise ValueError(f"Oniguruma does not know the flag s of {text!r}")
             parts.append(text.replace("m", "s"))
         elif text == "$" and parts[-3:] != [r"\s", "+", "+"]:
-            # Behind \s++, which leaves no line end to be found, it can only be the end of the text.
+            # Only after \s++, which leaves no line end to find, does it always mean the end of the text.
             raise ValueError(r"'$' is the end of every line in Oniguruma: the end of the text is \z")
         else:
             parts.append(text)
@@ -124,7 +124,7 @@ def write_escapes(text: str) -> str:
 
 def refuse_empty(pattern: str) -> None:
     if may_match_nothing(pattern):
-        raise ValueError("it may match the empty string, behind which engines go on in different ways")
+        raise ValueError("it may match the empty string, after which engines go on in different ways")
 
 
 def refuse_folding(pattern: str) -> None:

@@ -117,7 +117,7 @@ def read_pre_tokenizer(value: object) -> tuple[str | None, bool]:
             refuse(where, step, "before ByteLevel, only a single Split is supported")
     if use_regex or prefix_space:
         name = "use_regex" if use_regex else "add_prefix_space"
-        refuse(f"{path}.{name}", True, "behind a Split, only false is supported")
+        refuse(f"{path}.{name}", True, "after a Split, only false is supported")
     return read_split(steps[0][1], steps[0][0]), False
 
 
