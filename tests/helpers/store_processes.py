@@ -193,7 +193,7 @@ if __name__ == "__main__":
     import sqlalchemy.dialects.sqlite  # noqa: F401
 
     with contextlib.suppress(ImportError):  # which SQLAlchemy imports when it first connects
-        import psycopg
+        import psycopg  # noqa: F401
     from small_models import small_tokenizer
 
     from cbpe.tokenizers.description import describe
