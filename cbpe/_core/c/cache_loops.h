@@ -73,7 +73,8 @@ typedef struct {
 #if CBPE_X86
 #define CBPE_CACHE_AVX512 __attribute__((target("aes,vaes,avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2")))
 
-/* Two rounds of AES make every bit depend on every byte. */
+/* Two rounds of AES make every bit depend on every byte. They are not the hash of the portable way, a product of 128 bits,
+ * because that takes one key at a time: with it here, English text whose pieces are known took about a tenth longer. */
 CBPE_CACHE_AVX512 static inline uint64_t cbpe_two_rounds(__m128i key, __m128i seed) {
     return (uint64_t)_mm_cvtsi128_si64(_mm_aesenc_si128(_mm_aesenc_si128(key, seed), seed));
 }

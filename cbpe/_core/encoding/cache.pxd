@@ -41,7 +41,7 @@ cdef struct PieceCache:
     const CacheLoops *loops     # for this machine's instructions; NULL: there are none
 
 
-# Where a cache looks for the piece of a key: its loops have a hash of their own.
+# Where a cache looks for the piece of a key: its loops have a hash of their own (cache_loops.h says why).
 cdef inline uint64_t cache_hash(const PieceCache *cache, uint64_t low, uint64_t high) noexcept nogil:
     if high >> 56 == LONG:
         return low
