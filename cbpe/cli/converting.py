@@ -30,20 +30,25 @@ def convert(
     output: Annotated[str, typer.Argument(metavar="FILE", help="The file to write, in the format of its ending.")],
     pattern: Annotated[
         str | None,
-        typer.Option(metavar="NAME|REGEX", help="The split pattern of a .tiktoken file, which does not hold it."),
+        typer.Option(
+            metavar="NAME|REGEX", help="The split pattern, for a file that holds none: .tiktoken, gpt2_tokenizer.bin."
+        ),
     ] = None,
     special: Annotated[
         list[str] | None,
-        typer.Option(metavar="TOKEN=ID", help="A special token of a .tiktoken file, which holds none; repeatable."),
+        typer.Option(
+            metavar="TOKEN=ID",
+            help="A special token, for a file without a split pattern, in place of those in it; repeatable.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Write a tokenizer to a file of another format.
 
-    .json is Hugging Face's tokenizer.json, .model is minbpe's, .tiktoken is tiktoken's ranks alone, and encoder.json or
-    vocab.bpe, vocab.json or merges.txt are GPT-2's pairs of files. Where a format cannot hold what gives the same
-    results, convert refuses and writes nothing.
+    .json is Hugging Face's tokenizer.json, .model is minbpe's, .tiktoken is tiktoken's ranks alone, gpt2_tokenizer.bin
+    is llm.c's, and encoder.json or vocab.bpe, vocab.json or merges.txt are GPT-2's pairs of files. Where a format
+    cannot hold what gives the same results, convert refuses and writes nothing.
 
     \b
     Example:
@@ -65,11 +70,12 @@ def convert(
 
 
 def tokenizer_with(reference: str, pattern: str | None, special: list[str] | None) -> cbpe.Tokenizer:
-    """The tokenizer that a reference means, with the pattern and special tokens that a .tiktoken file is given."""
+    """The tokenizer that a reference means, with the pattern and special tokens that a file without a split pattern is
+    given."""
     if pattern is None and special is None:
         return tokenizer_of(reference)
     if not is_file(reference):
-        raise typer.BadParameter("only for a .tiktoken file", param_hint=["--pattern", "--special"])
+        raise typer.BadParameter("only for a file without a split pattern", param_hint=["--pattern", "--special"])
     return cbpe.load(
         reference,
         pattern=None if pattern is None else pattern_of(pattern),

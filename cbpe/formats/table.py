@@ -1,6 +1,6 @@
 """The formats that are known: how a file of each is recognised and loaded, and by which names one is saved.
 
-A new format is a module beside this one and a line in FORMATS.
+A new format is a module beside this one, or a folder of several, and a line in FORMATS.
 """
 
 from __future__ import annotations

@@ -61,7 +61,8 @@ BY_NAME = {
 
 _WORDS_WITH_PREFIX = ("ANY_PREFIX", "NEWLINES", "ANY_CASE")
 
-# What these patterns say of ASCII, in a form that is split 64 bytes at a time.
+# What these patterns say of ASCII, in a form that is split 64 bytes at a time. All have contractions that
+# `contraction` in _core/splitting/blocks.pyx knows.
 ASCII_RULES = {
     GPT2_SPLIT_PATTERN: ascii_rules("DIGIT_PREFIX"),
     R50K_SPLIT_PATTERN: ascii_rules("DIGIT_PREFIX"),

@@ -58,7 +58,9 @@ def load(
         if not known.is_complete:
             return tokenizer_of(completed(known, file, pattern, special_tokens, name))
         if pattern is not None or special_tokens is not None or name is not None:
-            raise ValueError("pattern, special_tokens and name are for .tiktoken files, and this one has its own")
+            raise ValueError(
+                "pattern, special_tokens and name are for files without a split pattern, and this one has its own"
+            )
         return tokenizer_of(known.module.load(file))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error

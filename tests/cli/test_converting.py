@@ -52,7 +52,8 @@ def test_a_tiktoken_file_is_given_its_pattern_and_special_tokens(here):
     again = cbpe.load("again.json")
     assert again.special_tokens == {"<|end|>": 290}
     assert again.encode_ordinary(TEXT) == cbpe.load("book.model").encode_ordinary(TEXT)
-    assert "only for a .tiktoken file" in error_of("convert", "gpt2", "x.json", "--pattern", "gpt2", exit_code=2)
+    told = error_of("convert", "gpt2", "x.json", "--pattern", "gpt2", exit_code=2)
+    assert "only for a file without a split pattern" in told
     assert "no TOKEN=ID" in error_of("convert", "book.tiktoken", "x.json", "--special", "a=b", exit_code=2)
 
 

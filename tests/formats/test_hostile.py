@@ -11,6 +11,7 @@ from vocabularies import minbpe_parts
 import cbpe
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe.formats import gpt2, llm_c, minbpe, reading, tiktoken
+from cbpe.formats.files import format_of_name
 from cbpe.formats.parts import Parts
 
 DEEP = b"[" * 1_000_000
@@ -44,8 +45,9 @@ def loaded(folder, kind, change=None):
     """Load the files of a kind, the first of them changed."""
     for i, (name, data) in enumerate(GOOD[kind].items()):
         (folder / name).write_bytes(change(data) if change and i == 0 else data)
-    options = {"pattern": r"\S+|\s+"} if kind in ("tiktoken", "llm.c") else {}
-    return cbpe.load(folder / next(iter(GOOD[kind])), **options)
+    first = next(iter(GOOD[kind]))
+    options = {} if format_of_name(first).is_complete else {"pattern": r"\S+|\s+"}
+    return cbpe.load(folder / first, **options)
 
 
 def refused(folder, kind, change):

@@ -4,14 +4,17 @@ The files in stored/ are those that cbpe 0.1.0 wrote before its modules moved in
 format that changes gets new files beside them.
 """
 
+import contextlib
 import lzma
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 import cbpe
 from cbpe.tokenizers.description import describe
-from store import ModelStore
+from store import ModelStore, Outdated
+from store.database.schema import REVISIONS, VERSION_TABLE
 
 STORED = Path(__file__).resolve().parent / "stored"
 TEXT = "the cat sat on the mat, the rat sat on the cat; low lower lowest <|end|> 123 \u00e9t\u00e9 \u4e2d\u6587\n" * 3
@@ -64,10 +67,21 @@ def check_version(models, reference, trained):
     assert models.verify().problems == ()
 
 
+def revision_of(path):
+    """The revision of the schema that a store has; nothing is made beside the file."""
+    with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as connection:
+        return connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()[0]
+
+
 def test_a_store_is_opened(tmp_path, trained):
+    """As it is, to be read, if it has the newest schema; an older one is read after it was opened for writing."""
     path = tmp_path / "models.db"
     path.write_bytes(lzma.decompress((STORED / "models.db.xz").read_bytes()))
-    for read_only in (True, False):
+    is_older = revision_of(path) != REVISIONS[-1]
+    if is_older:
+        with pytest.raises(Outdated):
+            ModelStore(path, read_only=True)
+    for read_only in (False, True) if is_older else (True, False):
         with ModelStore(path, read_only=read_only) as models:
             check_version(models, "cats@prod", trained)
             assert [(v.reference, v.parent) for v in models.history("cats")] == [("cats@1", None), ("cats@2", "cats@1")]

@@ -102,9 +102,10 @@ def test_one_of_gpt2s_files_alone_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("option", [{"pattern": "."}, {"special_tokens": {}}, {"name": "x"}])
-def test_what_is_for_tiktokens_files_is_refused_for_others(tmp_path, trained, option):
+def test_what_is_for_files_without_a_pattern_is_refused_for_others(tmp_path, trained, option):
     trained.save(tmp_path / "toy.model")
-    with pytest.raises(ValueError, match=r"toy\.model: pattern, special_tokens and name are for \.tiktoken files"):
+    message = r"toy\.model: pattern, special_tokens and name are for files without a split pattern, and this one has"
+    with pytest.raises(ValueError, match=message):
         cbpe.load(tmp_path / "toy.model", **option)
 
 
