@@ -7,9 +7,8 @@ Where a piece begins, what follows is split as if nothing came before. A cut is 
 ends there. The batch checks this later, and encodes again what follows a wrong cut.
 """
 
-from array import array
-
 cimport cython
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free, malloc, realloc
@@ -187,18 +186,19 @@ cdef class Batch:
     # ---- Encoding
 
     def encode(self):
-        """Encode all texts; where the ids of each begin, as array("q") of len(texts) + 1 items."""
+        """Encode all texts; where the ids of each begin, as a memoryview of int64[len(texts) + 1]."""
         cdef Py_ssize_t i, k, n = 0
-        cdef int64_t[::1] where
+        cdef bytearray offsets
+        cdef int64_t *where
         run_in_threads(self.work, self.n_workers, self.stop)
         self.check_cuts()
-        offsets = array("q", bytes(8 * (len(self.texts) + 1)))
-        where = offsets
+        offsets = bytearray(sizeof(int64_t) * (len(self.texts) + 1))
+        where = <int64_t *>PyByteArray_AS_STRING(offsets)
         for i in range(len(self.texts)):
             for k in range(self.first_parts[i], self.first_parts[i + 1]):
                 n += self.parts[k].n_ids
             where[i + 1] = n
-        return offsets
+        return memoryview(offsets).cast("q")
 
     def stop(self):
         cbpe_atomic_add(&self.stopped, 1)

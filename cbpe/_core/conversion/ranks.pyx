@@ -7,8 +7,6 @@ is to come. With these pairs as merges, merging pairs gives what joining by rank
 to it has no such pair: only the look-up of whole pieces finds it.
 """
 
-import array
-
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
@@ -63,6 +61,8 @@ def checked_ranks(ranks):
 
 def ids_of_bytes(dict ranks not None):
     """The ranks of the 256 bytes, NONE for one that is no token: array("I")."""
+    import array    # not needed for what is loaded packed, and it takes as long to import as some of our modules
+
     return array.array("I", [ranks.get(bytes([byte]), NONE) for byte in range(256)])
 
 
@@ -80,6 +80,8 @@ def vocabulary_from_ranks(ranks):
     cdef bytes token
     cdef bint monotone = True
     cdef dict symbols = {bytes([byte]): byte for byte in range(256)}
+    import array
+
     ordered = checked_ranks(ranks)
     # The first pass merges each token's bytes with the pairs of lower rank, which decides as long as no token is joined
     # from one of higher rank; from the first such token on, ranks are looked up by bytes.

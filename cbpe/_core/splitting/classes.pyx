@@ -4,7 +4,8 @@ Atoms first: every category is one, and so is, within each stretch of code point
 that occurs there. Atoms that are members of the same sets of the pattern are one class.
 """
 
-from array import array
+from libc.stdint cimport uint16_t
+from libc.string cimport memcpy, memset
 
 from cbpe._core.splitting.categories cimport CBPE_BLOCK_OF, CBPE_BLOCKS, CBPE_N_BLOCKS, CBPE_N_CATEGORIES, category_of
 from cbpe._core.splitting.pattern cimport unsupported
@@ -62,18 +63,22 @@ cdef class TableBuilder:
     """The two-level table: the categories' blocks renamed to classes, and new blocks for what a pattern names."""
 
     cdef bytearray blocks
-    cdef object block_of
+    cdef uint16_t block_of[N_BLOCKS_OF_CODE_POINTS]
     cdef dict renamed
 
     def __cinit__(self, bytes class_of_category):
         self.blocks = bytearray(CATEGORY_BLOCKS.translate(class_of_category))
-        self.block_of = array("H", CATEGORY_BLOCK_OF)
-        self.block_of.extend([0] * (N_BLOCKS_OF_CODE_POINTS - len(self.block_of)))
+        memset(self.block_of, 0, sizeof(self.block_of))
+        memcpy(self.block_of, <const char *> CATEGORY_BLOCK_OF, <size_t> len(CATEGORY_BLOCK_OF))
         self.renamed = {}
 
     cdef int add(self, bytes block) except -1:
+        """The number of a new block."""
+        cdef Py_ssize_t number = len(self.blocks) // 256
+        if number > 0xFFFF:
+            raise unsupported("too many different code points")
         self.blocks += block
-        return <int> (len(self.blocks) // 256 - 1)
+        return <int> number
 
     cdef int name_stretch(self, int first, int last, bytes class_of_category) except -1:
         """Give the code points of a stretch their classes. Blocks that it covers whole are shared."""
@@ -88,11 +93,11 @@ cdef class TableBuilder:
                 key = (old, class_of_category)
                 if key not in self.renamed:
                     self.renamed[key] = self.add(block)
-                self.block_of[high] = self.renamed[key]
+                self.block_of[high] = <uint16_t> self.renamed[key]
                 continue
             # A block that is not the category's own any more belongs to this stretch of code points alone.
             if self.block_of[high] == old:
-                self.block_of[high] = self.add(bytes(self.blocks[256 * old : 256 * old + 256]))
+                self.block_of[high] = <uint16_t> self.add(bytes(self.blocks[256 * old : 256 * old + 256]))
             low = 256 * <int> self.block_of[high]
             self.blocks[low + start : low + stop] = block[start:stop]
         return 0
@@ -125,6 +130,6 @@ cdef Classes classify(list sets):
         sum([bit(number) for members, number in class_of.items() if members >> of_set & 1])
         for of_set in range(len(sets))
     ]
-    result.block_of = table.block_of.tobytes()
+    result.block_of = (<const char *> table.block_of)[: sizeof(table.block_of)]
     result.blocks = bytes(table.blocks)
     return result

@@ -4,6 +4,7 @@ A pattern is parsed (pattern.pyx), its sets of characters become a few classes (
 automaton (automaton.pyx). Here is the loop that runs the automaton over UTF-8, and the class that owns its tables.
 """
 
+from cpython.buffer cimport PyBUF_SIMPLE, Py_buffer, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -383,17 +384,19 @@ cdef class Splitter:
             PyErr_CheckSignals()
         return pieces, reading.position
 
-    def last_border(self, const uint8_t[::1] text not None):
+    def last_border(self, text):
         """-> (place, end of the character after it), both in bytes: the last place in UTF-8 where one piece ends and
         another begins whatever comes before and after. (0, 0) if there is none; the text may end within a character.
 
         What is before the place, split by sure_spans together with that character, and what comes after it, split on
         its own, are the pieces of the whole.
         """
-        cdef Py_ssize_t seen = 0, size = text.shape[0], border = 0
-        if size:
-            with nogil:
-                border = find_border(&self.tables, &text[0], size, &seen)
+        cdef Py_buffer view
+        cdef Py_ssize_t seen = 0, border
+        PyObject_GetBuffer(text, &view, PyBUF_SIMPLE)
+        with nogil:
+            border = find_border(&self.tables, <const uint8_t *> view.buf, view.len, &seen)
+        PyBuffer_Release(&view)
         return border, seen
 
 

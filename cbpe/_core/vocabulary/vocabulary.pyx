@@ -4,11 +4,15 @@ without the GIL.
 It also has a packed form, bytes that hold exactly what a vocabulary is; pack() describes the layout.
 """
 
-import array
 import os
 import struct
+import sys
 import zlib
 
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, Py_buffer, PyBuffer_Release, PyObject_GetBuffer
+)
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -186,19 +190,39 @@ cdef int fill_bytes(VocabTables *v, list extras, uint64_t most) except -1:
 
 
 cdef uint32_t *copy_ids(object values, Py_ssize_t n) except? NULL:
-    cdef const uint32_t[::1] view = values
-    if view.shape[0] != n:
-        raise ValueError(f"a buffer of {n} items has {view.shape[0]}")
-    cdef uint32_t *copy = <uint32_t *>malloc((view.shape[0] + 1) * sizeof(uint32_t))
-    if copy == NULL:
-        raise MemoryError
-    if view.shape[0]:
-        memcpy(copy, &view[0], view.shape[0] * sizeof(uint32_t))
+    # Not a typed memoryview: a module that has one imports collections.abc, which takes longer than any of ours.
+    cdef Py_buffer view
+    cdef uint32_t *copy = NULL
+    PyObject_GetBuffer(values, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
+    try:
+        form = <bytes>view.format if view.format != NULL else b"B"
+        if view.ndim != 1 or view.itemsize != sizeof(uint32_t) or not form.endswith((b"I", b"L")):
+            raise ValueError(f"a buffer of uint32[{n}] has items of the format {form.decode()!r}")
+        if view.len != n * <Py_ssize_t>sizeof(uint32_t):
+            raise ValueError(f"a buffer of {n} items has {view.len // <Py_ssize_t>sizeof(uint32_t)}")
+        copy = <uint32_t *>malloc(<size_t>(n + 1) * sizeof(uint32_t))
+        if copy == NULL:
+            raise MemoryError
+        memcpy(copy, view.buf, <size_t>n * sizeof(uint32_t))
+    finally:
+        PyBuffer_Release(&view)
     return copy
 
 
 cdef checksum(header, body):
     return zlib.crc32(body, zlib.crc32(header[:CHECKED]))
+
+
+def read_numbers(data):
+    """Little-endian numbers of four bytes each as uint32[n]."""
+    if sys.byteorder == "little":
+        return memoryview(bytearray(data)).cast("I")
+    # Here alone: importing it takes as long as some of our modules.
+    import array
+
+    numbers = array.array("I", bytes(data))
+    numbers.byteswap()
+    return numbers
 
 
 cdef class Vocabulary:
@@ -347,6 +371,8 @@ cdef class Vocabulary:
         uint32[merges] right symbols, the ids of all tokens as runs of consecutive ids, uint32[runs] first ids and
         uint32[runs] counts, uint32[unmerged] lengths, and the unmerged tokens' bytes.
         """
+        import array
+
         cdef VocabTables *v = &self.tables
         cdef uint32_t i
         firsts, counts = array.array("I"), array.array("I")
@@ -401,27 +427,31 @@ cdef class Vocabulary:
         cdef Py_ssize_t position = HEADER.size
         arrays = []
         for n in (n_merges, n_merges, n_runs, n_runs, n_unmerged):
-            part = array.array("I")
-            part.frombytes(data[position : position + 4 * n])
-            if struct.pack("=I", 1) != struct.pack("<I", 1):
-                part.byteswap()
-            arrays.append(part)
+            arrays.append(read_numbers(data[position : position + 4 * n]))
             position += 4 * n
         left, right, firsts, counts, lengths = arrays
         if sum(counts) != 256 + n_merges + n_unmerged or sum(lengths) != n_bytes:
             raise ValueError("the sizes in this packed vocabulary contradict each other")
-        cdef uint32_t[::1] ids = array.array("I", bytes(4 * (256 + n_merges + n_unmerged)))
+        cdef bytearray ids = bytearray(4 * (256 + n_merges + n_unmerged))
+        cdef uint32_t *id_of = <uint32_t *>PyByteArray_AS_STRING(ids)
         cdef uint32_t start, stop, k = 0
         for first, count in zip(firsts, counts):
             if first + count > <uint64_t>NONE + 1:
                 raise ValueError(f"token id {first + count - 1} is too large")
             start, stop = first, k + count
             while k < stop:
-                ids[k] = start
+                id_of[k] = start
                 start += 1
                 k += 1
         unmerged = []
         for length in lengths:
             unmerged.append(bytes(data[position : position + length]))
             position += length
-        return Vocabulary(left, right, ids, unmerged, whole_pieces=bool(flags & WHOLE_PIECES), max_bytes=max_bytes)
+        return Vocabulary(
+            left,
+            right,
+            memoryview(ids).cast("I"),
+            unmerged,
+            whole_pieces=bool(flags & WHOLE_PIECES),
+            max_bytes=max_bytes,
+        )
