@@ -16,7 +16,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport free, realloc
 
 from cbpe._core.encoding.encode cimport MORE, EncodeStatus, encode_piece, encode_slice, tidy_workspace
-from cbpe._core.merging.merge cimport NO_ROOM, PAUSED, may_walk
+from cbpe._core.merging.merge cimport check_merged, may_walk
 from cbpe._core.merging.prefixes cimport count_prefixes, free_prefix_counts
 from cbpe._core.splitting.prefixes cimport First, PrefixRun, free_prefix_ends, prefix_ends, settle_first
 from cbpe._core.splitting.split cimport Reading, read_from
@@ -167,11 +167,7 @@ cdef class PrefixSearch:
                 status = count_prefixes(
                     v, self.text + start, most - start, task.budget, reach, &self.work.room, &self.counts
                 )
-            if status == NO_ROOM:
-                raise MemoryError
-            if status == PAUSED:
-                PyErr_CheckSignals()
-                raise KeyboardInterrupt
+            check_merged(status)
             k = start + self.counts.last
             while k >= task.low and k >= start + self.counts.first and found < 0:
                 if self.is_whole(task, k):

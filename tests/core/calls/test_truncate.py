@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from interrupts import stop_while_it_works
 from vocabularies import by_merges, by_merges_in_heap, encoder
 
 import cbpe
@@ -145,6 +146,15 @@ def test_one_long_piece_with_few_tokens_takes_no_longer_than_encoding_it(name, t
     assert enc.count(prefix) <= n
     following = range(len(prefix) + 1, min(len(text), len(prefix) + 300) + 1)
     assert all(enc.count(text[:end]) > n for end in following)
+
+
+def test_what_a_handler_of_signals_raises_while_a_long_piece_is_counted_comes_through():
+    setup = """
+import random, cbpe
+enc = cbpe.get_encoding("cl100k_base")
+text = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=6_000_000))
+"""
+    stop_while_it_works(setup, "enc.truncate(text, 2_900_000)")
 
 
 class Lying(str):
