@@ -13,7 +13,7 @@ from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.record import TrainingRecord
 from store import asking, changing, comparing, loading, moving, saving, verifying
-from store.database.locations import find_store, sqlite_path
+from store.database.locations import find_store, is_in_memory, shown_url, sqlite_path
 from store.database.opening import Database
 from store.errors import NotFound
 from store.records import audit
@@ -61,7 +61,7 @@ class ModelStore:
     @property
     def url(self) -> str:
         """The SQLAlchemy URL, without a password."""
-        return self._database.url.render_as_string(hide_password=True)
+        return shown_url(self._database.url)
 
     @property
     def read_only(self) -> bool:
@@ -81,6 +81,12 @@ class ModelStore:
         """
         path = sqlite_path(find_store(url_or_path))
         return None if path is None or os.path.exists(path) else path
+
+    @staticmethod
+    def is_in_memory(url_or_path: str | os.PathLike[str] | URL | None = None) -> bool:
+        """Whether this is SQLite's database in memory, which is gone when it is closed. CannotOpen for what names no
+        store."""
+        return is_in_memory(find_store(url_or_path))
 
     # ---- Saving and loading
 

@@ -1,9 +1,10 @@
 """Which store is meant: a path, an SQLAlchemy URL, the environment's CBPE_STORE, or a file in the user's data
-folder."""
+folder. What looks like a mistyped URL is refused, and no message shows a password."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import platformdirs
@@ -12,10 +13,20 @@ from sqlalchemy.exc import ArgumentError
 
 from store.errors import CannotOpen
 
-__all__ = ["ENVIRONMENT", "find_store", "sqlite_path"]
+__all__ = ["ENVIRONMENT", "find_store", "is_in_memory", "shown_url", "sqlite_path"]
 
 ENVIRONMENT = "CBPE_STORE"
 BACKENDS = ("sqlite", "postgresql")
+IN_MEMORY = (None, ":memory:")  # what SQLite's URLs of a database in memory say
+# A text that is taken for a path, but was hardly meant as one: "postgresql:/u:p@h/db", as pathlib makes it of a URL, or
+# "sqlite:models.db"; "postgresql//h/db"; and "u:p@h/db".
+MISTYPED = re.compile(
+    r"""[a-z][a-z0-9+.-]+:[/\\]
+    | (sqlite\d?|postgres(ql)?|psql|mysql|file)(\+\w+)?(:|//)
+    | [^/\\:]+:[^/\\]*@[^/\\]+[/\\]""",
+    re.VERBOSE | re.IGNORECASE,
+)
+SECRET = re.compile("password|secret|token|key", re.IGNORECASE)  # in the names of a URL's options
 
 
 def find_store(url_or_path: str | os.PathLike[str] | URL | None = None) -> URL:
@@ -23,27 +34,42 @@ def find_store(url_or_path: str | os.PathLike[str] | URL | None = None) -> URL:
     if url_or_path is None:
         url_or_path = os.environ.get(ENVIRONMENT) or platformdirs.user_data_path("cbpe", appauthor=False) / "models.db"
     if isinstance(url_or_path, str) and "://" in url_or_path:
-        try:
-            url_or_path = make_url(url_or_path)
-        except ArgumentError as error:
-            raise CannotOpen(f"no URL of a database: {error}") from error
-    if not isinstance(url_or_path, URL):
-        path = os.fspath(url_or_path)
-        if not isinstance(path, str) or not is_path(path):
-            raise CannotOpen(f"a store is named by a path or a URL, not {url_or_path!r}")
-        if path == ":memory:":
-            return URL.create("sqlite")
-        return URL.create("sqlite", database=os.path.abspath(Path(path).expanduser()))
-    return checked_url(url_or_path)
+        return checked_url(parsed(url_or_path))
+    if isinstance(url_or_path, URL):
+        return checked_url(url_or_path)
+    path = os.fspath(url_or_path)
+    if not isinstance(path, str):
+        raise CannotOpen(f"a store is named by a path or a URL, a str, not by {type(path).__name__}")
+    check_path(path)
+    if path == ":memory:":
+        return URL.create("sqlite")
+    if MISTYPED.match(path):
+        raise CannotOpen(
+            "this looks like a URL that was mistyped, and is not shown, since it may hold a password: a store's URL is "
+            "as postgresql://user@host/database or sqlite:///models.db, and a file of such a name is given as ./NAME"
+        )
+    return URL.create("sqlite", database=os.path.abspath(Path(path).expanduser()))
 
 
-def is_path(text: str) -> bool:
-    """Whether a file can be called that."""
+def parsed(text: str) -> URL:
+    """The parts of a URL. No message quotes it: SQLAlchemy takes a password that it cannot place for a port."""
     try:
-        os.fsencode(text)
-    except UnicodeEncodeError:
-        return False
-    return bool(text) and "\0" not in text
+        return make_url(text)
+    except (ArgumentError, ValueError):
+        raise CannotOpen(
+            "this is no URL of a database: one is as postgresql://user:password@host:5432/database or "
+            "sqlite:///models.db, with @ : / in a password written as %40 %3A %2F"
+        ) from None
+
+
+def check_path(path: str) -> None:
+    """Raise CannotOpen unless a file can be called that."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise CannotOpen(f"a store is named by a path, which has no lone surrogate: {error.reason}") from error
+    if not path or "\0" in path:
+        raise CannotOpen("a store is named by a path, which is not empty and has no NUL")
 
 
 def checked_url(url: URL) -> URL:
@@ -51,19 +77,46 @@ def checked_url(url: URL) -> URL:
         url = url.set(drivername="postgresql")
     backend = url.get_backend_name()
     if backend not in BACKENDS:
-        raise CannotOpen(f"a store is in SQLite or PostgreSQL, not in {backend}: {url.render_as_string()}")
-    if backend == "postgresql":
-        return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
-    if url.query or url.drivername not in ("sqlite", "sqlite+pysqlite"):
-        raise CannotOpen(f"an SQLite store is named by its path alone, as in sqlite:///{url.database or 'models.db'}")
-    path = sqlite_path(url)
-    if path is not None and not is_path(path):
-        raise CannotOpen(f"an SQLite store is named by a path, not {path!r}")
-    return URL.create("sqlite", database=None if path is None else os.path.abspath(path))
+        raise CannotOpen(f"a store is in SQLite or PostgreSQL, not in {backend}")
+    return checked_postgresql(url) if backend == "postgresql" else checked_sqlite(url)
+
+
+def checked_postgresql(url: URL) -> URL:
+    """The URL with its driver. What stands in the place of a host or a database may be a part of a password, which the
+    server's messages would show."""
+    if "@" in (url.host or "") or re.search("[@/]", url.database or ""):
+        raise CannotOpen(
+            "the host or the database in this URL holds an @ or a /: one is as postgresql://user:password@host/database,"
+            " with @ and / in a password written as %40 and %2F"
+        )
+    return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+
+
+def checked_sqlite(url: URL) -> URL:
+    if url.drivername not in ("sqlite", "sqlite+pysqlite") or url.query:
+        raise CannotOpen("an SQLite store is named by its path alone, without options, as in sqlite:///models.db")
+    if url.host or url.username or url.password or url.port:
+        raise CannotOpen(
+            "an SQLite store has no host: its URL has three slashes before the path, as sqlite:///models.db, and four "
+            "before a path from the root, as sqlite:////data/models.db"
+        )
+    if url.database in IN_MEMORY:
+        return URL.create("sqlite")
+    check_path(url.database or "")
+    return URL.create("sqlite", database=os.path.abspath(url.database or ""))
 
 
 def sqlite_path(url: URL) -> str | None:
-    """The file of an SQLite store; None for a store in PostgreSQL, and for one in memory, which nobody else sees and
-    which is gone when it is closed."""
-    in_file = url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
-    return url.database if in_file else None
+    """The file of an SQLite store; None for a store in PostgreSQL, and for one in memory."""
+    return None if url.get_backend_name() == "postgresql" or is_in_memory(url) else url.database
+
+
+def is_in_memory(url: URL) -> bool:
+    """Whether it is SQLite's database in memory, which nobody else sees and which is gone when it is closed."""
+    return url.get_backend_name() == "sqlite" and url.database in IN_MEMORY
+
+
+def shown_url(url: URL) -> str:
+    """The URL as messages and logs show it: without a password, also where an option gives it."""
+    shown = {name: "..." if SECRET.search(name) else value for name, value in url.query.items()}
+    return url.set(query=shown).render_as_string(hide_password=True)

@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, inspect, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoResultFound, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from store.database.locations import sqlite_path
+from store.database.locations import is_in_memory, shown_url, sqlite_path
 from store.database.migrating import is_current, upgrade
 from store.database.schema import VERSION_TABLE
 from store.database.sqlite_files import WRITES, check_file, create_file, make_engine, memory_engine, reading_mode
@@ -107,7 +107,7 @@ class Database:
             driver.close()
 
     def __str__(self) -> str:
-        return self.path or self.url.render_as_string(hide_password=True)
+        return self.path or shown_url(self.url)
 
     # ---- Opening
 
@@ -163,14 +163,11 @@ class Database:
     def _check_usable(self) -> None:
         if self._closed:
             raise Closed(f"the store {self} was closed: open it again")
-        if self._process != os.getpid() and not self._is_in_memory():
+        if self._process != os.getpid() and not is_in_memory(self.url):
             # The connections from before the fork belong to the other process. Closing them here would end its
             # sessions.
             _of_others.append(self._engine)
             self._connect()
-
-    def _is_in_memory(self) -> bool:
-        return self.path is None and self.url.get_backend_name() == "sqlite"
 
     def _not_opened(self, error: DBAPIError) -> StoreError:
         reason = str(error.orig).strip()

@@ -10,7 +10,7 @@ from cbpe.cli.input.settings import settings
 if TYPE_CHECKING:
     from store import ModelStore
 
-__all__ = ["open_store", "refuse_unsavable", "stored_names"]
+__all__ = ["open_store", "opened", "refuse_unsavable", "stored_names"]
 
 
 def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:
@@ -22,10 +22,19 @@ def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:
     if missing is not None:
         raise FileNotFoundError(f"there is no model store at {missing}: train --save and models save make one")
     try:
-        return ModelStore(settings.store, read_only=read_only)
+        return opened(settings.store, read_only)
     except Outdated:
-        ModelStore(settings.store).close()
-        return ModelStore(settings.store, read_only=read_only)
+        opened(settings.store).close()
+        return opened(settings.store, read_only)
+
+
+def opened(url_or_path: str | None, read_only: bool = False) -> ModelStore:
+    """A store that outlives the command. ValueError for one in memory, which would keep nothing."""
+    from store import ModelStore
+
+    if ModelStore.is_in_memory(url_or_path):
+        raise ValueError("a store in memory is gone when the command ends: name a file, as in --store models.db")
+    return ModelStore(url_or_path, read_only=read_only)
 
 
 def refuse_unsavable(name: str, tags: dict[str, str], aliases: list[str], notes: str | None) -> None:

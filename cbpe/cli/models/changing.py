@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cbpe.cli.input.model_store import open_store
+from cbpe.cli.input.model_store import open_store, opened
 from cbpe.cli.input.options import (
     AliasOption,
     JsonOption,
@@ -292,9 +292,7 @@ def copy(
     Example:
       cbpe models copy shakespeare@prod backup.db
     """
-    from store import ModelStore
-
     with open_store(read_only=True) as models:
         version = models.version(reference)  # first, so that no store is made for a version that is not there
-        with ModelStore(other) as target:
+        with opened(other) as target:
             print_saved(models.copy(version, target, name), as_json)
