@@ -6,13 +6,13 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, and_, exists, or_, select
+from sqlalchemy import Connection, and_, exists, select, union
 from sqlalchemy.sql import ColumnElement
 
 from store.database.schema import merges, names, special_tokens, tags, tokens, versions, vocabularies
 from store.records.content import readable_pattern
 from store.records.references import checked_name
-from store.records.versions import Version, fetch, fetch_by_id
+from store.records.versions import FEW, Version, fetch, fetch_by_id
 
 __all__ = ["ORDERS", "TokenPlace", "find_token", "list_names", "list_versions"]
 
@@ -61,8 +61,9 @@ def find_token(connection: Connection, token: str | bytes) -> list[TokenPlace]:
         .where(tokens.c.bytes == spelled)
     )
     special = select(special_tokens.c.version_id, special_tokens.c.id).where(special_tokens.c.bytes == spelled)
-    places = [*connection.execute(ordinary), *((*row, None) for row in connection.execute(special))]
-    having = fetch_by_id(connection, has_token(token))
+    places = [*connection.execute(ordinary).all(), *((*row, None) for row in connection.execute(special))]
+    ids = {place[0] for place in places}
+    having = fetch_by_id(connection, versions.c.id.in_(list(ids)) if len(ids) <= FEW else has_token(token))
     found = [TokenPlace(having[version_id], token_id, rank) for version_id, token_id, rank in places]
     return sorted(found, key=lambda place: (place.version.name, place.version.number, place.id))
 
@@ -79,8 +80,8 @@ def has_tag(tag: str | tuple[str, str]) -> ColumnElement[bool]:
     parts = (tag,) if isinstance(tag, str) else tag
     if not isinstance(parts, tuple) or len(parts) > 2 or not all(isinstance(part, str) for part in parts):
         raise TypeError(f"a tag to look for is a str, or (tag, value), not {tag!r:.80}")
-    found = exists().where(tags.c.version_id == versions.c.id, tags.c.key == parts[0])
-    return found if len(parts) == 1 else found.where(tags.c.value == parts[1])
+    found = select(tags.c.version_id).where(tags.c.key == parts[0])
+    return versions.c.id.in_(found if len(parts) == 1 else found.where(tags.c.value == parts[1]))
 
 
 def has_size(size: int | tuple[int | None, int | None]) -> ColumnElement[bool]:
@@ -119,11 +120,16 @@ def text(what: str, value: str) -> str:
 
 
 def has_token(token: str | bytes) -> ColumnElement[bool]:
+    """Asked from the token's rows: to look for them in each version would take as long as there are versions."""
     spelled = spelled_out(token)
-    return or_(
-        exists().where(tokens.c.vocabulary_id == versions.c.vocabulary_id, tokens.c.bytes == spelled),
-        exists().where(special_tokens.c.version_id == versions.c.id, special_tokens.c.bytes == spelled),
+    having = versions.alias("having")
+    ordinary = (
+        select(having.c.id)
+        .join_from(tokens, having, tokens.c.vocabulary_id == having.c.vocabulary_id)
+        .where(tokens.c.bytes == spelled)
     )
+    special = select(special_tokens.c.version_id).where(special_tokens.c.bytes == spelled)
+    return versions.c.id.in_(union(ordinary, special))
 
 
 def spelled_out(token: str | bytes) -> bytes:

@@ -23,7 +23,7 @@ from store.records.names import last_number, locked_name
 from store.records.references import UNSTORABLE, shown
 from store.records.versions import Version, fetch_one, find_row, seal_of
 
-__all__ = ["Entry", "check_pattern", "checked_vocabulary", "entry_of", "save"]
+__all__ = ["Entry", "check_pattern", "checked_vocabulary", "entry_of", "put", "save"]
 
 
 @dataclass(frozen=True)
@@ -75,26 +75,35 @@ def save(
 ) -> Version:
     """Make the entry a version, unless the newest of that name already is the same, and put the labels on it either
     way. The action and its details go to the audit log."""
+    return database.write(lambda connection: put(connection, entry, name, given, parent, action, **details))
 
-    def work(connection: Connection) -> Version:
-        parent_row = None if parent is None else find_row(connection, parent)
-        name_row = locked_name(connection, name)
-        newest = newest_row(connection, name_row.id)
-        created = newest is None or not is_same(newest, entry)
-        if newest is None or created:
-            if newest is not None and newest.number > last_number(name_row):
-                counted = f"its last number is {name_row.last_number}, and it has a version {newest.number}"
-                raise Damaged(f"{name} is damaged: {counted}")
-            version = add_version(connection, name_row, entry, parent_row)
-        else:
-            version = newest
-            add_to_known(connection, version, entry, parent_row)
-        labels.apply(connection, version, given)
-        facts = {"digest": entry.digest, "created": created, **changes(given), **details}
-        audit.record(connection, action, name, version.number, **facts)
-        return dataclasses.replace(fetch_one(connection, version.id), created=created)
 
-    return database.write(work)
+def put(
+    connection: Connection,
+    entry: Entry,
+    name: str,
+    given: Labels,
+    parent: str | Version | None,
+    action: str,
+    **details: Any,
+) -> Version:
+    """What save does, within a transaction of the caller's."""
+    parent_row = None if parent is None else find_row(connection, parent)
+    name_row = locked_name(connection, name)
+    newest = newest_row(connection, name_row.id)
+    created = newest is None or not is_same(newest, entry)
+    if newest is None or created:
+        if newest is not None and newest.number > last_number(name_row):
+            counted = f"its last number is {name_row.last_number}, and it has a version {newest.number}"
+            raise Damaged(f"{name} is damaged: {counted}")
+        version = add_version(connection, name_row, entry, parent_row)
+    else:
+        version = newest
+        add_to_known(connection, version, entry, parent_row)
+    labels.apply(connection, version, given)
+    facts = {"digest": entry.digest, "created": created, **changes(given), **details}
+    audit.record(connection, action, name, version.number, **facts)
+    return dataclasses.replace(fetch_one(connection, version.id), created=created)
 
 
 def newest_row(connection: Connection, name_id: int) -> Row[Any] | None:

@@ -28,11 +28,12 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    text,
 )
 
 from store.errors import Damaged
 
-REVISIONS = ("1", "2", "3", "4")  # of the schema, all that this version of cbpe knows, the oldest first
+REVISIONS = ("1", "2", "3", "4", "5")  # of the schema, all that this version of cbpe knows, the oldest first
 VERSION_TABLE = "store_schema"  # where the revision of a store is written down
 
 
@@ -91,7 +92,7 @@ vocabularies = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("digest", String(64), nullable=False, unique=True),  # SHA-256 of `packed`, in hexadecimal
-    Column("n_tokens", Integer, nullable=False),
+    Column("n_tokens", Integer, nullable=False, index=True),
     Column("n_merges", Integer, nullable=False),
     Column("packed", LargeBinary, nullable=False),  # Vocabulary.pack()
 )
@@ -122,8 +123,8 @@ versions = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("name_id", Integer, ForeignKey("names.id"), nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("created_at", UtcTime, nullable=False),
+    Column("number", Integer, nullable=False, index=True),
+    Column("created_at", UtcTime, nullable=False, index=True),
     Column("digest", String(64), nullable=False, index=True),  # SHA-256 of `content`, in hexadecimal
     Column("content", Text, nullable=False),
     Column("vocabulary_id", Integer, ForeignKey("vocabularies.id"), nullable=False, index=True),
@@ -134,10 +135,11 @@ versions = Table(
     Column("unicode_version", String(32)),
     Column("n_special_tokens", Integer, nullable=False),
     Column("notes", Text),
-    Column("parent_id", Integer, ForeignKey("versions.id", ondelete="SET NULL")),
+    Column("parent_id", Integer, ForeignKey("versions.id", ondelete="SET NULL"), index=True),
     Column("parent_digest", String(64)),  # kept when the parent is deleted
     Column("seal", String(64)),  # SHA-256 of number, digest, kind and encoding_name (store/records/versions.py)
     UniqueConstraint("name_id", "number"),
+    Index("versions_pattern", "pattern", postgresql_using="hash"),
 )
 
 special_tokens = Table(
@@ -148,6 +150,7 @@ special_tokens = Table(
     Column("id", BigInteger, nullable=False),
     Column("bytes", LargeBinary, nullable=False),
     Column("text", Text, nullable=False),  # for people to read
+    Index("special_tokens_bytes", "bytes", postgresql_using="hash"),
 )
 
 training_records = Table(
@@ -161,7 +164,7 @@ tags = Table(
     "tags",
     metadata,
     Column("version_id", Integer, ForeignKey("versions.id", ondelete="CASCADE"), primary_key=True),
-    Column("key", String(255), primary_key=True),
+    Column("key", String(255), primary_key=True, index=True),
     Column("value", Text, nullable=False),
 )
 
@@ -189,7 +192,10 @@ metrics = Table(
     Column("version_id", Integer, ForeignKey("versions.id", ondelete="CASCADE"), primary_key=True),
     Column("metric", String(255), primary_key=True),
     Column("value", Float, nullable=False),
+    Index("ix_metrics_metric", "metric", "value"),
 )
+
+IS_RENAME = text("action = 'rename'")
 
 audit_log = Table(
     "audit_log",
@@ -201,4 +207,12 @@ audit_log = Table(
     Column("name", String(255)),
     Column("number", Integer),
     Column("details", Text, nullable=False),  # JSON
+    Index("ix_audit_log_name", "name", "id"),
+    Index(
+        "audit_log_renames",
+        "details",
+        postgresql_using="hash",
+        postgresql_where=IS_RENAME,
+        sqlite_where=IS_RENAME,
+    ),
 )

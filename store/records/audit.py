@@ -9,16 +9,16 @@ from datetime import datetime, timezone
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, and_, insert, or_, select
+from sqlalchemy import Connection, Select, insert, select
 
-from store.database.schema import audit_log
+from store.database.schema import IS_RENAME, audit_log
 from store.errors import Damaged
 from store.records.references import checked_name
 
 __all__ = ["Change", "changes", "meanings", "record", "utc_now"]
 
 log = audit_log.c
-FIELDS = select(log.time, log.who, log.action, log.name, log.number, log.details)  # of a Change
+FIELDS = select(log.id, log.time, log.who, log.action, log.name, log.number, log.details)  # an id and a Change
 MAKING = ("save", "copy", "import")  # the changes that a version is made by
 
 
@@ -50,20 +50,22 @@ def changes(connection: Connection, name: str | None, limit: int | None) -> list
         raise TypeError(f"a limit is an int, not {type(limit).__name__}")
     if limit is not None and limit < 0:
         raise ValueError(f"a limit is 0 or more, not {limit}")
-    query = FIELDS.order_by(log.id.desc())
-    if name is not None:
-        to_it = and_(log.action == "rename", log.details == as_json({"to": checked_name(name)}))
-        query = query.where(or_(log.name == name, to_it))
-    if limit is not None:
-        query = query.limit(min(limit, 2**62))  # the largest integer of a database is near
-    return read(connection, query)
+    most = None if limit is None else min(limit, 2**62)  # the largest integer of a database is near
+    newest_first = FIELDS.order_by(log.id.desc()).limit(most)
+    if name is None:
+        return [change for _, change in read(connection, newest_first)]
+    under_it = newest_first.where(log.name == checked_name(name))
+    to_it = newest_first.where(IS_RENAME, log.details == as_json({"to": name}))
+    # Two questions, each of which an index answers in this order.
+    found = dict([*read(connection, under_it), *read(connection, to_it)])
+    return [found[key] for key in sorted(found, reverse=True)[:limit]]
 
 
-def read(connection: Connection, query: Select[Any]) -> list[Change]:
-    """The changes that a query for the fields of Change finds."""
+def read(connection: Connection, query: Select[Any]) -> list[tuple[int, Change]]:
+    """The changes that a query for FIELDS finds, with their ids."""
     rows = connection.execute(query).all()
     try:
-        return [Change(*row)._replace(details=dict(json.loads(row.details))) for row in rows]
+        return [(row.id, Change(*row[1:])._replace(details=dict(json.loads(row.details)))) for row in rows]
     except (TypeError, ValueError, RecursionError) as error:
         raise Damaged(f"the details of a change in the audit log cannot be read: {error}") from error
 
@@ -73,7 +75,7 @@ def meanings(connection: Connection) -> dict[str, dict[int, int]]:
     the place in the log where it was made. Of several versions that a number has meant, this gives the last."""
     meant: dict[str, dict[int, int]] = defaultdict(dict)
     present: dict[str, dict[int, int]] = defaultdict(dict)
-    for place, change in enumerate(read(connection, FIELDS.order_by(log.id))):
+    for place, change in read(connection, FIELDS.order_by(log.id)):
         name, number = change.name, change.number
         if name is None:
             continue

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, Select, bindparam, select
 from sqlalchemy.sql import ColumnElement
@@ -17,9 +17,13 @@ from store.database.schema import aliases, metrics, names, tags, versions, vocab
 from store.errors import Ambiguous, Damaged, NotFound
 from store.records.references import Reference, parse, shown
 
-__all__ = ["Version", "fetch", "fetch_by_id", "fetch_one", "find_row", "seal_of"]
+__all__ = ["FEW", "Version", "fetch", "fetch_by_id", "fetch_one", "find_row", "seal_of"]
+
+T = TypeVar("T")
 
 MOST_CANDIDATES = 10  # that an error lists
+DIGITS = 64  # of a digest
+FEW = 500  # ids that a query names one by one
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ def seal_of(number: int, digest: str, kind: str, encoding_name: str | None) -> s
     return hashlib.sha256(sealed.encode("ascii")).hexdigest()
 
 
-# All columns of versions that a Version is made of.
+# All columns that a Version is made of: three ids, and then its fields in order (as_version).
 DESCRIBED: Select[Any] = (
     select(
         versions.c.id,
@@ -108,49 +112,44 @@ def fetch_by_id(
 ) -> dict[int, Version]:
     """The versions that meet all conditions, by the ids of their rows."""
     rows = connection.execute(DESCRIBED.where(*conditions).order_by(*order)).all()
-    wanted = DESCRIBED.where(*conditions).with_only_columns(versions.c.id)
+    if not rows:
+        return {}
+    wanted: Any = [row[0] for row in rows]
+    if len(wanted) > FEW:
+        wanted = DESCRIBED.where(*conditions).with_only_columns(versions.c.id)
     tagged: dict[int, dict[str, str]] = {}
-    for version_id, key, value in connection.execute(select(tags).where(tags.c.version_id.in_(wanted))):
+    for version_id, key, value in connection.execute(select(tags).where(tags.c.version_id.in_(wanted))).all():
         tagged.setdefault(version_id, {})[key] = value
     measured: dict[int, dict[str, float]] = {}
-    for version_id, metric, number in connection.execute(select(metrics).where(metrics.c.version_id.in_(wanted))):
+    for version_id, metric, number in connection.execute(select(metrics).where(metrics.c.version_id.in_(wanted))).all():
         measured.setdefault(version_id, {})[metric] = number
     called: dict[int, list[str]] = {}
     chosen = select(aliases.c.version_id, aliases.c.alias).where(aliases.c.version_id.in_(wanted))
-    for version_id, alias in connection.execute(chosen):
+    for version_id, alias in connection.execute(chosen).all():
         called.setdefault(version_id, []).append(alias)
-    return {
-        row.id: as_version(row, tagged.get(row.id, {}), tuple(sorted(called.get(row.id, ()))), measured.get(row.id, {}))
-        for row in rows
-    }
+    return {row[0]: as_version(row, tagged.get(row[0]), called.get(row[0]), measured.get(row[0])) for row in rows}
 
 
-def as_version(row: Row[Any], tagged: dict[str, str], called: tuple[str, ...], measured: dict[str, float]) -> Version:
+def as_version(
+    row: Row[Any], tagged: dict[str, str] | None, called: list[str] | None, measured: dict[str, float] | None
+) -> Version:
+    """A row of DESCRIBED as a Version, whose fields stand there in their order: lists have thousands of rows."""
+    _, _, _, *described, notes, parent_digest, parent_number, parent_name = tuple(row)
     parent = None
-    if row.parent_name is not None:
-        parent = f"{row.parent_name}@{row.parent_number}"
-    elif row.parent_digest is not None:
-        parent = f"sha256:{row.parent_digest}"
-    return Version(
-        name=row.name,
-        number=row.number,
-        digest=row.digest,
-        vocabulary_digest=row.vocabulary_digest,
-        kind=row.kind,
-        encoding_name=row.encoding_name,
-        semantics=row.semantics,
-        pattern=row.pattern,
-        unicode_version=row.unicode_version,
-        vocab_size=row.n_tokens,
-        n_merges=row.n_merges,
-        n_special_tokens=row.n_special_tokens,
-        time=row.created_at,
-        tags=dict(sorted(tagged.items())),
-        aliases=called,
-        notes=row.notes,
-        parent=parent,
-        metrics=dict(sorted(measured.items())),
-    )
+    if parent_name is not None:
+        parent = f"{parent_name}@{parent_number}"
+    elif parent_digest is not None:
+        parent = f"sha256:{parent_digest}"
+    labels: dict[str, Any] = {"tags": in_order(tagged), "metrics": in_order(measured)}
+    labels |= {"aliases": tuple(sorted(called or ())), "notes": notes, "parent": parent}
+    return Version(*described, **labels)
+
+
+def in_order(labels: dict[str, T] | None) -> dict[str, T]:
+    """By their keys."""
+    if labels is None:
+        return {}
+    return labels if len(labels) == 1 else dict(sorted(labels.items()))
 
 
 def fetch_one(connection: Connection, version_id: int) -> Version:
@@ -207,7 +206,7 @@ def find_by_digest(connection: Connection, digest: str, only_one: bool) -> int:
     query = (
         select(versions.c.id, names.c.name, versions.c.number, *CONTENT)
         .join_from(versions, names, versions.c.name_id == names.c.id)
-        .where(versions.c.digest.startswith(digest))
+        .where(versions.c.digest.between(digest.ljust(DIGITS, "0"), digest.ljust(DIGITS, "f")))
         .order_by(versions.c.id)
     )
     rows = connection.execute(query).all()
