@@ -14,7 +14,7 @@ from cbpe.tokenizers.tokenizer import Tokenizer
 from store.records.content import STORED, model_of
 from store.records.versions import Version, fetch_one, find_row
 
-__all__ = ["Comparison", "Diff", "MergeDifference", "MovedToken", "TextComparison", "compare", "diff", "find_side"]
+__all__ = ["Comparison", "Diff", "MergeDifference", "MovedToken", "TextComparison", "compare", "diff", "find_sides"]
 
 Pair = tuple[bytes, bytes]
 Side = Version | Tokenizer
@@ -57,8 +57,12 @@ class Diff:
         return not self.same
 
 
+def find_sides(connection: Connection, *both: str | Version | Tokenizer) -> list[tuple[Side, Model]]:
+    """What is to be compared, and the model of each."""
+    return [find_side(connection, given) for given in both]
+
+
 def find_side(connection: Connection, given: str | Version | Tokenizer) -> tuple[Side, Model]:
-    """What is to be compared, and its model."""
     if isinstance(given, Tokenizer):
         return given, describe(given)
     row = find_row(connection, given, STORED)

@@ -13,8 +13,7 @@ __all__ = ["load"]
 
 def load(database: Database, reference: str | Version) -> Tokenizer:
     """The tokenizer that was saved, with its training record."""
-    with database.reading() as connection:
-        row = find_row(connection, reference, STORED)
+    row = database.read(find_row, reference, STORED)
     tok = build(model_of(row))
     tok.training = training_of(row)
     return tok

@@ -140,20 +140,17 @@ class ModelStore:
 
     def version(self, reference: str | Version) -> Version:
         """What is known about a version, without loading it. Raises as load does."""
-        with self._database.reading() as connection:
-            return fetch_one(connection, find_row(connection, reference).id)
+        return self._database.read(lambda connection: fetch_one(connection, find_row(connection, reference).id))
 
     def training(self, reference: str | Version) -> TrainingRecord | None:
         """The record of how a version was trained, if it was trained here. Raises as load does."""
-        with self._database.reading() as connection:
-            return training_of(find_row(connection, reference, STORED))
+        return training_of(self._database.read(find_row, reference, STORED))
 
     # ---- Asking
 
     def names(self) -> list[str]:
         """The names that have a version, in order."""
-        with self._database.reading() as connection:
-            return asking.list_names(connection)
+        return self._database.read(asking.list_names)
 
     def versions(
         self,
@@ -176,8 +173,7 @@ class ModelStore:
         kind.
         """
         filters = {"name": name, "tag": tag, "vocab_size": vocab_size, "semantics": semantics, "since": since}
-        with self._database.reading() as connection:
-            return asking.list_versions(connection, order, **filters, has_token=has_token, pattern=pattern)
+        return self._database.read(asking.list_versions, order, **filters, has_token=has_token, pattern=pattern)
 
     def find_token(self, token: str | bytes) -> list[asking.TokenPlace]:
         """The places of a token or special token, as (version, id, rank), in order of name, number and id. rank is the
@@ -186,8 +182,7 @@ class ModelStore:
         >>> models.find_token(b" the")
         [TokenPlace(version=Version(name='cl100k_base', ...), id=279, rank=23)]
         """
-        with self._database.reading() as connection:
-            return asking.find_token(connection, token)
+        return self._database.read(asking.find_token, token)
 
     def history(self, name: str) -> list[Version]:
         """The versions of a name, the first one first. The `parent` of each is the version that its training went on
@@ -200,8 +195,7 @@ class ModelStore:
     def diff(self, a: str | Version | Tokenizer, b: str | Version | Tokenizer) -> comparing.Diff:
         """What differs between two versions, or tokenizers that need not be in the store: tokens, merges, special
         tokens, pattern. Raises as load does."""
-        with self._database.reading() as connection:
-            (side_a, model_a), (side_b, model_b) = (comparing.find_side(connection, given) for given in (a, b))
+        (side_a, model_a), (side_b, model_b) = self._database.read(comparing.find_sides, a, b)
         return comparing.diff(side_a, side_b, model_a, model_b)
 
     def compare(
@@ -229,8 +223,7 @@ class ModelStore:
 
     def alias_history(self, name: str, alias: str | None = None) -> list[changing.AliasMove]:
         """Where one alias of a name, or each of them, pointed, and since when; the oldest first."""
-        with self._database.reading() as connection:
-            return changing.list_alias_moves(connection, name, alias)
+        return self._database.read(changing.list_alias_moves, name, alias)
 
     def tag(self, reference: str | Version, tags: Mapping[str, str] | Iterable[str]) -> Version:
         """Put tags on a version. A tag that it has already gets the new value."""
@@ -287,8 +280,7 @@ class ModelStore:
     def audit_log(self, name: str | None = None, limit: int | None = None) -> list[audit.Change]:
         """All changes, the newest first. With a name: the changes under that name, as it was at the time, and the
         renames to it. limit: the most to return."""
-        with self._database.reading() as connection:
-            return audit.changes(connection, name, limit)
+        return self._database.read(audit.changes, name, limit)
 
     # ---- Moving
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from cbpe.common.atomic_files import write_whole
 from cbpe.tokenizers.description import KINDS, Model, build, canonical_form
@@ -23,11 +23,14 @@ __all__ = ["carry", "export", "put_in", "read"]
 
 def carry(database: Database, reference: str | Version) -> tuple[Version, Carried]:
     """A version, and what moves with it: content, notes, tags, metrics, training record and the parent's digest."""
-    with database.reading() as connection:
-        row = find_row(connection, reference, STORED)
-        model_of(row)  # Damaged, if it is
-        version = fetch_one(connection, row.id)
-        parent = connection.scalar(select(versions.c.parent_digest).where(versions.c.id == row.id))
+    return database.read(carried, reference)
+
+
+def carried(connection: Connection, reference: str | Version) -> tuple[Version, Carried]:
+    row = find_row(connection, reference, STORED)
+    model_of(row)  # Damaged, if it is
+    version = fetch_one(connection, row.id)
+    parent = connection.scalar(select(versions.c.parent_digest).where(versions.c.id == row.id))
     about = {
         "name": version.name,
         "kind": version.kind,
@@ -42,11 +45,11 @@ def carry(database: Database, reference: str | Version) -> tuple[Version, Carrie
 
 
 def export(database: Database, reference: str | Version, path: str | os.PathLike[str]) -> Version:
-    version, carried = carry(database, reference)
+    version, content = carry(database, reference)
     if database.path is not None and os.path.realpath(path) in files_of(os.path.realpath(database.path)):
         raise Refused(f"{os.fspath(path)} is the store itself: export to another file")
     try:
-        write_whole(path, parts_of_file(carried))
+        write_whole(path, parts_of_file(content))
     except ValueError as error:
         raise Refused(f"{version} cannot be exported: {error}") from error
     return version

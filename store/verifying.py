@@ -14,7 +14,8 @@ from sqlalchemy.sql import ColumnElement
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.tokenizers.description import KINDS, canonical_form
-from store.database.opening import UNREADABLE, Database
+from store.database.failures import UNREADABLE
+from store.database.opening import Database
 from store.database.schema import alias_history, aliases, merges, names, special_tokens, tokens, versions, vocabularies
 from store.errors import Damaged
 from store.records.content import STORED, model_of, readable_pattern, training_of
@@ -45,20 +46,22 @@ class Report:
 
 def verify(database: Database, reference: str | Version | None = None) -> Report:
     """Check one version with its name, its vocabulary and the aliases that point to it, or everything in the store."""
-    problems: list[str] = []
-    with database.reading() as connection:
-        if reference is None:
-            chosen = list(connection.scalars(select(versions.c.id).order_by(versions.c.id)))
-            used = list(connection.scalars(select(vocabularies.c.id).order_by(vocabularies.c.id)))
-            problems = [*found(database_problems, connection), *found(name_problems, connection)]
-        else:
-            row = find_row(connection, reference, STORED)
-            chosen, used = [row.id], [] if row.packed is None else [row.vocabulary_id]
-            problems = found(name_problems, connection, row.name_id)
-        for vocabulary_id in used:
-            problems += found(vocabulary_problems, connection, vocabulary_id)
-        for version_id in chosen:
-            problems += found(version_problems, connection, version_id)
+    return database.read(report_on, reference)
+
+
+def report_on(connection: Connection, reference: str | Version | None) -> Report:
+    if reference is None:
+        chosen = list(connection.scalars(select(versions.c.id).order_by(versions.c.id)))
+        used = list(connection.scalars(select(vocabularies.c.id).order_by(vocabularies.c.id)))
+        problems = [*found(database_problems, connection), *found(name_problems, connection)]
+    else:
+        row = find_row(connection, reference, STORED)
+        chosen, used = [row.id], [] if row.packed is None else [row.vocabulary_id]
+        problems = found(name_problems, connection, row.name_id)
+    for vocabulary_id in used:
+        problems += found(vocabulary_problems, connection, vocabulary_id)
+    for version_id in chosen:
+        problems += found(version_problems, connection, version_id)
     return Report(len(chosen), len(used), tuple(problems))
 
 

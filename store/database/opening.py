@@ -11,24 +11,41 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, inspect, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoResultFound, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
+from store.database.failures import UNREADABLE, as_busy, as_damaged, explained, is_transient, not_opened
 from store.database.locations import is_in_memory, shown_url, sqlite_path
 from store.database.migrating import is_current, upgrade
 from store.database.schema import VERSION_TABLE
-from store.database.sqlite_files import WRITES, check_file, create_file, make_engine, memory_engine, reading_mode
-from store.errors import Busy, CannotOpen, Closed, Damaged, Failed, NotAStore, Outdated, ReadOnly, StoreError
+from store.database.sqlite_connections import (
+    WRITES,
+    FileConnection,
+    empty_log,
+    is_replaced,
+    make_engine,
+    memory_engine,
+)
+from store.database.sqlite_files import check_file
+from store.database.sqlite_making import create_file
+from store.errors import Busy, CannotOpen, Closed, Failed, NotAStore, Outdated, ReadOnly
 
-__all__ = ["UNREADABLE", "Database"]
+__all__ = ["Database"]
 
 T = TypeVar("T")
 
 SECONDS_OF_RETRIES = 60.0  # for which a transaction is repeated that others are in the way of
-# Reading raises these for a missing row, and for bytes that are no text, also those in SQLite's own message.
-UNREADABLE = (NoResultFound, UnicodeDecodeError)
+SECONDS_OF_REPLACING = 2.0  # for which it is repeated because the file is another one
 LOCK_OF_UPGRADES = int.from_bytes(b"cbpe", "big")  # PostgreSQL's advisory lock on making and migrating a store
 _of_others: list[Engine] = []  # of the process that this one was forked from
+
+
+class Changed(Busy):
+    """The file was written to while it was read, where SQLite cannot keep the one from the other."""
+
+
+class Replaced(Exception):  # noqa: N818  (as the store's errors, it is named for what it says)
+    """The file is not the one that a transaction was about to write to."""
 
 
 class Database:
@@ -53,19 +70,38 @@ class Database:
         self._closed = True
         self._engine.dispose()
 
+    def read(self, work: Callable[..., T], *args: Any, **options: Any) -> T:
+        """What work, which is given a connection and the arguments, finds in one transaction that reads. It is repeated
+        if others were in the way."""
+        deadline = time.monotonic() + SECONDS_OF_RETRIES
+        while True:
+            try:
+                with self.reading() as connection:
+                    return work(connection, *args, **options)
+            except Changed:
+                if time.monotonic() > deadline:
+                    raise
+            pause()
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that reads. It sees the store as it is at one moment."""
+        """A transaction that reads. It sees the store as it is at one moment. Raises Busy if that is not possible."""
         self._check_usable()
         try:
             with self._engine.connect() as connection:
-                yield connection
+                driver: Any = connection.connection.driver_connection
+                try:
+                    yield connection
+                except Exception as error:
+                    self._check_unchanged(driver, error)
+                    raise
+                self._check_unchanged(driver)
         except DBAPIError as error:
-            raise self._explained(error) from error
+            raise explained(self, error) from error
         except NoConnection as error:
-            raise self._busy(error) from error
+            raise as_busy(self, error) from error
         except UNREADABLE as error:
-            raise self._damaged(error) from error
+            raise as_damaged(self, error) from error
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Do work in one transaction, which takes effect as a whole or not at all. It is repeated if others were in the
@@ -73,38 +109,41 @@ class Database:
         self._check_usable()
         if self.read_only:
             raise ReadOnly(f"the store {self} was opened for reading alone: nothing in it can be changed")
-        deadline = time.monotonic() + SECONDS_OF_RETRIES
+        start = time.monotonic()
         while True:
             try:
-                with self._writer.begin() as connection:
-                    return work(connection)
+                return self._transaction(work)
             except DBAPIError as error:
-                if not is_transient(error) or time.monotonic() > deadline:
-                    raise self._explained(error) from error
+                if not is_transient(error) or time.monotonic() - start > SECONDS_OF_RETRIES:
+                    raise explained(self, error) from error
+            except Replaced as error:
+                if time.monotonic() - start > SECONDS_OF_REPLACING:
+                    raise Failed(
+                        f"the store {self} was overwritten by another program while it was open, and nothing is written"
+                        " to it: close all programs that have it open, and see that the file is whole"
+                    ) from error
+                self._engine.dispose()
             except NoConnection as error:
-                raise self._busy(error) from error
+                raise as_busy(self, error) from error
             except UNREADABLE as error:
-                raise self._damaged(error) from error
-            time.sleep(random.uniform(0.005, 0.05))
+                raise as_damaged(self, error) from error
+            pause()
 
     def compact(self) -> None:
         """Give what is unused back to the disk."""
         self._check_usable()
-        if self.url.get_backend_name() == "postgresql":
-            try:
+        try:
+            if self.url.get_backend_name() == "postgresql":
                 with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                     connection.exec_driver_sql("VACUUM")
-            except DBAPIError as error:
-                raise self._explained(error) from error
-            return
-        driver = self._engine.raw_connection()  # VACUUM is done outside of transactions
-        try:
-            driver.cursor().execute("VACUUM")
-            driver.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.Error as error:
-            raise Failed(f"the store {self} could not be compacted, and is as before: {error}") from error
-        finally:
-            driver.close()
+                return
+            with self._engine.connect() as connection:
+                driver: Any = connection.connection.driver_connection
+                driver.execute("VACUUM")  # past SQLAlchemy, since it is done outside of transactions
+                empty_log(connection)
+        except (DBAPIError, sqlite3.Error) as error:
+            reason = getattr(error, "orig", error)
+            raise Failed(f"the store {self} could not be made smaller, but nothing in it is lost: {reason}") from error
 
     def __str__(self) -> str:
         return self.path or shown_url(self.url)
@@ -130,8 +169,7 @@ class Database:
         elif self.path is None:
             self._engine = memory_engine()
         else:
-            mode = reading_mode(self.path) if self.read_only else "rw"
-            self._engine = make_engine(self.path, mode, self.read_only)
+            self._engine = make_engine(self.path, self.read_only)
         self._writer = self._engine.execution_options(**writing_options(self.url))
         self._process = os.getpid()
 
@@ -142,7 +180,7 @@ class Database:
                 if is_made and is_current(connection):
                     return
         except DBAPIError as error:
-            raise self._not_opened(error) from error
+            raise not_opened(self, error) from error
         except UNREADABLE as error:
             raise NotAStore(f"{self} is no whole store: {error}") from error
         if self.read_only and is_made:
@@ -158,7 +196,22 @@ class Database:
         if not inspect(connection).has_table(VERSION_TABLE) or not is_current(connection):
             upgrade(connection)
 
-    # ---- Errors
+    # ---- Transactions
+
+    def _transaction(self, work: Callable[[Connection], T]) -> T:
+        with self._writer.connect() as connection:
+            transaction = connection.begin()
+            if is_replaced(connection):
+                raise Replaced
+            result = work(connection)
+            transaction.commit()
+            empty_log(connection)
+            driver: Any = connection.connection.driver_connection
+            if isinstance(driver, FileConnection) and not driver.is_of_file():
+                raise Failed(
+                    f"another file took the place of the store {self} while this was written, and does not have it"
+                )
+            return result
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -169,27 +222,15 @@ class Database:
             _of_others.append(self._engine)
             self._connect()
 
-    def _not_opened(self, error: DBAPIError) -> StoreError:
-        reason = str(error.orig).strip()
-        if isinstance(error, OperationalError) and not is_transient(error):
-            return CannotOpen(f"the store {self} cannot be opened: {reason}")
-        if is_transient(error):
-            return Busy(f"the store {self} cannot be opened: {reason}")
-        return NotAStore(f"{self} is no whole store: {reason}")
+    def _check_unchanged(self, driver: Any, error: Exception | None = None) -> None:
+        """Raise Changed if what was just read may be of two moments."""
+        if isinstance(driver, FileConnection) and driver.mode == "immutable" and not driver.is_unchanged():
+            raise Changed(f"the store {self} was written to while it was read: try again") from error
 
-    def _explained(self, error: DBAPIError) -> StoreError:
-        reason = str(error.orig).strip()
-        if is_transient(error):
-            return self._busy(reason)
-        if any(problem in reason for problem in ("malformed", "not a database", "Could not decode")):
-            return self._damaged(reason)
-        return Failed(f"the store {self} could not do it, and is as before: {reason}")
 
-    def _busy(self, reason: object) -> Busy:
-        return Busy(f"the store {self} is kept busy by others: {reason}")
-
-    def _damaged(self, reason: object) -> Damaged:
-        return Damaged(f"the store {self} is damaged: {reason}")
+def pause() -> None:
+    """Wait until others may be out of the way."""
+    time.sleep(random.uniform(0.005, 0.05))
 
 
 def postgresql_engine(url: URL, read_only: bool) -> Engine:
@@ -204,13 +245,3 @@ def writing_options(url: URL) -> dict[str, Any]:
     """The options of transactions that write. In PostgreSQL they lock the rows that they depend on, and then see what
     is there once they have the lock, while transactions that read see one moment."""
     return {"isolation_level": "READ COMMITTED"} if url.get_backend_name() == "postgresql" else {WRITES: True}
-
-
-def is_transient(error: DBAPIError) -> bool:
-    """Whether the same transaction may succeed when it is repeated."""
-    state = getattr(error.orig, "sqlstate", None)
-    if state is not None:
-        # Serialization, deadlock, lock; both made the same; one removed what the other refers to.
-        return state in ("40001", "40P01", "55P03", "23505", "23503")
-    reason = str(error.orig)
-    return any(f"database {what}" in reason for what in ("is locked", "table is locked", "schema is locked"))

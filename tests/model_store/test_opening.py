@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from users import as_nobody, open_to_all
 
 import cbpe
 import store
@@ -236,37 +237,10 @@ def test_an_empty_database_is_not_made_a_store_in_order_to_read_it(postgresql_ur
         assert models.names() == []
 
 
-def as_nobody(work):
-    """Do work in a process of a user who owns nothing; what it raises, as text."""
-    if os.geteuid() != 0:
-        try:
-            work()
-        except Exception as error:
-            return repr(error)
-        return ""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setgid(65534)
-            os.setuid(65534)
-            work()
-        except BaseException as error:
-            os.write(writer, repr(error).encode())
-        os._exit(0)
-    os.close(writer)
-    with open(reader) as said:
-        what = said.read()
-    os.waitpid(child, 0)
-    return what
-
-
 @pytest.fixture
 def locked_folder(tmp_path):
     """A store in a folder in which nobody but root can write."""
-    for folder in [tmp_path, *tmp_path.parents]:
-        if not folder.stat().st_mode & 0o001:
-            folder.chmod(folder.stat().st_mode | 0o055)
+    open_to_all(tmp_path)
     filled(tmp_path / "folder" / "models.db")
     (tmp_path / "folder" / "models.db").chmod(0o444)
     (tmp_path / "folder").chmod(0o555)
@@ -338,7 +312,7 @@ def test_a_store_whose_making_was_interrupted_leaves_none(path, monkeypatch):
     def interrupted(connection):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("store.database.sqlite_files.upgrade", interrupted)
+    monkeypatch.setattr("store.database.sqlite_making.upgrade", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ModelStore(path)
     assert files(path.parent) == {}

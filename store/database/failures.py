@@ -1,0 +1,61 @@
+"""What a database's errors mean: whether to try again, and which StoreError says it."""
+
+from __future__ import annotations
+
+from sqlalchemy.exc import DBAPIError, NoResultFound, OperationalError
+
+from store.errors import Busy, CannotOpen, Damaged, Failed, NotAStore, StoreError
+
+__all__ = ["UNREADABLE", "answer_is_lost", "as_busy", "as_damaged", "explained", "is_transient", "not_opened"]
+
+# Reading raises these for a missing row, and for bytes that are no text, also those in SQLite's own message.
+UNREADABLE = (NoResultFound, UnicodeDecodeError)
+
+
+def is_transient(error: DBAPIError) -> bool:
+    """Whether the same transaction may succeed when it is repeated."""
+    state = state_of(error)
+    if state is not None:
+        # Serialization, deadlock, lock; both made the same; one removed what the other refers to.
+        return state in ("40001", "40P01", "55P03", "23505", "23503")
+    reason = str(error.orig)
+    return any(f"database {what}" in reason for what in ("is locked", "table is locked", "schema is locked"))
+
+
+def answer_is_lost(error: DBAPIError) -> bool:
+    """Whether an error of COMMIT leaves open what became of the transaction. It does not where the server itself says
+    what is wrong, unless the connection is gone or the server is stopped."""
+    state = state_of(error)
+    return state is None or state.startswith(("08", "57P")) or state == "40003"
+
+
+def state_of(error: DBAPIError) -> str | None:
+    """What the server said, in SQL's code; None if it was not the server who said it, or the database is SQLite."""
+    return getattr(error.orig, "sqlstate", None)
+
+
+def not_opened(store: object, error: DBAPIError) -> StoreError:
+    reason = str(error.orig).strip()
+    if isinstance(error, OperationalError) and not is_transient(error):
+        return CannotOpen(f"the store {store} cannot be opened: {reason}")
+    if is_transient(error):
+        return Busy(f"the store {store} cannot be opened: {reason}")
+    return NotAStore(f"{store} is no whole store: {reason}")
+
+
+def explained(store: object, error: DBAPIError) -> StoreError:
+    """The error of a transaction that was not committed."""
+    reason = str(error.orig).strip()
+    if is_transient(error):
+        return as_busy(store, reason)
+    if any(problem in reason for problem in ("malformed", "not a database", "Could not decode")):
+        return as_damaged(store, reason)
+    return Failed(f"the store {store} could not do it, and is as before: {reason}")
+
+
+def as_busy(store: object, reason: object) -> Busy:
+    return Busy(f"the store {store} is kept busy by others: {reason}")
+
+
+def as_damaged(store: object, reason: object) -> Damaged:
+    return Damaged(f"the store {store} is damaged: {reason}")

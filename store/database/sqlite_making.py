@@ -1,0 +1,70 @@
+"""Making a new store in an SQLite file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+from sqlalchemy.exc import DBAPIError
+
+from store.database.migrating import upgrade
+from store.database.sqlite_connections import WRITES, make_engine
+from store.database.sqlite_files import APPLICATION_ID
+from store.errors import CannotOpen
+
+__all__ = ["create_file", "put_in_place", "set_pragmas"]
+
+PAGE_BYTES = 4096
+
+
+def create_file(path: str) -> None:
+    """Make a new and empty store under another name, and put it in place when it is whole, so that nobody finds half of
+    one. If another process was first, its store stays. Raises CannotOpen if no store can be made.
+    """
+    aside = f"{path}.{os.getpid()}.{secrets.token_hex(4)}.part"
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        set_pragmas(aside, f"page_size = {PAGE_BYTES}", f"application_id = {APPLICATION_ID}")
+        engine = make_engine(aside)
+        try:
+            with engine.execution_options(**{WRITES: True}).begin() as connection:
+                upgrade(connection)
+        finally:
+            engine.dispose()
+        set_pragmas(aside, "journal_mode = WAL")
+        put_in_place(aside, path)
+    except OSError as error:
+        raise CannotOpen(f"no store can be made at {path}: {error.strerror or error}") from error
+    except (DBAPIError, sqlite3.Error) as error:
+        raise CannotOpen(f"no store can be made at {path}: {getattr(error, 'orig', error)}") from error
+    finally:
+        for ending in ("", "-journal", "-wal", "-shm"):
+            with suppress(OSError):
+                os.unlink(aside + ending)
+
+
+def set_pragmas(path: str, *pragmas: str) -> None:
+    """Set pragmas that the file itself keeps. A file that is not there is made."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+
+
+def put_in_place(aside: str, path: str) -> None:
+    """Give a file its name, unless another file has it."""
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without hard links
+        if not os.path.exists(path):
+            os.replace(aside, path)
+    if os.name == "posix":
+        folder = os.open(os.path.dirname(path), os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
