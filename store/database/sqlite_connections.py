@@ -62,7 +62,11 @@ def make_engine(path: str, read_only: bool = False) -> Engine:
 
     def connect() -> FileConnection:
         connection = opened(path, read_only)
-        prepare(connection, not read_only)
+        try:
+            prepare(connection, not read_only)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1)
