@@ -6,7 +6,16 @@ from sqlalchemy.exc import DBAPIError, NoResultFound, OperationalError
 
 from store.errors import Busy, CannotOpen, Damaged, Failed, NotAStore, StoreError
 
-__all__ = ["UNREADABLE", "answer_is_lost", "as_busy", "as_damaged", "explained", "is_transient", "not_opened"]
+__all__ = [
+    "UNREADABLE",
+    "answer_is_lost",
+    "as_busy",
+    "as_damaged",
+    "explained",
+    "is_transient",
+    "log_has_moved",
+    "not_opened",
+]
 
 # Reading raises these for a missing row, and for bytes that are no text, also those in SQLite's own message.
 UNREADABLE = (NoResultFound, UnicodeDecodeError)
@@ -20,6 +29,12 @@ def is_transient(error: DBAPIError) -> bool:
         return state in ("40001", "40P01", "55P03", "23505", "23503")
     reason = str(error.orig)
     return any(f"database {what}" in reason for what in ("is locked", "table is locked", "schema is locked"))
+
+
+def log_has_moved(error: DBAPIError) -> bool:
+    """Whether SQLite failed because a log or its index, which its owner has made or removed just now, was not as a
+    reader who may not write found it a moment ago."""
+    return any(what in str(error.orig) for what in ("unable to open database file", "a readonly database"))
 
 
 def answer_is_lost(error: DBAPIError) -> bool:

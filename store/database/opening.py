@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, inspect, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from store.database.failures import UNREADABLE, as_busy, as_damaged, explained, is_transient, not_opened
+from store.database.failures import UNREADABLE, as_busy, as_damaged, explained, is_transient, log_has_moved, not_opened
 from store.database.locations import is_in_memory, shown_url, sqlite_path
 from store.database.migrating import is_current, upgrade
 from store.database.schema import VERSION_TABLE
@@ -35,6 +35,7 @@ __all__ = ["Database"]
 T = TypeVar("T")
 
 SECONDS_OF_RETRIES = 60.0  # for which a transaction is repeated that others are in the way of
+SECONDS_OF_CHANGES = 10.0  # for which reading is repeated because somebody wrote to the file meanwhile
 SECONDS_OF_REPLACING = 2.0  # for which it is repeated because the file is another one
 LOCK_OF_UPGRADES = int.from_bytes(b"cbpe", "big")  # PostgreSQL's advisory lock on making and migrating a store
 _of_others: list[Engine] = []  # of the process that this one was forked from
@@ -73,7 +74,7 @@ class Database:
     def read(self, work: Callable[..., T], *args: Any, **options: Any) -> T:
         """What work, which is given a connection and the arguments, finds in one transaction that reads. It is repeated
         if others were in the way."""
-        deadline = time.monotonic() + SECONDS_OF_RETRIES
+        deadline = time.monotonic() + SECONDS_OF_CHANGES
         while True:
             try:
                 with self.reading() as connection:
@@ -97,6 +98,8 @@ class Database:
                     raise
                 self._check_unchanged(driver)
         except DBAPIError as error:
+            if self.path is not None and self.read_only and log_has_moved(error):
+                raise Changed(f"the store {self} was written to while it was read: {error.orig}") from error
             raise explained(self, error) from error
         except NoConnection as error:
             raise as_busy(self, error) from error
@@ -174,15 +177,21 @@ class Database:
         self._process = os.getpid()
 
     def _prepare(self) -> None:
-        try:
-            with self._engine.connect() as connection:
-                is_made = inspect(connection).has_table(VERSION_TABLE)
-                if is_made and is_current(connection):
-                    return
-        except DBAPIError as error:
-            raise not_opened(self, error) from error
-        except UNREADABLE as error:
-            raise NotAStore(f"{self} is no whole store: {error}") from error
+        deadline = time.monotonic() + SECONDS_OF_CHANGES
+        while True:
+            try:
+                with self._engine.connect() as connection:
+                    is_made = inspect(connection).has_table(VERSION_TABLE)
+                    if is_made and is_current(connection):
+                        return
+                break
+            except DBAPIError as error:
+                may_change = self.path is not None and self.read_only and log_has_moved(error)
+                if not may_change or time.monotonic() > deadline:
+                    raise not_opened(self, error) from error
+            except UNREADABLE as error:
+                raise NotAStore(f"{self} is no whole store: {error}") from error
+            pause()
         if self.read_only and is_made:
             raise Outdated(f"the store {self} is of an older schema: open it once for writing, which migrates it")
         if self.read_only:
