@@ -1,1 +1,1 @@
-"""What happens to a text before the core encodes it: split patterns, special and added tokens, streams."""
+"""What happens to a text around the core: split patterns, special and added tokens, templates, streams."""

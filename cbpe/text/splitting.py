@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cbpe._core.splitting.split import UNICODE_VERSION, PatternNotSupported, Splitter
-from cbpe.common.wording import shortened
 from cbpe.text.patterns import ASCII_RULES, BY_NAME
 
 TYPE_CHECKING = False
@@ -141,4 +140,6 @@ def largest_count(pattern: str) -> int:
 
 def quoted(pattern: str | None) -> str:
     """A pattern, or that there is none, as a message quotes it."""
+    from cbpe.common.wording import shortened  # for messages alone
+
     return "no pattern" if pattern is None else shortened(pattern, MAX_QUOTED)

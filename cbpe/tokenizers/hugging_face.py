@@ -8,38 +8,34 @@ steps: a look at such a text tells so, and it is encoded at once.
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 from array import array
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
-from cbpe.common.checks import checked_int
-from cbpe.common.public import public
+from cbpe.common.public import public, with_defaults
 from cbpe.formats.hugging_face.processing import around, checked_processing, template_ids
 from cbpe.formats.hugging_face.reading import loads
 from cbpe.text.added_tokens import Finders, cut
 from cbpe.text.special_tokens import MAX_SUBSETS
+from cbpe.text.templates import Template
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-    import numpy as np
-    import numpy.typing as npt
     from typing_extensions import Buffer, Self
 
     from cbpe._core.text.special import SpecialTokens
     from cbpe._core.vocabulary.vocabulary import Vocabulary
-    from cbpe.text.special_tokens import SpecialChoice
 
 __all__ = ["HuggingFaceTokenizer"]
 
+# Added tokens count as such wherever they stand.
+HUGGING_FACES_DEFAULTS = {"allowed_special": "all"}
 # The steps that look at a whole text, or at all that is between two special tokens.
 WHOLE_TEXT_STEPS = frozenset({"normalizer", "normalized", "prefix_space"})
-NOTHING_AROUND: tuple[list[int], list[int]] = ([], [])
 Stretches = list[tuple[str, int | None]]  # a text, with the id of each stretch that is an added token
 
 
@@ -56,6 +52,8 @@ class HuggingFaceTokenizer(Tokenizer):
     Decoding keeps special tokens (skip_special_tokens=False). NFC goes by the Unicode version of Python's unicodedata;
     texts of characters that are in all of these versions have one NFC. A lone surrogate is encoded as U+FFFD.
     """
+
+    __slots__ = ("_changes_nothing", "_steps")
 
     def __init__(
         self,
@@ -83,181 +81,55 @@ class HuggingFaceTokenizer(Tokenizer):
 
     # ---- Encoding
 
-    def encode(
-        self,
-        text: str,
-        allowed_special: SpecialChoice = "all",
-        disallowed_special: SpecialChoice = (),
-        *,
-        add_special_tokens: bool = True,
-        workers: int | None = 1,
-        dropout: float | None = None,
-        seed: int | None = None,
-    ) -> list[int]:
+    encode = with_defaults(
+        Tokenizer.encode,
+        "HuggingFaceTokenizer",
+        HUGGING_FACES_DEFAULTS,
         """Encode text: str -> list[int], as `tokenizers` does.
 
         add_special_tokens says whether the template's tokens are put around; the rest is as for Tokenizer.encode.
-        """
-        before, after = self._around(add_special_tokens)
-        ids = super().encode(text, allowed_special, disallowed_special, workers=workers, dropout=dropout, seed=seed)
-        return before + ids + after
-
-    def encode_with_offsets(
-        self,
-        text: str,
-        allowed_special: SpecialChoice = "all",
-        disallowed_special: SpecialChoice = (),
-        *,
-        add_special_tokens: bool = True,
-    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """,
+    )
+    encode_with_offsets = with_defaults(
+        Tokenizer.encode_with_offsets,
+        "HuggingFaceTokenizer",
+        HUGGING_FACES_DEFAULTS,
         """Encode text, and tell where in it each token is, as Tokenizer.encode_with_offsets does. The template's tokens
         are at no character: at (0, 0) and at (len(text), len(text)).
 
         ValueError for a text that is changed before it is encoded, by NFC or a space before it: the places would be in
         another text.
-        """
-        before, after = self._around(add_special_tokens)
-        ids, spans = super().encode_with_offsets(text, allowed_special, disallowed_special)
-        spans = [(0, 0)] * len(before) + spans + [(len(text), len(text))] * len(after)
-        return before + ids + after, spans
-
-    def encode_to_numpy_with_offsets(
-        self,
-        text: str,
-        allowed_special: SpecialChoice = "all",
-        disallowed_special: SpecialChoice = (),
-        *,
-        add_special_tokens: bool = True,
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-        """As encode_with_offsets, to arrays: uint32[n], and int64[n, 2] of starts and ends."""
-        import numpy as np
-
-        before, after = self._around(add_special_tokens)
-        ids, spans = super().encode_to_numpy_with_offsets(text, allowed_special, disallowed_special)
-        ids = np.concatenate([np.array(before, np.uint32), ids, np.array(after, np.uint32)])
-        ends = [np.full((len(before), 2), 0, np.int64), spans, np.full((len(after), 2), len(text), np.int64)]
-        return ids, np.concatenate(ends)
-
-    def encode_ordinary(self, text: str, *, workers: int | None = 1) -> list[int]:
-        """Encode text in which no added token counts as such, without a template: str -> list[int]."""
-        return self._encode(text, None, None, workers)
-
-    def count(
-        self,
-        text: str,
-        allowed_special: SpecialChoice = "all",
-        disallowed_special: SpecialChoice = (),
-        *,
-        add_special_tokens: bool = True,
-        workers: int | None = 1,
-    ) -> int:
-        """The number of tokens of text, as len(self.encode(...))."""
-        n = super().count(text, allowed_special, disallowed_special, workers=workers)
-        return n + sum(map(len, self._around(add_special_tokens)))
-
-    def truncate(
-        self,
-        text: str,
-        max_tokens: int,
-        allowed_special: SpecialChoice = "all",
-        disallowed_special: SpecialChoice = (),
-        *,
-        add_special_tokens: bool = True,
-    ) -> str:
+        """,
+    )
+    truncate = with_defaults(
+        Tokenizer.truncate,
+        "HuggingFaceTokenizer",
+        HUGGING_FACES_DEFAULTS,
         """The longest prefix of the normalized text that has at most max_tokens tokens, the template's included.
 
         ValueError if max_tokens is negative or less than the template's tokens, and for a text whose normalization, or
         space before it, depends on the added tokens in it; otherwise as Tokenizer.truncate.
-        """
-        around = sum(map(len, self._around(add_special_tokens)))
-        why = " (what the template adds)" if around else ""
-        budget = checked_int("max_tokens", max_tokens, around, why, most=sys.maxsize) - around
-        return super().truncate(text, budget, allowed_special, disallowed_special)
-
-    def encode_to_numpy(
-        self,
-        text: str,
-        allowed_special: SpecialChoice = "all",
-        disallowed_special: SpecialChoice = (),
-        *,
-        add_special_tokens: bool = True,
-        workers: int | None = 1,
-    ) -> npt.NDArray[np.uint32]:
-        """Encode text to an array of uint32[n], where n is the number of tokens; otherwise as encode."""
-        import numpy as np
-
-        ids = super().encode_to_numpy(text, allowed_special, disallowed_special, workers=workers)
-        before, after = self._around(add_special_tokens)
-        return (
-            np.concatenate([np.array(before, np.uint32), ids, np.array(after, np.uint32)]) if before or after else ids
-        )
-
-    def encode_batch(
-        self,
-        texts: Iterable[str],
-        *,
-        num_threads: int | None = None,
-        allowed_special: SpecialChoice = "all",
-        disallowed_special: SpecialChoice = (),
-        add_special_tokens: bool = True,
-    ) -> list[list[int]]:
-        """Encode several texts in parallel: as [self.encode(text, ...) for text in texts]. num_threads is as for
-        Tokenizer.encode_batch."""
-        before, after = self._around(add_special_tokens)
-        found = super().encode_batch(
-            texts, num_threads=num_threads, allowed_special=allowed_special, disallowed_special=disallowed_special
-        )
-        return [before + ids + after for ids in found] if before or after else found
-
-    def encode_batch_flat(
-        self,
-        texts: Iterable[str],
-        *,
-        num_threads: int | None = None,
-        allowed_special: SpecialChoice = "all",
-        disallowed_special: SpecialChoice = (),
-        add_special_tokens: bool = True,
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-        """Encode several texts in parallel to one array, as Tokenizer.encode_batch_flat does."""
-        import numpy as np
-
-        before, after = self._around(add_special_tokens)
-        tokens, offsets = super().encode_batch_flat(
-            texts, num_threads=num_threads, allowed_special=allowed_special, disallowed_special=disallowed_special
-        )
-        if before or after:
-            places = [np.repeat(offsets[:-1, None], len(before), 1), np.repeat(offsets[1:, None], len(after), 1)]
-            template = np.array(before + after, np.uint32)
-            tokens = np.insert(tokens, np.hstack(places).ravel(), np.tile(template, len(offsets) - 1))
-            offsets = offsets + np.arange(len(offsets)) * len(template)
-        return tokens, offsets
-
-    def encode_stream(
-        self,
-        chunks: Iterable[str],
-        allowed_special: SpecialChoice = "all",
-        disallowed_special: SpecialChoice = (),
-        *,
-        add_special_tokens: bool = True,
-    ) -> Iterator[list[int]]:
+        """,
+    )
+    encode_stream = with_defaults(
+        Tokenizer.encode_stream,
+        "HuggingFaceTokenizer",
+        HUGGING_FACES_DEFAULTS,
         """Encode a text that comes in chunks, as Tokenizer.encode_stream does. It is held whole where it is normalized,
-        or gets a space before it."""
-        before, after = self._around(add_special_tokens)
-        found = super().encode_stream(chunks, allowed_special, disallowed_special)
-        return chain([before] if before else [], found, [after] if after else [])
+        or gets a space before it.""",
+    )
+    encode_to_numpy = with_defaults(Tokenizer.encode_to_numpy, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
+    encode_to_numpy_with_offsets = with_defaults(
+        Tokenizer.encode_to_numpy_with_offsets, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS
+    )
+    encode_batch = with_defaults(Tokenizer.encode_batch, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
+    encode_batch_flat = with_defaults(Tokenizer.encode_batch_flat, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
+    count = with_defaults(Tokenizer.count, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
+    count_stream = with_defaults(Tokenizer.count_stream, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
 
-    def count_stream(
-        self,
-        chunks: Iterable[str],
-        allowed_special: SpecialChoice = "all",
-        disallowed_special: SpecialChoice = (),
-        *,
-        add_special_tokens: bool = True,
-        workers: int | None = 1,
-    ) -> int:
-        """The number of tokens of a text that comes in chunks, as encode_stream takes them."""
-        n = super().count_stream(chunks, allowed_special, disallowed_special, workers=workers)
-        return n + sum(map(len, self._around(add_special_tokens)))
+    def encode_ordinary(self, text: str, *, workers: int | None = 1) -> list[int]:
+        """Encode text in which no added token counts as such, without a template: str -> list[int]."""
+        return self._encode(text, None, None, workers)
 
     # ---- What it is made of
 
@@ -274,10 +146,8 @@ class HuggingFaceTokenizer(Tokenizer):
 
     # ---- Private: what the methods of Tokenizer are made of, with the steps around
 
-    # Until they are set.
-    _steps: Mapping[str, Any] = {}
-    _around_text = NOTHING_AROUND
-    _changes_nothing = True  # of the text that is encoded
+    _steps: Mapping[str, Any]
+    _changes_nothing: bool  # of the text that is encoded
 
     def _processing(self) -> dict[str, Any]:
         return {**self._steps}
@@ -289,7 +159,8 @@ class HuggingFaceTokenizer(Tokenizer):
         checked = checked_processing(processing)
         self._refuse_contradictions(checked, self.special_tokens)
         self._steps = checked
-        self._around_text = around(checked)
+        before, after = around(checked)
+        self._template = Template(before, after) if before or after else None
         self._changes_nothing = checked.keys() <= {"ordinary", "template"}
         self._tables.pop("finders", None)
 
@@ -302,10 +173,6 @@ class HuggingFaceTokenizer(Tokenizer):
             for token in processing.get("normalized", ()):
                 if not unicodedata.is_normalized("NFC", token):
                     raise ValueError(f"the added token {token!r} is never found in normalized text, as it is not NFC")
-
-    def _around(self, add_special_tokens: bool) -> tuple[list[int], list[int]]:
-        """The tokens that the template puts before a text and after it."""
-        return self._around_text if add_special_tokens else NOTHING_AROUND
 
     def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:
         """A text that gives the ids of this one without the steps. Where there is no such text, its stretches."""
@@ -365,7 +232,8 @@ class HuggingFaceTokenizer(Tokenizer):
         return ids
 
     def _encode_refusing(self, text: str, workers: int | None = 1) -> list[int]:
-        return self._encode(text, None, self._special, workers)
+        ids = self._encode(text, None, self._special, workers)
+        return ids if self._template is None else self._template.around(ids)
 
     def _encode_dropping(
         self,

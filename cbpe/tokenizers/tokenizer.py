@@ -1,57 +1,47 @@
 """Tokenizer, the class that all others are of: minbpe's are in minbpe.py, tiktoken's in tiktoken.py, and that of
 Hugging Face's files in hugging_face.py.
 
-They differ by data: which vocabulary, which split pattern, which special tokens. How text becomes tokens is the same
-for all, and is done by the compiled core: a text is split into pieces, and within each piece neighbouring tokens are
-merged, the merge that was learned first first.
+They differ by data: which vocabulary, which split pattern, which special tokens, which template around a text. How text
+becomes tokens is the same for all, and is done by the compiled core: a text is split into pieces, and within each piece
+neighbouring tokens are merged, the merge that was learned first first. So the options of encoding are declared here
+alone; other classes take copies of these methods with other defaults.
 """
 
 from __future__ import annotations
 
 import sys
 
-from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES, Encoder
+from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.calls.parallel import checked_workers
-from cbpe._core.splitting.split import Splitter
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import checked_dropout, checked_int
 from cbpe.common.public import public
 from cbpe.formats.parts import Parts
-from cbpe.text.special_tokens import (
-    END_OF_TEXT,
-    SpecialChoices,
-    TokenTypeError,
-    checked_special_tokens,
-    refuse_shared_ids,
-)
+from cbpe.text.special_tokens import TokenTypeError, checked_special_tokens, refuse_shared_ids
 from cbpe.text.splitting import make_splitter
+from cbpe.tokenizers.base import TokenizerBase
 
 TYPE_CHECKING = False  # importing typing takes longer than loading some vocabularies
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any, Literal, SupportsIndex, TypeVar
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any, SupportsIndex
 
     import numpy as np
     import numpy.typing as npt
     from typing_extensions import Self
 
-    from cbpe._core.calls.encoder import PythonSplitter
     from cbpe.analysis.texts import TextStatistics, TextTally
     from cbpe.analysis.vocabulary import VocabularyAnalysis
     from cbpe.corpus.sources import Source
     from cbpe.text.special_tokens import SpecialChoice
     from cbpe.training.record import TrainingRecord
 
-    T = TypeVar("T")
-
 __all__ = ["Tokenizer"]
-
-_DERIVED = {"_tables", "_special_sets"}  # attributes that are made anew for a copy
 
 
 @public
-class Tokenizer(Encoder):
+class Tokenizer(TokenizerBase):
     """Encodes text to token ids and decodes them, with one vocabulary, split pattern and set of special tokens.
 
     Safe to use from many threads at once. Its caches of pieces together take at most `cache_bytes` of memory (0: none;
@@ -67,6 +57,7 @@ class Tokenizer(Encoder):
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
         self.training: TrainingRecord | None = None  # how it was trained, if it was trained here
+        self._template = None
         self._cache_bytes = checked_int("cache_bytes", cache_bytes, 0)
         special = {} if special_tokens is None else special_tokens
         self._use(vocabulary, make_splitter(pattern), checked_special_tokens(special, vocabulary))
@@ -79,6 +70,7 @@ class Tokenizer(Encoder):
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
         *,
+        add_special_tokens: bool = True,
         workers: int | None = 1,
         dropout: float | None = None,
         seed: int | None = None,
@@ -89,6 +81,9 @@ class Tokenizer(Encoder):
         special tokens. With "all" or a set, disallowed_special makes others an error: a set of them, or "all" that are
         not allowed; the rest is ordinary text. Where several could begin at one place, the longest is taken. A lone
         surrogate is encoded as U+FFFD.
+
+        add_special_tokens: whether the tokens of a template, such as those for the beginning and the end of a text, are
+        put around; a tokenizer without a template has none.
 
         workers: threads that share a text of more than some 100 KB, None for as many as there are cores; the result is
         the same. TypeError for what is no str, ValueError for what the arguments do not allow.
@@ -106,44 +101,60 @@ class Tokenizer(Encoder):
             checked_workers(workers)
             if probability:
                 sets = self._special_sets(allowed_special, disallowed_special)
-                return self._encode_dropping(text, *sets, probability, number)
-        # The defaults of this class, and those of an Encoding, ask for the same, which takes no sets of tokens.
+                ids = self._encode_dropping(text, *sets, probability, number)
+                return self._template.around(ids) if add_special_tokens and self._template is not None else ids
+        # The defaults of this class, and those of an Encoding, ask for the same, which takes no sets of tokens, and
+        # no look at the template.
         if allowed_special:
-            if allowed_special == "none_raise":
+            if allowed_special == "none_raise" and add_special_tokens:
                 return self._encode_refusing(text, workers)
-        elif disallowed_special == "all":
+        elif disallowed_special == "all" and add_special_tokens:
             return self._encode_refusing(text, workers)
-        return self._encode(text, *self._special_sets(allowed_special, disallowed_special), workers)
+        ids = self._encode(text, *self._special_sets(allowed_special, disallowed_special), workers)
+        return self._template.around(ids) if add_special_tokens and self._template is not None else ids
 
     def encode_with_offsets(
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
+        *,
+        add_special_tokens: bool = True,
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Encode text, and tell where in it each token is: (list[int], list[(start, end)]), in characters.
 
         text[start:end] is the characters that the token's bytes are of. Where a character is divided between tokens,
-        each of them has the whole of it, so that neighbours may overlap by one. Otherwise as encode; text that the
-        split pattern does not match is in no token.
+        each of them has the whole of it, so that neighbours may overlap by one. A template's tokens are at no
+        character: at (0, 0) and at (len(text), len(text)). Otherwise as encode; text that the split pattern does not
+        match is in no token.
 
         >>> enc.encode_with_offsets("hello world")
         ([15339, 1917], [(0, 5), (5, 11)])
         """
-        return self._encode_with_offsets(text, *self._special_sets(allowed_special, disallowed_special))
+        sets = self._special_sets(allowed_special, disallowed_special)
+        ids, spans = self._encode_with_offsets(text, *sets)
+        if add_special_tokens and self._template is not None:
+            return self._template.around(ids), self._template.around_spans(spans, len(text))
+        return ids, spans
 
     def encode_to_numpy_with_offsets(
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
+        *,
+        add_special_tokens: bool = True,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
         """As encode_with_offsets, to arrays: uint32[n], and int64[n, 2] of starts and ends."""
         import numpy as np
 
         sets = self._special_sets(allowed_special, disallowed_special)
-        tokens, spans = self._encode_buffer_with_offsets(text, *sets)
-        return np.frombuffer(memoryview(tokens), dtype=np.uint32), np.frombuffer(spans, dtype=np.int64).reshape(-1, 2)
+        tokens, places = self._encode_buffer_with_offsets(text, *sets)
+        ids = np.frombuffer(memoryview(tokens), dtype=np.uint32)
+        spans = np.frombuffer(places, dtype=np.int64).reshape(-1, 2)
+        if add_special_tokens and self._template is not None:
+            return self._template.around_array(ids), self._template.around_array_of_spans(spans, len(text))
+        return ids, spans
 
     def count(
         self,
@@ -151,10 +162,12 @@ class Tokenizer(Encoder):
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
         *,
+        add_special_tokens: bool = True,
         workers: int | None = 1,
     ) -> int:
         """The number of tokens of text, as len(self.encode(...)) but without building the list."""
-        return self._count(text, *self._special_sets(allowed_special, disallowed_special), workers)
+        n = self._count(text, *self._special_sets(allowed_special, disallowed_special), workers)
+        return n + len(self._template) if add_special_tokens and self._template is not None else n
 
     def truncate(
         self,
@@ -162,20 +175,24 @@ class Tokenizer(Encoder):
         max_tokens: int,
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
+        *,
+        add_special_tokens: bool = True,
     ) -> str:
-        """The longest prefix of text that has at most max_tokens tokens when it is encoded alone.
+        """The longest prefix of text that has at most max_tokens tokens when it is encoded alone, a template's
+        included.
 
         No more of the text is read than it takes to tell. A lone surrogate in it is U+FFFD; a special token that is not
-        allowed is an error only if it is in the prefix. ValueError if max_tokens is negative.
+        allowed is an error only if it is in the prefix. ValueError if max_tokens is negative, or less than the
+        template's tokens.
 
         >>> enc.truncate("hello world", 1)
         'hello'
         """
-        return self._truncate(
-            text,
-            checked_int("max_tokens", max_tokens, 0, most=sys.maxsize),
-            *self._special_sets(allowed_special, disallowed_special),
-        )
+        if add_special_tokens and self._template is not None:
+            budget = self._template.budget(max_tokens)
+        else:
+            budget = checked_int("max_tokens", max_tokens, 0, most=sys.maxsize)
+        return self._truncate(text, budget, *self._special_sets(allowed_special, disallowed_special))
 
     def encode_to_numpy(
         self,
@@ -183,13 +200,15 @@ class Tokenizer(Encoder):
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
         *,
+        add_special_tokens: bool = True,
         workers: int | None = 1,
     ) -> npt.NDArray[np.uint32]:
         """Encode text to an array of uint32[n], where n is the number of tokens; otherwise as encode."""
         import numpy as np
 
         buffer = self._encode_buffer(text, *self._special_sets(allowed_special, disallowed_special), workers)
-        return np.frombuffer(memoryview(buffer), dtype=np.uint32)
+        ids = np.frombuffer(memoryview(buffer), dtype=np.uint32)
+        return self._template.around_array(ids) if add_special_tokens and self._template is not None else ids
 
     def encode_batch(
         self,
@@ -198,6 +217,7 @@ class Tokenizer(Encoder):
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
+        add_special_tokens: bool = True,
     ) -> list[list[int]]:
         """Encode several texts in parallel: as [self.encode(one, ...) for one in text].
 
@@ -208,7 +228,10 @@ class Tokenizer(Encoder):
         [[15339, 1917], [15339]]
         """
         workers = checked_workers(num_threads, "num_threads")
-        return self._encode_batch(text, *self._special_sets(allowed_special, disallowed_special), workers)
+        lists = self._encode_batch(text, *self._special_sets(allowed_special, disallowed_special), workers)
+        if add_special_tokens and self._template is not None:
+            return [self._template.around(ids) for ids in lists]
+        return lists
 
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int | None = None) -> list[list[int]]:
         """Encode several texts in parallel, none of which has special tokens: as [self.encode_ordinary(text) for text
@@ -222,6 +245,7 @@ class Tokenizer(Encoder):
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
+        add_special_tokens: bool = True,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
         """Encode several texts in parallel to one array -> (tokens, offsets): text i is
         tokens[offsets[i]:offsets[i + 1]].
@@ -234,14 +258,19 @@ class Tokenizer(Encoder):
         import numpy as np
 
         sets = self._special_sets(allowed_special, disallowed_special)
-        tokens, offsets = self._encode_flat(texts, *sets, checked_workers(num_threads, "num_threads"))
-        return np.frombuffer(memoryview(tokens), dtype=np.uint32), np.frombuffer(offsets, dtype=np.int64)
+        tokens, starts = self._encode_flat(texts, *sets, checked_workers(num_threads, "num_threads"))
+        ids, offsets = np.frombuffer(memoryview(tokens), dtype=np.uint32), np.frombuffer(starts, dtype=np.int64)
+        if add_special_tokens and self._template is not None:
+            return self._template.around_flat(ids, offsets)
+        return ids, offsets
 
     def encode_stream(
         self,
         chunks: Iterable[str],
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
+        *,
+        add_special_tokens: bool = True,
     ) -> Iterator[list[int]]:
         """Encode a text that comes in chunks, cut anywhere, such as a pipe of any length: lists of ids, as they become
         known. One after another they are what encode returns for the whole text.
@@ -256,7 +285,8 @@ class Tokenizer(Encoder):
         from cbpe.text.streams import encode_stream
 
         sets = self._special_sets(allowed_special, disallowed_special)
-        return encode_stream(self, chunks, *sets, whole=self._takes_whole_texts())
+        lists = encode_stream(self, chunks, *sets, whole=self._takes_whole_texts())
+        return self._template.around_stream(lists) if add_special_tokens and self._template is not None else lists
 
     def count_stream(
         self,
@@ -264,6 +294,7 @@ class Tokenizer(Encoder):
         allowed_special: SpecialChoice = "none_raise",
         disallowed_special: SpecialChoice = (),
         *,
+        add_special_tokens: bool = True,
         workers: int | None = 1,
     ) -> int:
         """The number of tokens of a text that comes in chunks, as encode_stream takes them; `workers` threads share
@@ -271,7 +302,8 @@ class Tokenizer(Encoder):
         from cbpe.text.streams import count_stream
 
         sets = self._special_sets(allowed_special, disallowed_special)
-        return count_stream(self, chunks, *sets, workers, whole=self._takes_whole_texts())
+        n = count_stream(self, chunks, *sets, workers, whole=self._takes_whole_texts())
+        return n + len(self._template) if add_special_tokens and self._template is not None else n
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """The id of the token with this text or these bytes; failing that, of such a special token. KeyError if
@@ -298,66 +330,7 @@ class Tokenizer(Encoder):
         """
         return [self.decode_bytes((token,)) for token in tokens]
 
-    # ---- What it is made of
-
-    @property
-    def cache_bytes(self) -> int:
-        """The most memory that its caches of pieces take together, in bytes."""
-        return self._cache_bytes
-
-    @property
-    def pattern(self) -> str | None:
-        """The split pattern; None if text is not split."""
-        return self._splitter.pattern
-
-    @property
-    def splits_natively(self) -> bool:
-        """Whether the split pattern runs on the compiled splitter; if not, on the `regex` module, slowly, and by its
-        Unicode version."""
-        return self._splitter.native
-
-    @property
-    def semantics(self) -> Literal["pairs", "ranks"]:
-        """How text is merged. "pairs": pairs of ids, as trained (minbpe, Hugging Face). "ranks": a piece
-        that is a token is that token, others by the rank of the joined bytes (tiktoken), or by pairs where the file of
-        a HuggingFaceTokenizer says so (ignore_merges)."""
-        return "ranks" if self._vocabulary.whole_pieces else "pairs"
-
-    @property
-    def special_tokens(self) -> dict[str, int]:
-        """The special tokens and their ids."""
-        return dict(self._special.ids)
-
-    @property
-    def merges(self) -> dict[tuple[int, int], int]:
-        """The merges in the order in which they apply: (left id, right id) -> id. ValueError where one is made of a
-        byte that has no token, and so no id."""
-        return self._table("merges", lambda: self._vocabulary.merges())
-
-    @property
-    def vocab(self) -> dict[int, bytes]:
-        """The bytes of every id, special tokens included."""
-        return self._table("vocab", self._spell_all)
-
-    @property
-    def max_token_value(self) -> int:
-        """The largest id of a token, special tokens included."""
-        return max(self._vocabulary.max_id, *self._special.ids.values(), 0)
-
-    @property
-    def n_vocab(self) -> int:
-        """One more than the largest id."""
-        return self.max_token_value + 1
-
-    @property
-    def eot_token(self) -> int:
-        """The id of `<|endoftext|>`. KeyError where there is no such special token."""
-        return self._special.ids[END_OF_TEXT]
-
-    @property
-    def special_tokens_set(self) -> set[str]:
-        """The special tokens."""
-        return set(self._special.ids)
+    # ---- What it is made of: see TokenizerBase, too
 
     def is_special_token(self, token: int) -> bool:
         """Whether an id is that of a special token. TypeError, which is an AssertionError too, for what is no int."""
@@ -421,12 +394,9 @@ class Tokenizer(Encoder):
 
         save(self._parts(), path)
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self._vocabulary)} tokens, {len(self._special.ids)} special>"
-
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {name: value for name, value in vars(self).items() if name not in _DERIVED}
-        return _restore, (type(self), self._vocabulary.pack(), self.pattern, self.special_tokens, state)
+        parts = self._vocabulary.pack(), self.pattern, self.special_tokens, self._processing()
+        return _restore, (type(self), *parts, {**vars(self)})
 
     # ---- Private
 
@@ -440,58 +410,18 @@ class Tokenizer(Encoder):
         tok._set_processing(parts.processing)
         return tok
 
-    def _parts(self) -> Parts:
-        name = getattr(self, "name", None)
-        processing = self._processing()
-        return Parts(
-            self._vocabulary, self.pattern, self.special_tokens, processing, kind=type(self).__name__, name=name
-        )
-
-    def _processing(self) -> dict[str, Any]:
-        """What is done to text before it is split and to ids after it is encoded, as JSON can hold it: here nothing."""
-        return {}
-
-    def _set_processing(self, processing: Mapping[str, Any]) -> None:
-        """Do this before and after. ValueError for what this class does not do."""
-        if processing:
-            raise ValueError(f"a {type(self).__name__} does no {', '.join(sorted(processing))}")
-
-    def _takes_whole_texts(self) -> bool:
-        """Whether something is done to text before it is split that looks at all of it, or at all between two special
-        tokens: here nothing is."""
-        return False
-
-    def _table(self, name: str, make: Callable[[], T]) -> T:
-        """What is made of the vocabulary and special tokens in use, when it is first asked for."""
-        tables = self._tables  # bound before the vocabulary is read, as another thread may put another in place
-        if name not in tables:
-            tables[name] = make()
-        table: T = tables[name]
-        return table
-
-    def _sorted_tokens(self) -> list[bytes]:
-        return self._table("sorted", lambda: sorted(self._vocabulary.tokens().values()))
-
-    def _spell_all(self) -> dict[int, bytes]:
-        tokens = self._vocabulary.tokens()
-        for token, token_id in self._special.ids.items():
-            tokens[token_id] = token.encode("utf-8", "surrogatepass")
-        return tokens
-
-    def _use(self, vocabulary: Vocabulary, splitter: Splitter | PythonSplitter, special_tokens: dict[str, int]) -> None:
-        self._install(vocabulary, splitter, special_tokens, self._cache_bytes)
-        # Made when first asked for, from the vocabulary and special tokens in use.
-        self._tables: dict[str, Any] = {}
-        # From (allowed_special, disallowed_special) to the special tokens that are encoded as such, and those that are
-        # an error.
-        self._special_sets = SpecialChoices(self._special).sets
-
 
 @public
 def _restore(
-    cls: type[Tokenizer], packed: bytes, pattern: str | None, special_tokens: dict[str, int], state: dict[str, Any]
+    cls: type[Tokenizer],
+    packed: bytes,
+    pattern: str | None,
+    special_tokens: dict[str, int],
+    processing: dict[str, Any],
+    state: dict[str, Any],
 ) -> Tokenizer:
     """The tokenizer that was pickled or copied."""
-    tok = cls._of(Parts(Vocabulary.unpack(packed), pattern, special_tokens), cache_bytes=state["_cache_bytes"])
+    parts = Parts(Vocabulary.unpack(packed), pattern, special_tokens, processing)
+    tok = cls._of(parts, cache_bytes=state["_cache_bytes"])
     vars(tok).update(state)
     return tok

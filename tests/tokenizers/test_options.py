@@ -1,8 +1,11 @@
-"""The options of encode and its like are declared once: an Encoding has tiktoken's defaults of them."""
+"""The options of encode and its like are declared once: other classes have other defaults of them, and nothing else."""
 
+import ast
 import inspect
+from itertools import chain
 
 import pytest
+from project import ROOT
 
 import cbpe
 from cbpe.common.public import with_defaults
@@ -21,18 +24,111 @@ LIKE_ENCODE = (
 )
 
 
+# Of allowed_special and disallowed_special.
+DEFAULTS = {
+    "Tokenizer": ("none_raise", ()),
+    "BasicTokenizer": ("none_raise", ()),
+    "RegexTokenizer": ("none_raise", ()),
+    "GPT2Tokenizer": ("none_raise", ()),
+    "GPT4Tokenizer": ("none_raise", ()),
+    "Encoding": (frozenset(), "all"),
+    "HuggingFaceTokenizer": ("all", ()),
+}
+BESIDES = {"encode_with_unstable"}  # of an Encoding alone
+
+
+def test_the_defaults_of_every_public_class_are_known():
+    found = {name for name in cbpe.__all__ if hasattr(getattr(cbpe, name), "encode_ordinary")}
+    assert found == set(DEFAULTS)
+
+
 @pytest.mark.parametrize("name", LIKE_ENCODE)
-def test_an_encoding_shows_tiktokens_defaults_and_nothing_else_differs(name):
+@pytest.mark.parametrize("kind", DEFAULTS)
+def test_every_class_takes_every_option_and_nothing_but_its_defaults_differs(kind, name):
     base = inspect.signature(getattr(cbpe.Tokenizer, name))
-    found = inspect.signature(getattr(cbpe.Encoding, name))
-    assert found.parameters["allowed_special"].default == frozenset()
-    assert found.parameters["disallowed_special"].default == "all"
-    assert base.parameters["allowed_special"].default == "none_raise"
-    assert base.parameters["disallowed_special"].default == ()
-    same = {"allowed_special": frozenset(), "disallowed_special": "all"}
-    expected = [one.replace(default=same.get(one.name, one.default)) for one in base.parameters.values()]
+    found = inspect.signature(getattr(getattr(cbpe, kind), name))
+    allowed, disallowed = DEFAULTS[kind]
+    differing = {"allowed_special": allowed, "disallowed_special": disallowed}
+    expected = [one.replace(default=differing.get(one.name, one.default)) for one in base.parameters.values()]
     assert list(found.parameters.values()) == expected
     assert found.return_annotation == base.return_annotation
+
+
+@pytest.mark.parametrize("name", LIKE_ENCODE)
+def test_whether_a_template_is_put_around_is_an_option_of_every_method(name):
+    option = inspect.signature(getattr(cbpe.Tokenizer, name)).parameters["add_special_tokens"]
+    assert (option.kind, option.default, option.annotation) == (option.KEYWORD_ONLY, True, "bool")
+
+
+def test_no_class_but_tokenizer_declares_these_methods_or_their_options():
+    options = {"allowed_special", "disallowed_special", "add_special_tokens"}
+    found = {}
+    for path in (ROOT / "cbpe" / "tokenizers").glob("*.py"):
+        for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for method in kind.body if isinstance(kind, ast.ClassDef) else ():
+                if isinstance(method, ast.FunctionDef):
+                    names = {one.arg for one in (*method.args.args, *method.args.kwonlyargs)}
+                    if method.name in LIKE_ENCODE or names & options:
+                        found.setdefault(kind.name, set()).add(method.name)
+    assert found == {"Tokenizer": set(LIKE_ENCODE), "Encoding": BESIDES}
+
+
+def encoded(tok, text, **options):
+    """What the methods give for a text, by their names."""
+    found = {name: getattr(tok, name)(text, **options) for name in ("encode", "encode_with_offsets", "count")}
+    found["encode_stream"] = list(tok.encode_stream([text, text], **options))
+    found["count_stream"] = tok.count_stream([text, text], **options)
+    found["truncate"] = tok.truncate(text, 2, **options)
+    found["encode_batch"] = tok.encode_batch([text, text], num_threads=1, **options)
+    arrays = {
+        "encode_to_numpy": [tok.encode_to_numpy(text, **options)],
+        "encode_to_numpy_with_offsets": tok.encode_to_numpy_with_offsets(text, **options),
+        "encode_batch_flat": tok.encode_batch_flat([text, text], num_threads=1, **options),
+    }
+    return found | {name: [(str(one.dtype), one.tolist()) for one in made] for name, made in arrays.items()}
+
+
+@pytest.fixture(scope="module")
+def without_templates():
+    """A tokenizer of each public class, none of which has a template."""
+    trained = cbpe.train("the cat the cat", 260, special_tokens=["<|end|>"])
+    return [
+        trained,
+        cbpe.Tokenizer(trained._vocabulary, None),
+        cbpe.BasicTokenizer(),
+        cbpe.GPT2Tokenizer(),
+        cbpe.GPT4Tokenizer(),
+        cbpe.get_encoding("gpt2"),
+        cbpe.HuggingFaceTokenizer.from_tokenizer(trained, {"normalizer": "NFC"}),
+    ]
+
+
+def test_without_a_template_either_value_gives_the_same(without_templates):
+    assert {type(tok).__name__ for tok in without_templates} == set(DEFAULTS)
+    for tok in without_templates:
+        plain = encoded(tok, "the cat sat")
+        assert set(plain) == set(LIKE_ENCODE)
+        assert plain["encode"] == tok.encode_ordinary("the cat sat")
+        for add in (True, False):
+            assert encoded(tok, "the cat sat", add_special_tokens=add) == plain
+            for choice in ({"allowed_special": "all"}, {"dropout": 0.0}, {"dropout": 0.5, "seed": 1}):
+                assert tok.encode("the cat", add_special_tokens=add, **choice) == tok.encode("the cat", **choice)
+
+
+@pytest.mark.parametrize("choice", [{}, {"allowed_special": "none_raise"}, {"allowed_special": (), "dropout": 0.0}])
+def test_a_template_is_put_around_however_special_tokens_are_chosen(choice):
+    trained = cbpe.train("the cat the cat", 260, special_tokens=["<|end|>"])
+    end = {"id": "<|end|>", "ids": [260], "tokens": ["<|end|>"]}
+    single = [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "<|end|>", "type_id": 0}}]
+    pair = [*single, {"Sequence": {"id": "B", "type_id": 1}}]
+    template = {"single": single, "pair": pair, "special_tokens": {"<|end|>": end}}
+    tok = cbpe.HuggingFaceTokenizer.from_tokenizer(trained, {"template": template})
+    plain = trained.encode("the cat")
+    assert tok.encode("the cat", **choice) == [*plain, 260]
+    assert tok.encode("the cat", add_special_tokens=True, **choice) == [*plain, 260]
+    assert tok.encode("the cat", add_special_tokens=False, **choice) == plain
+    choice.pop("dropout", None)
+    assert list(chain(*tok.encode_stream(["the ", "cat"], **choice))) == [*plain, 260]
 
 
 def test_every_method_with_these_options_is_in_the_list():
@@ -45,9 +141,10 @@ def test_every_method_with_these_options_is_in_the_list():
 
 
 @pytest.mark.parametrize("name", LIKE_ENCODE)
-def test_the_copies_name_their_class_and_say_what_they_do(name):
-    method = getattr(cbpe.Encoding, name)
-    assert method.__qualname__ == f"Encoding.{name}"
+@pytest.mark.parametrize("kind", ["Encoding", "HuggingFaceTokenizer"])
+def test_the_copies_name_their_class_and_say_what_they_do(kind, name):
+    method = getattr(getattr(cbpe, kind), name)
+    assert method.__qualname__ == f"{kind}.{name}"
     assert method.__doc__
 
 

@@ -1,0 +1,142 @@
+"""TokenizerBase: what a tokenizer is made of, and what is made of that in turn. Tokenizer is what it does."""
+
+from __future__ import annotations
+
+from cbpe._core.calls.encoder import Encoder
+from cbpe.formats.parts import Parts
+from cbpe.text.special_tokens import END_OF_TEXT, SpecialChoices
+
+TYPE_CHECKING = False  # importing typing takes longer than loading some vocabularies
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Literal, TypeVar
+
+    from cbpe._core.calls.encoder import PythonSplitter
+    from cbpe._core.splitting.split import Splitter
+    from cbpe._core.vocabulary.vocabulary import Vocabulary
+    from cbpe.text.templates import Template
+
+    T = TypeVar("T")
+
+__all__ = ["TokenizerBase"]
+
+
+class TokenizerBase(Encoder):
+    """A vocabulary, a split pattern and special tokens: what can be asked of them, and what classes with steps of their
+    own declare. It has no public methods, which errors of Python's would call this class's."""
+
+    # What is made anew for a copy. Slots, as Python finds these sooner than what is in the dict of an object.
+    __slots__ = ("_special_sets", "_tables", "_template")
+
+    _cache_bytes: int
+    _template: Template | None  # what is put around every text
+
+    @property
+    def cache_bytes(self) -> int:
+        """The most memory that its caches of pieces take together, in bytes."""
+        return self._cache_bytes
+
+    @property
+    def pattern(self) -> str | None:
+        """The split pattern; None if text is not split."""
+        return self._splitter.pattern
+
+    @property
+    def splits_natively(self) -> bool:
+        """Whether the split pattern runs on the compiled splitter; if not, on the `regex` module, slowly, and by its
+        Unicode version."""
+        return self._splitter.native
+
+    @property
+    def semantics(self) -> Literal["pairs", "ranks"]:
+        """How text is merged. "pairs": pairs of ids, as trained (minbpe, Hugging Face). "ranks": a piece
+        that is a token is that token, others by the rank of the joined bytes (tiktoken), or by pairs where the file of
+        a HuggingFaceTokenizer says so (ignore_merges)."""
+        return "ranks" if self._vocabulary.whole_pieces else "pairs"
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens and their ids."""
+        return dict(self._special.ids)
+
+    @property
+    def merges(self) -> dict[tuple[int, int], int]:
+        """The merges in the order in which they apply: (left id, right id) -> id. ValueError where one is made of a
+        byte that has no token, and so no id."""
+        return self._table("merges", lambda: self._vocabulary.merges())
+
+    @property
+    def vocab(self) -> dict[int, bytes]:
+        """The bytes of every id, special tokens included."""
+        return self._table("vocab", self._spell_all)
+
+    @property
+    def max_token_value(self) -> int:
+        """The largest id of a token, special tokens included."""
+        return max(self._vocabulary.max_id, *self._special.ids.values(), 0)
+
+    @property
+    def n_vocab(self) -> int:
+        """One more than the largest id."""
+        return self.max_token_value + 1
+
+    @property
+    def eot_token(self) -> int:
+        """The id of `<|endoftext|>`. KeyError where there is no such special token."""
+        return self._special.ids[END_OF_TEXT]
+
+    @property
+    def special_tokens_set(self) -> set[str]:
+        """The special tokens."""
+        return set(self._special.ids)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self._vocabulary)} tokens, {len(self._special.ids)} special>"
+
+    # ---- Private
+
+    def _parts(self) -> Parts:
+        name = getattr(self, "name", None)
+        processing = self._processing()
+        return Parts(
+            self._vocabulary, self.pattern, self.special_tokens, processing, kind=type(self).__name__, name=name
+        )
+
+    def _processing(self) -> dict[str, Any]:
+        """What is done to text before it is split and to ids after it is encoded, as JSON can hold it: here nothing."""
+        return {}
+
+    def _set_processing(self, processing: Mapping[str, Any]) -> None:
+        """Do this before and after. ValueError for what this class does not do."""
+        if processing:
+            raise ValueError(f"a {type(self).__name__} does no {', '.join(sorted(processing))}")
+
+    def _takes_whole_texts(self) -> bool:
+        """Whether something is done to text before it is split that looks at all of it, or at all between two special
+        tokens: here nothing is."""
+        return False
+
+    def _table(self, name: str, make: Callable[[], T]) -> T:
+        """What is made of the vocabulary and special tokens in use, when it is first asked for."""
+        tables = self._tables  # bound before the vocabulary is read, as another thread may put another in place
+        if name not in tables:
+            tables[name] = make()
+        table: T = tables[name]
+        return table
+
+    def _sorted_tokens(self) -> list[bytes]:
+        return self._table("sorted", lambda: sorted(self._vocabulary.tokens().values()))
+
+    def _spell_all(self) -> dict[int, bytes]:
+        tokens = self._vocabulary.tokens()
+        for token, token_id in self._special.ids.items():
+            tokens[token_id] = token.encode("utf-8", "surrogatepass")
+        return tokens
+
+    def _use(self, vocabulary: Vocabulary, splitter: Splitter | PythonSplitter, special_tokens: dict[str, int]) -> None:
+        self._install(vocabulary, splitter, special_tokens, self._cache_bytes)
+        # Made when first asked for, from the vocabulary and special tokens in use.
+        self._tables: dict[str, Any] = {}
+        # From (allowed_special, disallowed_special) to the special tokens that are encoded as such, and those that are
+        # an error.
+        self._special_sets = SpecialChoices(self._special).sets
