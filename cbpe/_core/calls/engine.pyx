@@ -11,6 +11,7 @@ import os
 from cbpe._core.c.allocation cimport cbpe_want_large_pages
 from cbpe._core.c.atomics cimport cbpe_atomic_put
 from cbpe._core.c.instructions cimport choose_instructions
+from cbpe._core.c.loads cimport cbpe_prefetch
 from cbpe._core.c.objects cimport cbpe_put_into, cbpe_raised, cbpe_take_from
 from cbpe._core.decoding.decode cimport close_decode_table, open_decode_table
 from cbpe._core.encoding.encode cimport (
@@ -36,6 +37,7 @@ cdef enum:
     WITH_GIL = 4096             # bytes of text that are not worth giving up the GIL for
     WORTH_PAGES = 1 << 18       # items of a list that fill a large page: fewer never do
     BETWEEN_SIGNALS = 1 << 24   # ids that become ints without a look at the signals
+    AHEAD = 24                  # ids whose ints are fetched before they are needed
 
 DEFAULT_CACHE_BYTES = 64 << 20
 
@@ -51,6 +53,15 @@ cdef list finish_list(list result):
     if PyList_GET_SIZE(result) > BETWEEN_SIGNALS:
         PyObject_GC_Track(<PyObject *>result)
     return result
+
+
+cdef inline void fetch_ints(PyObject **ints, Py_ssize_t n_ints, const uint32_t *ids) noexcept nogil:
+    """Have the ints of the ids that come next on their way to the processor: first where they stand, some ids later the
+    ints themselves. They lie all over the memory, and to wait for each took longer than all else in making a list."""
+    if ids[2 * AHEAD] < n_ints:
+        cbpe_prefetch(ints + ids[2 * AHEAD])
+    if ids[AHEAD] < n_ints:
+        cbpe_prefetch(ints[ids[AHEAD]])
 
 
 cdef inline Py_ssize_t utf8_distance(str text, bint is_ascii, Py_ssize_t start, Py_ssize_t stop) except? -1:
@@ -235,6 +246,8 @@ cdef class Engine:
         while start < n:
             stop = min(n, start + BETWEEN_SIGNALS)
             for i in range(start, stop):
+                if i + 2 * AHEAD < stop:
+                    fetch_ints(self.ints, self.n_ints, ids + i)
                 value = self.ints[ids[i]] if ids[i] < self.n_ints else NULL
                 if value == NULL:
                     value = self.new_int(ids[i])
