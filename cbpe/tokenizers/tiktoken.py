@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
-from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe.common.public import public, with_defaults
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -50,6 +49,9 @@ class Encoding(Tokenizer):
         explicit_n_vocab: int | None = None,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
+        # A named encoding comes with its merges: programs that use no other start without what finds them.
+        from cbpe._core.conversion.ranks import vocabulary_from_ranks
+
         super().__init__(vocabulary_from_ranks(mergeable_ranks), pat_str, special_tokens, cache_bytes=cache_bytes)
         self.name = name
         if explicit_n_vocab:

@@ -24,7 +24,6 @@ from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 from cbpe._core.calls.engine import DEFAULT_CACHE_BYTES
 from cbpe._core.calls.join import join_batch
 from cbpe._core.calls.offsets import decode_with_offsets
-from cbpe._core.calls.stream import StreamDecoder
 
 cdef enum:
     BETWEEN_SIGNALS = 1 << 22   # tokens
@@ -355,6 +354,9 @@ cdef class Encoder:
         >>> [stream.push(token) for token in [9468, 239, 233]], stream.flush()
         (['', '', '👋'], '')
         """
+        # Few programs take ids one at a time: the others start without what it takes.
+        from cbpe._core.calls.stream import StreamDecoder
+
         return StreamDecoder(self.installed(), errors)
 
 
