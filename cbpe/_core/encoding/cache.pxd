@@ -28,11 +28,8 @@ cdef struct CharacterIds:
 
 cdef struct PieceCache:
     CacheEntry *entries
-    uint64_t mask               # number of slots - 1
+    uint64_t mask               # number of slots - 1; where it has changed, encode_queued looks its places up again
     uint64_t used
-    # How many times it has started again from nothing. encode_queued then looks its places up again, and so it does
-    # where the mask has changed.
-    uint64_t cleared
     uint32_t *arena             # records: a long piece's bytes, padded to whole words, and its ids
     uint64_t arena_used         # in words of 4 bytes
     uint64_t arena_size

@@ -114,7 +114,6 @@ cdef void add_entry(
     if 2 * (cache.used + 1) > cache.mask + 1 and not double_slots(cache) or not arena_room(cache, words):
         memset(cache.entries, 0, (cache.mask + 1) * sizeof(CacheEntry))
         cache.used = 0
-        cache.cleared += 1
         cache.arena_used = 0
         if not arena_room(cache, words):
             return

@@ -340,7 +340,7 @@ cdef EncodeStatus encode_queued(
 ) noexcept nogil:
     """Append the ids of n pieces whose keys are made; there is room for as many as they have bytes, and COPIED_IDS."""
     cdef Py_ssize_t i = 0, size
-    cdef uint64_t mask = work.cache.mask, cleared = work.cache.cleared
+    cdef uint64_t mask = work.cache.mask
     cdef bint prefetched = not v.whole_pieces
     cdef const uint8_t *piece
     cdef EncodeStatus status
@@ -363,9 +363,9 @@ cdef EncodeStatus encode_queued(
         if status != DONE:
             return status
         i += 1
-        if work.cache.mask != mask or work.cache.cleared != cleared:
-            mask, cleared = work.cache.mask, work.cache.cleared
-            find_places(work, i, n)     # the entries stand elsewhere now
+        if work.cache.mask != mask:     # the entries stand elsewhere now; a cache that starts again keeps its slots
+            mask = work.cache.mask
+            find_places(work, i, n)
 
 
 cdef EncodeStatus encode_slice(
