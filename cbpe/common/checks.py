@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 import os
 
+from cbpe._core.text.shown import shown
+
 N_BYTES = 256  # of the tokens that training begins with, the single bytes
 MAX_TOKENS = 2**21 - 1  # in one vocabulary
 
@@ -19,12 +21,12 @@ def checked_dropout(dropout: float | None, seed: int | None) -> tuple[float, int
     """The probability and the seed of BPE-dropout, a random seed for None. TypeError for what is no number, ValueError
     for a probability that is not from 0 to 1, a seed that is not of 64 bits, and a seed without dropout."""
     if dropout is None:
-        raise ValueError(f"seed is {seed!r}, but without dropout nothing is random: pass dropout, or no seed")
+        raise ValueError(f"seed is {shown(seed)}, but without dropout nothing is random: pass dropout, or no seed")
     if not is_float(dropout):
-        raise TypeError(f"dropout must be a float, not {type(dropout).__name__}: {dropout!r}")
+        raise TypeError(f"dropout must be a float, not {type(dropout).__name__}: {shown(dropout)}")
     probability = float(dropout)
     if not 0 <= probability <= 1:  # which NaN is not either
-        raise ValueError(f"dropout is {dropout}; it must be a probability, from 0 to 1")
+        raise ValueError(f"dropout is {probability}; it must be a probability, from 0 to 1")
     if seed is None:
         return probability, int.from_bytes(os.urandom(8), "little")
     return probability, checked_int("seed", seed, 0, most=2**64 - 1)
@@ -33,12 +35,12 @@ def checked_dropout(dropout: float | None, seed: int | None) -> tuple[float, int
 def checked_int(name: str, value: int, least: int, why: str = "", most: int = 2**62) -> int:
     """The value as an int from least to most. TypeError for what is no integer, ValueError for one out of range."""
     if not is_int(value):
-        raise TypeError(f"{name} must be an int, not {type(value).__name__}: {value!r}")
+        raise TypeError(f"{name} must be an int, not {type(value).__name__}: {shown(value)}")
     value = operator.index(value)
     if value < least:
-        raise ValueError(f"{name} is {value}; it must be at least {least}{why}")
+        raise ValueError(f"{name} is {shown(value)}; it must be at least {least}{why}")
     if value > most:
-        raise ValueError(f"{name} is {value}; it must be at most {most}")
+        raise ValueError(f"{name} is {shown(value)}; it must be at most {most}")
     return value
 
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from cbpe._core.text.shown import shown
+
 __all__ = ["SECONDS_BETWEEN_REPORTS", "ProgressCallback", "progress_reports"]
 
 SECONDS_BETWEEN_REPORTS = 0.1
@@ -35,7 +37,7 @@ def progress_reports(progress: bool | ProgressCallback | None) -> Iterator[Progr
     elif progress is None or progress is False:
         yield None
     else:
-        raise TypeError(f"progress must be True, False or a function, not {type(progress).__name__}: {progress!r}")
+        raise TypeError(f"progress must be True, False or a function, not {type(progress).__name__}: {shown(progress)}")
 
 
 class Occasional:

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 
 __all__ = ["trained_vocabulary"]
 
+MAX_TOKEN_BYTES = 1 << 28  # which a Vocabulary may have
 
-def trained_vocabulary(merges: Iterable[tuple[int, int]] = ()) -> Vocabulary:
+
+def trained_vocabulary(merges: Iterable[tuple[int, int]] = (), max_bytes: int = MAX_TOKEN_BYTES) -> Vocabulary:
     """The 256 bytes, each its own id, and the merges of these pairs of ids (left, right), in their order.
 
-    Raises ValueError for a pair of a token that is not there yet.
+    Raises ValueError for a pair of a token that is not there yet, and for tokens of more than max_bytes together.
     """
     left, right = array("I"), array("I")
     for first, second in merges:
         left.append(first)
         right.append(second)
-    return Vocabulary(left, right, array("I", range(N_BYTES + len(left))))
+    return Vocabulary(left, right, array("I", range(N_BYTES + len(left))), max_bytes=max_bytes)

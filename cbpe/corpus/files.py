@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from cbpe._core.counting.count import utf8
+from cbpe._core.text.shown import shown
 from cbpe.common.wording import listed
 
 __all__ = ["CHUNK_BYTES", "TextFile", "valid_utf8"]
@@ -25,6 +26,10 @@ __all__ = ["CHUNK_BYTES", "TextFile", "valid_utf8"]
 CHUNK_BYTES = 1 << 18
 PARQUET_ROWS = 1024  # at a time
 SHOWN_FIELDS = 10  # in a message
+# What has to be held in memory at once, a line of JSON Lines or a column of a row group of Parquet, may be so large, or
+# so many times as large as the file: a small file that is compressed may hold one without end.
+MOST_AT_ONCE = 1 << 25
+TIMES_THE_FILE = 32
 
 
 class TextFile:
@@ -51,7 +56,7 @@ class TextFile:
         if field is None and self.kind != "text":
             raise ValueError(f'{self.path} has its texts in a field: set field to its name, such as "text"')
         if field is not None and self.kind == "text":
-            raise ValueError(f"the field {field!r} is of .jsonl and .parquet files, and {self.path} is plain text")
+            raise ValueError(f"the field {shown(field)} is of .jsonl and .parquet files, and {self.path} is plain text")
         self.field = field or ""
 
     def texts(self) -> Iterator[bytes | Iterator[bytes]]:
@@ -85,7 +90,7 @@ class TextFile:
     def _lines(self) -> Iterator[bytes]:
         """The field of each line of JSON Lines, without lines of white space and a byte order mark."""
         offset = 0  # of the line in the file
-        for number, line in enumerate(lines(self._chunks()), 1):
+        for number, line in enumerate(lines(self._chunks(), self._most_at_once, str(self.path)), 1):
             text = decoded(line, str(self.path), self.errors, offset)
             offset += len(line) + 1
             if number == 1:
@@ -101,12 +106,12 @@ class TextFile:
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{place}, is not JSON: {error}") from error
         if not isinstance(row, dict):
-            raise ValueError(f"{place}, is no object with the field {self.field!r}, but {json_type(row)}")
+            raise ValueError(f"{place}, is no object with the field {shown(self.field)}, but {json_type(row)}")
         if self.field not in row:
-            raise ValueError(f"{place}, has no field {self.field!r}; it has {names_in(row)}")
+            raise ValueError(f"{place}, has no field {shown(self.field)}; it has {names_in(row)}")
         text = row[self.field]
         if not isinstance(text, str):
-            raise ValueError(f"{place}, has no text in the field {self.field!r}, but {json_type(text)}")
+            raise ValueError(f"{place}, has no text in the field {shown(self.field)}, but {json_type(text)}")
         return text
 
     def _column(self) -> Iterator[bytes]:
@@ -117,12 +122,18 @@ class TextFile:
         except ImportError as error:
             raise ImportError(f'reading {self.path} takes pyarrow: pip install "cbpe[parquet]"') from error
         try:
-            with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=CHUNK_BYTES) as file:
+            with pq.ParquetFile(self.path) as file:
+                metadata = file.metadata
                 self._check_column(file.schema_arrow, pa.types)
-                n_rows, row = file.metadata.num_rows, 0
+            self._check_row_groups(metadata)
+            # A text that many rows have is read once, as a dictionary keeps it.
+            options = {"pre_buffer": False, "buffer_size": CHUNK_BYTES, "read_dictionary": [self.field]}
+            with pq.ParquetFile(self.path, metadata=metadata, **options) as file:
+                n_rows, row = metadata.num_rows, 0
+                column = f"the column {shown(self.field)}"
                 for batch in file.iter_batches(PARQUET_ROWS, columns=[self.field]):
-                    for text in batch.column(0).cast(pa.large_string()).cast(pa.large_binary()).to_pylist():
-                        name = f"{self.path}, row {row} of the column {self.field!r}"
+                    for text in bytes_of(batch.column(0), pa):
+                        name = f"{self.path}, row {row} of {column}"
                         if text is None:
                             raise ValueError(f"{name} (rows are counted from 0) holds no text, but null")
                         yield decoded(text, name, self.errors).encode()
@@ -134,16 +145,32 @@ class TextFile:
                 raise
             raise ValueError(f"{self.path} is no whole and intact Parquet file: {error}") from error
 
+    @property
+    def _most_at_once(self) -> int:
+        return max(MOST_AT_ONCE, TIMES_THE_FILE * (self.size or 0))
+
+    def _check_row_groups(self, metadata: Any) -> None:
+        """ValueError for a row group in which the column takes too much memory."""
+        for i in range(metadata.num_row_groups):
+            group = metadata.row_group(i)
+            columns = [group.column(k) for k in range(group.num_columns)]
+            size = sum(one.total_uncompressed_size for one in columns if one.path_in_schema == self.field)
+            if size > self._most_at_once:
+                raise ValueError(
+                    f"{self.path}: the column {shown(self.field)} of the row group {i} has {size:,} bytes, which is "
+                    f"more than {self._most_at_once:,}: write smaller row groups"
+                )
+
     def _check_column(self, schema: Any, types: Any) -> None:
         """ValueError where the column is missing or holds no texts."""
         if self.field not in schema.names:
-            raise ValueError(f"{self.path} has no column {self.field!r}; it has {names_in(schema.names)}")
+            raise ValueError(f"{self.path} has no column {shown(self.field)}; it has {names_in(schema.names)}")
         if schema.names.count(self.field) > 1:
-            raise ValueError(f"{self.path} has several columns {self.field!r}: rename all but one")
+            raise ValueError(f"{self.path} has several columns {shown(self.field)}: rename all but one")
         held = schema.field(self.field).type
         plain = held.value_type if types.is_dictionary(held) else held
         if not (types.is_string(plain) or types.is_large_string(plain) or types.is_string_view(plain)):
-            raise ValueError(f"the column {self.field!r} of {self.path} holds no texts, but {held}")
+            raise ValueError(f"the column {shown(self.field)} of {self.path} holds no texts, but {held}")
 
 
 def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
@@ -178,12 +205,27 @@ def not_utf8(error: UnicodeDecodeError, name: str, offset: int) -> ValueError:
     return ValueError(f"{name} is not UTF-8 ({wrong}): convert it, or set errors to 'replace'")
 
 
-def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines, without the line breaks between them: [b"ab", b"c\\nd"] -> b"abc", b"d" """
+def bytes_of(column: Any, pa: Any) -> Iterator[bytes | None]:
+    """The texts of an array of pyarrow's in UTF-8, None for null. Those of a dictionary are made once."""
+    if not pa.types.is_dictionary(column.type):
+        yield from column.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()
+        return
+    texts = column.dictionary.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()
+    for index in column.indices.to_pylist():
+        yield None if index is None else texts[index]
+
+
+def lines(chunks: Iterable[bytes], most: int, name: str) -> Iterator[bytes]:
+    """The lines, without the line breaks between them: [b"ab", b"c\\nd"] -> b"abc", b"d" ValueError for a line of more
+    than `most` bytes, which says the name."""
     begun: list[bytes] = []
+    held = 0
     for chunk in chunks:
         first, *others = chunk.split(b"\n")
         begun.append(first)
+        held = (0 if others else held) + len(others[-1] if others else first)
+        if held > most:
+            raise ValueError(f"{name} has a line of more than {most:,} bytes")
         for line in others:
             yield b"".join(begun)
             begun = [line]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, TypeAlias
 
 from cbpe._core.counting.count import utf8
+from cbpe._core.text.shown import shown
 from cbpe.common.progress import ProgressCallback
 from cbpe.corpus.files import CHUNK_BYTES, TextFile, valid_utf8
 from cbpe.text.surrogates import ends_within_pair
@@ -38,10 +39,10 @@ class Reader:
 
     def __init__(self, source: Any, *, field: str | None = None, errors: str = "strict") -> None:
         if errors not in ("strict", "replace"):
-            raise ValueError(f"errors is {errors!r}; it must be 'strict' or 'replace'")
+            raise ValueError(f"errors is {shown(errors)}; it must be 'strict' or 'replace'")
         if field is not None and not isinstance(field, str):
             raise TypeError(
-                f"field must be a str, the name of a field or column, not {type(field).__name__}: {field!r}"
+                f"field must be a str, the name of a field or column, not {type(field).__name__}: {shown(field)}"
             )
         self.field = field
         self.errors = errors
@@ -96,7 +97,7 @@ class Reader:
                 yield from self._file.texts()
                 self._done, self._file = self.done_bytes, None
             elif self.field is not None:
-                raise ValueError(f"the field {self.field!r} is of .jsonl and .parquet files, not of a text")
+                raise ValueError(f"the field {shown(self.field)} is of .jsonl and .parquet files, not of a text")
             elif isinstance(item, (bytes, bytearray, memoryview)):
                 view = memoryview(item)
                 view = (view if view.c_contiguous else memoryview(view.tobytes())).cast("B")

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from cbpe._core.counting.count import PieceCounter
+from cbpe._core.text.shown import shown
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.checks import checked_int, is_int
 from cbpe.common.little_endian import little_endian
@@ -268,14 +269,14 @@ def check_about(pattern: Any, unicode_version: Any, *numbers: Any) -> None:
     """TypeError or ValueError for a header of a file whose pattern, version or numbers are none."""
     for text in (pattern, unicode_version):
         if text is not None and not isinstance(text, str):
-            raise TypeError(f"{text!r} is no text")
+            raise TypeError(f"{shown(text)} is no text")
     for number in numbers:
         checked_int("a number", number, 0)
 
 
 def piece_checked(piece: Any) -> bytes:
     if not isinstance(piece, bytes):
-        raise TypeError(f"a piece must be bytes, not {type(piece).__name__}: {piece!r}")
+        raise TypeError(f"a piece must be bytes, not {type(piece).__name__}: {shown(piece)}")
     if not piece:
         raise ValueError("a piece has at least one byte; one of them is b''")
     return piece
@@ -284,8 +285,8 @@ def piece_checked(piece: Any) -> bytes:
 def count_checked(piece: bytes, count: Any) -> int:
     """The count as an int; any integer type will do."""
     if not is_int(count):
-        raise TypeError(f"the count of {piece!r} must be an int, not {type(count).__name__}")
+        raise TypeError(f"the count of {shown(piece)} must be an int, not {type(count).__name__}")
     number = operator.index(count)
     if not 1 <= number <= MOST:
-        raise ValueError(f"the count of {piece!r} is {count}; it must be from 1 to 2^63 - 1")
+        raise ValueError(f"the count of {shown(piece)} is {shown(count)}; it must be from 1 to 2^63 - 1")
     return number

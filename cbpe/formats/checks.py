@@ -9,9 +9,10 @@ from cbpe.common.wording import listed
 from cbpe.formats.parts import Parts
 from cbpe.text.added_tokens import FLAGS
 
-__all__ = ["refuse_processing", "refuse_shared_bytes", "refuse_unmerged", "shown"]
+__all__ = ["refuse_long_pattern", "refuse_processing", "refuse_shared_bytes", "refuse_unmerged", "shown"]
 
 MAX_SHOWN = 5
+MAX_PATTERN = 1 << 16  # characters of a split pattern in a file: the `regex` module takes long to read more
 
 
 def shown(tokens: Mapping[int, bytes], ids: Iterable[int]) -> str:
@@ -28,6 +29,12 @@ def refuse_shared_bytes(what: str, tokens: Mapping[int, bytes]) -> None:
             raise ValueError(
                 f"{what} cannot hold two tokens with the same bytes: {token[:80]!r} is {other} and {token_id}"
             )
+
+
+def refuse_long_pattern(pattern: str) -> None:
+    """ValueError for a split pattern that takes too long to read."""
+    if len(pattern) > MAX_PATTERN:
+        raise ValueError(f"the split pattern has {len(pattern):,} characters: in a file it may have {MAX_PATTERN:,}")
 
 
 def refuse_unmerged(what: str, vocabulary: Vocabulary) -> None:

@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
+from cbpe._core.text.shown import shown
 from cbpe.formats.checks import refuse_processing, refuse_shared_bytes, refuse_unmerged
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File, parse_json, read_whole
@@ -106,12 +107,12 @@ def loads(encoder_json: bytes, vocab_bpe: bytes) -> Parts:
         token = unspell(spelling)
         if token not in tokens:
             if spelling not in ids:
-                raise ValueError(f"encoder.json has no id for {spelling!r}, which vocab.bpe needs")
+                raise ValueError(f"encoder.json has no id for {shown(spelling)}, which vocab.bpe needs")
             tokens[token] = ids.pop(spelling)
     for spelling in ids:
         # The spelling of a hidden byte, most often the space, is in no special token.
         if any(character in CHARACTER_TO_BYTE for character in spelling if character > "\xff"):
-            raise ValueError(f"vocab.bpe does not make the token {spelling!r} of encoder.json: is it cut short?")
+            raise ValueError(f"vocab.bpe does not make the token {shown(spelling)} of encoder.json: is it cut short?")
     vocabulary = vocabulary_from_merges(tokens, [(unspell(left), unspell(right)) for left, right in merges])
     return Parts(vocabulary, PATTERNS[0], ids, kind="GPT2Tokenizer")
 
@@ -156,11 +157,11 @@ def dumps(parts: Parts) -> tuple[bytes, bytes]:
     found = set(tokens.values())
     for token in (bytes([byte]) for byte in range(256)):
         if token not in found:
-            raise ValueError(f"GPT-2's format has a token for every byte, and there is none for {token!r}")
+            raise ValueError(f"GPT-2's format has a token for every byte, and there is none for {shown(token)}")
     spellings = {token_id: spell(token) for token_id, token in sorted(tokens.items())}
     encoder = {text: token_id for token_id, text in spellings.items()}
     for text in parts.special_tokens:
         if text in encoder or any(character in CHARACTER_TO_BYTE for character in text if character > "\xff"):
-            raise ValueError(f"the special token {text!r} would be taken for an ordinary one in GPT-2's format")
+            raise ValueError(f"the special token {shown(text)} would be taken for an ordinary one in GPT-2's format")
     lines = [HEADER, *(f"{spellings[left]} {spellings[right]}" for left, right in parts.vocabulary.merges()), ""]
     return json.dumps({**encoder, **parts.special_tokens}).encode("ascii"), "\n".join(lines).encode("utf-8")

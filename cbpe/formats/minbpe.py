@@ -11,15 +11,18 @@ import re
 from collections.abc import Iterable
 
 from cbpe._core.splitting.split import category
+from cbpe._core.text.shown import shown
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
-from cbpe.formats.checks import refuse_processing, refuse_unmerged
+from cbpe.formats.checks import refuse_long_pattern, refuse_processing, refuse_unmerged
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File, read_text
 from cbpe.text.special_tokens import refuse_shared_ids
 
 VERSION = "minbpe v1"
+LEAST_TOKEN_BYTES = 1 << 25
+TOKEN_BYTES_PER_CHARACTER = 32
 FOR_PEOPLE = re.compile(rb"\[.*\] \d+\r?\n")  # how a .vocab file starts
 
 
@@ -48,7 +51,13 @@ def dump(parts: Parts) -> list[bytes]:
     refuse_processing("minbpe's format", parts)
     refuse_unmerged("minbpe's format", parts.vocabulary)
     refuse_other_ids(parts.vocabulary)
-    return [dumps(parts).encode("utf-8"), dumps_vocab(parts.vocabulary).encode("utf-8")]
+    model = dumps(parts)
+    n_bytes = sum(map(len, parts.vocabulary.tokens().values()))
+    if n_bytes > max_token_bytes(model):
+        raise ValueError(
+            f"minbpe's format cannot hold tokens of {n_bytes:,} bytes together: it would not be read again"
+        )
+    return [model.encode("utf-8"), dumps_vocab(parts.vocabulary).encode("utf-8")]
 
 
 def loads(text: str) -> Parts:
@@ -61,6 +70,7 @@ def loads(text: str) -> Parts:
     if len(lines) < 3:
         raise ValueError(f"the model is cut short: it has {len(lines)} lines of at least 3")
     pattern = lines[1].strip()
+    refuse_long_pattern(pattern)
     number = lines[2].strip()
     if not is_number(number):
         raise ValueError(f"line 3 of the model should be the number of special tokens and is {number[:80]!r}")
@@ -74,11 +84,17 @@ def loads(text: str) -> Parts:
         if not token or not is_number(token_id):
             raise ValueError(f"line {line_number} of the model is no special token and its id: {line[:80]!r}")
         if token in special_tokens:
-            raise ValueError(f"line {line_number} of the model gives the special token {token!r} again")
+            raise ValueError(f"line {line_number} of the model gives the special token {shown(token)} again")
         special_tokens[token] = int(token_id)
     merges = load_merges(lines, 3 + n_special)
     kind = "RegexTokenizer" if pattern else "BasicTokenizer"
-    return Parts(trained_vocabulary(merges), pattern or None, special_tokens, kind=kind)
+    vocabulary = trained_vocabulary(merges, max_bytes=max_token_bytes(text))
+    return Parts(vocabulary, pattern or None, special_tokens, kind=kind)
+
+
+def max_token_bytes(text: str) -> int:
+    """The most bytes that the tokens of a model may have together: a few merges can make very long tokens."""
+    return max(LEAST_TOKEN_BYTES, TOKEN_BYTES_PER_CHARACTER * len(text))
 
 
 def load_merges(lines: list[str], start: int) -> list[tuple[int, int]]:
@@ -122,7 +138,7 @@ def refuse_texts(pattern: str | None, special_tokens: Iterable[str]) -> None:
     for name, text in texts:
         if not text or "\n" in text or "\r" in text or text != text.strip() or not is_encodable(text):
             problem = "it is empty, or has a line break, a blank at an end or a lone surrogate"
-            raise ValueError(f"minbpe's format cannot hold the {name} {text!r}: {problem}")
+            raise ValueError(f"minbpe's format cannot hold the {name} {shown(text)}: {problem}")
 
 
 def refuse_other_ids(vocabulary: Vocabulary) -> None:

@@ -44,7 +44,7 @@ def loads(data: bytes) -> dict[bytes, int]:
             continue
         token, rank = load_line(number, line)
         if token in ranks:
-            raise ValueError(f"line {number} of the vocabulary gives the token {token!r} again")
+            raise ValueError(f"line {number} of the vocabulary gives the token {token[:80]!r} again")
         ranks[token] = rank
     return ranks
 

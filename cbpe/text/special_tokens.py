@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 
+from cbpe._core.text.shown import shown
 from cbpe._core.text.special import SpecialTokens
 from cbpe.common.checks import is_int
 from cbpe.common.public import public
@@ -45,16 +46,20 @@ def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabu
         raise TypeError(f"special tokens are a dict of texts and their ids, not {type(special_tokens).__name__}")
     for token, token_id in special_tokens.items():
         if not isinstance(token, str):
-            raise TypeError(f"a special token is a str, not {type(token).__name__}: {token!r}")
+            raise TypeError(f"a special token is a str, not {type(token).__name__}: {shown(token)}")
         if not is_int(token_id):
             kind = type(token_id).__name__
-            raise TypeError(f"the id of the special token {token!r} is an int, not {kind}: {token_id!r}")
+            raise TypeError(f"the id of the special token {shown(token)} is an int, not {kind}: {shown(token_id)}")
         if not token:
-            raise ValueError(f"the special token with id {token_id} is empty")
+            raise ValueError(f"the special token with id {shown(token_id)} is empty")
         if not 0 <= token_id < 2**32 - 1:
-            raise ValueError(f"the id {token_id} of the special token {token!r} is not from 0 to {2**32 - 2}")
+            raise ValueError(
+                f"the id {shown(token_id)} of the special token {shown(token)} is not from 0 to {2**32 - 2}"
+            )
         if token_id in vocabulary:
-            raise ValueError(f"the id {token_id} of the special token {token!r} is in use for another token")
+            raise ValueError(
+                f"the id {shown(token_id)} of the special token {shown(token)} is in use for another token"
+            )
     return {token: operator.index(token_id) for token, token_id in special_tokens.items()}
 
 
@@ -63,7 +68,9 @@ def refuse_shared_ids(special_tokens: Mapping[str, int]) -> None:
     tokens = {token_id: token for token, token_id in special_tokens.items()}
     for token, token_id in special_tokens.items():
         if tokens[token_id] != token:
-            raise ValueError(f"the special tokens {token!r} and {tokens[token_id]!r} have the same id {token_id}")
+            raise ValueError(
+                f"the special tokens {shown(token)} and {shown(tokens[token_id])} have the same id {shown(token_id)}"
+            )
 
 
 class SpecialChoices:
@@ -86,14 +93,14 @@ class SpecialChoices:
             allowed = special.ids.keys()
         elif isinstance(allowed, str):
             expected = "'all', 'none', 'none_raise' or a set of special tokens"
-            raise SpecialChoiceError(f"allowed_special is {allowed!r}: it may be {expected}")
+            raise SpecialChoiceError(f"allowed_special is {shown(allowed)}: it may be {expected}")
         if disallowed == "all":
             disallowed = special.ids.keys() - allowed
         elif not disallowed:
             disallowed = ()  # tiktoken takes None and "" for that, too
         elif isinstance(disallowed, str):
             expected = "'all' or a set of special tokens"
-            raise SpecialChoiceError(f"disallowed_special is {disallowed!r}: it may be {expected}")
+            raise SpecialChoiceError(f"disallowed_special is {shown(disallowed)}: it may be {expected}")
         return self.subset(special.ids.keys() & allowed), self.subset(frozenset(disallowed))
 
     def subset(self, tokens: Set[str]) -> SpecialTokens | None:
@@ -109,7 +116,7 @@ class SpecialChoices:
         if subset is None:
             for token in key:
                 if not isinstance(token, str):
-                    raise TypeError(f"a special token is a str, not {type(token).__name__}: {token!r}")
+                    raise TypeError(f"a special token is a str, not {type(token).__name__}: {shown(token)}")
             subset = SpecialTokens({token: special.ids.get(token, 0) for token in sorted(key)})
             if len(self.subsets) >= MAX_SUBSETS:
                 self.subsets.clear()

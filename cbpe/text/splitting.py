@@ -19,6 +19,7 @@ SECONDS_PER_CHARACTER = 1e-5
 # `regex` copies a group as often as it must occur, nested ones as often as the product says: (?:(?:a{9}){9}){9}.
 MAX_COPIES = 2000
 MAX_COUNT = 100_000  # of single characters, which the `regex` module unrolls to some 300 bytes each
+MAX_UNROLLED = 250_000  # characters and classes in all, when every repetition is written out
 MAX_DIGITS = 12
 MAX_QUOTED = 500
 
@@ -91,10 +92,13 @@ def compile_regex(pattern: str) -> Any:
     import regex  # slow to import, and rarely needed
 
     named = f"the split pattern {quoted(pattern)}"
-    if unrolled_copies(pattern) > MAX_COPIES:
+    copies, size = unrolled(pattern)
+    if copies > MAX_COPIES:
         raise ValueError(f"{named} is too large: it repeats a group more than {MAX_COPIES} times")
     if largest_count(pattern) > MAX_COUNT:
         raise ValueError(f"{named} is too large: it repeats something more than {MAX_COUNT:,} times")
+    if size > max(MAX_UNROLLED, len(pattern)):
+        raise ValueError(f"{named} is too large: its repetitions come to {size:,} characters, of {MAX_UNROLLED:,}")
     try:
         return regex.compile(pattern)
     except regex.error as error:
@@ -103,32 +107,41 @@ def compile_regex(pattern: str) -> Any:
         raise ValueError(f"{named} is too large: {error}") from error
 
 
-def unrolled_copies(pattern: str) -> int:
-    """How many copies of something inside a repeated group the `regex` module makes: (?:(?:ab{2}){3,}c){5} -> 30
+def unrolled(pattern: str) -> tuple[int, int]:
+    """How many copies of something inside a repeated group the `regex` module makes, and of how many characters and
+    classes all is made in the end, signs included: (?:(?:ab{2}){3,}c){5} -> (30, 178)
 
-    This guard needs no more than a rough reading, which is right for any syntax with groups, classes and escapes.
+    This guard needs no more than a rough reading, which is right for any syntax with groups, classes and escapes, or
+    more than there is. Where comments are possible, or classes in classes, all repetitions are taken for nested ones.
     """
     import re
 
     least_count = re.compile(rf"\{{(\d{{1,{MAX_DIGITS}}})")
-    copies = [1]  # in the groups that are open
+    if ("#" in pattern and re.search(r"\(\?(#|[a-zA-Z0-9]*x)", pattern)) or re.search(r"\(\?[a-zA-Z0-9]*V", pattern):
+        total = len(pattern)
+        for found in least_count.finditer(pattern):
+            total = min(total * max(int(found[1]), 1), 10**MAX_DIGITS)
+        return 1, total
+    copies, sizes = [1], [0]  # in the groups that are open
     most = 1
-    in_class = False
-    for token in re.finditer(r"\\.|.", pattern, re.DOTALL):
-        closed = 1
-        if in_class or token[0] == "[":
-            in_class = token[0] != "]"
-        elif token[0] == "(":
+    for token in re.finditer(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]|.", pattern, re.DOTALL):
+        inside, size = 1, 1
+        if token[0] == "[":
+            break  # a class without an end, which is no valid expression
+        if token[0] == "(":
             copies.append(1)
+            sizes.append(1)
             continue
-        elif token[0] == ")" and len(copies) > 1:
-            closed = copies.pop()
-        count = None if in_class else least_count.match(pattern, token.end())
-        inside = closed * (int(count[1]) if count else 1)
-        copies[-1] = max(copies[-1], inside)
-        if closed > 1:
-            most = max(most, inside)
-    return most
+        is_group = token[0] == ")" and len(copies) > 1
+        if is_group:
+            inside, size = copies.pop(), sizes.pop()
+        count = least_count.match(pattern, token.end())
+        times = int(count[1]) if count else 1
+        if is_group and inside > 1:
+            most = max(most, inside * times)
+        copies[-1] = max(copies[-1], inside * times)
+        sizes[-1] += size * max(times, 1)
+    return most, sum(sizes)
 
 
 def largest_count(pattern: str) -> int:

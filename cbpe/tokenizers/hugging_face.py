@@ -166,8 +166,9 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def _refuse_contradictions(self, processing: Mapping[str, Any], special_tokens: Mapping[str, int]) -> None:
         """ValueError where the special tokens are not what the processing needs."""
+        known = set(special_tokens.values())
         for token_id in template_ids(processing):
-            if token_id not in self._vocabulary and token_id not in special_tokens.values():
+            if token_id not in self._vocabulary and token_id not in known:
                 raise ValueError(f"the template puts the token {token_id} around texts, and there is no such token")
         if "normalizer" in processing:
             for token in processing.get("normalized", ()):

@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Mapping
 from pathlib import Path
 
+from cbpe._core.text.shown import shown
 from cbpe._core.training.train import Trainer
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.atomic_files import check_writable, write_whole
@@ -38,12 +39,14 @@ class Checkpoint:
         seconds: float,
     ) -> None:
         if not isinstance(path, (str, os.PathLike)):
-            raise TypeError(f"checkpoint must be a path, a str or pathlib.Path, not {type(path).__name__}: {path!r}")
+            raise TypeError(
+                f"checkpoint must be a path, a str or pathlib.Path, not {type(path).__name__}: {shown(path)}"
+            )
         self.path = os.fspath(path)
         if not self.path.endswith(".model"):
-            raise ValueError(f"checkpoint is {self.path!r}; the name of a model file ends in .model")
+            raise ValueError(f"checkpoint is {shown(self.path)}; the name of a model file ends in .model")
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-            raise TypeError(f"checkpoint_seconds must be a number, not {type(seconds).__name__}: {seconds!r}")
+            raise TypeError(f"checkpoint_seconds must be a number, not {type(seconds).__name__}: {shown(seconds)}")
         if not seconds >= 0:
             raise ValueError(f"checkpoint_seconds is {seconds}; it must be at least 0")
         self.pattern = pattern
@@ -67,7 +70,7 @@ class Checkpoint:
         except ValueError as error:
             raise ValueError(f"the checkpoint {self.path} is no model to go on from: {error}") from error
         if model.pattern != self.pattern:
-            raise self._foreign(f"it splits text by {model.pattern!r}, this one by {self.pattern!r}")
+            raise self._foreign(f"it splits text by {shown(model.pattern)}, this one by {shown(self.pattern)}")
         if list(model.vocabulary.merges())[: initial.n_merges] != list(initial.merges()):
             raise self._foreign("its first merges are not those of the initial tokenizer")
         if model.vocabulary.n_merges > n_merges:

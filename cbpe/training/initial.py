@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 
 from cbpe._core.analysis.reach import judge
+from cbpe._core.text.shown import shown
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import N_BYTES
 
@@ -26,7 +27,7 @@ def problem_with(vocabulary: Vocabulary) -> str | None:
     unmerged = vocabulary.unmerged()
     if unmerged:
         token_id, token = next(iter(unmerged.items()))
-        return f"no merge makes {len(unmerged)} of its tokens, such as {token!r} ({token_id})"
+        return f"no merge makes {len(unmerged)} of its tokens, such as {shown(token)} ({token_id})"
     if not vocabulary.monotone:
         return "one of its tokens is merged from a token of a higher rank"
     if len(vocabulary) < N_BYTES + vocabulary.n_merges:
@@ -56,7 +57,7 @@ def all_special_tokens(
     Raises TypeError for a single str, ValueError for a token that is given twice, or with another id than its old one.
     """
     if isinstance(given, str):
-        raise TypeError(f"special_tokens are several texts, not one: write [{given!r}]")
+        raise TypeError(f"special_tokens are several texts, not one: write [{shown(given)}]")
     if not isinstance(given, Iterable):
         raise TypeError(f"special_tokens are texts, or a dict of texts and their ids, not {type(given).__name__}")
     ids = dict(old)
@@ -64,7 +65,7 @@ def all_special_tokens(
         for token, token_id in given.items():
             if ids.setdefault(token, token_id) != token_id:
                 raise ValueError(
-                    f"the special token {token!r} has the id {ids[token]} in the initial tokenizer, and keeps it: "
+                    f"the special token {shown(token)} has the id {ids[token]} in the initial tokenizer, and keeps it: "
                     f"it cannot have the id {token_id}"
                 )
         return ids
@@ -72,7 +73,7 @@ def all_special_tokens(
     seen = set()
     for token in given:
         if token in seen:
-            raise ValueError(f"the special token {token!r} is given twice")
+            raise ValueError(f"the special token {shown(token)} is given twice")
         seen.add(token)
         if token not in ids:
             ids[token] = next(free)

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from cbpe._core.text.shown import shown
 from cbpe._core.training.train import TIE_BREAKS, Trainer
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe._version import __version__
@@ -135,7 +136,7 @@ def checked_rules(tie_break: str, min_count: int, max_token_length: int | None) 
     if max_token_length is not None:
         max_token_length = checked_int("max_token_length", max_token_length, 2)
     if tie_break not in TIE_BREAKS:
-        raise ValueError(f"tie_break is {tie_break!r}; it must be one of {', '.join(map(repr, TIE_BREAKS))}")
+        raise ValueError(f"tie_break is {shown(tie_break)}; it must be one of {', '.join(map(repr, TIE_BREAKS))}")
     return Rules(tie_break, min_count, max_token_length)
 
 

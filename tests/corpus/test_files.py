@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cbpe import count_words
+from cbpe.corpus import files
 from cbpe.corpus.files import CHUNK_BYTES, lines
 from cbpe.corpus.sources import Reader
 
@@ -180,7 +181,7 @@ def test_a_line_that_holds_no_text_is_named(tmp_path, line, message):
 
 @given(st.lists(st.text("ab\n", max_size=5).map(str.encode), max_size=8))
 def test_lines_may_come_in_any_parts(chunks):
-    assert list(lines(chunks)) == b"".join(chunks).split(b"\n")
+    assert list(lines(chunks, 1 << 20, "x")) == b"".join(chunks).split(b"\n")
 
 
 def test_a_byte_order_mark_before_json_lines_is_passed_over(tmp_path):
@@ -326,3 +327,44 @@ def test_a_field_and_a_kind_of_file_that_do_not_go_together_are_refused(tmp_path
         count_words(path, field=field)
     with pytest.raises(ValueError, match=message):
         count_words(iter([path]), field=field)
+
+
+def test_a_small_file_does_not_hold_a_line_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_AT_ONCE", 100_000)
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"text": "' + b"a" * 10_000_000 + b'"}\n'))
+    with pytest.raises(ValueError, match=r"rows\.jsonl\.gz has a line of more than [0-9,]+ bytes"):
+        count_words(path, field="text")
+
+
+def test_a_plain_line_may_be_as_long_as_its_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_AT_ONCE", 1000)
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'{"text": "' + b"a" * 1_000_000 + b'"}\n')
+    assert count_words(path, field="text").total == 1
+
+
+def test_a_text_that_many_rows_have_is_held_once(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="reads Parquet")
+    pq = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1] * 50_000, pa.int32()), ["ab " * 100, "c"])
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"text": column}), path)
+    before = pa.total_allocated_bytes()
+    texts = files.TextFile(path, field="text", errors="strict").texts()
+    assert next(texts) == b"ab " * 100
+    assert next(texts) == b"c"
+    assert pa.total_allocated_bytes() - before < 150_000  # and 1024 rows have 154,112 bytes
+    assert sum(1 for _ in texts) == 99_998
+
+
+def test_a_row_group_that_is_too_large_for_its_file_is_refused(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow", reason="reads Parquet")
+    pq = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")
+    monkeypatch.setattr(files, "MOST_AT_ONCE", 1000)
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"text": ["a" * 1_000_000]}), path, compression="gzip", use_dictionary=False)
+    with pytest.raises(
+        ValueError, match=r"the column 'text' of the row group 0 has 1,000,\d+ bytes, which is more than"
+    ):
+        count_words(path, field="text")

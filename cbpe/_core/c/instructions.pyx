@@ -27,7 +27,7 @@ cdef Instructions choose_instructions(str name) except *:
     if name is None:
         name = os.environ.get("CBPE_INSTRUCTIONS") or names[0]
     if name not in names:
-        raise ValueError(f"no instruction set {name!r} here: there are {', '.join(names)}")
+        raise ValueError(f"no instruction set {name[:80]!r} here: there are {', '.join(names)}")
     encoded = name.encode()
     cbpe_find_instructions(encoded, &found)
     return found

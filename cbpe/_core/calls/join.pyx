@@ -12,6 +12,7 @@ from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from cbpe._core.c.atomics cimport cbpe_atomic_add
 from cbpe._core.c.objects cimport CBPE_HAS_GIL, cbpe_small_int
@@ -20,6 +21,7 @@ from cbpe._core.text.special cimport SpecialTables
 from cbpe._core.vocabulary.tables cimport NONE
 
 from cbpe._core.calls.parallel import checked_workers, run_in_threads
+from cbpe._core.text.shown import shown
 
 
 class IdOutOfRangeError(KeyError, OverflowError):
@@ -59,17 +61,21 @@ cdef class IdArray:
         return self.n
 
     cdef inline Py_ssize_t get(self, Py_ssize_t i) noexcept nogil:
-        """Id number i; -1 for one that is far too large."""
+        """Id number i; -1 for one that is far too large. The numbers may stand at any address."""
         cdef const char *at = <const char *>self.view.buf + i * self.view.strides[0]
         cdef int64_t value = 0
+        cdef uint32_t four
+        cdef uint16_t two
         if self.view.itemsize == 4:
-            value = (<const int32_t *>at)[0] if self.is_signed else <int64_t>(<const uint32_t *>at)[0]
+            memcpy(&four, at, sizeof(four))
+            value = <int32_t>four if self.is_signed else <int64_t>four
         elif self.view.itemsize == 8:
-            value = (<const int64_t *>at)[0]
+            memcpy(&value, at, sizeof(value))
         elif self.view.itemsize == 2:
-            value = (<const int16_t *>at)[0] if self.is_signed else <int64_t>(<const uint16_t *>at)[0]
+            memcpy(&two, at, sizeof(two))
+            value = <int16_t>two if self.is_signed else <int64_t>two
         else:
-            value = (<const int8_t *>at)[0] if self.is_signed else <int64_t>(<const uint8_t *>at)[0]
+            value = <int8_t>at[0] if self.is_signed else <int64_t><uint8_t>at[0]
         return value if value >= 0 else -1
 
 
@@ -147,7 +153,7 @@ cdef int append_checked(Engine engine, ByteBuffer *buffer, item) except -1:
     cdef Py_ssize_t i
     cdef const SpecialTables *s = &engine.special_tokens.tables
     if isinstance(item, bool) or not hasattr(item, "__index__"):
-        raise TypeError(f"a token id is an int, not {type(item).__name__}: {item!r}")
+        raise TypeError(f"a token id is an int, not {type(item).__name__}: {shown(item)}")
     token_id = PyNumber_Index(item)
     cdef int status = append_token(&engine.table, buffer, token_id) if 0 <= token_id < engine.table.n_slots else 0
     if status > 0:
@@ -160,7 +166,7 @@ cdef int append_checked(Engine engine, ByteBuffer *buffer, item) except -1:
         raise MemoryError
     if status == 0:
         error = KeyError if 0 <= token_id < 1 << 32 else IdOutOfRangeError
-        raise error(f"token id {token_id} is not in the vocabulary")
+        raise error(f"token id {shown(token_id)} is not in the vocabulary")
     return 0
 
 

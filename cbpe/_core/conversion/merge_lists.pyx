@@ -1,61 +1,20 @@
 """From a list of merges of tokens (GPT-2's and Hugging Face's form of a vocabulary) to merges that can happen.
 
 Such a list may merge two pairs to the same token: converters from ranks write down every way to cut a token in two. But
-what happens inside a stretch of bytes does not depend on what surrounds it until a merge crosses its borders. So a
-merge happens somewhere only if it is the last one when the bytes of its own result are merged, and of several merges to
-one token at most one is. The others are left out, which changes no result.
+a merge happens somewhere only if it is the last one when the bytes of its own result are merged (last_parts.pyx says
+why), and of several merges to one token at most one is. The others are left out, which changes no result.
 """
 
 import array
-import heapq
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport uint8_t, uint32_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint32_t
 
-from cbpe._core.merging.merge cimport MergeRoom, check_merged, free_merge_room, merge_piece
-from cbpe._core.vocabulary.tables cimport NONE, VocabTables, add_pair
-from cbpe._core.vocabulary.vocabulary cimport Vocabulary, allocate_pairs, free_pairs
+from cbpe._core.conversion.last_parts cimport LastParts, shortest_first
+from cbpe._core.vocabulary.tables cimport NONE
+from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
-
-def last_merge(bytes token not None, dict numbers not None):
-    """The number of the merge that is left to do at last when a token's bytes are merged, the merge with the lowest
-    number first: numbers[left, right]. None if they never become one token."""
-    cdef list parts = [token[i : i + 1] for i in range(len(token))]
-    cdef list following = list(range(1, len(token) + 1))
-    cdef list preceding = list(range(-1, len(token) - 1))
-    cdef Py_ssize_t n = len(token), i, k, end = len(token)
-    cdef list heap = []
-    for i in range(n - 1):
-        number = numbers.get((parts[i], parts[i + 1]))
-        if number is not None:
-            heap.append((number, i))
-    heapq.heapify(heap)
-    while heap:
-        number, i = heapq.heappop(heap)
-        k = following[i]
-        # Stale if one of the two was merged away or is not what it was.
-        if parts[i] is None or k == end or numbers.get((parts[i], parts[k])) != number:
-            continue
-        if n == 2:
-            return number
-        n -= 1
-        parts[i] += parts[k]
-        parts[k] = None
-        k = following[k]
-        following[i] = k
-        if k != end:
-            preceding[k] = i
-            number = numbers.get((parts[i], parts[k]))
-            if number is not None:
-                heapq.heappush(heap, (number, i))
-        k = preceding[i]
-        if k >= 0:
-            number = numbers.get((parts[k], parts[i]))
-            if number is not None:
-                heapq.heappush(heap, (number, k))
-    return None
+from cbpe._core.text.shown import shown
 
 
 def checked_merges(dict ids, merges):
@@ -64,15 +23,38 @@ def checked_merges(dict ids, merges):
     cdef dict numbers = {}
     for token, token_id in ids.items():
         if not 0 <= token_id < NONE:
-            raise ValueError(f"the id {token_id} of {token!r} is out of range: ids are from 0 to {NONE - 1}")
+            named = f"the id {shown(token_id)} of {shown(token)}"
+            raise ValueError(f"{named} is out of range: ids are from 0 to {NONE - 1}")
     for number, (left, right) in enumerate(merges):
+        PyErr_CheckSignals()
         for token in (left, right, left + right):
             if token not in ids:
-                raise ValueError(f"merge {number} is of {left!r} and {right!r}, and there is no token {token!r}")
+                both = f"{shown(left)} and {shown(right)}"
+                raise ValueError(f"merge {number} is of {both}, and there is no token {shown(token)}")
         if numbers.setdefault((left, right), number) != number:
             first = numbers[left, right]
-            raise ValueError(f"the merge of {left!r} and {right!r} is given twice, as {first} and {number}")
+            raise ValueError(f"the merge of {shown(left)} and {shown(right)} is given twice, as {first} and {number}")
     return numbers
+
+
+def merges_that_happen(dict numbers not None):
+    """Of merges {(left, right): number}, the merge with the lowest number first, those that can happen, by rising
+    number: a list of (number, left symbol, right symbol). Merge i of the list makes the symbol 256 + i."""
+    cdef LastParts known = LastParts(len(numbers))
+    cdef uint32_t left, right
+    cdef dict spelled = {byte: bytes([byte]) for byte in range(256)}    # 256 + the number of a merge -> what it makes
+    cdef dict pairs = {}
+    cdef list tokens = list(dict.fromkeys([first + second for first, second in numbers]))
+    for at in shortest_first(tokens):
+        if not known.find(tokens[at], &left, &right):
+            continue
+        number = numbers.get((spelled[left], spelled[right]))
+        if number is not None:
+            known.add(left, right, 256 + <uint32_t>number)
+            spelled[256 + number] = tokens[at]
+            pairs[number] = (left, right)
+    symbols = {256 + number: 256 + i for i, number in enumerate(sorted(pairs))}
+    return [(number, *(symbols.get(part, part) for part in pairs[number])) for number in sorted(pairs)]
 
 
 def vocabulary_from_merges(dict ids not None, merges, bint whole_pieces=False):
@@ -82,53 +64,18 @@ def vocabulary_from_merges(dict ids not None, merges, bint whole_pieces=False):
     Tokens that no merge ever makes are unmerged ones. ValueError for a merge that is given twice or is not of tokens to
     a token, and for what a Vocabulary refuses.
     """
-    cdef VocabTables v      # as far as it has come: merging needs its table of pairs and nothing else
-    cdef MergeRoom room
-    cdef uint32_t symbol = 256
-    cdef uint32_t *rest = NULL
-    cdef Py_ssize_t n
-    cdef bytes token, left, right
-    cdef bint monotone = True, happens
-    cdef dict symbols = {bytes([byte]): byte for byte in range(256)}
     cdef dict numbers = checked_merges(ids, merges)
-    cdef list made = []
-    memset(&v, 0, sizeof(v))
-    memset(&room, 0, sizeof(room))
-    try:
-        allocate_pairs(&v, len(numbers))
-        rest = <uint32_t *>malloc((max(map(len, ids), default=0) + <size_t>1) * sizeof(uint32_t))
-        if rest == NULL:
-            raise MemoryError
-        # As long as every merge is of tokens that earlier merges have made, the earlier merges alone decide whether it
-        # can happen; from the first other one on, all merges are tried.
-        for (left, right), number in numbers.items():
-            token = left + right
-            if token in symbols:
-                continue
-            if monotone and left in symbols and right in symbols:
-                n = merge_piece(&v, <const uint8_t *>PyBytes_AS_STRING(token), PyBytes_GET_SIZE(token), &room, rest)
-                check_merged(n)
-                happens = n == 2 and rest[0] == <uint32_t>symbols[left] and rest[1] == <uint32_t>symbols[right]
-                if happens:
-                    add_pair(&v, rest[0], rest[1], symbol)
-            else:
-                happens = last_merge(token, numbers) == number
-                monotone = monotone and not happens
-            if happens:
-                symbols[token] = symbol
-                symbol += 1
-                made.append((left, right))
-    finally:
-        free_pairs(&v)
-        free(rest)
-        free_merge_room(&room)
-    unmerged = sorted((ids[token], token) for token in ids if token not in symbols)
+    cdef list listed = list(numbers)
+    cdef list happen = merges_that_happen(numbers)
+    cdef list made = [listed[number][0] + listed[number][1] for number, _, _ in happen]
+    cdef set merged = {*made, *(bytes([byte]) for byte in range(256))}
+    unmerged = sorted((ids[token], token) for token in ids if token not in merged)
     return Vocabulary(
-        array.array("I", [symbols[left] for left, _ in made]),
-        array.array("I", [symbols[right] for _, right in made]),
+        array.array("I", [left for _, left, _ in happen]),
+        array.array("I", [right for _, _, right in happen]),
         array.array("I", [
             *(ids.get(bytes([byte]), NONE) for byte in range(256)),
-            *(ids[left + right] for left, right in made),
+            *(ids[token] for token in made),
             *(token_id for token_id, _ in unmerged),
         ]),
         [token for _, token in unmerged],

@@ -9,6 +9,8 @@ neither Unicode nor Rust does.)
 
 from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, CBPE_CC_SPACE, CBPE_N_CATEGORIES
 
+from cbpe._core.text.shown import shown
+
 # Deeper patterns would need too much of the C stack, here and in the automaton.
 cdef int MAX_DEPTH = 50
 cdef int MAX_REPEATS = 1000
@@ -88,7 +90,7 @@ cdef class Parser:
     cdef object refusal(self, Py_ssize_t start, str what):
         """The exception that names a part of the pattern."""
         cdef str part = self.pattern[start : max(self.position, start + 1)]
-        return unsupported(f"{what}, {part!r} at {start}")
+        return unsupported(f"{what}, {shown(part)} at {start}")
 
     cdef bint looking_at(self, str text):
         return self.pattern.startswith(text, self.position)

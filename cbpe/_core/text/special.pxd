@@ -20,6 +20,7 @@ cdef struct SpecialTables:
     uint32_t *ids
     uint32_t *slots             # hash table: number + 1, 0 where free
     uint64_t mask
+    uint64_t seed               # random: no texts can be chosen that fill one corner of the table
     uint32_t *lengths           # the different lengths, falling
     uint32_t n_lengths
 

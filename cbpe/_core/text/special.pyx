@@ -3,11 +3,15 @@
 The leftmost occurrence is found; where several special tokens begin at the same place, the longest.
 """
 
+import os
+
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memchr, memcmp, memcpy
 
 from cbpe._core.c.hashing cimport cbpe_hash
+
+from cbpe._core.text.shown import shown
 
 cdef enum:
     WITH_GIL = 1 << 20          # bytes of text, or as much work, that are not worth giving up the GIL for
@@ -58,7 +62,7 @@ cdef bint longest_here(
         if s.lengths[k] > <uint64_t>size:
             continue
         effort[0] -= CANDIDATE + s.lengths[k]
-        slot = cbpe_hash(text, s.lengths[k], 0) & s.mask
+        slot = cbpe_hash(text, s.lengths[k], s.seed) & s.mask
         while s.slots[slot] != 0:
             number = s.slots[slot] - 1
             i = s.offsets[number]
@@ -123,7 +127,7 @@ cdef class SpecialTokens:
         self.ids = dict(ids)
         tokens = [text.encode("utf-8", "surrogatepass") for text in ids]
         if not all(tokens):
-            raise ValueError(f"the special token with id {ids['']} is empty")
+            raise ValueError(f"the special token with id {shown(ids[''])} is empty")
         total = sum(map(len, tokens))
         lengths = sorted(set(map(len, tokens)), reverse=True)
         if total >= 1 << 31:
@@ -134,6 +138,7 @@ cdef class SpecialTokens:
         while slots < 2 * s.n:
             slots *= 2
         s.mask = slots - 1
+        s.seed = int.from_bytes(os.urandom(8), "little")
         s.offsets = <uint32_t *>malloc((s.n + <size_t>1) * sizeof(uint32_t))
         s.bytes = <uint8_t *>malloc(total + 1)
         s.ids = <uint32_t *>malloc((s.n + <size_t>1) * sizeof(uint32_t))
@@ -147,6 +152,7 @@ cdef class SpecialTokens:
         for number, token_id in enumerate(ids.values()):
             s.ids[number] = token_id
         for number, token in enumerate(tokens):
+            PyErr_CheckSignals()
             s.offsets[number + 1] = s.offsets[number] + <uint32_t>len(token)
             memcpy(s.bytes + s.offsets[number], <const char *>token, len(token))
             if not s.starts[s.bytes[s.offsets[number]]]:
@@ -158,7 +164,7 @@ cdef class SpecialTokens:
                 if len(token) == 1 or <uint8_t>token[1] == second:
                     pair = <uint32_t>(<uint8_t>token[0]) << 8 | <uint32_t>second
                     s.beginnings[pair >> 6] |= <uint64_t>1 << (pair & 63)
-            slot = cbpe_hash(s.bytes + s.offsets[number], <size_t>len(token), 0) & s.mask
+            slot = cbpe_hash(s.bytes + s.offsets[number], <size_t>len(token), s.seed) & s.mask
             while s.slots[slot] != 0:
                 slot = (slot + 1) & s.mask
             s.slots[slot] = number + 1

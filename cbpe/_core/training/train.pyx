@@ -12,6 +12,8 @@ from cbpe._core.training.layout cimport lay_out, lay_out_tokens, trace_merges
 from cbpe._core.training.learn cimport find_reason, free_state, learn, reserve_ids
 from cbpe._core.vocabulary.vocabulary cimport MAX_BYTES, MAX_TOKENS, Vocabulary
 
+from cbpe._core.text.shown import shown
+
 cdef enum:
     VOCABULARY_FULL = 3     # a reason to stop besides those of find_reason
 
@@ -52,7 +54,7 @@ cdef class Trainer:
             bint same = True
             size_t i
         if tie_break not in TIE_BREAKS:
-            raise ValueError(f"tie_break is {tie_break!r}; it must be one of {', '.join(map(repr, TIE_BREAKS))}")
+            raise ValueError(f"tie_break is {shown(tie_break)}; it must be one of {', '.join(map(repr, TIE_BREAKS))}")
         if min_count < 1:
             raise ValueError(f"min_count is {min_count}; it must be at least 1")
         if max_token_length < 0 or max_token_length == 1:

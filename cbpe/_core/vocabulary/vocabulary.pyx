@@ -22,6 +22,8 @@ from cbpe._core.c.allocation cimport cbpe_give_back, cbpe_take_zeroed
 from cbpe._core.vocabulary.tables cimport NONE, add_pair, find_pair
 from cbpe._core.vocabulary.words cimport fill_words, find_word, free_words
 
+from cbpe._core.text.shown import shown
+
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
 PACKED_VERSION = 1
 # Magic, version, flags, number of merges and of unmerged tokens, bytes of these, runs of ids, 0, CRC-32 of all else.
@@ -251,7 +253,7 @@ cdef class Vocabulary:
             raise ValueError(f"{len(ids)} ids do not fit {256 + n_merges + len(extras)} tokens")
         for extra in extras:
             if not isinstance(extra, bytes) or not extra:
-                raise ValueError(f"a token is bytes and not empty, not {extra!r}")
+                raise ValueError(f"a token is bytes and not empty, not {shown(extra)}")
         v.n_symbols = 256 + n_merges
         v.n_tokens = v.n_symbols + len(extras)
         v.whole_pieces = whole_pieces

@@ -14,6 +14,10 @@ from cbpe._core.splitting.split import PatternNotSupported, Splitter
 
 __all__ = ["from_oniguruma", "to_oniguruma"]
 
+# In characters. No expression becomes shorter by half, and the compiled splitter takes half as many.
+MAX_LENGTH = 20_000
+MAX_QUOTED = 80
+
 CLASS = r"\[(?:\\.|[^\\\]])*\]"
 ESCAPE = r"\\(?:[pP](?:\{\^?\w*\}|\w)|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)"
 COUNT = r"\{\d+(?:,\d*)?\}"
@@ -25,7 +29,8 @@ TOKEN = re.compile(
 )
 ESCAPE_IN_CLASS = re.compile(ESCAPE, re.DOTALL)
 # Where case is ignored, Oniguruma takes these letters for the one character that they fold with: a sharp s, a ligature.
-FOLDED_TOGETHER = re.compile(r"\(\?[ms]*i.*?(?:ss|ff|fi|fl|st)", re.IGNORECASE | re.DOTALL)
+IGNORES_CASE = re.compile(r"\(\?[ms]*i", re.IGNORECASE)
+FOLDED_TOGETHER = re.compile("ss|ff|fi|fl|st", re.IGNORECASE)
 
 
 def from_oniguruma(pattern: str) -> str:
@@ -34,12 +39,22 @@ def from_oniguruma(pattern: str) -> str:
     >>> from_oniguruma(r"(?>\\p{N}{1,3})|\\s+\\z")
     '\\\\p{N}{1,3}+|\\\\s+$'
     """
+    if len(pattern) > MAX_LENGTH:
+        raise ValueError(f"it has {len(pattern):,} characters: at most {MAX_LENGTH:,} are read")
     refuse_folding(pattern)
+    found = translated(pattern)
+    Splitter(found)  # or it is refused
+    refuse_empty(found)
+    return found
+
+
+def translated(pattern: str) -> str:
+    """The pattern token by token, which need not be one that cbpe knows. Raises as from_oniguruma does."""
     parts: list[str] = []
     for token in TOKEN.finditer(pattern):
         text, kind = token[0], token.lastgroup
         if kind == "atomic":
-            parts.append(from_oniguruma(token["item"]) + token["count"] + "+")
+            parts.append(translated(token["item"]) + token["count"] + "+")
         elif text == r"\z":
             parts.append("$")
         elif kind in ("class", "escape"):
@@ -52,15 +67,14 @@ def from_oniguruma(pattern: str) -> str:
             if "s" in text:
                 raise ValueError(f"Oniguruma does not know the flag s of {text!r}")
             parts.append(text.replace("m", "s"))
+        elif text == "[":
+            raise ValueError(f"an unmatched bracket, '[' at {token.start()}")
         elif text == "$" and parts[-3:] != [r"\s", "+", "+"]:
             # Only after \s++, which leaves no line end to find, does it always mean the end of the text.
             raise ValueError(r"'$' is the end of every line in Oniguruma: the end of the text is \z")
         else:
             parts.append(text)
-    found = "".join(parts)
-    Splitter(found)  # or it is refused
-    refuse_empty(found)
-    return found
+    return "".join(parts)
 
 
 def to_oniguruma(pattern: str) -> str:
@@ -128,6 +142,13 @@ def refuse_empty(pattern: str) -> None:
 
 
 def refuse_folding(pattern: str) -> None:
-    folded = FOLDED_TOGETHER.search(pattern)
-    if folded:
-        raise ValueError(f"ignoring case, Oniguruma takes the last letters of {folded[0]!r} for one character as well")
+    start = IGNORES_CASE.search(pattern)
+    folded = FOLDED_TOGETHER.search(pattern, start.end()) if start else None
+    if start and folded:
+        named = last_of(pattern[start.start() : folded.end()])
+        raise ValueError(f"ignoring case, Oniguruma takes the last letters of {named} for one character as well")
+
+
+def last_of(text: str) -> str:
+    """A text in quotes; of a long one, the end."""
+    return repr(text) if len(text) <= MAX_QUOTED else f"..{text[-MAX_QUOTED:]!r}"

@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cbpe._core.text.shown import shown
 from cbpe.formats.hugging_face.values import as_list, fields, is_id, refuse
 from cbpe.text.added_tokens import FLAGS
+
+MAX_TEMPLATE_IDS = 10_000  # around one text, or two
 
 __all__ = ["around", "checked_processing", "checked_template", "template_ids"]
 
@@ -36,7 +39,7 @@ def checked_template(value: Any, path: str) -> dict[str, Any]:
     if not isinstance(value["special_tokens"], dict):
         refuse(f"{path}.special_tokens", value["special_tokens"], "an object should be here")
     for name, token in value["special_tokens"].items():
-        where = f"{path}.special_tokens[{name!r}]"
+        where = f"{path}.special_tokens[{shown(name)}]"
         fields(token, where, ("id", "ids", "tokens"))
         ids, texts = as_list(token["ids"], f"{where}.ids"), as_list(token["tokens"], f"{where}.tokens")
         if not all(is_id(token_id) for token_id in ids):
@@ -44,10 +47,16 @@ def checked_template(value: Any, path: str) -> dict[str, Any]:
         if token["id"] != name or len(texts) != len(ids) or not all(isinstance(text, str) for text in texts):
             refuse(where, token, "its name, and a token for each of its ids, should be here")
     for form, names in (("single", ["A"]), ("pair", ["A", "B"])):
-        pieces = value[form]
-        found = [piece_of_template(piece, f"{path}.{form}", value["special_tokens"]) for piece in as_list(pieces, path)]
+        pieces = as_list(value[form], f"{path}.{form}")
+        found = [piece_of_template(piece, f"{path}.{form}", value["special_tokens"]) for piece in pieces]
         if sorted(name for name in found if name) != names:
             refuse(f"{path}.{form}", pieces, f"each of the texts {names} should be here once")
+        special = [piece["SpecialToken"]["id"] for piece in pieces if "SpecialToken" in piece]
+        n_ids = sum(len(value["special_tokens"][name]["ids"]) for name in special)
+        if n_ids > MAX_TEMPLATE_IDS:
+            raise ValueError(
+                f"{path}.{form} puts {n_ids:,} ids around a text: at most {MAX_TEMPLATE_IDS:,} are supported"
+            )
     return {name: value[name] for name in ("single", "pair", "special_tokens")}
 
 

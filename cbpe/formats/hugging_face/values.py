@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
+from cbpe._core.text.shown import shown
+
 __all__ = ["MAX_ID", "as_list", "fields", "flag", "is_id", "kind_of", "refuse"]
 
 MAX_ID = 2**32 - 2
@@ -21,10 +23,10 @@ def fields(value: object, path: str, required: tuple[str, ...], optional: tuple[
         refuse(path, value, "an object should be here")
     for name in required:
         if name not in value:
-            raise ValueError(f"{path} has no {name!r}")
+            raise ValueError(f"{path} has no {shown(name)}")
     for name in value:
         if name not in required and name not in optional:
-            raise ValueError(f"{path} has a {name!r}, which is not known here")
+            raise ValueError(f"{path} has a {shown(name)}, which is not known here")
     return value
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cbpe._core.analysis.coverage import covers_all_text
+from cbpe._core.text.shown import shown
 from cbpe.formats.checks import refuse_shared_bytes
 from cbpe.formats.gpt2 import PATTERNS, spell, spells_other_text, unspell
 from cbpe.formats.hugging_face.oniguruma import to_oniguruma
@@ -32,13 +33,14 @@ def dumps(parts: Parts) -> bytes:
     for text, token_id in parts.special_tokens.items():
         if vocab.setdefault(text, token_id) != token_id:
             raise ValueError(
-                f"the special token {text!r} is spelled like the ordinary token {vocab[text]} in Hugging Face's format"
+                f"the special token {shown(text)} is spelled like the ordinary token {vocab[text]} in Hugging Face's "
+                "format"
             )
         if vocabulary.whole_pieces and spells_other_text(text):
             spelled_text = unspell(text).decode()
             raise ValueError(
-                f"Hugging Face's format, where whole pieces are looked up, would take {spelled_text!r} for the special "
-                f"token {text!r}"
+                f"Hugging Face's format, where whole pieces are looked up, would take {shown(spelled_text)} for the "
+                f"special token {shown(text)}"
             )
     normalizer = {"type": "NFC"} if processing.get("normalizer") else None
     template = processing.get("template")

@@ -4,10 +4,11 @@ import pytest
 import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
+from interrupts import stop_while_it_works
 from reference import encode_with_ranks
 from vocabularies import encode, encoder, rank_dicts, texts
 
-from cbpe._core.conversion.ranks import join_by_rank, vocabulary_from_ranks
+from cbpe._core.conversion.ranks import vocabulary_from_ranks
 
 
 @given(rank_dicts(), texts(max_size=100))
@@ -78,11 +79,10 @@ def test_missing_bytes_are_an_error_only_where_they_are_left(ranks, text):
 
 
 def test_where_a_token_is_joined():
-    ranks = {b"a": 0, b"b": 1, b"c": 2, b"ab": 3, b"bc": 4, b"abc": 5, b"cab": 6}
-    assert join_by_rank(b"abc", ranks) == 2
-    assert join_by_rank(b"cab", ranks) == 1
-    assert join_by_rank(b"ab", ranks) == 1
-    assert join_by_rank(b"cabcab", ranks) == 0
+    ranks = {b"a": 0, b"b": 1, b"c": 2, b"ab": 3, b"bc": 4, b"abc": 5, b"cab": 6, b"cabcab": 7}
+    vocabulary = vocabulary_from_ranks(ranks)
+    assert vocabulary.merges() == {(0, 1): 3, (1, 2): 4, (3, 2): 5, (2, 3): 6}
+    assert vocabulary.unmerged() == {7: b"cabcab"}  # c, abc and ab are what is left
 
 
 def test_a_token_made_of_one_of_higher_rank():
@@ -119,3 +119,54 @@ def test_a_token_that_is_never_joined_is_found_as_a_whole_piece_only():
 def test_what_are_no_ranks_is_refused(ranks, error, message):
     with pytest.raises(error, match=message):
         vocabulary_from_ranks(ranks)
+
+
+def test_ctrl_c_ends_a_conversion():
+    stop_while_it_works(
+        """
+from cbpe._core.conversion.ranks import vocabulary_from_ranks
+text = [(number.to_bytes(3, "big"), number) for number in range(300_000)]
+""",
+        "vocabulary_from_ranks(dict(text))",
+    )
+
+
+def test_a_long_token_that_comes_before_its_parts_is_done_in_time():
+    """n log n steps for all, not n * n for each token."""
+    chain = [b"a" * n for n in range(3000, 0, -1)]
+    long = b"ab" * 100_000
+    vocabulary = vocabulary_from_ranks({token: rank for rank, token in enumerate([*chain, b"b", b"ab", long])})
+    assert vocabulary.unmerged() == {3002: long}
+    assert not vocabulary.monotone
+
+
+class OddBytes(bytes):
+    """Bytes whose methods do not tell what they are."""
+
+    def __len__(self):
+        return 100_000
+
+    def __eq__(self, other):
+        return False
+
+    __hash__ = bytes.__hash__
+
+
+class OddInt(int):
+    def __lt__(self, other):
+        return True
+
+    def __index__(self):
+        return -5
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+
+def test_odd_bytes_and_ints_are_the_bytes_and_ints_that_they_are():
+    ranks = {OddBytes(b"a"): 1, OddBytes(b"b"): OddInt(0), OddBytes(b"ab"): OddInt(2)}
+    vocabulary = vocabulary_from_ranks(ranks)
+    assert vocabulary.tokens() == {0: b"b", 1: b"a", 2: b"ab"}
+    with pytest.raises(ValueError, match="a token is given twice"):
+        vocabulary_from_ranks({**ranks, OddBytes(b"ab"): 7})
+    with pytest.raises(ValueError, match=r"rank \(an int of 16,610 bits\) of b'ab' is out of range"):
+        vocabulary_from_ranks({OddBytes(b"ab"): OddInt(10**5000)})

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vocabularies import by_merges, encoder, merge_lists
 
+import cbpe
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
 
 # Tokens around 15 bytes, the longest that stand in the table, and much longer ones.
@@ -257,3 +258,77 @@ def test_errors_are_those_of_bytes_decode():
 def test_much_text(tok):
     ids = [150] * 100 + [0, 10] * 500_000
     assert tok.decode_bytes(ids) == TOKENS[150] * 100 + b"ABB" * 500_000
+
+
+@pytest.mark.parametrize("token_id", [10**5000, -(10**5000), 2**64, -1], ids=["long", "-long", "2**64", "-1"])
+def test_an_id_however_long_is_an_error_that_names_it_briefly(token_id):
+    tok = cbpe.BasicTokenizer()
+    for decode in (
+        lambda: tok.decode([97, token_id]),
+        lambda: tok.decode_bytes((token_id,)),
+        lambda: tok.decode_batch([[token_id]]),
+        lambda: tok.stream_decoder().push(token_id),
+        lambda: tok.decode_single_token_bytes(token_id),
+        lambda: tok.decode_tokens_bytes([token_id]),
+    ):
+        with pytest.raises((KeyError, OverflowError)) as caught:
+            decode()
+        assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("dtype", ["b", "B", "h", "H", "i", "I", "q", "Q"])
+@pytest.mark.parametrize("shift", range(1, 8))
+def test_ids_at_odd_addresses_are_read_as_they_are(dtype, shift):
+    """A field of packed records stands at any address, and so do views of bytes."""
+    tok = cbpe.BasicTokenizer()
+    ids = np.array([104, 101, 108, 108, 111] * 3, dtype)
+    room = bytearray(ids.nbytes + 16)
+    view = np.frombuffer(room, np.uint8)[shift : shift + ids.nbytes].view(dtype)
+    view[:] = ids
+    packed = np.zeros(len(ids), [("before", f"V{shift}"), ("id", dtype)])
+    packed["id"] = ids
+    for odd in (view, view[::-1][::-1], packed["id"]):
+        assert tok.decode(odd) == "hello" * 3
+        assert tok.decode_batch([odd, odd[:0]]) == ["hello" * 3, ""]
+        assert tok.decode_with_offsets(odd)[0] == "hello" * 3
+        assert tok.stream_decoder().extend(odd) == "hello" * 3
+    assert tok.decode(view[::-1]) == "olleh" * 3
+    assert tok.decode(view[::5]) == "hhh"
+    view.flags.writeable = False
+    assert tok.decode(view) == "hello" * 3
+
+
+@pytest.mark.parametrize(
+    ("odd", "result"),
+    [
+        (np.array([104, 105], ">i4"), "hi"),
+        (np.array([104, 105], ">u8"), "hi"),
+        (np.array([], "i4"), ""),
+        (np.array([], "f8"), ""),
+        (np.array([104, 105], object), "hi"),
+        (np.array(104), TypeError),
+        (np.array([[104], [105]]), TypeError),
+        (np.array([104.0]), TypeError),
+        (np.array([True]), TypeError),
+        (np.array([104], "M8[s]"), TypeError),
+        (np.array([104], "c16"), TypeError),
+        (np.array(["a"]), TypeError),
+        (np.array([2**64 - 1], "Q"), KeyError),
+        (np.array([2**63], "Q"), KeyError),
+        (np.array([-1], "b"), KeyError),
+        (np.array([-(2**63)], "q"), KeyError),
+        (memoryview(b"hi").cast("c"), TypeError),
+        (memoryview(b"hi")[::-1], "ih"),
+        (memoryview(b"hi  ").cast("B", (2, 2)), TypeError),
+    ],
+    ids=repr,
+)
+def test_an_array_is_read_exactly_or_refused_by_name(odd, result):
+    tok = cbpe.BasicTokenizer()
+    for decode in (tok.decode, lambda ids: tok.decode_batch([ids])[0], lambda ids: tok.decode_with_offsets(ids)[0]):
+        if isinstance(result, str):
+            assert decode(odd) == result
+            continue
+        with pytest.raises(result) as caught:
+            decode(odd)
+        assert str(caught.value)
