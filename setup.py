@@ -2,7 +2,7 @@
 
 Three environment variables change the build. CBPE_DEBUG=1 checks every index in the Cython code; CBPE_TRACE=1 has it
 tell coverage and debuggers of its lines; CBPE_CFLAGS is added to the compiler's and the linker's arguments, for example
-"-fsanitize=address,undefined".
+"-fsanitize=address,undefined". Where CYTHON_CACHE_DIR names a folder, builds share there what Cython has translated.
 """
 
 import os
@@ -42,7 +42,11 @@ class BuildCore(build_ext):
             extension.extra_compile_args = [*self.optimization_flags(), *EXTRA_FLAGS]
             extension.extra_link_args = EXTRA_FLAGS
         translated = cythonize(
-            self.extensions, build_dir=self.build_temp, compiler_directives=DIRECTIVES, force=self.force
+            self.extensions,
+            build_dir=self.build_temp,
+            compiler_directives=DIRECTIVES,
+            force=self.force,
+            cache=os.environ.get("CYTHON_CACHE_DIR", False),
         )
         # cythonize returns copies, and setuptools has hung names of its own on the originals.
         for extension, copy in zip(self.extensions, translated, strict=True):
@@ -58,10 +62,10 @@ class BuildCore(build_ext):
         # Files are compared by their age alone, which does not tell a debug build from another.
         configuration = f"{DIRECTIVES} {EXTRA_FLAGS}"
         record = Path(self.build_temp, "configuration")
-        if not record.exists() or record.read_text() != configuration:
+        if record.exists() and record.read_text() != configuration:
             self.force = True
-            record.parent.mkdir(parents=True, exist_ok=True)
-            record.write_text(configuration)
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.write_text(configuration)
 
 
 def files(*patterns):
