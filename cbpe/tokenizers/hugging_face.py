@@ -309,14 +309,14 @@ class HuggingFaceTokenizer(Tokenizer):
         allowed: SpecialTokens | None,
         forbidden: SpecialTokens | None,
         workers: int | None = None,
-        part_bytes: int | None = None,
+        share_bytes: int | None = None,
     ) -> list[list[int]]:
         given = listed(texts)
         prepared = [self._prepared(text, allowed, forbidden) for text in given]
         whole = [text for text in prepared if isinstance(text, str)]
         if len(whole) < len(given):
             return [self._encode(text, allowed, forbidden, workers) for text in given]
-        return super()._encode_batch(whole, allowed, forbidden, workers, part_bytes)
+        return super()._encode_batch(whole, allowed, forbidden, workers, share_bytes)
 
     def _encode_flat(
         self,
@@ -324,13 +324,13 @@ class HuggingFaceTokenizer(Tokenizer):
         allowed: SpecialTokens | None,
         forbidden: SpecialTokens | None,
         workers: int | None = None,
-        part_bytes: int | None = None,
+        share_bytes: int | None = None,
     ) -> tuple[Buffer, array[int]]:
         given = listed(texts)
         prepared = [self._prepared(text, allowed, forbidden) for text in given]
         whole = [text for text in prepared if isinstance(text, str)]
         if len(whole) == len(given):
-            return super()._encode_flat(whole, allowed, forbidden, workers, part_bytes)
+            return super()._encode_flat(whole, allowed, forbidden, workers, share_bytes)
         tokens, offsets = array("I"), array("q", [0])
         for text in given:
             tokens.extend(self._encode(text, allowed, forbidden, workers))

@@ -8,13 +8,14 @@ from cbpe._core.text.special cimport SpecialTokens
 from cbpe._core.text.utf8 cimport Utf8
 
 
-# A piece of work: the pieces that begin in text[start:stop], of a stretch of text[:size] in which nothing is special.
-cdef struct Part:
+# What a thread encodes at a time: the pieces that begin in text[start:stop], of a stretch of text[:size] in which
+# nothing is special.
+cdef struct Share:
     const uint8_t *text
     Py_ssize_t size
     Py_ssize_t start
     Py_ssize_t stop
-    uint32_t special            # the special token that follows the stretch, if this is its last part, or NONE
+    uint32_t special            # the special token that follows the stretch, if this is its last share, or NONE
     Py_ssize_t number           # of the text
     int worker                  # in whose workspace its ids are, n_ids from number `first` on
     Py_ssize_t first
@@ -30,13 +31,13 @@ cdef class Batch:
     cdef Py_ssize_t n_forms
     cdef list results           # the list of each text's ids, where lists are wanted
     cdef Py_ssize_t n_workers
-    cdef Py_ssize_t part_bytes
+    cdef Py_ssize_t share_bytes
     cdef Py_ssize_t n_bytes     # of all texts
-    cdef Part *parts
-    cdef Py_ssize_t n_parts
-    cdef Py_ssize_t parts_capacity
-    cdef Py_ssize_t *first_parts        # text i is parts[first_parts[i]:first_parts[i + 1]]
-    cdef Py_ssize_t *runs               # run i is parts[runs[i]:runs[i + 1]]
+    cdef Share *shares
+    cdef Py_ssize_t n_shares
+    cdef Py_ssize_t shares_capacity
+    cdef Py_ssize_t *first_shares       # text i is shares[first_shares[i]:first_shares[i + 1]]
+    cdef Py_ssize_t *runs               # run i is shares[runs[i]:runs[i + 1]]
     cdef Py_ssize_t n_runs
     cdef bint counting
     cdef Workspace **works      # one for each worker
@@ -46,12 +47,12 @@ cdef class Batch:
 
     cdef int take_apart(self, Py_ssize_t number) except -1
     cdef int add_stretch(self, Py_ssize_t number, const uint8_t *text, Py_ssize_t size, uint32_t special) except -1
-    cdef int add_part(self, Part part) except -1
+    cdef int add_share(self, Share share) except -1
     cdef int make_runs(self) except -1
     cdef EncodeStatus encode_run(self, Py_ssize_t run, Workspace *work, int number) noexcept nogil
-    cdef EncodeStatus encode_part(self, Part *part, Workspace *work) noexcept nogil
+    cdef EncodeStatus encode_share(self, Share *share, Workspace *work) noexcept nogil
     cdef int encode_run_by_python(self, Py_ssize_t run, Workspace *work) except -1
-    cdef int check_cuts(self) except -1
+    cdef int check_borders(self) except -1
     cdef int list_run(self, Py_ssize_t run, Workspace *work) except -1
     cdef list list_text(self, Py_ssize_t number)
     cdef bint in_order(self)

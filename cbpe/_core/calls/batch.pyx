@@ -1,10 +1,11 @@
 """Encoding many texts, or one long text, with several threads.
 
-The texts come apart into parts: stretches between special tokens, the long ones cut where a piece is likely to begin.
-Threads take runs of parts, one after another, and encode each into a workspace of their own without the GIL.
+The texts come apart into shares of the work: stretches between special tokens, the long ones divided where a piece is
+likely to begin.
+Threads take runs of shares, one after another, and encode each into a workspace of their own without the GIL.
 
-Where a piece begins, what follows is split as if nothing came before. A cut is right if a piece of the text before it
-ends there. The batch checks this later, and encodes again what follows a wrong cut.
+Where a piece begins, what follows is split as if nothing came before. The border of a share is right if a piece of the
+text before it ends there. The batch checks this later, and encodes again what follows a wrong border.
 """
 
 cimport cython
@@ -27,14 +28,14 @@ from cbpe._core.vocabulary.tables cimport NONE
 from cbpe._core.calls.parallel import checked_workers, run_in_threads
 
 cdef enum:
-    SMALLEST_PART = 1 << 15     # bytes of text that are worth another thread's attention
-    LARGEST_PART = 1 << 20
-    PARTS_PER_WORKER = 8        # the more, the better they share; the fewer, the less there is to put together
-    LEAD = 1 << 10              # bytes that are split before a cut, to learn where pieces begin
+    SMALLEST_SHARE = 1 << 15    # bytes of text that are worth another thread's attention
+    LARGEST_SHARE = 1 << 20
+    SHARES_PER_WORKER = 8       # the more, the better all are busy; the fewer, the less there is to put together
+    LEAD = 1 << 10              # bytes that are split before a border, to learn where pieces begin
     SPANS = 64
 
 
-cdef Py_ssize_t find_cut(
+cdef Py_ssize_t find_border(
     const SplitTables *split, const uint8_t *text, Py_ssize_t size, Py_ssize_t target, Reading *reading
 ) noexcept nogil:
     """Where a piece is likely to begin, at or after text[target]: `size` if no place is found, -1 if that takes long
@@ -56,8 +57,8 @@ cdef Py_ssize_t find_cut(
 cdef class Batch:
     """The texts of one call, on their way to token ids.
 
-    workers: how many threads, or None for all cores. part_bytes: how long the parts are that a long text is cut into;
-    None: whatever serves the threads best. What is refused (see Engine.encode_text) is so before anything is encoded.
+    workers: how many threads, or None for all cores. share_bytes: how long shares of a long text are; None: whatever
+    serves the threads best. What is refused (see Engine.encode_text) is so before anything is encoded.
     """
 
     def __cinit__(
@@ -67,7 +68,7 @@ cdef class Batch:
         SpecialTokens allowed,
         SpecialTokens forbidden,
         workers=None,
-        part_bytes=None,
+        share_bytes=None,
     ):
         cdef Py_ssize_t i
         self.n_workers = checked_workers(workers)
@@ -88,17 +89,17 @@ cdef class Batch:
             refuse_special(&self.forms[i], forbidden)
         if engine.split == NULL:
             self.n_workers = 1      # the splitter is Python's: threads would only wait for each other
-        self.part_bytes = part_bytes or max(
-            SMALLEST_PART, min(LARGEST_PART, self.n_bytes // (self.n_workers * PARTS_PER_WORKER))
+        self.share_bytes = share_bytes or max(
+            SMALLEST_SHARE, min(LARGEST_SHARE, self.n_bytes // (self.n_workers * SHARES_PER_WORKER))
         )
-        self.first_parts = <Py_ssize_t *>malloc((len(self.texts) + 1) * sizeof(Py_ssize_t))
-        if self.first_parts == NULL:
+        self.first_shares = <Py_ssize_t *>malloc((len(self.texts) + 1) * sizeof(Py_ssize_t))
+        if self.first_shares == NULL:
             raise MemoryError
         for i in range(len(self.texts)):
-            self.first_parts[i] = self.n_parts
+            self.first_shares[i] = self.n_shares
             self.take_apart(i)
             PyErr_CheckSignals()
-        self.first_parts[len(self.texts)] = self.n_parts
+        self.first_shares[len(self.texts)] = self.n_shares
         self.make_runs()
         self.n_workers = max(1, min(self.n_workers, self.n_runs))
         self.works = <Workspace **>calloc(self.n_workers, sizeof(Workspace *))
@@ -115,8 +116,8 @@ cdef class Batch:
             free(self.forms[i].owned)
         free(self.forms)
         free(self.works)
-        free(self.parts)
-        free(self.first_parts)
+        free(self.shares)
+        free(self.first_shares)
         free(self.runs)
 
     # ---- Taking the texts apart
@@ -139,45 +140,45 @@ cdef class Batch:
         cdef Reading reading
         while True:
             stop = size
-            # What is left is not cut off for less than half a part.
-            if self.n_workers > 1 and size - start > self.part_bytes + self.part_bytes // 2:
-                target = start + self.part_bytes
+            # What is left is not cut off for less than half a share.
+            if self.n_workers > 1 and size - start > self.share_bytes + self.share_bytes // 2:
+                target = start + self.share_bytes
                 reading = read_from(character_start(text, size, max(start, target - LEAD)))
                 stop = -1
                 while stop < 0:
                     with nogil:
-                        stop = find_cut(self.engine.split, text, size, target, &reading)
+                        stop = find_border(self.engine.split, text, size, target, &reading)
                     PyErr_CheckSignals()
-            self.add_part(Part(text, size, start, stop, special if stop == size else NONE, number, 0, 0, 0, 0))
+            self.add_share(Share(text, size, start, stop, special if stop == size else NONE, number, 0, 0, 0, 0))
             start = stop
             if start == size:
                 return 0
 
-    cdef int add_part(self, Part part) except -1:
+    cdef int add_share(self, Share share) except -1:
         cdef Py_ssize_t capacity
         cdef void *grown
-        if self.n_parts == self.parts_capacity:
-            capacity = 2 * self.parts_capacity + len(self.texts) + 1
-            grown = realloc(self.parts, capacity * sizeof(Part))
+        if self.n_shares == self.shares_capacity:
+            capacity = 2 * self.shares_capacity + len(self.texts) + 1
+            grown = realloc(self.shares, capacity * sizeof(Share))
             if grown == NULL:
                 raise MemoryError
-            self.parts = <Part *>grown
-            self.parts_capacity = capacity
-        self.parts[self.n_parts] = part
-        self.n_parts += 1
+            self.shares = <Share *>grown
+            self.shares_capacity = capacity
+        self.shares[self.n_shares] = share
+        self.n_shares += 1
         return 0
 
     cdef int make_runs(self) except -1:
-        """Put the parts together to runs that are worth a thread's attention."""
+        """Put the shares together to runs that are worth a thread's attention."""
         cdef Py_ssize_t i, n_bytes = 0
-        self.runs = <Py_ssize_t *>malloc((self.n_parts + 1) * sizeof(Py_ssize_t))
+        self.runs = <Py_ssize_t *>malloc((self.n_shares + 1) * sizeof(Py_ssize_t))
         if self.runs == NULL:
             raise MemoryError
         self.runs[0] = 0
-        for i in range(self.n_parts):
+        for i in range(self.n_shares):
             # A special token, or a text, costs something even if it is short.
-            n_bytes += self.parts[i].stop - self.parts[i].start + 16
-            if n_bytes >= self.part_bytes or i == self.n_parts - 1:
+            n_bytes += self.shares[i].stop - self.shares[i].start + 16
+            if n_bytes >= self.share_bytes or i == self.n_shares - 1:
                 self.n_runs += 1
                 self.runs[self.n_runs] = i + 1
                 n_bytes = 0
@@ -191,12 +192,12 @@ cdef class Batch:
         cdef bytearray offsets
         cdef int64_t *where
         run_in_threads(self.work, self.n_workers, self.stop)
-        self.check_cuts()
+        self.check_borders()
         offsets = bytearray(sizeof(int64_t) * (len(self.texts) + 1))
         where = <int64_t *>PyByteArray_AS_STRING(offsets)
         for i in range(len(self.texts)):
-            for k in range(self.first_parts[i], self.first_parts[i + 1]):
-                n += self.parts[k].n_ids
+            for k in range(self.first_shares[i], self.first_shares[i + 1]):
+                n += self.shares[k].n_ids
             where[i + 1] = n
         return memoryview(offsets).cast("q")
 
@@ -236,59 +237,60 @@ cdef class Batch:
         cdef Py_ssize_t i
         cdef EncodeStatus status = DONE
         for i in range(self.runs[run], self.runs[run + 1]):
-            self.parts[i].worker = number
-            status = self.encode_part(&self.parts[i], work)
+            self.shares[i].worker = number
+            status = self.encode_share(&self.shares[i], work)
             if status != DONE:
                 break
         # Python's handlers of signals have their turn after each run.
         return INTERRUPTED if status == DONE and pause(&work.room) < 0 else status
 
-    cdef EncodeStatus encode_part(self, Part *part, Workspace *work) noexcept nogil:
+    cdef EncodeStatus encode_share(self, Share *share, Workspace *work) noexcept nogil:
         cdef EncodeStatus status
         cdef Py_ssize_t before = work.n_ids + work.n_counted
-        cdef Reading reading = read_from(part.start)
-        part.first = work.n_ids
+        cdef Reading reading = read_from(share.start)
+        share.first = work.n_ids
         while True:
             status = encode_slice(
-                &self.engine.vocabulary.tables, self.engine.split, work, part.text, part.size, part.stop, &reading, NULL
+                &self.engine.vocabulary.tables, self.engine.split, work, share.text, share.size, share.stop, &reading,
+                NULL
             )
             if status != MORE:
                 break
             if pause(&work.room) < 0:
                 return INTERRUPTED
-        part.ended = reading.position
-        if status == DONE and part.special != NONE:
-            status = append_id(work, part.special)
-        part.n_ids = work.n_ids + work.n_counted - before
+        share.ended = reading.position
+        if status == DONE and share.special != NONE:
+            status = append_id(work, share.special)
+        share.n_ids = work.n_ids + work.n_counted - before
         return status
 
     cdef int encode_run_by_python(self, Py_ssize_t run, Workspace *work) except -1:
         cdef Py_ssize_t i, before
-        cdef Part *part
+        cdef Share *share
         for i in range(self.runs[run], self.runs[run + 1]):
-            part = &self.parts[i]
-            part.first = work.n_ids
+            share = &self.shares[i]
+            share.first = work.n_ids
             before = work.n_ids + work.n_counted
-            self.engine.encode_by_python(work, part.text, 0, part.size)
-            if part.special != NONE:
-                self.engine.check(append_id(work, part.special), work)
-            part.n_ids = work.n_ids + work.n_counted - before
-            part.ended = part.size
+            self.engine.encode_by_python(work, share.text, 0, share.size)
+            if share.special != NONE:
+                self.engine.check(append_id(work, share.special), work)
+            share.n_ids = work.n_ids + work.n_counted - before
+            share.ended = share.size
         return 0
 
-    cdef int check_cuts(self) except -1:
-        """Encode again what comes after a cut where no piece ended."""
+    cdef int check_borders(self) except -1:
+        """Encode again what comes after a border where no piece ended."""
         cdef Py_ssize_t i
         cdef EncodeStatus status
-        cdef Part *part
-        for i in range(1, self.n_parts):
-            part = &self.parts[i]
-            if part.start == 0 or self.parts[i - 1].ended == part.start:
+        cdef Share *share
+        for i in range(1, self.n_shares):
+            share = &self.shares[i]
+            if share.start == 0 or self.shares[i - 1].ended == share.start:
                 continue
-            part.start = self.parts[i - 1].ended
-            part.worker = 0
+            share.start = self.shares[i - 1].ended
+            share.worker = 0
             with nogil:
-                status = self.encode_part(part, self.works[0])
+                status = self.encode_share(share, self.works[0])
             self.engine.check(status, self.works[0])
         return 0
 
@@ -314,51 +316,51 @@ cdef class Batch:
         """Make the lists of the texts that are all in this run, while other threads encode."""
         cdef Py_ssize_t start = self.runs[run], stop = self.runs[run + 1], number
         cdef bint all_listed = True
-        for number in range(self.parts[start].number, self.parts[stop - 1].number + 1):
-            if self.first_parts[number] >= start and self.first_parts[number + 1] <= stop:
+        for number in range(self.shares[start].number, self.shares[stop - 1].number + 1):
+            if self.first_shares[number] >= start and self.first_shares[number + 1] <= stop:
                 self.results[number] = self.list_text(number)
             else:
                 all_listed = False
         if all_listed:
-            work.n_ids = self.parts[start].first
+            work.n_ids = self.shares[start].first
         return 0
 
     cdef list list_text(self, Py_ssize_t number):
         cdef Py_ssize_t i, n = 0
-        cdef const Part *part
-        for i in range(self.first_parts[number], self.first_parts[number + 1]):
-            n += self.parts[i].n_ids
+        cdef const Share *share
+        for i in range(self.first_shares[number], self.first_shares[number + 1]):
+            n += self.shares[i].n_ids
         cdef list result = start_list(n)
         n = 0
-        for i in range(self.first_parts[number], self.first_parts[number + 1]):
-            part = &self.parts[i]
-            self.engine.put_ints(<PyObject *>result, n, self.works[part.worker].ids + part.first, part.n_ids)
-            n += part.n_ids
+        for i in range(self.first_shares[number], self.first_shares[number + 1]):
+            share = &self.shares[i]
+            self.engine.put_ints(<PyObject *>result, n, self.works[share.worker].ids + share.first, share.n_ids)
+            n += share.n_ids
         return finish_list(result)
 
     cdef bint in_order(self):
         """Whether all ids stand in the first workspace, in the order of the texts."""
         cdef Py_ssize_t i, n = 0
-        for i in range(self.n_parts):
-            if self.parts[i].worker != 0 or self.parts[i].first != n:
+        for i in range(self.n_shares):
+            if self.shares[i].worker != 0 or self.shares[i].first != n:
                 return False
-            n += self.parts[i].n_ids
+            n += self.shares[i].n_ids
         return self.works[0] != NULL and self.works[0].n_ids == n
 
     cdef uint32_t *gather(self) except NULL:
         """All ids in the order of the texts. The caller frees them."""
         cdef Py_ssize_t i, n = 0
-        cdef const Part *part
+        cdef const Share *share
         cdef uint32_t *ids
-        for i in range(self.n_parts):
-            n += self.parts[i].n_ids
+        for i in range(self.n_shares):
+            n += self.shares[i].n_ids
         ids = <uint32_t *>malloc((n + 1) * sizeof(uint32_t))
         if ids == NULL:
             raise MemoryError
         with nogil:
             n = 0
-            for i in range(self.n_parts):
-                part = &self.parts[i]
-                memcpy(ids + n, self.works[part.worker].ids + part.first, part.n_ids * sizeof(uint32_t))
-                n += part.n_ids
+            for i in range(self.n_shares):
+                share = &self.shares[i]
+                memcpy(ids + n, self.works[share.worker].ids + share.first, share.n_ids * sizeof(uint32_t))
+                n += share.n_ids
         return ids

@@ -54,7 +54,7 @@ class Encoder:
         allowed: SpecialTokens | None,
         forbidden: SpecialTokens | None,
         workers: int | None = None,
-        part_bytes: int | None = None,
+        share_bytes: int | None = None,
     ) -> list[list[int]]: ...
     def _encode_flat(
         self,
@@ -62,7 +62,7 @@ class Encoder:
         allowed: SpecialTokens | None,
         forbidden: SpecialTokens | None,
         workers: int | None = None,
-        part_bytes: int | None = None,
+        share_bytes: int | None = None,
     ) -> tuple[Buffer, array[int]]: ...
     def _encode_dropping(
         self,

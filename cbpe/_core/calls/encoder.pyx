@@ -254,14 +254,14 @@ cdef class Encoder:
         """The same as buffers of uint32[n] and int64[n, 2]."""
         return encode_located(self.installed(), text, allowed, forbidden)
 
-    def _encode_batch(self, texts, SpecialTokens allowed, SpecialTokens forbidden, workers=None, part_bytes=None):
-        """The ids of each text: list[list[int]]. part_bytes is how long texts are cut between threads, for tests."""
-        return Batch(self.installed(), texts, allowed, forbidden, workers, part_bytes).lists()
+    def _encode_batch(self, texts, SpecialTokens allowed, SpecialTokens forbidden, workers=None, share_bytes=None):
+        """The ids of each text: list[list[int]]. share_bytes is how much of a text a thread takes, for tests."""
+        return Batch(self.installed(), texts, allowed, forbidden, workers, share_bytes).lists()
 
-    def _encode_flat(self, texts, SpecialTokens allowed, SpecialTokens forbidden, workers=None, part_bytes=None):
+    def _encode_flat(self, texts, SpecialTokens allowed, SpecialTokens forbidden, workers=None, share_bytes=None):
         """The ids of all texts in a row, as a buffer of uint32[n], and where each text's begin, as a buffer
         of int64[texts + 1]."""
-        cdef Batch batch = Batch(self.installed(), texts, allowed, forbidden, workers, part_bytes)
+        cdef Batch batch = Batch(self.installed(), texts, allowed, forbidden, workers, share_bytes)
         cdef TokenBuffer buffer
         offsets = batch.encode()
         if batch.in_order():

@@ -1,4 +1,4 @@
-"""Batches, and long texts in parts: the same tokens as one text at a time by one thread, however the work is shared."""
+"""Batches, and long texts in shares: the same tokens as one text at a time by one thread, however they are shared."""
 
 import random
 import signal
@@ -63,37 +63,37 @@ def long_text(seed, n):
 
 
 @given(st.lists(texts, max_size=8), patterns, st.booleans(), st.integers(1, 4), st.sampled_from([1, 2, 7, 30, None]))
-def test_a_batch_is_each_text_alone(batch, pattern, special, workers, part_bytes):
+def test_a_batch_is_each_text_alone(batch, pattern, special, workers, share_bytes):
     tok = made(pattern)
     allowed = tok._special if special else None
     expected = [tok._encode(text, allowed, None) for text in batch]
-    assert tok._encode_batch(batch, allowed, None, workers, part_bytes) == expected
-    tokens, offsets = tok._encode_flat(batch, allowed, None, workers, part_bytes)
+    assert tok._encode_batch(batch, allowed, None, workers, share_bytes) == expected
+    tokens, offsets = tok._encode_flat(batch, allowed, None, workers, share_bytes)
     assert list(memoryview(tokens)) == [token for ids in expected for token in ids]
     assert list(offsets) == [sum(map(len, expected[:i])) for i in range(len(batch) + 1)]
 
 
 @given(texts, patterns, st.booleans(), st.sampled_from([1, 3, 10, 50]))
-def test_a_long_text_in_parts_is_the_text_as_a_whole(text, pattern, special, part_bytes):
+def test_a_long_text_in_shares_is_the_text_as_a_whole(text, pattern, special, share_bytes):
     tok = made(pattern)
     allowed = tok._special if special else None
-    assert tok._encode_batch([text], allowed, None, 3, part_bytes) == [tok._encode(text, allowed, None)]
+    assert tok._encode_batch([text], allowed, None, 3, share_bytes) == [tok._encode(text, allowed, None)]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
-@pytest.mark.parametrize("part_bytes", [100, 5000, None])
-def test_named_encodings_in_parts(name, part_bytes):
+@pytest.mark.parametrize("share_bytes", [100, 5000, None])
+def test_named_encodings_in_shares(name, share_bytes):
     enc = cbpe.get_encoding(name)
     text = long_text(1, 40_000)
     expected = enc.encode_ordinary(text)
-    assert enc._encode_batch([text], None, None, 4, part_bytes)[0] == expected
+    assert enc._encode_batch([text], None, None, 4, share_bytes)[0] == expected
     assert enc.encode_ordinary(text, workers=3) == expected
     assert enc.encode(text, disallowed_special=(), workers=3) == expected
     assert list(enc.encode_to_numpy(text, disallowed_special=(), workers=None)) == expected
     assert enc.count(text, disallowed_special=(), workers=2) == len(expected)
 
 
-def test_parts_that_hardly_ever_end_where_a_piece_does():
+def test_shares_that_hardly_ever_end_where_a_piece_does():
     # A piece begins at every third digit of a run: where, only the beginning of the run tells.
     enc = cbpe.get_encoding("cl100k_base")
     text = "7" * 100_001 + " " * 5001 + "x" + "8" * 50_000
@@ -102,7 +102,7 @@ def test_parts_that_hardly_ever_end_where_a_piece_does():
 
 
 @pytest.mark.parametrize("letter", ["a", "\u00e9"])
-def test_a_piece_that_takes_the_splitter_several_turns_is_found_in_parts(enc, letter):
+def test_a_piece_that_takes_the_splitter_several_turns_is_found_in_shares(enc, letter):
     text = letter * 20_000_000 + " word" * 400_000
     np.testing.assert_array_equal(enc.encode_to_numpy(text, workers=3), enc.encode_to_numpy(text))
 
