@@ -6,11 +6,12 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, and_, exists, select, union
+from sqlalchemy import Connection, exists, select, union
 from sqlalchemy.sql import ColumnElement
 
-from store.database.schema import merges, names, special_tokens, tags, tokens, versions, vocabularies
+from store.database.schema import names, special_tokens, tags, token_places, versions, vocabularies
 from store.records.content import readable_pattern
+from store.records.places import having, places_in
 from store.records.references import checked_name
 from store.records.versions import FEW, Version, fetch, fetch_by_id
 
@@ -53,19 +54,17 @@ class TokenPlace(NamedTuple):
 def find_token(connection: Connection, token: str | bytes) -> list[TokenPlace]:
     """The places of a token, in order of name, number and id."""
     spelled = spelled_out(token)
-    made = and_(merges.c.vocabulary_id == tokens.c.vocabulary_id, merges.c.new_id == tokens.c.id)
-    ordinary = (
-        select(versions.c.id, tokens.c.id, merges.c.rank)
-        .join_from(tokens, versions, tokens.c.vocabulary_id == versions.c.vocabulary_id)
-        .outerjoin(merges, made)
-        .where(tokens.c.bytes == spelled)
+    buckets = having(spelled, versions.c.id, token_places.c.entries).join_from(
+        token_places, versions, token_places.c.vocabulary_id == versions.c.vocabulary_id
     )
     special = select(special_tokens.c.version_id, special_tokens.c.id).where(special_tokens.c.bytes == spelled)
-    places = [*connection.execute(ordinary).all(), *((*row, None) for row in connection.execute(special))]
+    ordinary = connection.execute(buckets).all()
+    places = [(version_id, *place) for version_id, entries in ordinary for place in places_in(entries, spelled)]
+    places += [(*row, None) for row in connection.execute(special).all()]
     ids = {place[0] for place in places}
-    having = fetch_by_id(connection, versions.c.id.in_(list(ids)) if len(ids) <= FEW else has_token(token))
-    found = [TokenPlace(having[version_id], token_id, rank) for version_id, token_id, rank in places]
-    return sorted(found, key=lambda place: (place.version.name, place.version.number, place.id))
+    found = fetch_by_id(connection, versions.c.id.in_(list(ids)) if len(ids) <= FEW else has_token(token))
+    known = [TokenPlace(found[version_id], token_id, rank) for version_id, token_id, rank in places]
+    return sorted(known, key=lambda place: (place.version.name, place.version.number, place.id))
 
 
 def ordering(order: str) -> list[ColumnElement[Any]]:
@@ -120,14 +119,10 @@ def text(what: str, value: str) -> str:
 
 
 def has_token(token: str | bytes) -> ColumnElement[bool]:
-    """Asked from the token's rows: to look for them in each version would take as long as there are versions."""
+    """Asked from where tokens are: to look for them in each version would take as long as there are versions."""
     spelled = spelled_out(token)
-    having = versions.alias("having")
-    ordinary = (
-        select(having.c.id)
-        .join_from(tokens, having, tokens.c.vocabulary_id == having.c.vocabulary_id)
-        .where(tokens.c.bytes == spelled)
-    )
+    with_it = versions.alias("with_it")
+    ordinary = select(with_it.c.id).where(with_it.c.vocabulary_id.in_(having(spelled, token_places.c.vocabulary_id)))
     special = select(special_tokens.c.version_id).where(special_tokens.c.bytes == spelled)
     return versions.c.id.in_(union(ordinary, special))
 

@@ -16,6 +16,7 @@ from store.errors import NotFound, Refused
 from store.records import audit, labels
 from store.records.names import last_number, lock_name
 from store.records.references import checked_alias, checked_label, checked_name, shown
+from store.records.rows import delete_sql_rows
 from store.records.versions import DESCRIBED, Version, fetch_one, find_row
 
 __all__ = [
@@ -270,7 +271,9 @@ def remove_unused(database: Database) -> int:
 
     def work(connection: Connection) -> int:
         used = exists().where(versions.c.vocabulary_id == vocabularies.c.id)
-        gone = connection.execute(delete(vocabularies).where(~used).returning(vocabularies.c.id)).all()
+        gone = connection.scalars(delete(vocabularies).where(~used).returning(vocabularies.c.id)).all()
+        for vocabulary_id in gone:
+            delete_sql_rows(connection, vocabulary_id)
         audit.record(connection, "vacuum", None, vocabularies=len(gone))
         return len(gone)
 

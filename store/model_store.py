@@ -12,7 +12,7 @@ from sqlalchemy import URL
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.record import TrainingRecord
-from store import asking, changing, comparing, loading, moving, saving, verifying
+from store import asking, changing, comparing, expanding, loading, moving, saving, verifying
 from store.database.locations import find_store, is_in_memory, shown_url, sqlite_path
 from store.database.opening import Database
 from store.errors import NotFound
@@ -276,6 +276,19 @@ class ModelStore:
         removed = changing.remove_unused(self._database)
         self._database.compact()
         return removed
+
+    def write_rows(self, reference: str | Version | None = None) -> int:
+        """Write the tokens and merges of a version's vocabulary, or of all vocabularies, as rows of the tables `tokens`
+        and `merges`, for SQL to ask. The store itself needs none of them.
+
+        Returns of how many vocabularies it wrote rows: not of those that had them already. Raises as load does.
+        """
+        return expanding.write_rows(self._database, reference)
+
+    def remove_rows(self, reference: str | Version | None = None) -> int:
+        """Remove the rows that write_rows wrote; the room that they took is free after vacuum(). Returns of how many
+        vocabularies it removed rows. Raises as load does."""
+        return expanding.remove_rows(self._database, reference)
 
     def audit_log(self, name: str | None = None, limit: int | None = None) -> list[audit.Change]:
         """All changes, the newest first. With a name: the changes under that name, as it was at the time, and the

@@ -1,4 +1,5 @@
-"""Saving: a tokenizer becomes a version, its vocabulary packed and as rows, in one transaction."""
+"""Saving: a tokenizer becomes a version, its vocabulary packed and the places of its tokens beside it, in one
+transaction."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from store.records.content import readable_pattern
 from store.records.labels import Labels
 from store.records.limits import MAX_JSON_BYTES, MAX_PACKED_BYTES, MAX_PATTERN, MAX_TOKEN_BYTES
 from store.records.names import last_number, locked_name
+from store.records.places import place_rows
 from store.records.references import UNSTORABLE, shown
 from store.records.versions import Version, fetch_one, find_row, seal_of
 
@@ -36,6 +38,7 @@ class Entry:
     vocabulary_digest: str
     training: TrainingRecord | None
     parent_digest: str | None = None  # if the parent itself may be in another store
+    places: tuple[tuple[int, bytes], ...] = ()  # of the tokens, if they were made before the transaction
 
 
 def entry_of(model: Model, training: TrainingRecord | None = None, parent_digest: str | None = None) -> Entry:
@@ -75,7 +78,19 @@ def save(
 ) -> Version:
     """Make the entry a version, unless the newest of that name already is the same, and put the labels on it either
     way. The action and its details go to the audit log."""
-    return database.write(lambda connection: put(connection, entry, name, given, parent, action, **details))
+    prepared = with_places(database, entry)
+    return database.write(lambda connection: put(connection, prepared, name, given, parent, action, **details))
+
+
+def with_places(database: Database, entry: Entry) -> Entry:
+    """The entry with the places of its tokens, if its vocabulary is new: they are made before others have to wait."""
+    with database.reading() as connection:
+        is_known = known_vocabulary(connection, entry) is not None
+    return entry if is_known else dataclasses.replace(entry, places=places_of(entry))
+
+
+def places_of(entry: Entry) -> tuple[tuple[int, bytes], ...]:
+    return tuple(place_rows(checked_vocabulary(entry.model.vocabulary)))
 
 
 def put(
@@ -148,9 +163,9 @@ def add_version(connection: Connection, name_row: Row[Any], entry: Entry, parent
 
 def vocabulary_id(connection: Connection, entry: Entry) -> int:
     """The id of the vocabulary's row, which is made if it is not there: each vocabulary is stored once."""
-    known = connection.scalar(select(vocabularies.c.id).where(vocabularies.c.digest == entry.vocabulary_digest))
+    known = known_vocabulary(connection, entry)
     if known is not None:
-        return int(known)
+        return known
     vocabulary = checked_vocabulary(entry.model.vocabulary)
     new = insert(vocabularies).values(
         digest=entry.vocabulary_digest,
@@ -159,8 +174,13 @@ def vocabulary_id(connection: Connection, entry: Entry) -> int:
         packed=entry.model.vocabulary,
     )
     made: int = connection.execute(new.returning(vocabularies.c.id)).scalar_one()
-    rows.insert_vocabulary_rows(connection, made, vocabulary)
+    rows.insert_places(connection, made, entry.places or places_of(entry))
     return made
+
+
+def known_vocabulary(connection: Connection, entry: Entry) -> int | None:
+    found = connection.scalar(select(vocabularies.c.id).where(vocabularies.c.digest == entry.vocabulary_digest))
+    return None if found is None else int(found)
 
 
 def checked_vocabulary(packed: bytes) -> Vocabulary:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import ColumnElement
 
@@ -16,9 +16,20 @@ from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.tokenizers.description import KINDS, canonical_form
 from store.database.failures import UNREADABLE
 from store.database.opening import Database
-from store.database.schema import alias_history, aliases, merges, names, special_tokens, tokens, versions, vocabularies
+from store.database.schema import (
+    alias_history,
+    aliases,
+    merges,
+    names,
+    special_tokens,
+    token_places,
+    tokens,
+    versions,
+    vocabularies,
+)
 from store.errors import Damaged
 from store.records.content import STORED, model_of, readable_pattern, training_of
+from store.records.places import place_rows
 from store.records.rows import merge_rows, special_token_rows, token_rows
 from store.records.versions import Version, find_row
 
@@ -101,14 +112,21 @@ def vocabulary_problems(connection: Connection, vocabulary_id: int) -> Iterator[
         return
     if (row.n_tokens, row.n_merges) != (len(vocabulary), vocabulary.n_merges):
         yield f"{what}: it says {row.n_tokens} tokens and {row.n_merges} merges, which are not what it has"
-    token = tokens.c
-    written = select(token.id, token.bytes, token.text).where(token.vocabulary_id == vocabulary_id)
-    there = connection.execute(written.order_by(token.id))
-    yield from row_problems(f"{what}, tokens", token_rows(vocabulary), there)
-    merge = merges.c
-    joined = select(merge.new_id, merge.rank, merge.left_id, merge.right_id).where(merge.vocabulary_id == vocabulary_id)
-    there = connection.execute(joined.order_by(merge.rank))
-    yield from row_problems(f"{what}, merges", merge_rows(vocabulary), there)
+    place = token_places.c
+    there = connection.execute(select(place.bucket, place.entries).where(place.vocabulary_id == vocabulary_id))
+    yield from row_problems(f"{what}, places of tokens", place_rows(vocabulary), there)
+    yield from sql_row_problems(connection, row, vocabulary)
+
+
+def sql_row_problems(connection: Connection, row: Row[Any], vocabulary: Vocabulary) -> Iterator[str]:
+    """Where the rows of tokens and merges are not those of a vocabulary, or are there and should not be."""
+    token, merge = tokens.c, merges.c
+    written = select(token.id, token.bytes, token.text).where(token.vocabulary_id == row.id).order_by(token.id)
+    joined = select(merge.new_id, merge.rank, merge.left_id, merge.right_id).where(merge.vocabulary_id == row.id)
+    there = connection.execute(written), connection.execute(joined.order_by(merge.rank))
+    wanted = (token_rows(vocabulary), merge_rows(vocabulary)) if row.has_rows else ((), ())
+    yield from row_problems(f"vocabulary {row.id}, tokens", wanted[0], there[0])
+    yield from row_problems(f"vocabulary {row.id}, merges", wanted[1], there[1])
 
 
 def row_problems(what: str, right: Iterable[tuple[Any, ...]], there: Iterable[Any]) -> Iterator[str]:

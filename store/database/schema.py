@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     DateTime,
     Dialect,
@@ -28,12 +29,13 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 
 from store.errors import Damaged
 
-REVISIONS = ("1", "2", "3", "4", "5")  # of the schema, all that this version of cbpe knows, the oldest first
+REVISIONS = ("1", "2", "3", "4", "5", "6")  # of the schema, all that this version of cbpe knows, the oldest first
 VERSION_TABLE = "store_schema"  # where the revision of a store is written down
 
 
@@ -95,12 +97,24 @@ vocabularies = Table(
     Column("n_tokens", Integer, nullable=False, index=True),
     Column("n_merges", Integer, nullable=False),
     Column("packed", LargeBinary, nullable=False),  # Vocabulary.pack()
+    Column("has_rows", Boolean, nullable=False, server_default=false()),  # in tokens and merges
 )
+
+token_places = Table(
+    "token_places",
+    metadata,
+    Column("bucket", Integer, primary_key=True, autoincrement=False),
+    Column("vocabulary_id", Integer, ForeignKey("vocabularies.id", ondelete="CASCADE"), primary_key=True, index=True),
+    Column("entries", LargeBinary, nullable=False),  # of tokens, ids and ranks (store/records/places.py)
+)
+
+# The rows of tokens and merges refer to their vocabulary without a foreign key, which the database would look at for
+# each of them.
 
 tokens = Table(
     "tokens",
     metadata,
-    Column("vocabulary_id", Integer, ForeignKey("vocabularies.id", ondelete="CASCADE"), primary_key=True),
+    Column("vocabulary_id", Integer, primary_key=True),
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("bytes", LargeBinary, nullable=False),
     Column("text", Text, FetchedValue(), nullable=False),  # for people; SQLite computes it (store/records/rows.py)
@@ -111,7 +125,7 @@ tokens = Table(
 merges = Table(
     "merges",
     metadata,
-    Column("vocabulary_id", Integer, ForeignKey("vocabularies.id", ondelete="CASCADE"), primary_key=True),
+    Column("vocabulary_id", Integer, primary_key=True),
     Column("new_id", BigInteger, primary_key=True, autoincrement=False),  # each token is made by one merge at most
     Column("rank", Integer, nullable=False),  # 0 applies first
     Column("left_id", BigInteger, nullable=False),  # -1 - b for the byte b where that has no token

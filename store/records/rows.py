@@ -1,19 +1,31 @@
-"""Vocabularies as rows, for SQL: what is in the packed form, token by token and merge by merge."""
+"""Vocabularies as rows: where their tokens are, for the store's own questions, and each token and merge, for SQL."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, TableClause, column, insert, table
+from sqlalchemy import Connection, TableClause, column, delete, insert, table
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.minbpe import render_token
-from store.database.schema import merges, special_tokens, tokens
+from store.database.schema import merges, special_tokens, token_places, tokens
 
-__all__ = ["insert_special_tokens", "insert_vocabulary_rows", "merge_rows", "special_token_rows", "token_rows"]
+__all__ = [
+    "SqlRows",
+    "delete_sql_rows",
+    "insert_places",
+    "insert_special_tokens",
+    "insert_sql_rows",
+    "merge_rows",
+    "special_token_rows",
+    "sql_rows",
+    "token_rows",
+]
 
 MAX_SHOWN = 1000  # bytes of a token
+# Of the columns that are copied, which a binary COPY does not convert.
+TYPES_IN_POSTGRESQL = {"INTEGER": "int4", "BIGINT": "int8", "BLOB": "bytea", "TEXT": "text"}
 
 # SQLite keeps the text of a token in `shown` where it is not just the bytes, and computes `text`.
 tokens_in_sqlite = table("tokens", *map(column, ("vocabulary_id", "id", "bytes", "shown")))
@@ -50,25 +62,44 @@ def special_token_rows(special: Mapping[str, int]) -> Iterator[tuple[int, int, b
         yield position, token_id, spelled, readable(spelled)
 
 
-def insert_vocabulary_rows(connection: Connection, vocabulary_id: int, vocabulary: Vocabulary) -> None:
-    """Write all tokens and merges."""
-    insert_tokens(connection, vocabulary_id, vocabulary)
-    merge_columns = ("vocabulary_id", "new_id", "rank", "left_id", "right_id")
-    insert_rows(connection, merges, merge_columns, [(vocabulary_id, *row) for row in merge_rows(vocabulary)])
+def insert_places(connection: Connection, vocabulary_id: int, places: Iterable[tuple[int, bytes]]) -> None:
+    """Write where the tokens of a vocabulary are: the rows of place_rows."""
+    rows = [(bucket, vocabulary_id, entries) for bucket, entries in places]
+    insert_rows(connection, token_places, ("bucket", "vocabulary_id", "entries"), rows)
 
 
-def insert_tokens(connection: Connection, vocabulary_id: int, vocabulary: Vocabulary) -> None:
-    columns = ("vocabulary_id", "id", "bytes")
+class SqlRows(NamedTuple):
+    """The rows of tokens and of merges, as they are written."""
+
+    tokens: list[tuple[int, int, bytes, str | None]]
+    merges: list[tuple[int, int, int, int, int]]
+
+
+def sql_rows(vocabulary_id: int, vocabulary: Vocabulary, dialect: str) -> SqlRows:
+    """All tokens and merges for a database: PostgreSQL takes the text of each token, SQLite where it is not just the
+    bytes."""
     written = token_rows(vocabulary)
-    if connection.dialect.name == "sqlite":
-        insert_rows(
-            connection,
-            tokens_in_sqlite,
-            (*columns, "shown"),
-            [(vocabulary_id, i, token, None if text.encode() == token else text) for i, token, text in written],
-        )
+    if dialect == "sqlite":
+        shown = ((i, token, None if text.encode() == token else text) for i, token, text in written)
+        tokens_written = [(vocabulary_id, *row) for row in shown]
     else:
-        insert_rows(connection, tokens, (*columns, "text"), [(vocabulary_id, *row) for row in written])
+        tokens_written = [(vocabulary_id, *row) for row in written]
+    return SqlRows(tokens_written, [(vocabulary_id, *row) for row in merge_rows(vocabulary)])
+
+
+def insert_sql_rows(connection: Connection, rows: SqlRows) -> None:
+    """Write all tokens and merges."""
+    if connection.dialect.name == "sqlite":
+        insert_rows(connection, tokens_in_sqlite, ("vocabulary_id", "id", "bytes", "shown"), rows.tokens)
+    else:
+        insert_rows(connection, tokens, ("vocabulary_id", "id", "bytes", "text"), rows.tokens)
+    insert_rows(connection, merges, ("vocabulary_id", "new_id", "rank", "left_id", "right_id"), rows.merges)
+
+
+def delete_sql_rows(connection: Connection, vocabulary_id: int) -> None:
+    """Remove all tokens and merges of a vocabulary."""
+    connection.execute(delete(tokens).where(tokens.c.vocabulary_id == vocabulary_id))
+    connection.execute(delete(merges).where(merges.c.vocabulary_id == vocabulary_id))
 
 
 def insert_special_tokens(connection: Connection, version_id: int, special: Mapping[str, int]) -> None:
@@ -78,7 +109,7 @@ def insert_special_tokens(connection: Connection, version_id: int, special: Mapp
 
 
 def insert_rows(
-    connection: Connection, target: TableClause, columns: Sequence[str], rows: list[tuple[Any, ...]]
+    connection: Connection, target: TableClause, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> None:
     """Insert many rows at once."""
     if not rows:
@@ -91,10 +122,14 @@ def insert_rows(
     connection.exec_driver_sql(str(statement), rows)
 
 
-def copy_rows(connection: Connection, target: TableClause, columns: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
+def copy_rows(
+    connection: Connection, target: TableClause, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> None:
     """PostgreSQL's own way of taking many rows."""
     driver: Any = connection.connection.driver_connection
-    statement = f"COPY {target.name} ({', '.join(columns)}) FROM STDIN"
+    types = [TYPES_IN_POSTGRESQL[str(target.c[name].type)] for name in columns]
+    statement = f"COPY {target.name} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)"
     with driver.cursor() as cursor, cursor.copy(statement) as copy:
+        copy.set_types(types)
         for row in rows:
             copy.write_row(row)

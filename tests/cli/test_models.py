@@ -202,6 +202,7 @@ def test_verify_finds_what_is_wrong(models, tmp_path):
     assert rows("verify")["ok"] is True
     assert "all is well (versions: 2," in run("models", "verify").stdout
     assert "all is well (versions: 1," in run("models", "verify", "book@1").stdout
+    assert rows("write-rows") == {"written": 2}
     with closing(sqlite3.connect(tmp_path / "models.db")) as connection, connection:
         connection.execute("UPDATE tokens SET shown = 'wrong' WHERE id = 256")
     report = json.loads(run("models", "verify", "--json", exit_code=1).stdout)
@@ -210,6 +211,15 @@ def test_verify_finds_what_is_wrong(models, tmp_path):
 
 
 # ---- Changing
+
+
+def test_rows_are_written_for_sql_and_removed(models, tmp_path):
+    assert rows("write-rows", "book@1") == {"written": 1}
+    assert "vocabularies written as rows: 0" in run("models", "write-rows", "book@1").stdout
+    with closing(sqlite3.connect(tmp_path / "models.db")) as connection:
+        assert connection.execute("SELECT text FROM tokens WHERE id = 97").fetchall() == [("a",)]
+    assert rows("write-rows", "--remove") == {"removed": 1}
+    assert error_of("models", "write-rows", "nobody")
 
 
 def test_aliases_are_set_and_removed(models):

@@ -8,7 +8,7 @@ from sqlalchemy import func, select, update
 import cbpe
 from cbpe.tokenizers.description import describe
 from store import Damaged, NotFound, Refused
-from store.database.schema import alias_history, audit_log, metadata, tokens, vocabularies
+from store.database.schema import alias_history, audit_log, merges, metadata, token_places, tokens, vocabularies
 from store.records import audit
 
 TOKS = [cbpe.train("low lower lowest newer wider", size, special_tokens=["<|end|>"]) for size in (258, 260, 262)]
@@ -198,12 +198,14 @@ def test_what_an_alias_points_to_is_not_deleted_unless_forced(filled):
 
 def test_vacuum_removes_the_vocabularies_that_nothing_uses(filled):
     filled.save(TOKS[0], "b")
+    filled.write_rows()
     for reference in ("a@1", "a@2"):
         filled.delete(reference)
     assert filled.vacuum() == 1
     with filled._database.reading() as connection:
         assert connection.scalar(select(func.count()).select_from(vocabularies)) == 2
-        assert set(connection.scalars(select(tokens.c.vocabulary_id))) == {1, 3}
+        for table in (tokens, merges, token_places):
+            assert set(connection.scalars(select(table.c.vocabulary_id))) == {1, 3}
     assert filled.vacuum() == 0
     assert filled.load("b").merges == TOKS[0].merges
     assert filled.save(TOKS[1], "a").number == 4
@@ -212,6 +214,7 @@ def test_vacuum_removes_the_vocabularies_that_nothing_uses(filled):
 
 def test_a_store_that_everything_was_deleted_from_has_no_rows_left_but_names_and_logs(filled):
     filled.save(TOKS[0], "a", tags=["x"], aliases=["prod"], metrics={"loss": 1}, notes="x", parent="a@2")
+    filled.write_rows("a")
     for version in filled.versions():
         filled.delete(version, force=True)
     filled.vacuum()
@@ -236,6 +239,8 @@ def test_every_change_is_one_row_in_the_log(filled, tmp_path):
         "import": lambda: (filled.export("a", tmp_path / "a.cbpe"), filled.import_(tmp_path / "a.cbpe", "b")),
         "copy": lambda: filled.copy("a", filled, "c"),
         "rename": lambda: filled.rename("c", "d"),
+        "write rows": lambda: filled.write_rows("d"),
+        "remove rows": lambda: filled.remove_rows("d"),
         "vacuum": lambda: filled.vacuum(),
     }
     for i, (action, change) in enumerate(changes.items(), 4):

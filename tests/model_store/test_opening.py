@@ -221,6 +221,8 @@ def test_a_store_that_is_read_cannot_be_changed(store_url, tmp_path):
             lambda: models.rename("a", "b"),
             lambda: models.delete("a", force=True),
             lambda: models.vacuum(),
+            lambda: models.write_rows(),
+            lambda: models.remove_rows(),
         ]
         for change in changes:
             with pytest.raises(ReadOnly, match="opened for reading alone"):

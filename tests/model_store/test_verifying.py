@@ -19,6 +19,7 @@ def filled(models):
     models.save(TOK, "a", aliases=["prod"])
     models.save(OTHER, "a")
     models.save(RANKS, "b")
+    models.write_rows()
     return models
 
 
@@ -62,6 +63,20 @@ def test_nothing_is_wrong_with_what_was_saved(filled):
         (
             "INSERT INTO merges (vocabulary_id, new_id, rank, left_id, right_id) VALUES (1, 264, 8, 97, 98)",
             "merges: 1 rows are too many: 264",
+        ),
+        ("UPDATE vocabularies SET has_rows = false WHERE id = 1", "tokens: 264 rows are too many: 0, 1, 2, 3, 4, ..."),
+        (
+            "DELETE FROM token_places WHERE vocabulary_id = 1 AND bucket = 17",
+            "places of tokens: 1 rows are missing: 17",
+        ),
+        (
+            "UPDATE token_places SET bucket = 40 WHERE vocabulary_id = 1 AND bucket = 17",
+            "places of tokens: 1 rows are too many: 40",
+        ),
+        (
+            "UPDATE token_places SET entries = (SELECT entries FROM token_places WHERE vocabulary_id = 1 "
+            "AND bucket = 18) WHERE vocabulary_id = 1 AND bucket = 17",
+            "places of tokens: 1 rows are changed: 17",
         ),
         ("UPDATE vocabularies SET n_tokens = 3 WHERE id = 1", "says 3 tokens"),
         ("UPDATE special_tokens SET id = 7 WHERE version_id = 1", "a@1, special tokens: 1 rows are changed"),
@@ -181,6 +196,7 @@ def test_rows_are_for_people_to_join_and_ask(filled):
 def test_the_text_of_a_token_is_readable_in_every_database(models, token, shown):
     ranks = {token: 256, **BYTES}
     models.save(cbpe.Encoding("x", pat_str=".", mergeable_ranks=ranks, special_tokens={"<|x|>": 999}), "x")
+    models.write_rows()
     with models._database.reading() as connection:
         query = text("SELECT bytes, text, length FROM tokens WHERE id = :id")
         assert tuple(connection.execute(query, {"id": ranks[token]}).one()) == (token, shown, len(token))

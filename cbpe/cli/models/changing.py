@@ -16,7 +16,7 @@ from cbpe.cli.input.options import (
     TokenizerOption,
     VersionArgument,
 )
-from cbpe.cli.input.references import tokenizer_of
+from cbpe.cli.input.references import complete_version, tokenizer_of
 from cbpe.cli.input.settings import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import metrics_of, pairs_of
@@ -26,6 +26,10 @@ from cbpe.cli.output.printing import print_json, print_lines
 from cbpe.cli.output.readable import printable
 
 AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
+SomeArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="REF", help="One version; without it, all that is stored.", autocompletion=complete_version),
+]
 RenameOption = Annotated[str | None, typer.Option(metavar="NAME", help="Save it under this name instead of its own.")]
 
 
@@ -211,6 +215,30 @@ def delete(
         print_json({"deleted": version.reference, "digest": version.digest})
     else:
         print_lines([f"deleted {printable(version.reference)}"])
+
+
+@app.command("write-rows")
+def write_rows(
+    reference: SomeArgument = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the rows instead.")] = False,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Write tokens and merges as rows, for SQL to ask.
+
+    The tables tokens and merges then have all tokens and merges of REF. The store itself needs none of these rows.
+
+    \b
+    Example:
+      cbpe models write-rows shakespeare
+      cbpe models write-rows --remove
+    """
+    with open_store() as models:
+        changed = models.remove_rows(reference) if remove else models.write_rows(reference)
+    if as_json:
+        print_json({"removed" if remove else "written": changed})
+    else:
+        print_lines([f"vocabularies {'whose rows were removed' if remove else 'written as rows'}: {changed}"])
 
 
 @app.command()
