@@ -3,7 +3,9 @@ them, and removed again."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select, update
+from typing import Any
+
+from sqlalchemy import Connection, Row, select, update
 
 from store.database.opening import Database
 from store.database.schema import versions, vocabularies
@@ -24,9 +26,8 @@ def write_rows(database: Database, reference: str | Version | None) -> int:
 
 def write_one(database: Database, vocabulary_id: int) -> bool:
     """Write the rows of a vocabulary, if it has none: they are made before others have to wait."""
-    with database.reading() as connection:
-        row = connection.execute(select(vocabularies).where(vocabularies.c.id == vocabulary_id)).first()
-        dialect = connection.dialect.name
+    row = database.read(fetch_vocabulary, vocabulary_id)
+    dialect = database.url.get_backend_name()
     if row is None or row.has_rows:
         return False
     try:
@@ -62,14 +63,20 @@ def remove_one(database: Database, vocabulary_id: int) -> bool:
 
 def chosen(database: Database, reference: str | Version | None) -> list[int]:
     """The ids of the vocabulary of a version, or of all that have a version."""
-    with database.reading() as connection:
-        if reference is None:
-            return list(
-                connection.scalars(select(versions.c.vocabulary_id).distinct().order_by(versions.c.vocabulary_id))
-            )
-        row = find_row(connection, reference, STORED)
+    if reference is None:
+        return database.read(used_vocabularies)
+    row = database.read(find_row, reference, STORED)
     model_of(row)  # Damaged, if it is
     return [row.vocabulary_id]
+
+
+def used_vocabularies(connection: Connection) -> list[int]:
+    query = select(versions.c.vocabulary_id).distinct().order_by(versions.c.vocabulary_id)
+    return list(connection.scalars(query))
+
+
+def fetch_vocabulary(connection: Connection, vocabulary_id: int) -> Row[Any] | None:
+    return connection.execute(select(vocabularies).where(vocabularies.c.id == vocabulary_id)).first()
 
 
 def marked(connection: Connection, vocabulary_id: int, has_rows: bool) -> bool:

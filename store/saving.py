@@ -84,8 +84,7 @@ def save(
 
 def with_places(database: Database, entry: Entry) -> Entry:
     """The entry with the places of its tokens, if its vocabulary is new: they are made before others have to wait."""
-    with database.reading() as connection:
-        is_known = known_vocabulary(connection, entry) is not None
+    is_known = database.read(known_vocabulary, entry) is not None
     return entry if is_known else dataclasses.replace(entry, places=places_of(entry))
 
 
