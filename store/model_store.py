@@ -31,11 +31,12 @@ class ModelStore:
     url_or_path: a file, or the SQLAlchemy URL of an SQLite or PostgreSQL database. With None, the environment's
     CBPE_STORE says where the store is, or else it is a file in the user's data folder. Opening makes a store that is
     not there, folders included, and migrates one of an older schema. With read_only=True it does neither, and nothing
-    in the store can be changed. Threads may share a store. Use it as a context manager, or close it.
+    in the store can be changed. timeout: seconds that each call waits for others who have the store locked. Threads may
+    share a store. Use it as a context manager, or close it.
 
     Raises CannotOpen if no store can be opened or made (Outdated if an older schema would have to be migrated in order
     to read), and NotAStore for a file that is no store, is cut short, or comes from a newer cbpe; the file stays as it
-    was. Any method may raise Damaged; Busy if others keep the store locked for half a minute; Failed if the database
+    was. Any method may raise Damaged; Busy if others keep the store locked for longer; Failed if the database
     cannot do what is asked, as on a full disk, which leaves the store as it was; and Closed.
 
     >>> with ModelStore("models.db") as models:
@@ -43,8 +44,10 @@ class ModelStore:
     ...     tok = models.load("shakespeare@prod")
     """
 
-    def __init__(self, url_or_path: str | os.PathLike[str] | URL | None = None, *, read_only: bool = False) -> None:
-        self._database = Database(find_store(url_or_path), read_only)
+    def __init__(
+        self, url_or_path: str | os.PathLike[str] | URL | None = None, *, read_only: bool = False, timeout: float = 30.0
+    ) -> None:
+        self._database = Database(find_store(url_or_path), read_only, timeout)
 
     def close(self) -> None:
         """Give back all connections. The store cannot be used after that."""

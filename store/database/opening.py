@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, inspect, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
@@ -28,13 +27,13 @@ from store.database.sqlite_connections import (
 )
 from store.database.sqlite_files import check_file
 from store.database.sqlite_making import create_file
+from store.database.waiting import DEADLINE, SECONDS, NoTurn, Turns, checked_timeout, milliseconds_left, pause
 from store.errors import Busy, CannotOpen, Closed, Failed, NotAStore, Outdated, ReadOnly
 
 __all__ = ["Database"]
 
 T = TypeVar("T")
 
-SECONDS_OF_RETRIES = 60.0  # for which a transaction is repeated that others are in the way of
 SECONDS_OF_CHANGES = 10.0  # for which reading is repeated because somebody wrote to the file meanwhile
 SECONDS_OF_REPLACING = 2.0  # for which it is repeated because the file is another one
 LOCK_OF_UPGRADES = int.from_bytes(b"cbpe", "big")  # PostgreSQL's advisory lock on making and migrating a store
@@ -53,9 +52,10 @@ class Database:
     """A database with a store of the newest schema. Opening makes a store that is not there, and migrates an older
     one."""
 
-    def __init__(self, url: URL, read_only: bool) -> None:
+    def __init__(self, url: URL, read_only: bool, timeout: float = SECONDS) -> None:
         self.url = url
         self.read_only = read_only
+        self.timeout = checked_timeout(timeout)
         self.path = sqlite_path(url)
         self._closed = False
         self._make_sure_of_a_file()
@@ -108,16 +108,17 @@ class Database:
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Do work in one transaction, which takes effect as a whole or not at all. It is repeated if others were in the
-        way."""
+        way, until the timeout is over."""
         self._check_usable()
         if self.read_only:
             raise ReadOnly(f"the store {self} was opened for reading alone: nothing in it can be changed")
         start = time.monotonic()
+        deadline = start + self.timeout
         while True:
             try:
-                return self._transaction(work)
+                return self._transaction(work, deadline)
             except DBAPIError as error:
-                if not is_transient(error) or time.monotonic() - start > SECONDS_OF_RETRIES:
+                if not is_transient(error) or time.monotonic() > deadline:
                     raise explained(self, error) from error
             except Replaced as error:
                 if time.monotonic() - start > SECONDS_OF_REPLACING:
@@ -126,7 +127,7 @@ class Database:
                         " to it: close all programs that have it open, and see that the file is whole"
                     ) from error
                 self._engine.dispose()
-            except NoConnection as error:
+            except (NoConnection, NoTurn) as error:
                 raise as_busy(self, error) from error
             except UNREADABLE as error:
                 raise as_damaged(self, error) from error
@@ -144,6 +145,8 @@ class Database:
                 driver: Any = connection.connection.driver_connection
                 driver.execute("VACUUM")  # past SQLAlchemy, since it is done outside of transactions
                 empty_log(connection)
+        except NoConnection as error:
+            raise as_busy(self, error) from error
         except (DBAPIError, sqlite3.Error) as error:
             reason = getattr(error, "orig", error)
             raise Failed(f"the store {self} could not be made smaller, but nothing in it is lost: {reason}") from error
@@ -168,11 +171,12 @@ class Database:
 
     def _connect(self) -> None:
         if self.url.get_backend_name() == "postgresql":
-            self._engine = postgresql_engine(self.url, self.read_only)
+            self._engine = postgresql_engine(self.url, self.read_only, self.timeout)
         elif self.path is None:
-            self._engine = memory_engine()
+            self._engine = memory_engine(self.timeout)
         else:
-            self._engine = make_engine(self.path, self.read_only)
+            self._engine = make_engine(self.path, self.read_only, self.timeout)
+        self._turns = Turns()
         self._writer = self._engine.execution_options(**writing_options(self.url))
         self._process = os.getpid()
 
@@ -189,6 +193,8 @@ class Database:
                 may_change = self.path is not None and self.read_only and log_has_moved(error)
                 if not may_change or time.monotonic() > deadline:
                     raise not_opened(self, error) from error
+            except NoConnection as error:
+                raise as_busy(self, error) from error
             except UNREADABLE as error:
                 raise NotAStore(f"{self} is no whole store: {error}") from error
             pause()
@@ -207,9 +213,11 @@ class Database:
 
     # ---- Transactions
 
-    def _transaction(self, work: Callable[[Connection], T]) -> T:
-        with self._writer.connect() as connection:
-            transaction = connection.begin()
+    def _transaction(self, work: Callable[[Connection], T], deadline: float) -> T:
+        # SQLite lets one writer at a time in, and does not say whose turn it is.
+        in_turn = self._turns.turn(deadline) if self.url.get_backend_name() == "sqlite" else nullcontext()
+        with in_turn, self._writer.connect() as connection:
+            transaction = connection.execution_options(**{DEADLINE: deadline}).begin()
             if is_replaced(connection):
                 raise Replaced
             result = work(connection)
@@ -237,17 +245,25 @@ class Database:
             raise Changed(f"the store {self} was written to while it was read: try again") from error
 
 
-def pause() -> None:
-    """Wait until others may be out of the way."""
-    time.sleep(random.uniform(0.005, 0.05))
-
-
-def postgresql_engine(url: URL, read_only: bool) -> Engine:
+def postgresql_engine(url: URL, read_only: bool, timeout: float) -> Engine:
     options = {"postgresql_readonly": True} if read_only else {}
     try:
-        return create_engine(url, pool_pre_ping=True, isolation_level="REPEATABLE READ", execution_options=options)
+        engine = create_engine(
+            url,
+            pool_pre_ping=True,
+            pool_timeout=timeout,
+            isolation_level="REPEATABLE READ",
+            execution_options=options,
+        )
     except (ImportError, ArgumentError) as error:
         raise CannotOpen(f"a store in PostgreSQL takes a driver, pip install 'cbpe[postgresql]': {error}") from error
+
+    @event.listens_for(engine, "begin")
+    def limit_waiting(connection: Connection) -> None:
+        deadline = connection.get_execution_options().get(DEADLINE, time.monotonic() + timeout)
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds_left(deadline)}")
+
+    return engine
 
 
 def writing_options(url: URL) -> dict[str, Any]:

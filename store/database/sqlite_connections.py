@@ -10,15 +10,15 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import QueuePool
 
 from store.database.sqlite_files import State, check_file, file_is_used, file_was_closed, size_of_log, state_of
+from store.database.waiting import DEADLINE, SECONDS, begin_to_write
 from store.errors import Busy
 
 __all__ = ["WRITES", "FileConnection", "empty_log", "is_replaced", "make_engine", "memory_engine"]
 
-SECONDS_LOCKED = 30.0  # that a connection waits for others
 MILLISECONDS_FOR_LOG = 100  # that emptying the log waits for others; the next write tries again
 SECONDS_OF_CLOCK = 0.02  # within which a file system may give two changes the same time
 ATTEMPTS = 50  # to open a file while others put new ones in its place
@@ -32,12 +32,13 @@ class FileConnection(sqlite3.Connection):
     path: str
     state: State  # of the file when it was opened, or when this connection last wrote to it
     mode: str  # "rw", "ro" or "immutable"
+    timeout: float  # seconds that it waits for others
     is_new = True  # so that nothing was read yet
     _is_noted = False
 
-    def note(self, path: str, state: State, mode: str) -> None:
+    def note(self, path: str, state: State, mode: str, timeout: float) -> None:
         """Say what was opened."""
-        self.path, self.state, self.mode = path, state, mode
+        self.path, self.state, self.mode, self.timeout = path, state, mode, timeout
         file_is_used(state)
         self._is_noted = True
 
@@ -57,11 +58,12 @@ class FileConnection(sqlite3.Connection):
         return state_of(self.path) == self.state and not (self.mode == "immutable" and size_of_log(self.path))
 
 
-def make_engine(path: str, read_only: bool = False) -> Engine:
-    """Connections to an existing file. With read_only no connection changes anything."""
+def make_engine(path: str, read_only: bool = False, timeout: float = SECONDS) -> Engine:
+    """Connections to an existing file. With read_only no connection changes anything. timeout: seconds that each waits
+    for others."""
 
     def connect() -> FileConnection:
-        connection = opened(path, read_only)
+        connection = opened(path, read_only, timeout)
         try:
             prepare(connection, not read_only)
         except BaseException:
@@ -81,10 +83,10 @@ def make_engine(path: str, read_only: bool = False) -> Engine:
         elif not connection.is_unchanged():
             raise DisconnectionError(f"{path} has changed")
 
-    return with_transactions(engine)
+    return with_transactions(engine, timeout)
 
 
-def opened(path: str, read_only: bool) -> FileConnection:
+def opened(path: str, read_only: bool, timeout: float) -> FileConnection:
     """A connection to the file at the path, and not to one that has just been replaced. Raises CannotOpen or NotAStore
     if no store is there (any more)."""
     for _ in range(ATTEMPTS):
@@ -95,10 +97,8 @@ def opened(path: str, read_only: bool) -> FileConnection:
             continue
         query = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
         uri = f"file:{quote(os.fsencode(path))}?{query}"
-        connection = sqlite3.connect(
-            uri, uri=True, timeout=SECONDS_LOCKED, check_same_thread=False, factory=FileConnection
-        )
-        connection.note(path, before, mode)
+        connection = sqlite3.connect(uri, uri=True, timeout=timeout, check_same_thread=False, factory=FileConnection)
+        connection.note(path, before, mode, timeout)
         if connection.is_of_file():
             return connection
         connection.close()
@@ -150,13 +150,13 @@ def empty_log(connection: Connection) -> None:
         try:
             driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         finally:
-            driver.execute(f"PRAGMA busy_timeout = {round(SECONDS_LOCKED * 1000)}")
+            driver.execute(f"PRAGMA busy_timeout = {round(driver.timeout * 1000)}")
     found = state_of(driver.path)
     if found is not None and found.identity == driver.state.identity:
         driver.state = found
 
 
-def memory_engine() -> Engine:
+def memory_engine(timeout: float = SECONDS) -> Engine:
     """One connection to a database in memory, which threads take turns with."""
 
     def connect() -> sqlite3.Connection:
@@ -165,7 +165,10 @@ def memory_engine() -> Engine:
         return connection
 
     return with_transactions(
-        create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=1, max_overflow=0)
+        create_engine(
+            "sqlite://", creator=connect, poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=timeout
+        ),
+        timeout,
     )
 
 
@@ -181,13 +184,20 @@ def prepare(connection: sqlite3.Connection, writable: bool) -> None:
         connection.execute("PRAGMA query_only = ON")
 
 
-def with_transactions(engine: Engine) -> Engine:
+def with_transactions(engine: Engine, timeout: float) -> Engine:
     """Let SQLAlchemy begin the transactions, as its documentation of SQLite recommends. A transaction that writes takes
     the lock at once: one that has read first may be refused the lock later."""
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get(WRITES)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        options = connection.get_execution_options()
+        if WRITES not in options:
+            connection.exec_driver_sql("BEGIN")
+            return
+        driver: Any = connection.connection.driver_connection
+        try:
+            begin_to_write(driver, options.get(DEADLINE, time.monotonic() + timeout))
+        except sqlite3.Error as error:
+            raise DBAPIError.instance("BEGIN IMMEDIATE", None, error, sqlite3.Error) from error
 
     return engine

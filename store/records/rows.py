@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, TableClause, column, delete, insert, table
+from sqlalchemy.exc import DBAPIError
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.minbpe import render_token
@@ -129,7 +130,10 @@ def copy_rows(
     driver: Any = connection.connection.driver_connection
     types = [TYPES_IN_POSTGRESQL[str(target.c[name].type)] for name in columns]
     statement = f"COPY {target.name} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)"
-    with driver.cursor() as cursor, cursor.copy(statement) as copy:
-        copy.set_types(types)
-        for row in rows:
-            copy.write_row(row)
+    try:
+        with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            copy.set_types(types)
+            for row in rows:
+                copy.write_row(row)
+    except connection.dialect.loaded_dbapi.Error as error:  # which SQLAlchemy does not see
+        raise DBAPIError(statement, None, error) from error
