@@ -39,7 +39,7 @@ class BuildCore(build_ext):
     def build_extensions(self):
         self.rebuild_if_configured_otherwise()
         for extension in self.extensions:
-            extension.extra_compile_args = [*self.optimization_flags(), *EXTRA_FLAGS]
+            extension.extra_compile_args = [*self.optimization_flags(), *self.first_included(), *EXTRA_FLAGS]
             extension.extra_link_args = EXTRA_FLAGS
         translated = cythonize(
             self.extensions,
@@ -58,9 +58,13 @@ class BuildCore(build_ext):
             return ["/Od", "/Zi"] if DEBUG else ["/O2"]
         return ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
 
+    def first_included(self):
+        # It puts other functions in the place of Python's: see there.
+        return ["/FIgil.h"] if self.compiler.compiler_type == "msvc" else ["-include", "gil.h"]
+
     def rebuild_if_configured_otherwise(self):
         # Files are compared by their age alone, which does not tell a debug build from another.
-        configuration = f"{DIRECTIVES} {EXTRA_FLAGS}"
+        configuration = f"{DIRECTIVES} {self.first_included()} {EXTRA_FLAGS}"
         record = Path(self.build_temp, "configuration")
         if record.exists() and record.read_text() != configuration:
             self.force = True

@@ -21,6 +21,8 @@ from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, quoted, unicode_version
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from typing_extensions import Unpack
 
     from cbpe._core.calls.encoder import PythonSplitter
@@ -173,7 +175,7 @@ class Tally:
         So a frequent piece is looked up once a batch in the table of all pieces. Memory holds that table, and at most
         workers + 1 batches with their counts.
         """
-        from concurrent.futures import Future, ThreadPoolExecutor
+        from cbpe.corpus.threads import Threads  # which takes long to import
 
         workers = min(workers, MOST_THREADS)
         idle = [PieceCounter() for _ in range(workers + 1)]
@@ -185,7 +187,10 @@ class Tally:
             apart.clear()
             self._added(batch)
 
-        with ThreadPoolExecutor(workers, "cbpe-count") as counting, ThreadPoolExecutor(1, "cbpe-add") as adding:
+        with Threads(1, "cbpe-add") as adding, Threads(workers, "cbpe-count") as counting:
+            if not adding.n or not counting.n:  # the system has no more threads: this one does it
+                yield from self.add_all(cut)
+                return
             try:
                 for batch in cut:
                     apart = idle.pop()
@@ -202,8 +207,8 @@ class Tally:
                 for apart, _ in under_way:
                     apart.stop()
                 self.counter.stop()
-                counting.shutdown(wait=False, cancel_futures=True)
-                adding.shutdown(wait=False, cancel_futures=True)
+                counting.cancel()
+                adding.cancel()
                 raise
 
     def _added(self, batch: Batch) -> None:

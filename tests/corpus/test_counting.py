@@ -333,6 +333,25 @@ def test_threads_without_number_are_not_started(monkeypatch):
     assert count_words(texts, workers=10**12) == count_words(texts, workers=1)
 
 
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_counting_does_with_the_threads_that_there_are(monkeypatch, most):
+    start, started = threading.Thread.start, []
+
+    def limited(thread):
+        if len(started) >= most:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    texts = [many_words(30_000, seed) for seed in range(1, 8)]
+    expected = count_words(texts, workers=1)
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    assert count_words(texts, workers=4) == expected
+    assert len(started) == most
+    started.clear()
+    assert cbpe.train(texts, 300, workers=4).merges == cbpe.train(expected, 300).merges
+
+
 # ---- Memory
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pickle
+import threading
 from collections import Counter
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import cbpe
 from cbpe import WordCounts, count_words
+from cbpe._core.counting.count import PieceCounter
 
 pieces = st.sampled_from([b"a", b"b", b"ab", b"\xff\x00", b"more than fifteen bytes"])
 pairs = st.lists(st.tuples(pieces, st.integers(1, 2**40)), max_size=8)
@@ -265,3 +267,45 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
         (counts + counts).save(path)
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
+
+
+# ---- In several threads
+
+
+def test_several_threads_read_the_same_counts():
+    """Reading is not using: counts are added, saved and compared by any number of threads at once."""
+    counts = WordCounts({b"%d" % number: 1 + number for number in range(50_000)})
+    expected = counts + counts
+    failures = []
+
+    def read():
+        try:
+            for _ in range(10):
+                assert counts + counts == expected
+                assert len(counts.lengths()) == len(counts.counts()) == 50_000
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_counts_cannot_be_changed_by_what_is_read_of_them():
+    """While a counter counts, nobody reads it, and it cannot be changed while it is read."""
+    counter = PieceCounter()
+
+    def odd():
+        yield b"a"
+        for read in (counter.data, counter.copy, counter.counts, counter.clear, lambda: PieceCounter().merge(counter)):
+            with pytest.raises(RuntimeError, match="in use"):
+                read()
+        yield b"b"
+
+    counter.add_pieces(odd())
+    assert counter.data() == b"ab"
+    counter.clear()
+    assert counter.data() == b""

@@ -1,4 +1,6 @@
-/* Atomics, sequentially consistent, for what threads share. */
+/* Atomics for what threads share. What changes memory is sequentially consistent. What only reads acquires: whoever reads
+ * a pointer that another thread has put there sees what that thread wrote before. A plain read beside these is a data
+ * race, also where the GIL guards the place in most builds. */
 #ifndef CBPE_ATOMICS_H
 #define CBPE_ATOMICS_H
 
@@ -9,13 +11,21 @@
 #include <intrin.h>
 #endif
 
-/* Add n and return the sum; put a pointer in a place and return what stood there; read it; put it there if the place is
+/* Add n and return the sum; read a number; put a pointer in a place and return what stood there; read it; put it there if the place is
  * empty, and return whether it was. */
 static inline int64_t cbpe_atomic_add(int64_t *p, int64_t n) {
 #if defined(__GNUC__) || defined(__clang__)
     return __atomic_add_fetch(p, n, __ATOMIC_SEQ_CST);
 #else
     return _InterlockedExchangeAdd64((volatile long long *)p, n) + n;
+#endif
+}
+
+static inline int64_t cbpe_atomic_read(int64_t *p) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+#else
+    return _InterlockedOr64((volatile long long *)p, 0);
 #endif
 }
 

@@ -6,6 +6,7 @@
 #include <Python.h>
 
 #include "atomics.h"
+#include "gil.h"
 
 /* Whether only one thread at a time runs code that holds the GIL: what it reads there, no other changes meanwhile. */
 #ifdef Py_GIL_DISABLED
@@ -52,8 +53,12 @@ static inline Py_ssize_t cbpe_small_int(PyObject *o) {
 /* From code that may or may not hold the GIL: let Python handle the signals; -1 if the handler raised, as Ctrl-C does.
  * The exception stays set until a function that returns to Python raises it. */
 static inline int cbpe_check_signals(void) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    int result = PyErr_CheckSignals();
+    PyGILState_STATE state;
+    int result;
+    if (cbpe_python_ends()) /* and so do signals */
+        return 0;
+    state = PyGILState_Ensure();
+    result = PyErr_CheckSignals();
     PyGILState_Release(state);
     return result;
 }

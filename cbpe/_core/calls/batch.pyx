@@ -15,7 +15,7 @@ from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
-from cbpe._core.c.atomics cimport cbpe_atomic_add
+from cbpe._core.c.atomics cimport cbpe_atomic_add, cbpe_atomic_read
 from cbpe._core.c.objects cimport cbpe_raised
 from cbpe._core.calls.engine cimport finish_list, refuse_special, start_list
 from cbpe._core.encoding.encode cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id, encode_slice, reserve
@@ -219,7 +219,7 @@ cdef class Batch:
             raise MemoryError
         while True:
             run = cbpe_atomic_add(&self.n_taken, 1) - 1
-            if run >= self.n_runs or cbpe_atomic_add(&self.stopped, 0):
+            if run >= self.n_runs or cbpe_atomic_read(&self.stopped):
                 return
             if self.engine.split == NULL:
                 self.encode_run_by_python(run, work)

@@ -9,7 +9,7 @@ from libc.stdlib cimport calloc, free
 import os
 
 from cbpe._core.c.allocation cimport cbpe_want_large_pages
-from cbpe._core.c.atomics cimport cbpe_atomic_put
+from cbpe._core.c.atomics cimport cbpe_atomic_load, cbpe_atomic_put
 from cbpe._core.c.instructions cimport choose_instructions
 from cbpe._core.c.loads cimport cbpe_prefetch
 from cbpe._core.c.objects cimport cbpe_put_into, cbpe_raised, cbpe_take_from
@@ -61,7 +61,7 @@ cdef inline void fetch_ints(PyObject **ints, Py_ssize_t n_ints, const uint32_t *
     if ids[2 * AHEAD] < n_ints:
         cbpe_prefetch(ints + ids[2 * AHEAD])
     if ids[AHEAD] < n_ints:
-        cbpe_prefetch(ints[ids[AHEAD]])
+        cbpe_prefetch(cbpe_atomic_load(<void **>&ints[ids[AHEAD]]))
 
 
 cdef inline Py_ssize_t utf8_distance(str text, bint is_ascii, Py_ssize_t start, Py_ssize_t stop) except? -1:
@@ -115,7 +115,7 @@ cdef class Engine:
         cdef int i
         cdef Workspace *work
         for i in range(IDLE):
-            if self.idle[i] != NULL:
+            if cbpe_atomic_load(&self.idle[i]) != NULL:
                 work = <Workspace *>cbpe_take_from(&self.idle[i])
                 if work != NULL:
                     return work
@@ -128,7 +128,7 @@ cdef class Engine:
         cdef int i
         tidy_workspace(work)
         for i in range(IDLE):
-            if self.idle[i] == NULL and cbpe_put_into(&self.idle[i], work):
+            if cbpe_atomic_load(&self.idle[i]) == NULL and cbpe_put_into(&self.idle[i], work):
                 return
         free_workspace(work)
 
@@ -248,7 +248,9 @@ cdef class Engine:
             for i in range(start, stop):
                 if i + 2 * AHEAD < stop:
                     fetch_ints(self.ints, self.n_ints, ids + i)
-                value = self.ints[ids[i]] if ids[i] < self.n_ints else NULL
+                value = NULL
+                if ids[i] < self.n_ints:
+                    value = <PyObject *>cbpe_atomic_load(<void **>&self.ints[ids[i]])
                 if value == NULL:
                     value = self.new_int(ids[i])
                 else:

@@ -14,7 +14,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from cbpe._core.c.atomics cimport cbpe_atomic_add
+from cbpe._core.c.atomics cimport cbpe_atomic_add, cbpe_atomic_read
 from cbpe._core.c.objects cimport CBPE_HAS_GIL, cbpe_small_int
 from cbpe._core.decoding.decode cimport append_bytes, append_token, reserve_bytes
 from cbpe._core.text.special cimport SpecialTables
@@ -210,7 +210,7 @@ cdef class JoinBatch:
         cdef Py_ssize_t run
         while True:
             run = cbpe_atomic_add(&self.n_taken, 1) - 1
-            if run >= len(self.runs) - 1 or cbpe_atomic_add(&self.stopped, 0):
+            if run >= len(self.runs) - 1 or cbpe_atomic_read(&self.stopped):
                 return
             PyErr_CheckSignals()        # of which only the main thread learns
             self.join_run(self.runs[run], self.runs[run + 1])

@@ -38,6 +38,9 @@ def run_in_threads(work, Py_ssize_t n, stop):
     Where one raises, or Ctrl-C interrupts, stop() is called, which has the others return soon, and the first exception
     is raised in the end.
     """
+    if n <= 1:
+        work()
+        return
     from threading import Thread    # not before it is needed
 
     errors = []

@@ -5,7 +5,9 @@ from cbpe._core.counting.pieces cimport PieceTable
 
 cdef class PieceCounter:
     cdef PieceTable table
-    cdef bint running
+    cdef Py_ssize_t users       # methods that read it just now; -1 for one that changes it
     cdef void *stopped          # not NULL: counting shall end; written by another thread
 
-    cdef int enter(self) except -1
+    # What reads the table, or changes it, stands between these two. RuntimeError where it is in use otherwise.
+    cdef int enter(self, bint reading=?) except -1
+    cdef int leave(self) except -1

@@ -121,7 +121,8 @@ cdef int add_table(PieceCounter counter, const PieceTable *other, const int64_t 
 cdef class PieceCounter:
     """The distinct pieces of all texts added, in order of first appearance, and how often each has occurred.
 
-    Used by one thread at a time. After an exception in a method that adds, some of what it was given may be counted.
+    Any number of threads may read it at a time, or one thread may add to it: RuntimeError otherwise. After an exception
+    in a method that adds, some of what it was given may be counted.
 
     >>> counter = PieceCounter()
     >>> counter.add_pieces([b"to", b"be", b"to"])
@@ -165,7 +166,7 @@ cdef class PieceCounter:
             with nogil:
                 count_texts(self, &splitter.tables, &data[0], size, &ends[0], n)
         finally:
-            self.running = False
+            self.leave()
 
     def add_pieces(self, pieces):
         """Count pieces, an iterable of bytes, that something else has split. Empty ones do not count."""
@@ -184,7 +185,7 @@ cdef class PieceCounter:
                 if add_pieces(&self.table, data, &span, 1, NULL, data + span.end) < 0:
                     out_of_memory()
         finally:
-            self.running = False
+            self.leave()
 
     def add_counts(
         self, const uint8_t[::1] data not None, const int64_t[::1] lengths not None, const int64_t[::1] counts not None
@@ -224,7 +225,7 @@ cdef class PieceCounter:
             with nogil:
                 add_table(self, &other, &counts[0])
         finally:
-            self.running = False
+            self.leave()
 
     def merge(self, PieceCounter other not None):
         """Count what another counter has counted, as if its texts had followed those of this one."""
@@ -233,7 +234,7 @@ cdef class PieceCounter:
             raise ValueError("a counter cannot be merged with itself")
         self.enter()
         try:
-            other.enter()
+            other.enter(reading=True)
             try:
                 counts = <int64_t *>malloc((other.table.n_pieces + 1) * sizeof(int64_t))
                 if counts == NULL:
@@ -245,9 +246,9 @@ cdef class PieceCounter:
                 finally:
                     free(counts)
             finally:
-                other.running = False
+                other.leave()
         finally:
-            self.running = False
+            self.leave()
 
     def drop_rarest(self, size_t most):
         """Keep the `most` most frequent pieces, of equally frequent ones those that appeared first. -> (pieces dropped,
@@ -269,18 +270,18 @@ cdef class PieceCounter:
                 free(counts)
             return n_pieces - self.table.n_pieces, total - self.table.total
         finally:
-            self.running = False
+            self.leave()
 
     def copy(self):
         """The same pieces and counts once more."""
         cdef PieceCounter other = PieceCounter()
         cdef int problem
-        self.enter()
+        self.enter(reading=True)
         try:
             with nogil:
                 problem = copy_table(&other.table, &self.table)
         finally:
-            self.running = False
+            self.leave()
         if problem:
             out_of_memory()
         return other
@@ -289,34 +290,39 @@ cdef class PieceCounter:
         """Forget all pieces; the memory is kept for others."""
         self.enter()
         clear_table(&self.table)
-        self.running = False
+        self.leave()
 
     def stop(self):
         """Let counting that goes on in another thread end soon, by RuntimeError. For good: the counter is of no use
         then."""
         cbpe_atomic_swap(&self.stopped, <void *>self)
 
-    cdef int enter(self) except -1:
+    cdef int enter(self, bint reading=False) except -1:
         with cython.critical_section(self):
-            if self.running:
+            if self.users and not (reading and self.users > 0):
                 raise RuntimeError("this counter is in use by another thread, or by the iterable that it counts")
-            self.running = True
+            self.users += 1 if reading else -1
+        return 0
+
+    cdef int leave(self) except -1:
+        with cython.critical_section(self):
+            self.users -= 1 if self.users > 0 else -1
         return 0
 
     def data(self):
         """The bytes of all distinct pieces, one after the other."""
-        self.enter()
+        self.enter(reading=True)
         try:
             return (<char *>self.table.data)[:all_bytes(&self.table)] if self.table.n_pieces else b""
         finally:
-            self.running = False
+            self.leave()
 
     def lengths(self):
         """The length of each distinct piece in bytes, as array("q")."""
         cdef:
             int64_t[::1] lengths
             size_t i
-        self.enter()
+        self.enter(reading=True)
         try:
             result = array("q", bytes(8 * self.table.n_pieces))
             lengths = result
@@ -324,12 +330,12 @@ cdef class PieceCounter:
                 lengths[i] = self.table.ends[i] - piece_start(&self.table, i)
             return result
         finally:
-            self.running = False
+            self.leave()
 
     def counts(self):
         """How often each distinct piece has occurred, as array("q")."""
         cdef int64_t[::1] counts
-        self.enter()
+        self.enter(reading=True)
         try:
             result = array("q", bytes(8 * self.table.n_pieces))
             counts = result
@@ -337,7 +343,7 @@ cdef class PieceCounter:
                 read_counts(&self.table, &counts[0])
             return result
         finally:
-            self.running = False
+            self.leave()
 
 
 def give_back_free_memory():

@@ -9,7 +9,7 @@ and otherwise keep their pairs in a heap over a linked list, in O(n log n).
 from libc.stdlib cimport free
 from libc.string cimport memmove
 
-from cbpe._core.c.atomics cimport cbpe_atomic_add
+from cbpe._core.c.atomics cimport cbpe_atomic_read
 from cbpe._core.c.objects cimport cbpe_check_signals, cbpe_raised
 from cbpe._core.merging.walk cimport shared_walk_tables, walk_piece
 from cbpe._core.vocabulary.tables cimport NONE, find_pair
@@ -22,7 +22,7 @@ cdef enum:
 
 
 cdef int pause(const MergeRoom *room) noexcept nogil:
-    if room.stopped != NULL and cbpe_atomic_add(room.stopped, 0) or cbpe_check_signals() < 0:
+    if room.stopped != NULL and cbpe_atomic_read(room.stopped) or cbpe_check_signals() < 0:
         return PAUSED
     return 0
 

@@ -16,5 +16,6 @@ cdef class Trainer:
     cdef int allocate(self, size_t n_weights) except -1
     cdef int number_ids(self, Vocabulary initial) except -1
     cdef int enter(self) except -1
+    cdef int leave(self) except -1
     cdef int refuse_broken(self) except -1
     cdef str describe(self, int reason)

@@ -169,7 +169,7 @@ cdef class Trainer:
                         reason = find_reason(state)
             self.broken = False
         finally:
-            self.running = False
+            self.leave()
         if done:
             self.stopped = self.describe(reason)
         return state.n_ids - before
@@ -181,9 +181,14 @@ cdef class Trainer:
             self.running = True
         return 0
 
+    cdef int leave(self) except -1:
+        with cython.critical_section(self):
+            self.running = False
+        return 0
+
     cdef int refuse_broken(self) except -1:
         if self.broken:
-            self.running = False
+            self.leave()
             raise RuntimeError("this trainer was stopped by an exception; make a new one")
         return 0
 
@@ -228,7 +233,7 @@ cdef class Trainer:
                 tokens[i] = merge.tokens
             return arrays
         finally:
-            self.running = False
+            self.leave()
 
     def merges(self):
         """The ids that each merge joins, the initial ones included: (left, right), array("I") each.
@@ -248,4 +253,4 @@ cdef class Trainer:
                 right[i] = self.state.merges[i].right
             return arrays
         finally:
-            self.running = False
+            self.leave()
