@@ -22,6 +22,7 @@ from store.errors import (
     ReadOnly,
     Refused,
     StoreError,
+    Uncertain,
 )
 from store.model_store import ModelStore
 from store.records.audit import Change
@@ -51,6 +52,7 @@ __all__ = [
     "StoreError",
     "TextComparison",
     "TokenPlace",
+    "Uncertain",
     "Version",
 ]
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, delete, exists, insert, select, update
+from sqlalchemy import Connection, Row, Select, delete, exists, func, insert, select, update
 
 from cbpe.training.record import TrainingRecord
 from store.database.opening import Database
 from store.database.schema import alias_history, aliases, metrics, names, tags, versions, vocabularies
 from store.errors import NotFound, Refused
 from store.records import audit, labels
-from store.records.names import last_number, lock_name
+from store.records.names import checked_row, last_number, lock_name, write_name
 from store.records.references import checked_alias, checked_label, checked_name, shown
 from store.records.rows import delete_sql_rows
 from store.records.versions import DESCRIBED, Version, fetch_one, find_row
@@ -210,14 +210,15 @@ def rename(database: Database, old: str, new: str) -> None:
         row = connection.execute(select(names).where(names.c.name == checked_name(old)).with_for_update()).first()
         if row is None or not has_versions(connection, row.id):
             raise NotFound(f"no version is called {shown(old)}")
+        checked_row(row)
         if new != old:
             given = last_number(row)
             number = max(given, vacated(connection, new, row.id))
             check_meanings(connection, row.id, old, new)
-            changed = update(names).where(names.c.id == row.id)
-            connection.execute(changed.values(name=new, last_number=number))
+            write_name(connection, row.id, new, number, row.newest)
             # So that the old name, if it is ever used again, goes on from there: old@1 never means something else.
-            connection.execute(insert(names).values(name=old, last_number=given))
+            left = insert(names).values(name=old, last_number=given).returning(names.c.id)
+            write_name(connection, connection.execute(left).scalar_one(), old, given, None)
         audit.record(connection, "rename", old, to=new)
 
     database.write(work)
@@ -259,11 +260,19 @@ def delete_version(database: Database, reference: str | Version, force: bool) ->
             raise Refused(f"{version} is what {shown_aliases} points to: move the alias, or force it")
         drop_aliases(connection, row.name_id, version.aliases)
         connection.execute(delete(versions).where(versions.c.id == row.id))
+        forget_newest(connection, row.name_id)
         details = {"digest": version.digest, "aliases": list(version.aliases)}
         audit.record(connection, "delete", version.name, version.number, **details)
         return version
 
     return database.write(work)
+
+
+def forget_newest(connection: Connection, name_id: int) -> None:
+    """After a version of a name was deleted: note which one is the newest now."""
+    row = checked_row(connection.execute(select(names).where(names.c.id == name_id)).one())
+    newest = connection.scalar(select(func.max(versions.c.number)).where(versions.c.name_id == name_id))
+    write_name(connection, row.id, row.name, row.last_number, newest)
 
 
 def remove_unused(database: Database) -> int:

@@ -44,7 +44,16 @@ class Busy(StoreError, TimeoutError):
 
 
 class Failed(StoreError, OSError):
-    """The database could not do it, as on a full disk. The store is as before."""
+    """The database could not do it, as on a full disk. The store is as before, unless it is Uncertain."""
+
+
+class Uncertain(Failed):
+    """The connection to the database was lost while a change was committed, and could not be made again: the change may
+    have been done. `operation` is its token: ModelStore.was_done tells, once the database can be reached."""
+
+    def __init__(self, message: str, operation: str = "") -> None:
+        super().__init__(message)
+        self.operation = operation
 
 
 class Closed(StoreError, ValueError):

@@ -298,6 +298,20 @@ class ModelStore:
         renames to it. limit: the most to return."""
         return self._database.read(audit.changes, name, limit)
 
+    def was_done(self, operation: str) -> bool:
+        """Whether a change was made that ended in Uncertain; `operation` is that error's. If the change is only now
+        being committed, this waits for that.
+
+        >>> try:
+        ...     models.delete("shakespeare")
+        ... except Uncertain as error:
+        ...     if not models.was_done(error.operation):
+        ...         models.delete("shakespeare")
+        """
+        if not isinstance(operation, str):
+            raise TypeError(f"an operation is a str, not {type(operation).__name__}")
+        return self._database.was_done(operation)
+
     # ---- Moving
 
     def export(self, reference: str | Version, path: str | os.PathLike[str]) -> Version:

@@ -14,16 +14,16 @@ from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.tokenizers.description import Model, canonical_form
 from cbpe.training.record import TrainingRecord
 from store.database.opening import Database
-from store.database.schema import names, training_records, versions, vocabularies
-from store.errors import Damaged
+from store.database.schema import training_records, versions, vocabularies
 from store.records import audit, labels, rows
 from store.records.content import readable_pattern
 from store.records.labels import Labels
 from store.records.limits import MAX_JSON_BYTES, MAX_PACKED_BYTES, MAX_PATTERN, MAX_TOKEN_BYTES
-from store.records.names import last_number, locked_name
+from store.records.names import last_number, locked_name, write_name
 from store.records.places import place_rows
 from store.records.references import UNSTORABLE, shown
-from store.records.versions import Version, fetch_one, find_row, seal_of
+from store.records.seals import version_seal
+from store.records.versions import Version, fetch_one, find_row
 
 __all__ = ["Entry", "check_pattern", "checked_vocabulary", "entry_of", "put", "save"]
 
@@ -104,12 +104,9 @@ def put(
     """What save does, within a transaction of the caller's."""
     parent_row = None if parent is None else find_row(connection, parent)
     name_row = locked_name(connection, name)
-    newest = newest_row(connection, name_row.id)
+    newest = newest_row(connection, name_row)
     created = newest is None or not is_same(newest, entry)
     if newest is None or created:
-        if newest is not None and newest.number > last_number(name_row):
-            counted = f"its last number is {name_row.last_number}, and it has a version {newest.number}"
-            raise Damaged(f"{name} is damaged: {counted}")
         version = add_version(connection, name_row, entry, parent_row)
     else:
         version = newest
@@ -120,9 +117,12 @@ def put(
     return dataclasses.replace(fetch_one(connection, version.id), created=created)
 
 
-def newest_row(connection: Connection, name_id: int) -> Row[Any] | None:
-    query = select(versions).where(versions.c.name_id == name_id).order_by(versions.c.number.desc()).limit(1)
-    return connection.execute(query).first()
+def newest_row(connection: Connection, name_row: Row[Any]) -> Row[Any] | None:
+    """The newest version of a name. Raises Damaged if it is not the one that was saved."""
+    if name_row.newest is None:
+        return None
+    row = find_row(connection, f"{name_row.name}@{name_row.newest}")
+    return connection.execute(select(versions).where(versions.c.id == row.id)).one()
 
 
 def is_same(row: Row[Any], entry: Entry) -> bool:
@@ -135,7 +135,7 @@ def add_version(connection: Connection, name_row: Row[Any], entry: Entry, parent
         known = select(versions).where(versions.c.digest == entry.parent_digest).order_by(versions.c.id).limit(1)
         parent = connection.execute(known).first()
     number = last_number(name_row) + 1
-    connection.execute(update(names).where(names.c.id == name_row.id).values(last_number=number))
+    write_name(connection, name_row.id, name_row.name, number, number)
     new = insert(versions).values(
         name_id=name_row.id,
         number=number,
@@ -151,9 +151,10 @@ def add_version(connection: Connection, name_row: Row[Any], entry: Entry, parent
         n_special_tokens=len(model.special_tokens),
         parent_id=None if parent is None else parent.id,
         parent_digest=entry.parent_digest if parent is None else parent.digest,
-        seal=seal_of(number, entry.digest, model.kind, model.name),
     )
     version = connection.execute(new.returning(versions.c.id, versions.c.name_id, versions.c.number)).one()
+    seal = version_seal(version.id, name_row.id, number, entry.digest, model.kind, model.name)
+    connection.execute(update(versions).where(versions.c.id == version.id).values(seal=seal))
     rows.insert_special_tokens(connection, version.id, model.special_tokens)
     if entry.training is not None:
         labels.set_training(connection, version.id, entry.training)

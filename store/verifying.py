@@ -28,10 +28,12 @@ from store.database.schema import (
     vocabularies,
 )
 from store.errors import Damaged
+from store.records import audit
 from store.records.content import STORED, model_of, readable_pattern, training_of
 from store.records.places import place_rows
 from store.records.rows import merge_rows, special_token_rows, token_rows
-from store.records.versions import Version, find_row
+from store.records.seals import ALIAS, NAME, check_alias, check_name
+from store.records.versions import Version, check_meant, look_up
 
 __all__ = ["Report", "verify"]
 
@@ -64,11 +66,16 @@ def report_on(connection: Connection, reference: str | Version | None) -> Report
     if reference is None:
         chosen = list(connection.scalars(select(versions.c.id).order_by(versions.c.id)))
         used = list(connection.scalars(select(vocabularies.c.id).order_by(vocabularies.c.id)))
-        problems = [*found(database_problems, connection), *found(name_problems, connection)]
+        checks = (database_problems, name_problems, log_problems)
+        problems = [problem for check in checks for problem in found(check, connection)]
     else:
-        row = find_row(connection, reference, STORED)
+        try:
+            row, _ = look_up(connection, reference, STORED)
+        except Damaged as error:
+            return Report(1, 0, (str(error),))
+        check_meant(row, reference)
         chosen, used = [row.id], [] if row.packed is None else [row.vocabulary_id]
-        problems = found(name_problems, connection, row.name_id)
+        problems = [*found(name_problems, connection, row.name_id), *found(origin_problems, connection, row.id)]
     for vocabulary_id in used:
         problems += found(vocabulary_problems, connection, vocabulary_id)
     for version_id in chosen:
@@ -146,7 +153,8 @@ def row_problems(what: str, right: Iterable[tuple[Any, ...]], there: Iterable[An
 
 def version_problems(connection: Connection, version_id: int) -> Iterator[str]:
     """Where a version's canonical form, its digest, its columns and its special tokens do not agree."""
-    row = connection.execute(STORED.where(versions.c.id == version_id)).one()
+    stored = STORED.add_columns(versions.c.seal)
+    row = connection.execute(stored.where(versions.c.id == version_id)).one()
     what = f"{row.name}@{row.number}"
     try:
         model = model_of(row)
@@ -185,13 +193,18 @@ def name_problems(connection: Connection, name_id: int | None = None) -> Iterato
     """Names, or the given one, whose counter is no number or is lower than the number of a version: the next save would
     give a number twice."""
     query = (
-        select(names.c.name, names.c.last_number, versions.c.number)
+        select(names.c.id, *NAME, names.c.name, versions.c.number)
         .join_from(names, versions, names.c.id == versions.c.name_id, isouter=True)
         .order_by(names.c.id, versions.c.number)
     )
-    rows = connection.execute(query if name_id is None else query.where(names.c.id == name_id))
-    for name, numbers in groupby(rows, lambda row: row.name):
-        for _, last, number in numbers:
+    rows = connection.execute(query if name_id is None else query.where(names.c.id == name_id)).all()
+    for _, same in groupby(rows, lambda row: row.id):
+        of_name = list(same)
+        name, last = of_name[0].name, of_name[0].last_number
+        yield from seal_problems(check_name, of_name[0], of_name[0].id, of_name[0].name_seal)
+        if of_name[-1].newest != of_name[-1].number:
+            yield f"{name}: its newest version is {of_name[-1].number}, and its row says {of_name[-1].newest!r:.80}"
+        for number in (row.number for row in of_name):
             if not is_count(last, 0):
                 yield f"{name}: its last number is {last!r:.80}, which is none"
                 break
@@ -199,6 +212,58 @@ def name_problems(connection: Connection, name_id: int | None = None) -> Iterato
                 yield f"{name}: the number of a version is {number!r:.80}, which is none"
             elif number is not None and number > last:
                 yield f"{name}: its last number is {last}, but it has a version {number}"
+
+
+def log_problems(connection: Connection) -> Iterator[str]:
+    """Versions and aliases that are not what the changes in the audit log lead to."""
+    noted = audit.expected(connection)
+    query = select(names.c.name, versions.c.number, versions.c.digest)
+    rows = connection.execute(query.join_from(versions, names, versions.c.name_id == names.c.id)).all()
+    there = {(name, number): digest for name, number, digest in rows}
+    for which, digest in there.items():
+        if which not in noted.versions:
+            yield f"{shown(which)}: the audit log has no such version"
+        elif noted.versions[which] not in (None, digest):
+            yield other_digest(which, digest, noted.versions[which])
+    for which in noted.versions:
+        if which not in there:
+            yield f"{shown(which)}: it is in the audit log, and is not there"
+    pointing = (
+        select(names.c.name, aliases.c.alias, versions.c.number)
+        .join_from(aliases, names, aliases.c.name_id == names.c.id)
+        .join(versions, aliases.c.version_id == versions.c.id)
+    )
+    pointed = {(name, alias): number for name, alias, number in connection.execute(pointing).all()}
+    for which in sorted({*pointed, *noted.aliases}, key=str):
+        said, number = noted.aliases.get(which), pointed.get(which)
+        if said != number and (said is not None or noted.is_whole):
+            yield f"{shown(which)}: it points to version {number}, and the audit log says {said}"
+
+
+def origin_problems(connection: Connection, version_id: int) -> Iterator[str]:
+    """A version whose digest is not the one that the audit log noted when it was made."""
+    query = select(names.c.name, versions.c.number, versions.c.digest)
+    joined = query.join_from(versions, names, versions.c.name_id == names.c.id)
+    name, number, digest = connection.execute(joined.where(versions.c.id == version_id)).one()
+    noted = audit.digest_when_made(connection, name, number)
+    if noted not in (None, digest):
+        yield other_digest((name, number), digest, noted)
+
+
+def other_digest(which: tuple[str, object], digest: object, noted: object) -> str:
+    return f"{shown(which)}: its digest is {digest!r:.20}..., and the audit log says {noted!r:.20}..."
+
+
+def shown(which: tuple[str, object]) -> str:
+    return f"{which[0]}@{which[1]}"
+
+
+def seal_problems(check: Callable[..., None], *what: Any) -> Iterator[str]:
+    """What a check of a seal says."""
+    try:
+        check(*what)
+    except Damaged as error:
+        yield str(error)
 
 
 def is_count(value: object, least: int) -> bool:
@@ -215,13 +280,15 @@ def alias_problems(connection: Connection, condition: ColumnElement[bool]) -> It
         .limit(1)
         .scalar_subquery()
     )
+    own = (versions.c.name_id == names.c.id).label("own")
     query = (
-        select(names.c.name, aliases.c.alias, versions.c.number, versions.c.name_id == names.c.id, newest)
+        select(names.c.name, *ALIAS, versions.c.id, versions.c.number, own, newest.label("noted"))
         .join_from(aliases, names, aliases.c.name_id == names.c.id)
         .join(versions, aliases.c.version_id == versions.c.id)
     )
-    for name, alias, number, own, noted in connection.execute(query.where(condition)):
-        if not own:
-            yield f"{name}@{alias}: it points to a version of another name"
-        elif noted != number:
-            yield f"{name}@{alias}: it points to version {number}, and its history says {noted}"
+    for row in connection.execute(query.where(condition)).all():
+        yield from seal_problems(check_alias, row)
+        if not row.own:
+            yield f"{row.name}@{row.alias}: it points to a version of another name"
+        elif row.noted != row.number:
+            yield f"{row.name}@{row.alias}: it points to version {row.number}, and its history says {row.noted}"

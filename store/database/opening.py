@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from store.database.failures import UNREADABLE, as_busy, as_damaged, explained, is_transient, log_has_moved, not_opened
+from store.database.failures import (
+    UNREADABLE,
+    answer_is_lost,
+    as_busy,
+    as_damaged,
+    explained,
+    is_transient,
+    log_has_moved,
+    not_opened,
+)
 from store.database.locations import is_in_memory, shown_url, sqlite_path
 from store.database.migrating import is_current, upgrade
+from store.database.operations import OPERATION, AnswerLost, Operation, is_noted, was_committed
 from store.database.schema import VERSION_TABLE
 from store.database.sqlite_connections import (
     WRITES,
@@ -28,12 +39,13 @@ from store.database.sqlite_connections import (
 from store.database.sqlite_files import check_file
 from store.database.sqlite_making import create_file
 from store.database.waiting import DEADLINE, SECONDS, NoTurn, Turns, checked_timeout, milliseconds_left, pause
-from store.errors import Busy, CannotOpen, Closed, Failed, NotAStore, Outdated, ReadOnly
+from store.errors import Busy, CannotOpen, Closed, Failed, NotAStore, Outdated, ReadOnly, StoreError, Uncertain
 
 __all__ = ["Database"]
 
 T = TypeVar("T")
 
+SECONDS_TO_FIND_OUT = 30.0  # for which a database is asked again whether a change was made
 SECONDS_OF_CHANGES = 10.0  # for which reading is repeated because somebody wrote to the file meanwhile
 SECONDS_OF_REPLACING = 2.0  # for which it is repeated because the file is another one
 LOCK_OF_UPGRADES = int.from_bytes(b"cbpe", "big")  # PostgreSQL's advisory lock on making and migrating a store
@@ -108,15 +120,69 @@ class Database:
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Do work in one transaction, which takes effect as a whole or not at all. It is repeated if others were in the
-        way, until the timeout is over."""
+        way, until the timeout is over. If the answer to its COMMIT is lost, the audit log tells by a token whether it
+        was done; if not, it is done now. Raises Uncertain if the database cannot be asked."""
         self._check_usable()
         if self.read_only:
             raise ReadOnly(f"the store {self} was opened for reading alone: nothing in it can be changed")
+        token = secrets.token_hex(16)
+        try:
+            return self._repeated(work, token)
+        except AnswerLost as lost:
+            return self._found_out(work, token, lost)
+
+    def was_done(self, token: str) -> bool:
+        """Whether the change with this token is in the audit log. If it is just being committed, this waits for it."""
+        self._check_usable()
+        if self.read_only:
+            return self.read(is_noted, token)
+        try:
+            with self._writer.connect() as connection:
+                transaction = connection.begin()
+                found = was_committed(connection, token)
+                transaction.rollback()
+                return found
+        except DBAPIError as error:
+            raise explained(self, error) from error
+
+    def _found_out(self, work: Callable[[Connection], T], token: str, lost: AnswerLost) -> T:
+        """The result of a transaction whose answer was lost: what it was, if it was committed. If not, it is done
+        again. Its token is in the audit log once at most, so it is not done twice, even if the first try is only now
+        on its way."""
+        deadline = time.monotonic() + SECONDS_TO_FIND_OUT
+        while time.monotonic() < deadline:
+            try:
+                if self.was_done(token):
+                    return cast(T, lost.result)
+                if self.url.get_backend_name() == "sqlite":  # nothing was in between, and the file is as before
+                    raise explained(self, lost.error) from lost.error
+                return self._transaction(work, token, deadline)
+            except AnswerLost as again:
+                lost = again
+            except DBAPIError as error:
+                if not may_pass(error):
+                    raise explained(self, error) from error
+            except StoreError as error:
+                cause = error.__cause__
+                if not isinstance(cause, DBAPIError) and self.was_done(token):
+                    return cast(T, lost.result)  # the first try was committed meanwhile, and was in the way
+                if not isinstance(cause, DBAPIError) or not may_pass(cause) or cause is lost.error:
+                    raise
+            except NoConnection:
+                pass  # others have them all
+            pause()
+        raise Uncertain(
+            f"the connection to the store {self} was lost while a change was committed, and it may have been done: ask "
+            f"was_done({token!r}) before you do it again ({str(lost.error.orig).strip()})",
+            token,
+        ) from lost.error
+
+    def _repeated(self, work: Callable[[Connection], T], token: str) -> T:
         start = time.monotonic()
         deadline = start + self.timeout
         while True:
             try:
-                return self._transaction(work, deadline)
+                return self._transaction(work, token, deadline)
             except DBAPIError as error:
                 if not is_transient(error) or time.monotonic() > deadline:
                     raise explained(self, error) from error
@@ -213,15 +279,21 @@ class Database:
 
     # ---- Transactions
 
-    def _transaction(self, work: Callable[[Connection], T], deadline: float) -> T:
+    def _transaction(self, work: Callable[[Connection], T], token: str, deadline: float) -> T:
         # SQLite lets one writer at a time in, and does not say whose turn it is.
         in_turn = self._turns.turn(deadline) if self.url.get_backend_name() == "sqlite" else nullcontext()
+        options: dict[str, Any] = {DEADLINE: deadline, OPERATION: Operation(token)}
         with in_turn, self._writer.connect() as connection:
-            transaction = connection.execution_options(**{DEADLINE: deadline}).begin()
+            transaction = connection.execution_options(**options).begin()
             if is_replaced(connection):
                 raise Replaced
             result = work(connection)
-            transaction.commit()
+            try:
+                transaction.commit()
+            except DBAPIError as error:
+                if answer_is_lost(error):
+                    raise AnswerLost(error, result) from error
+                raise
             empty_log(connection)
             driver: Any = connection.connection.driver_connection
             if isinstance(driver, FileConnection) and not driver.is_of_file():
@@ -243,6 +315,11 @@ class Database:
         """Raise Changed if what was just read may be of two moments."""
         if isinstance(driver, FileConnection) and driver.mode == "immutable" and not driver.is_unchanged():
             raise Changed(f"the store {self} was written to while it was read: try again") from error
+
+
+def may_pass(error: DBAPIError) -> bool:
+    """Whether a database that gave this error may answer a little later."""
+    return is_transient(error) or answer_is_lost(error)
 
 
 def postgresql_engine(url: URL, read_only: bool, timeout: float) -> Engine:

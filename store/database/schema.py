@@ -35,8 +35,9 @@ from sqlalchemy import (
 
 from store.errors import Damaged
 
-REVISIONS = ("1", "2", "3", "4", "5", "6")  # of the schema, all that this version of cbpe knows, the oldest first
+REVISIONS = ("1", "2", "3", "4", "5", "6", "7")  # of the schema, all that this version of cbpe knows, the oldest first
 VERSION_TABLE = "store_schema"  # where the revision of a store is written down
+UNSEALED = "unsealed"  # what is read in place of a seal where a store of an older schema has none
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -87,6 +88,8 @@ names = Table(
     Column("id", Integer, primary_key=True),
     Column("name", String(255), nullable=False, unique=True),
     Column("last_number", Integer, nullable=False),  # of a version, given once and never again
+    Column("newest", Integer),  # the number of its newest version; none: it has no version
+    Column("seal", String(64)),  # of the above (store/records/seals.py)
 )
 
 vocabularies = Table(
@@ -151,7 +154,7 @@ versions = Table(
     Column("notes", Text),
     Column("parent_id", Integer, ForeignKey("versions.id", ondelete="SET NULL"), index=True),
     Column("parent_digest", String(64)),  # kept when the parent is deleted
-    Column("seal", String(64)),  # SHA-256 of number, digest, kind and encoding_name (store/records/versions.py)
+    Column("seal", String(64)),  # of id, name_id, number, digest, kind and encoding_name (store/records/seals.py)
     UniqueConstraint("name_id", "number"),
     Index("versions_pattern", "pattern", postgresql_using="hash"),
 )
@@ -188,6 +191,7 @@ aliases = Table(
     Column("name_id", Integer, ForeignKey("names.id"), primary_key=True),
     Column("alias", String(255), primary_key=True),
     Column("version_id", Integer, ForeignKey("versions.id"), nullable=False, index=True),
+    Column("seal", String(64)),  # of the above
 )
 
 alias_history = Table(
@@ -221,6 +225,7 @@ audit_log = Table(
     Column("name", String(255)),
     Column("number", Integer),
     Column("details", Text, nullable=False),  # JSON
+    Column("operation", String(32), unique=True, index=True),  # the token of what was done (store/database/opening.py)
     Index("ix_audit_log_name", "name", "id"),
     Index(
         "audit_log_renames",

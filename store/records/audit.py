@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, insert, select
 
+from store.database.operations import OPERATION, Operation
 from store.database.schema import IS_RENAME, audit_log
 from store.errors import Damaged
 from store.records.references import checked_name
 
-__all__ = ["Change", "changes", "meanings", "record", "utc_now"]
+__all__ = ["Change", "changes", "digest_when_made", "expected", "meanings", "record", "utc_now"]
 
 log = audit_log.c
 FIELDS = select(log.id, log.time, log.who, log.action, log.name, log.number, log.details)  # an id and a Change
@@ -23,8 +24,12 @@ MAKING = ("save", "copy", "import")  # the changes that a version is made by
 
 
 def record(connection: Connection, action: str, name: str | None, number: int | None = None, **details: Any) -> None:
-    """Write down who did what, when."""
+    """Write down who did what, when; and with the first change of a transaction, its token."""
     row = {"time": utc_now(), "who": user(), "action": action, "name": name, "number": number}
+    operation = connection.get_execution_options().get(OPERATION)
+    if isinstance(operation, Operation) and not operation.is_noted:
+        row["operation"] = operation.token
+        operation.is_noted = True
     connection.execute(insert(audit_log).values(**row, details=as_json(details)))
 
 
@@ -88,6 +93,59 @@ def meanings(connection: Connection) -> dict[str, dict[int, int]]:
         elif number is not None and change.action in MAKING and change.details.get("created", True):
             present[name][number] = meant[name][number] = place
     return meant
+
+
+class Expected(NamedTuple):
+    """What the log says that a store has now."""
+
+    versions: dict[tuple[str, int], str | None]  # the digest; None where the version is older than the log
+    aliases: dict[tuple[str, str], int]
+    is_whole: bool  # whether the log has been kept from the start: if not, there may be aliases that it does not know
+
+
+def expected(connection: Connection) -> Expected:
+    """What the changes in the log lead to, one after the other. Raises Damaged if they cannot be read."""
+    versions: dict[str, dict[int, str | None]] = defaultdict(dict)
+    aliases: dict[str, dict[str, int]] = defaultdict(dict)
+    is_whole = True
+    for _, (_, _, action, name, number, details) in read(connection, FIELDS.order_by(log.id)):
+        if name is None:
+            continue
+        if action == "rename":
+            for known in (versions, aliases):
+                moved: Any = known.pop(name, {})
+                known[str(details.get("to"))] = moved
+        elif action == "alias" and number is not None:
+            aliases[name][str(details.get("alias"))] = number
+        elif action == "remove alias":
+            aliases[name].pop(str(details.get("alias")), None)
+        elif action == "delete" and number is not None:
+            versions[name].pop(number, None)
+            for alias in details.get("aliases", ()):
+                aliases[name].pop(alias, None)
+        elif action in MAKING and number is not None:
+            is_whole = is_whole and "digest" in details
+            if details.get("created", True):
+                versions[name][number] = details.get("digest")
+            for alias in details.get("aliases", ()):
+                aliases[name][alias] = number
+    return Expected(flat(versions), flat(aliases), is_whole)
+
+
+def flat(known: dict[str, dict[Any, Any]]) -> dict[Any, Any]:
+    """{"a": {1: x}} -> {("a", 1): x}"""
+    return {(name, key): value for name, under in known.items() for key, value in under.items()}
+
+
+def digest_when_made(connection: Connection, name: str, number: int) -> str | None:
+    """The digest of a version as the log noted it when the version was made. None if it does not know, as of a version
+    that has had another name."""
+    made = FIELDS.where(log.name == name, log.number == number, log.action.in_(MAKING)).order_by(log.id.desc())
+    for _, change in read(connection, made):
+        if change.details.get("created", True):
+            digest = change.details.get("digest")
+            return None if digest is None else str(digest)
+    return None
 
 
 def utc_now() -> datetime:

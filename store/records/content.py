@@ -11,10 +11,9 @@ from sqlalchemy import Row, Select, select
 from cbpe.tokenizers.description import Model, in_decoded_order
 from cbpe.training.record import TrainingRecord
 from store.database.schema import names, training_records, versions, vocabularies
-from store.errors import Damaged
 from store.records.references import UNSTORABLE
+from store.records.seals import check_version, damaged
 from store.records.training import record_from_json
-from store.records.versions import seal_of
 
 __all__ = ["STORED", "content_model", "model_of", "readable_pattern", "training_of"]
 
@@ -33,7 +32,6 @@ STORED: Select[Any] = (
         versions.c.content,
         versions.c.kind,
         versions.c.encoding_name,
-        versions.c.seal,
         vocabularies.c.packed,
         training_records.c.record,
     )
@@ -47,11 +45,9 @@ def model_of(row: Row[Any]) -> Model:
     """The model in a row of STORED. Raises Damaged if it is not what was saved."""
     try:
         model = content_model(row.digest, row.content, row.kind, row.encoding_name, row.packed)
-        sealed = seal_of(row.number, row.digest, row.kind, row.encoding_name)
     except (TypeError, ValueError) as error:
         raise damaged(row, str(error)) from error
-    if row.seal != sealed:
-        raise damaged(row, "its number, its class or its name as an Encoding is not what was saved")
+    check_version(row)
     return model
 
 
@@ -86,10 +82,6 @@ def training_of(row: Row[Any]) -> TrainingRecord | None:
         return record_from_json(row.record)
     except ValueError as error:
         raise damaged(row, f"its training record: {error}") from error
-
-
-def damaged(row: Row[Any], reason: str) -> Damaged:
-    return Damaged(f"{row.name}@{row.number} is damaged: {reason}")
 
 
 def readable_pattern(pattern: str | None) -> str | None:

@@ -15,6 +15,7 @@ from store.database.schema import alias_history, aliases, metrics, tags, trainin
 from store.records import audit
 from store.records.limits import MAX_LABELS, MAX_NOTES_BYTES, MAX_TAG_VALUE
 from store.records.references import checked_alias, checked_label, checked_text, shown
+from store.records.seals import alias_seal
 from store.records.training import record_to_json
 
 __all__ = ["Labels", "checked_labels"]
@@ -126,7 +127,8 @@ def apply(connection: Connection, version: Any, labels: Labels) -> None:
 
 def point(connection: Connection, version: Any, alias: str) -> None:
     """Make an alias of the version's name point to it."""
-    put(connection, aliases, name_id=version.name_id, alias=alias, version_id=version.id)
+    seal = alias_seal(version.name_id, alias, version.id)
+    put(connection, aliases, name_id=version.name_id, alias=alias, version_id=version.id, seal=seal)
     note_alias(connection, version.name_id, alias, version.number)
 
 

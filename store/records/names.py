@@ -1,16 +1,17 @@
-"""Names: making and locking their rows, and the last number that each has given to a version."""
+"""Names: making, locking and sealing their rows, and the last number that each has given to a version."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, select, update
 
 from store.database.schema import names
 from store.errors import Damaged
 from store.records.labels import upsert
+from store.records.seals import check_name, name_seal
 
-__all__ = ["last_number", "lock_name", "locked_name"]
+__all__ = ["checked_row", "last_number", "lock_name", "locked_name", "write_name"]
 
 
 def locked_name(connection: Connection, name: str) -> Row[Any]:
@@ -21,8 +22,23 @@ def locked_name(connection: Connection, name: str) -> Row[Any]:
         connection.execute(made.on_conflict_do_nothing(index_elements=["name"]))
         row = connection.execute(wanted).first()
         if row is not None:
-            return row
+            return checked_row(row)
         # While this waited for the lock, another transaction gave that row another name.
+
+
+def checked_row(row: Row[Any]) -> Row[Any]:
+    """The row of a name, if it has its seal, or was made just now and has none yet. Raises Damaged if not."""
+    last_number(row)
+    if (row.seal, row.last_number, row.newest) != (None, 0, None):
+        check_name(row, row.id, row.seal)
+    return row
+
+
+def write_name(connection: Connection, name_id: int, name: str, last_number: int, newest: int | None) -> None:
+    """Write the row of a name that is there, with its seal."""
+    values = {"name": name, "last_number": last_number, "newest": newest}
+    sealed = name_seal(name_id, name, last_number, newest)
+    connection.execute(update(names).where(names.c.id == name_id).values(**values, seal=sealed))
 
 
 def lock_name(connection: Connection, name_id: int) -> None:

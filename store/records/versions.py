@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Select, bindparam, select
+from sqlalchemy import Connection, Row, Select, and_, bindparam, select
 from sqlalchemy.sql import ColumnElement
 
 from store.database.schema import aliases, metrics, names, tags, versions, vocabularies
-from store.errors import Ambiguous, Damaged, NotFound
+from store.errors import Ambiguous, Damaged, NotFound, StoreError
 from store.records.references import Reference, parse, shown
+from store.records.seals import ALIAS, NAME, check_alias, check_name, check_version
 
-__all__ = ["FEW", "Version", "fetch", "fetch_by_id", "fetch_one", "find_row", "seal_of"]
+__all__ = ["FEW", "Version", "check_meant", "fetch", "fetch_by_id", "fetch_one", "find_row", "look_up"]
 
 T = TypeVar("T")
 
@@ -63,12 +62,6 @@ class Version:
 parents = versions.alias("parents")
 parent_names = names.alias("parent_names")
 CONTENT = (versions.c.digest, versions.c.kind, versions.c.encoding_name)  # what makes two versions the same
-
-
-def seal_of(number: int, digest: str, kind: str, encoding_name: str | None) -> str:
-    """SHA-256, in hexadecimal, of what never changes about a version besides its content."""
-    sealed = json.dumps([number, digest, kind, encoding_name], separators=(",", ":"))
-    return hashlib.sha256(sealed.encode("ascii")).hexdigest()
 
 
 # All columns that a Version is made of: three ids, and then its fields in order (as_version).
@@ -165,10 +158,27 @@ def find_row(
     """The row of the version that is referred to, with the columns of `wanted`, a query of versions and names.
 
     Several versions with the same content have the same digest: the first of them is taken, or with only_one an error
-    raised. Raises NotFound if there is none, and for a Version, of another store or time, that is not the one with its
-    name and number here; Ambiguous if several contents have a digest with these first digits.
+    raised. Raises Damaged if that row is not what was saved under this reference; NotFound if there is none, and for a
+    Version, of another store or time, that is not the one with its name and number here; Ambiguous if several contents
+    have a digest with these first digits.
     """
-    meant = reference if isinstance(reference, Version) else None
+    row, parsed = look_up(connection, reference, wanted, only_one)
+    check_found(row, parsed)
+    check_meant(row, reference)
+    return row
+
+
+def check_meant(row: Row[Any], reference: str | Version) -> None:
+    """Raise NotFound for a Version, of another store or time, that is not the one with its name and number here."""
+    if isinstance(reference, Version) and row.digest != reference.digest:
+        reason = f"its sha256 is not {reference.digest[:12]}..."
+        raise NotFound(f"{reference} is not the version that is meant here: {reason}")
+
+
+def look_up(
+    connection: Connection, reference: str | Version, wanted: Select[Any], only_one: bool = False
+) -> tuple[Row[Any], Reference]:
+    """What find_row finds, before it is checked; and what was asked for."""
     if isinstance(reference, Version):
         reference = reference.reference
     parsed = parse(reference)
@@ -178,27 +188,37 @@ def find_row(
         found = {part: value for part, value in parsed._asdict().items() if value is not None}
     row = connection.execute(referred(wanted, tuple(found)), found).first()
     if row is None:
-        raise NotFound(missing(connection, reference, parsed))
-    if meant is not None and row.digest != meant.digest:
-        raise NotFound(f"{reference} is not the version that is meant here: its sha256 is not {meant.digest[:12]}...")
-    return row
+        raise not_found(connection, reference, parsed)
+    return row, parsed
 
 
 @cache
 def referred(wanted: Select[Any], given: tuple[str, ...]) -> Select[Any]:
     """The query of one version by what is given of it. It is cached: SQLAlchemy takes longer to build a query than to
     run it."""
+    wanted = wanted.add_columns(versions.c.seal, *NAME)
     if "id" in given:
         return wanted.where(versions.c.id == bindparam("id"))
     query = wanted.where(names.c.name == bindparam("name"))
     if "number" in given:
         return query.where(versions.c.number == bindparam("number"))
     if "alias" in given:
-        points_to = select(aliases.c.version_id).where(
-            aliases.c.name_id == versions.c.name_id, aliases.c.alias == bindparam("alias")
-        )
-        return query.where(versions.c.id.in_(points_to))
-    return query.order_by(versions.c.number.desc()).limit(1)
+        own = and_(aliases.c.name_id == names.c.id, aliases.c.version_id == versions.c.id)
+        return query.join(aliases, own).add_columns(*ALIAS).where(aliases.c.alias == bindparam("alias"))
+    return query.where(versions.c.number == names.c.newest)
+
+
+def check_found(row: Row[Any], parsed: Reference) -> None:
+    """Raise Damaged unless the row is sealed, and is what was asked for: an index that is damaged may lead to another
+    row."""
+    check_version(row)
+    check_name(row, row.name_id, row.name_seal)
+    if parsed.alias is not None:
+        check_alias(row)
+    asked = (parsed.name or row.name, parsed.number or row.number, parsed.alias, parsed.digest or "")
+    found = (row.name, row.number, parsed.alias and row.alias, row.digest[: len(asked[-1])])
+    if asked != found:
+        raise Damaged(f"the store is damaged: {row.name}@{row.number} was found where another version was asked for")
 
 
 def find_by_digest(connection: Connection, digest: str, only_one: bool) -> int:
@@ -221,10 +241,16 @@ def find_by_digest(connection: Connection, digest: str, only_one: bool) -> int:
     return int(rows[0].id)
 
 
-def missing(connection: Connection, reference: str, parsed: Reference) -> str:
-    """Why there is no such version."""
+def not_found(connection: Connection, reference: str, parsed: Reference) -> StoreError:
+    """Why there is no such version: Damaged where there has to be one."""
+    name = connection.execute(select(names).where(names.c.name == parsed.name)).first()
+    if name is None or name.newest is None:
+        return NotFound(f"no version is called {shown(parsed.name)}")
     newest = connection.execute(referred(DESCRIBED, ("name",)), {"name": parsed.name}).first()
     if newest is None:
-        return f"no version is called {shown(parsed.name)}"
+        return Damaged(f"{shown(parsed.name)} is damaged: its newest version, {name.newest!r:.80}, is not there")
+    pointing = select(aliases.c.version_id).where(aliases.c.name_id == name.id, aliases.c.alias == parsed.alias)
+    if parsed.alias is not None and connection.execute(pointing).first() is not None:
+        return Damaged(f"{shown(reference)} is damaged: it points to no version of that name")
     kind = "alias" if parsed.number is None else "version"
-    return f"there is no {kind} {shown(reference)}; the newest version is {newest.name}@{newest.number}"
+    return NotFound(f"there is no {kind} {shown(reference)}; the newest version is {newest.name}@{newest.number}")

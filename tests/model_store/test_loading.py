@@ -10,6 +10,7 @@ from sqlalchemy import text
 import cbpe
 from cbpe.tokenizers.description import canonical_form, describe
 from store import Ambiguous, Damaged, ModelStore, NotFound, StoreError
+from store.records.seals import version_seal
 
 TEXT = "low lower lowest newer wider new low"
 TOKS = [cbpe.train(TEXT, size, special_tokens=["<|end|>"]) for size in (258, 260, 262)]
@@ -142,8 +143,9 @@ def test_a_form_of_a_newer_cbpe_is_refused(filled):
     content = canonical_form(model).decode().replace("cbpe model 1", "cbpe model 2")
     digest = hashlib.sha256(content.encode()).hexdigest()
     with filled._database._writer.begin() as connection:
-        change = text("UPDATE versions SET content = :content, digest = :digest WHERE number = 1")
-        connection.execute(change, {"content": content, "digest": digest})
+        change = text("UPDATE versions SET content = :content, digest = :digest, seal = :seal WHERE number = 1")
+        seal = version_seal(1, 1, 1, digest, model.kind, model.name)
+        connection.execute(change, {"content": content, "digest": digest, "seal": seal})
     with pytest.raises(Damaged, match="cbpe model 2"):
         filled.load("a@1")
 

@@ -11,6 +11,7 @@ from sqlalchemy import select, text
 import cbpe
 from store import ModelStore, NotFound, Refused
 from store.database.schema import names
+from store.records.names import write_name
 
 TOKS = [cbpe.train("low lower lowest newer wider " * 9, 257 + i) for i in range(5)]
 NAMES = "abcd"
@@ -157,8 +158,9 @@ def test_a_save_that_waited_for_a_rename_is_under_the_name_that_was_asked_for(st
             connection.execute(select(names).where(names.c.name == "a").with_for_update())
             saved = threads.submit(models.save, TOKS[1], "a")
             wait_for_a_lock_to_be_waited_for(models)
-            connection.execute(text("UPDATE names SET name = 'b' WHERE name = 'a'"))
-            connection.execute(text("INSERT INTO names (name, last_number) VALUES ('a', 1)"))
+            write_name(connection, 1, "b", 1, 1)
+            connection.execute(text("INSERT INTO names (id, name, last_number) VALUES (9, 'a', 1)"))
+            write_name(connection, 9, "a", 1, None)
         assert saved.result().reference == "a@2"
         assert models.load("b@1").merges == TOKS[0].merges
 
