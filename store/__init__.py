@@ -4,30 +4,64 @@
 >>> with ModelStore() as models:
 ...     models.save(tok, "shakespeare")
 ...     tok = models.load("shakespeare@1")
+
+Each public name is imported from its module when a program first uses it: SQLAlchemy takes longer to import than a
+tokenizer to load (store/quick.py).
 """
 
-from store.asking import TokenPlace
-from store.changing import AliasMove
-from store.comparing import Comparison, Diff, MergeDifference, MovedToken, TextComparison
-from store.errors import (
-    Ambiguous,
-    Busy,
-    CannotOpen,
-    Closed,
-    Damaged,
-    Failed,
-    NotAStore,
-    NotFound,
-    Outdated,
-    ReadOnly,
-    Refused,
-    StoreError,
-    Uncertain,
-)
-from store.model_store import ModelStore
-from store.records.audit import Change
-from store.records.versions import Version
-from store.verifying import Report
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from store.asking import TokenPlace
+    from store.changing import AliasMove
+    from store.comparing import Comparison, Diff, MergeDifference, MovedToken, TextComparison
+    from store.errors import (
+        Ambiguous,
+        Busy,
+        CannotOpen,
+        Closed,
+        Damaged,
+        Failed,
+        NotAStore,
+        NotFound,
+        Outdated,
+        ReadOnly,
+        Refused,
+        StoreError,
+        Uncertain,
+    )
+    from store.model_store import ModelStore
+    from store.records.audit import Change
+    from store.records.versions import Version
+    from store.verifying import Report
+
+_HOMES = {
+    "AliasMove": "store.changing",
+    "Ambiguous": "store.errors",
+    "Busy": "store.errors",
+    "CannotOpen": "store.errors",
+    "Change": "store.records.audit",
+    "Closed": "store.errors",
+    "Comparison": "store.comparing",
+    "Damaged": "store.errors",
+    "Diff": "store.comparing",
+    "Failed": "store.errors",
+    "MergeDifference": "store.comparing",
+    "ModelStore": "store.model_store",
+    "MovedToken": "store.comparing",
+    "NotAStore": "store.errors",
+    "NotFound": "store.errors",
+    "Outdated": "store.errors",
+    "ReadOnly": "store.errors",
+    "Refused": "store.errors",
+    "Report": "store.verifying",
+    "StoreError": "store.errors",
+    "TextComparison": "store.comparing",
+    "TokenPlace": "store.asking",
+    "Uncertain": "store.errors",
+    "Version": "store.records.versions",
+}
 
 __all__ = [
     "AliasMove",
@@ -56,7 +90,14 @@ __all__ = [
     "Version",
 ]
 
-# Programs import these from here, so pickles, tracebacks and the documentation name `store` and no module inside it.
-for _name in __all__:
-    globals()[_name].__module__ = __name__
-del _name
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, exists, select, union
 from sqlalchemy.sql import ColumnElement
 
+from cbpe.common.public import public_of
 from store.database.schema import names, special_tokens, tags, token_places, versions, vocabularies
 from store.records.content import readable_pattern
 from store.records.places import having, places_in
@@ -42,6 +43,7 @@ def list_versions(connection: Connection, order: str, **filters: Any) -> list[Ve
     return fetch(connection, *conditions, order=ordering(order))
 
 
+@public_of("store")
 class TokenPlace(NamedTuple):
     """A version that has a token, the token's id there, and the rank of the merge that makes it: None for a special
     token, a single byte, and a token that no merge makes."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, delete, exists, func, insert, select, update
 
+from cbpe.common.public import public_of
 from cbpe.training.record import TrainingRecord
 from store.database.opening import Database
 from store.database.schema import alias_history, aliases, metrics, names, tags, versions, vocabularies
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 
+@public_of("store")
 class AliasMove(NamedTuple):
     """Where an alias pointed, and since when."""
 

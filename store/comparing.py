@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.public import public_of
 from cbpe.tokenizers.description import Model, describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store.records.content import STORED, model_of
@@ -20,6 +21,7 @@ Pair = tuple[bytes, bytes]
 Side = Version | Tokenizer
 
 
+@public_of("store")
 class MovedToken(NamedTuple):
     """A token that both have under different ids. Most tokens have one id; a trained tokenizer may have the same bytes
     twice."""
@@ -29,6 +31,7 @@ class MovedToken(NamedTuple):
     ids_b: tuple[int, ...]
 
 
+@public_of("store")
 class MergeDifference(NamedTuple):
     """The first merge in which two differ: the pair that each merges there, or None if it has no more merges."""
 
@@ -37,6 +40,7 @@ class MergeDifference(NamedTuple):
     b: Pair | None
 
 
+@public_of("store")
 @dataclass(frozen=True)
 class Diff:
     """What differs between two versions or tokenizers. It is true if they differ in anything that changes results."""
@@ -130,6 +134,7 @@ def spelled_merges(vocabulary: Vocabulary) -> list[Pair]:
     return [(spelled(left), spelled(right)) for left, right, _ in vocabulary.merge_parts()]
 
 
+@public_of("store")
 class TextComparison(NamedTuple):
     """How many tokens each makes of a text."""
 
@@ -152,6 +157,7 @@ def ratio(text_bytes: int, n_tokens: int) -> float:
     return text_bytes / n_tokens if n_tokens else float("nan")
 
 
+@public_of("store")
 @dataclass(frozen=True)
 class Comparison:
     """How many tokens two versions or tokenizers make of texts; item i of `texts` is about text i."""

@@ -9,6 +9,7 @@ from types import TracebackType
 
 from sqlalchemy import URL
 
+from cbpe.common.public import public_of
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.record import TrainingRecord
@@ -25,6 +26,7 @@ from store.records.versions import Version, fetch_one, find_row
 __all__ = ["ModelStore"]
 
 
+@public_of("store")
 class ModelStore:
     """Tokenizers, kept as versions under names.
 

@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import ColumnElement
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.public import public_of
 from cbpe.tokenizers.description import KINDS, canonical_form
 from store.database.failures import UNREADABLE
 from store.database.opening import Database
@@ -40,6 +41,7 @@ __all__ = ["Report", "verify"]
 MOST_SHOWN = 5  # wrong rows that a problem quotes
 
 
+@public_of("store")
 @dataclass(frozen=True)
 class Report:
     """What verify() found. It is true if nothing is wrong."""

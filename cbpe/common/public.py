@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     F = TypeVar("F", bound=Callable[..., Any])
     T = TypeVar("T")
 
-__all__ = ["public", "with_defaults"]
+__all__ = ["public", "public_of", "with_defaults"]
 
 
 def public(thing: T) -> T:
@@ -18,6 +18,16 @@ def public(thing: T) -> T:
     name it cbpe.X, wherever it is defined."""
     thing.__module__ = "cbpe"
     return thing
+
+
+def public_of(package: str) -> Callable[[T], T]:
+    """The same for another package, which finds it by its name."""
+
+    def public(thing: T) -> T:
+        thing.__module__ = package
+        return thing
+
+    return public
 
 
 def with_defaults(function: F, owner: str, defaults: dict[str, Any], doc: str | None = None) -> F:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, insert, select
 
+from cbpe.common.public import public_of
 from store.database.operations import OPERATION, Operation
 from store.database.schema import IS_RENAME, audit_log
 from store.errors import Damaged
@@ -37,6 +38,7 @@ def as_json(details: dict[str, Any]) -> str:
     return json.dumps(details, sort_keys=True)
 
 
+@public_of("store")
 class Change(NamedTuple):
     """One row of the log."""
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, and_, bindparam, select
 from sqlalchemy.sql import ColumnElement
 
+from cbpe.common.public import public_of
 from store.database.schema import aliases, metrics, names, tags, versions, vocabularies
 from store.errors import Ambiguous, Damaged, NotFound, StoreError
 from store.records.references import Reference, parse, shown
@@ -25,6 +26,7 @@ DIGITS = 64  # of a digest
 FEW = 500  # ids that a query names one by one
 
 
+@public_of("store")
 @dataclass(frozen=True)
 class Version:
     """One version of a tokenizer in a store. Its content never changes. Tags, aliases, notes, parent and metrics are
