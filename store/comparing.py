@@ -12,8 +12,8 @@ from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public_of
 from cbpe.tokenizers.description import Model, describe
 from cbpe.tokenizers.tokenizer import Tokenizer
-from store.records.content import STORED, model_of
-from store.records.versions import Version, fetch_one, find_row
+from store.records.content import model_of
+from store.records.versions import STORED, Version, fetch_one, find_row
 
 __all__ = ["Comparison", "Diff", "MergeDifference", "MovedToken", "TextComparison", "compare", "diff", "find_sides"]
 

@@ -11,9 +11,9 @@ from store.database.opening import Database
 from store.database.schema import versions, vocabularies
 from store.errors import Damaged
 from store.records import audit
-from store.records.content import STORED, model_of
+from store.records.content import model_of
 from store.records.rows import delete_sql_rows, insert_sql_rows, sql_rows
-from store.records.versions import Version, find_row
+from store.records.versions import STORED, Version, find_row
 from store.saving import checked_vocabulary
 
 __all__ = ["remove_rows", "write_rows"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from cbpe.tokenizers.description import build
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store.database.opening import Database
-from store.records.content import STORED, model_of, training_of
-from store.records.versions import Version, find_row
+from store.records.content import model_of, training_of
+from store.records.versions import STORED, Version, find_row
 
 __all__ = ["load"]
 

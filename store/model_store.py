@@ -18,10 +18,10 @@ from store.database.locations import find_store, is_in_memory, shown_url, sqlite
 from store.database.opening import Database
 from store.errors import NotFound
 from store.records import audit
-from store.records.content import STORED, training_of
+from store.records.content import training_of
 from store.records.labels import checked_labels, checked_notes, checked_tags
 from store.records.references import checked_name
-from store.records.versions import Version, fetch_one, find_row
+from store.records.versions import STORED, Version, fetch_one, find_row
 
 __all__ = ["ModelStore"]
 

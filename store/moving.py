@@ -12,11 +12,11 @@ from store import saving
 from store.database.opening import Database
 from store.database.schema import versions
 from store.errors import Damaged, Refused
-from store.records.content import STORED, content_model, model_of, training_of
+from store.records.content import content_model, model_of, training_of
 from store.records.export import Carried, parts_of_file, read_file
 from store.records.labels import checked_labels
 from store.records.references import checked_name
-from store.records.versions import Version, fetch_one, find_row
+from store.records.versions import STORED, Version, fetch_one, find_row
 
 __all__ = ["carry", "export", "put_in", "read"]
 

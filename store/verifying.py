@@ -30,11 +30,11 @@ from store.database.schema import (
 )
 from store.errors import Damaged
 from store.records import audit
-from store.records.content import STORED, model_of, readable_pattern, training_of
+from store.records.content import model_of, readable_pattern, training_of
 from store.records.places import place_rows
 from store.records.rows import merge_rows, special_token_rows, token_rows
-from store.records.seals import ALIAS, NAME, check_alias, check_name
-from store.records.versions import Version, check_meant, look_up
+from store.records.seals import check_alias, check_name
+from store.records.versions import ALIAS, NAME, STORED, Version, check_meant, look_up
 
 __all__ = ["Report", "verify"]
 

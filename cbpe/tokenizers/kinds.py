@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterator, Mapping
+
 from cbpe.formats.parts import Parts
-from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
-from cbpe.tokenizers.minbpe import BasicTokenizer, GPT2Tokenizer, GPT4Tokenizer, RegexTokenizer
-from cbpe.tokenizers.tiktoken import Encoding
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["KINDS", "tokenizer_of"]
 
-# One of a program's own may do what parts do not say.
-KINDS: dict[str, type[Tokenizer]] = {
-    kind.__name__: kind
-    for kind in (
-        Tokenizer,
-        BasicTokenizer,
-        RegexTokenizer,
-        GPT2Tokenizer,
-        GPT4Tokenizer,
-        Encoding,
-        HuggingFaceTokenizer,
-    )
+_HOMES = {
+    "Tokenizer": "cbpe.tokenizers.tokenizer",
+    "BasicTokenizer": "cbpe.tokenizers.minbpe",
+    "RegexTokenizer": "cbpe.tokenizers.minbpe",
+    "GPT2Tokenizer": "cbpe.tokenizers.minbpe",
+    "GPT4Tokenizer": "cbpe.tokenizers.minbpe",
+    "Encoding": "cbpe.tokenizers.tiktoken",
+    "HuggingFaceTokenizer": "cbpe.tokenizers.hugging_face",
 }
+
+
+class _Kinds(Mapping[str, type[Tokenizer]]):
+    """Each class is imported when it is asked for: a program that loads one tokenizer needs one."""
+
+    def __getitem__(self, name: str) -> type[Tokenizer]:
+        kind: type[Tokenizer] = getattr(importlib.import_module(_HOMES[name]), name)
+        return kind
+
+    def __contains__(self, name: object) -> bool:
+        return name in _HOMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_HOMES)
+
+    def __len__(self) -> int:
+        return len(_HOMES)
+
+
+# One of a program's own may do what parts do not say.
+KINDS: Mapping[str, type[Tokenizer]] = _Kinds()
 
 
 def tokenizer_of(parts: Parts) -> Tokenizer:

@@ -33,11 +33,10 @@ from sqlalchemy import (
     text,
 )
 
+from store.database.revisions import REVISIONS as REVISIONS
+from store.database.revisions import UNSEALED as UNSEALED
+from store.database.revisions import VERSION_TABLE as VERSION_TABLE
 from store.errors import Damaged
-
-REVISIONS = ("1", "2", "3", "4", "5", "6", "7")  # of the schema, all that this version of cbpe knows, the oldest first
-VERSION_TABLE = "store_schema"  # where the revision of a store is written down
-UNSEALED = "unsealed"  # what is read in place of a seal where a store of an older schema has none
 
 
 class UtcTime(TypeDecorator[datetime]):

@@ -4,41 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
-
-from sqlalchemy import Row, Select, select
+from typing import TYPE_CHECKING, Any
 
 from cbpe.tokenizers.description import Model, in_decoded_order
 from cbpe.training.record import TrainingRecord
-from store.database.schema import names, training_records, versions, vocabularies
 from store.records.references import UNSTORABLE
 from store.records.seals import check_version, damaged
 from store.records.training import record_from_json
 
-__all__ = ["STORED", "content_model", "model_of", "readable_pattern", "training_of"]
+if TYPE_CHECKING:
+    from sqlalchemy import Row
+
+__all__ = ["content_model", "model_of", "readable_pattern", "training_of"]
 
 FORMAT = "cbpe model 1"  # that the canonical form begins with
-
-
-# All that a tokenizer is built from.
-STORED: Select[Any] = (
-    select(
-        versions.c.id,
-        versions.c.name_id,
-        versions.c.vocabulary_id,
-        names.c.name,
-        versions.c.number,
-        versions.c.digest,
-        versions.c.content,
-        versions.c.kind,
-        versions.c.encoding_name,
-        vocabularies.c.packed,
-        training_records.c.record,
-    )
-    .join_from(versions, names, versions.c.name_id == names.c.id)
-    .outerjoin(vocabularies, versions.c.vocabulary_id == vocabularies.c.id)
-    .outerjoin(training_records, training_records.c.version_id == versions.c.id)
-)
 
 
 def model_of(row: Row[Any]) -> Model:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Row
-
-from store.database.schema import UNSEALED, aliases, names
+from store.database.revisions import UNSEALED
 from store.errors import Damaged
+from store.records.references import Reference
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
 
 __all__ = [
-    "ALIAS",
-    "NAME",
     "alias_seal",
     "check_alias",
+    "check_found",
     "check_name",
     "check_version",
     "damaged",
@@ -28,9 +29,6 @@ __all__ = [
     "version_seal",
 ]
 
-# The columns that a query of versions and names takes along, so that the row can be checked; and those of aliases.
-NAME = (names.c.seal.label("name_seal"), names.c.last_number, names.c.newest)
-ALIAS = (aliases.c.alias, aliases.c.name_id.label("alias_name_id"), aliases.c.seal.label("alias_seal"))
 OLD = "revision 3: "  # before a seal that a store of the revisions 3 to 6 has, where it is read as it is
 
 
@@ -82,6 +80,19 @@ def check_alias(row: Row[Any]) -> None:
         raise Damaged(f"{row.name}@{row.alias!r:.80} is damaged: its row holds what none can") from error
     if row.alias_seal not in right:
         raise Damaged(f"{row.name}@{row.alias} is damaged: it does not point to the version that it was set to")
+
+
+def check_found(row: Row[Any], parsed: Reference) -> None:
+    """Raise Damaged unless the row is sealed, and is what was asked for: an index that is damaged may lead to another
+    row."""
+    check_version(row)
+    check_name(row, row.name_id, row.name_seal)
+    if parsed.alias is not None:
+        check_alias(row)
+    asked = (parsed.name or row.name, parsed.number or row.number, parsed.alias, parsed.digest or "")
+    found = (row.name, row.number, parsed.alias and row.alias, row.digest[: len(asked[-1])])
+    if asked != found:
+        raise Damaged(f"the store is damaged: {row.name}@{row.number} was found where another version was asked for")
 
 
 def damaged(row: Row[Any], reason: str) -> Damaged:

@@ -12,12 +12,24 @@ from sqlalchemy import Connection, Row, Select, and_, bindparam, select
 from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.public import public_of
-from store.database.schema import aliases, metrics, names, tags, versions, vocabularies
+from store.database.schema import aliases, metrics, names, tags, training_records, versions, vocabularies
 from store.errors import Ambiguous, Damaged, NotFound, StoreError
 from store.records.references import Reference, parse, shown
-from store.records.seals import ALIAS, NAME, check_alias, check_name, check_version
+from store.records.seals import check_found
 
-__all__ = ["FEW", "Version", "check_meant", "fetch", "fetch_by_id", "fetch_one", "find_row", "look_up"]
+__all__ = [
+    "ALIAS",
+    "FEW",
+    "NAME",
+    "STORED",
+    "Version",
+    "check_meant",
+    "fetch",
+    "fetch_by_id",
+    "fetch_one",
+    "find_row",
+    "look_up",
+]
 
 T = TypeVar("T")
 
@@ -95,6 +107,31 @@ DESCRIBED: Select[Any] = (
     .outerjoin(parents, versions.c.parent_id == parents.c.id)
     .outerjoin(parent_names, parents.c.name_id == parent_names.c.id)
 )
+
+
+# All that a tokenizer is built from.
+STORED: Select[Any] = (
+    select(
+        versions.c.id,
+        versions.c.name_id,
+        versions.c.vocabulary_id,
+        names.c.name,
+        versions.c.number,
+        versions.c.digest,
+        versions.c.content,
+        versions.c.kind,
+        versions.c.encoding_name,
+        vocabularies.c.packed,
+        training_records.c.record,
+    )
+    .join_from(versions, names, versions.c.name_id == names.c.id)
+    .outerjoin(vocabularies, versions.c.vocabulary_id == vocabularies.c.id)
+    .outerjoin(training_records, training_records.c.version_id == versions.c.id)
+)
+
+# The columns that a query of versions and names takes along, so that the row can be checked; and those of aliases.
+NAME = (names.c.seal.label("name_seal"), names.c.last_number, names.c.newest)
+ALIAS = (aliases.c.alias, aliases.c.name_id.label("alias_name_id"), aliases.c.seal.label("alias_seal"))
 
 
 def fetch(connection: Connection, *conditions: ColumnElement[bool], order: Sequence[Any] = ()) -> list[Version]:
@@ -208,19 +245,6 @@ def referred(wanted: Select[Any], given: tuple[str, ...]) -> Select[Any]:
         own = and_(aliases.c.name_id == names.c.id, aliases.c.version_id == versions.c.id)
         return query.join(aliases, own).add_columns(*ALIAS).where(aliases.c.alias == bindparam("alias"))
     return query.where(versions.c.number == names.c.newest)
-
-
-def check_found(row: Row[Any], parsed: Reference) -> None:
-    """Raise Damaged unless the row is sealed, and is what was asked for: an index that is damaged may lead to another
-    row."""
-    check_version(row)
-    check_name(row, row.name_id, row.name_seal)
-    if parsed.alias is not None:
-        check_alias(row)
-    asked = (parsed.name or row.name, parsed.number or row.number, parsed.alias, parsed.digest or "")
-    found = (row.name, row.number, parsed.alias and row.alias, row.digest[: len(asked[-1])])
-    if asked != found:
-        raise Damaged(f"the store is damaged: {row.name}@{row.number} was found where another version was asked for")
 
 
 def find_by_digest(connection: Connection, digest: str, only_one: bool) -> int:

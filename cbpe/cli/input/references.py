@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import cbpe
 from cbpe.cli.input.model_store import open_store, stored_names
+from cbpe.cli.input.settings import settings
 from cbpe.encodings.named import SPECS
 
 if TYPE_CHECKING:
@@ -81,7 +82,10 @@ def pinned(reference: str) -> str:
 
 
 def load_version(reference: str) -> Tokenizer:
-    return ask_store(reference, lambda models: models.load(reference))
+    from store import quick
+
+    found = quick.load(settings.store, reference)
+    return found if found is not None else ask_store(reference, lambda models: models.load(reference))
 
 
 def ask_store(reference: str, ask: Callable[[ModelStore], T]) -> T:
