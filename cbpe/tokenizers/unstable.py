@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["completions", "encode_bytes", "ranks_of", "settle"]
 
+LONG_PIECE = 100  # characters: the encoder may not keep the ids of such a piece in its cache
 BLANK = re.compile(rb"[ \n\t]+")
 # What str.isspace takes for white space in addition to Unicode's White_Space.
 SEPARATORS = "\x1c\x1d\x1e\x1f"
@@ -62,10 +63,11 @@ def completions(tok: Tokenizer, rest: bytes) -> set[tuple[int, ...]]:
     if not rest:
         return set()
     n = len(rest)
+    known: dict[str, list[int]] = {}
     found: set[tuple[int, ...]] = {(tok.encode_single_token(token),) for token in tokens_starting_with(tok, rest)}
     for cut in range(1, n):
         for token in tokens_starting_with(tok, rest[cut:]):
-            found.add(covering(tok, encode_spelled(tok, rest[:cut] + token), n))
+            found.add(covering(tok, encode_spelled(tok, rest[:cut] + token, known), n))
     # White space at the end may be split off by what follows: a pattern with \s+(?!\S) leaves the last of it to that.
     last = rest.decode()[-1]
     before = rest[: n - len(last.encode())]
@@ -82,22 +84,40 @@ def tokens_starting_with(tok: Tokenizer, start: bytes) -> Iterator[bytes]:
         yield tokens[i]
 
 
-def encode_spelled(tok: Tokenizer, spelled: bytes) -> list[int]:
-    """The ids of bytes. If they are text, it is split as every text is; if not, they are one piece."""
+def encode_spelled(tok: Tokenizer, spelled: bytes, known: dict[str, list[int]]) -> list[int]:
+    """The ids of bytes. If they are text, it is split as every text is; if not, they are one piece.
+
+    known: the ids of long pieces so far. Thousands of texts begin with the same long piece, which takes long to merge.
+    """
     try:
-        return tok.encode_ordinary(spelled.decode())
+        text = spelled.decode()
     except UnicodeDecodeError:
         return merge(tok, spelled)
+    if len(text) < LONG_PIECE:
+        return tok.encode_ordinary(text)
+    pieces = tok._splitter.split(text)
+    if not any(len(piece) >= LONG_PIECE for piece in pieces):
+        return tok.encode_ordinary(text)
+    ids: list[int] = []
+    for piece in pieces:
+        if len(piece) < LONG_PIECE:
+            ids += tok._encode_single_piece(piece)
+        else:
+            if piece not in known:
+                known[piece] = tok._encode_single_piece(piece)
+            ids += known[piece]
+    return ids
 
 
 def covering(tok: Tokenizer, ids: list[int], n: int) -> tuple[int, ...]:
     """The first of the ids, as many as it takes to spell n bytes."""
     vocab = tok.vocab
-    for i, token in enumerate(ids):
-        n -= len(vocab[token])
-        if n <= 0:
-            return tuple(ids[: i + 1])
-    return tuple(ids)
+    more = len(tok.decode_bytes(ids)) - n
+    last = len(ids)
+    while last and more >= len(vocab[ids[last - 1]]):
+        last -= 1
+        more -= len(vocab[ids[last]])
+    return tuple(ids[:last])
 
 
 def ranks_of(tok: Tokenizer) -> dict[bytes, int]:

@@ -177,6 +177,36 @@ def test_unstable_ends_are_completed_as_by_tiktoken(name, text, choices):
     assert ours == theirs
 
 
+@pytest.mark.parametrize(
+    "text", ["a" * 120, "\n " * 60 + "x" * 110, "ab" + " " * 120 + "\n", "=" * 150, "x " + "中" * 60]
+)
+def test_unstable_ends_of_long_pieces_are_completed_as_by_tiktoken(text):
+    ours, theirs = (completed(enc, text) for enc in pair("p50k_base"))
+    assert ours == theirs
+
+
+class Merging(cbpe.Encoding):
+    """Notes the pieces that are merged by themselves, and the texts that are encoded."""
+
+    def _encode_single_piece(self, piece):
+        self.read.append(len(piece))
+        return super()._encode_single_piece(piece)
+
+    def encode_ordinary(self, text, *arguments):
+        self.read.append(len(text))
+        return super().encode_ordinary(text, *arguments)
+
+
+def test_an_unstable_end_merges_each_long_piece_once():
+    """33,145 texts begin with 400 blanks or less, which are one piece or two."""
+    plain = pair("p50k_base")[0]
+    enc = Merging("p50k", pat_str=plain._pat_str, mergeable_ranks=plain._mergeable_ranks, special_tokens={})
+    enc.read = []
+    _, completions = enc.encode_with_unstable(" " * 400)
+    assert len(completions) > 33_000
+    assert sum(size for size in enc.read if size > 100) < 3 * 400 * 400
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_comes_next_is_among_the_completions(name):
     """What they are for: whatever words follow, the text's tokens begin with the settled ones and a completion."""

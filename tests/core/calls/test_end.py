@@ -31,7 +31,7 @@ time.sleep(0.1)
 CALLS = {
     "tok.count(long * 20)": True,
     "tok.encode_batch_flat([long] * 20, num_threads=2)": True,
-    "cbpe.train(long * 10, 270)": True,
+    "cbpe.train(long * 10, 270)": False,
     "cbpe.count_words([long] * 4, workers=2)": False,
     "tok.encode_batch([long] * 20, num_threads=2)": False,
     "tok.decode_batch([[97] * 100_000] * 20, num_threads=2)": False,
