@@ -1,0 +1,13 @@
+"""What the trials found once: each case is checked again."""
+
+import os
+
+import pytest
+
+from hostile import runner
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+@pytest.mark.parametrize("finding", runner.kept(), ids=lambda finding: runner.file_name(finding))
+def test_a_case_that_failed_once_fails_no_more(finding):
+    runner.check_alone(runner.trial_named(finding.trial), finding.case)
