@@ -9,6 +9,7 @@ from types import TracebackType
 
 from sqlalchemy import URL
 
+from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public_of
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -342,10 +343,15 @@ class ModelStore:
 
     # ---- Keeping
 
-    def verify(self, reference: str | Version | None = None) -> verifying.Report:
+    def verify(
+        self, reference: str | Version | None = None, *, progress: bool | ProgressCallback | None = None
+    ) -> verifying.Report:
         """Prove that packed form, rows and digest agree, for one version or all that is stored.
+
+        All that is stored is checked in parts: no transaction is held for long, and changes meanwhile are no problem.
+        progress: True for a bar on stderr, or a function, which is called with ("verifying", done, total).
 
         Damage is not raised but listed: the report's `problems`, each a sentence, and `ok`. Raises as load does where
         there is no such version.
         """
-        return verifying.verify(self._database, reference)
+        return verifying.verify(self._database, reference, progress)

@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import ColumnElement
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.common.public import public_of
 from cbpe.tokenizers.description import KINDS, canonical_form
 from store.database.failures import UNREADABLE
@@ -39,6 +40,7 @@ from store.records.versions import ALIAS, NAME, STORED, Version, check_meant, lo
 __all__ = ["Report", "verify"]
 
 MOST_SHOWN = 5  # wrong rows that a problem quotes
+PART = 50  # vocabularies or versions that are checked in one transaction
 
 
 @public_of("store")
@@ -59,30 +61,53 @@ class Report:
         return self.ok
 
 
-def verify(database: Database, reference: str | Version | None = None) -> Report:
-    """Check one version with its name, its vocabulary and the aliases that point to it, or everything in the store."""
-    return database.read(report_on, reference)
+def verify(
+    database: Database, reference: str | Version | None = None, progress: bool | ProgressCallback | None = None
+) -> Report:
+    """Check one version with its name, its vocabulary and the aliases that point to it, or everything in the store.
 
-
-def report_on(connection: Connection, reference: str | Version | None) -> Report:
-    if reference is None:
-        chosen = list(connection.scalars(select(versions.c.id).order_by(versions.c.id)))
-        used = list(connection.scalars(select(vocabularies.c.id).order_by(vocabularies.c.id)))
-        checks = (database_problems, name_problems, log_problems)
-        problems = [problem for check in checks for problem in found(check, connection)]
-    else:
-        try:
-            row, _ = look_up(connection, reference, STORED)
-        except Damaged as error:
-            return Report(1, 0, (str(error),))
-        check_meant(row, reference)
-        chosen, used = [row.id], [] if row.packed is None else [row.vocabulary_id]
-        problems = [*found(name_problems, connection, row.name_id), *found(origin_problems, connection, row.id)]
-    for vocabulary_id in used:
-        problems += found(vocabulary_problems, connection, vocabulary_id)
-    for version_id in chosen:
-        problems += found(version_problems, connection, version_id)
+    All that is stored is checked in parts, each in a transaction of its own, so that none is held for long. What is
+    deleted meanwhile is no problem.
+    """
+    with progress_reports(progress) as report:
+        if reference is not None:
+            return database.read(report_on_version, reference)
+        problems, used, chosen = database.read(report_on_all)
+        done, total = 0, len(used) + len(chosen)
+        for check, ids in ((vocabulary_problems, used), (version_problems, chosen)):
+            for start in range(0, len(ids), PART):
+                part = ids[start : start + PART]
+                problems += database.read(found_in, check, part)
+                done += len(part)
+                if report is not None:
+                    report("verifying", done, total)
     return Report(len(chosen), len(used), tuple(problems))
+
+
+def report_on_all(connection: Connection) -> tuple[list[str], list[int], list[int]]:
+    """The problems of the store as a whole, and the ids of its vocabularies and versions."""
+    checks = (database_problems, name_problems, log_problems)
+    problems = [problem for check in checks for problem in found(check, connection)]
+    used = list(connection.scalars(select(vocabularies.c.id).order_by(vocabularies.c.id)))
+    chosen = list(connection.scalars(select(versions.c.id).order_by(versions.c.id)))
+    return problems, used, chosen
+
+
+def report_on_version(connection: Connection, reference: str | Version) -> Report:
+    try:
+        row, _ = look_up(connection, reference, STORED)
+    except Damaged as error:
+        return Report(1, 0, (str(error),))
+    check_meant(row, reference)
+    problems = [*found(name_problems, connection, row.name_id), *found(origin_problems, connection, row.id)]
+    used = [] if row.packed is None else [row.vocabulary_id]
+    problems += found_in(connection, vocabulary_problems, used) + found_in(connection, version_problems, [row.id])
+    return Report(1, len(used), tuple(problems))
+
+
+def found_in(connection: Connection, check: Callable[..., Iterator[str]], ids: list[int]) -> list[str]:
+    """All problems that a check finds in the rows with these ids."""
+    return [problem for row_id in ids for problem in found(check, connection, row_id)]
 
 
 def found(check: Callable[..., Iterator[str]], connection: Connection, *which: int) -> list[str]:
@@ -109,7 +134,9 @@ def database_problems(connection: Connection) -> Iterator[str]:
 
 def vocabulary_problems(connection: Connection, vocabulary_id: int) -> Iterator[str]:
     """Where a packed vocabulary, its digest and its rows do not agree."""
-    row = connection.execute(select(vocabularies).where(vocabularies.c.id == vocabulary_id)).one()
+    row = connection.execute(select(vocabularies).where(vocabularies.c.id == vocabulary_id)).first()
+    if row is None:
+        return  # it was removed meanwhile
     what = f"vocabulary {vocabulary_id}"
     if hashlib.sha256(row.packed).hexdigest() != row.digest:
         yield f"{what}: its packed form does not have its digest"
@@ -155,6 +182,8 @@ def row_problems(what: str, right: Iterable[tuple[Any, ...]], there: Iterable[An
 
 def version_problems(connection: Connection, version_id: int) -> Iterator[str]:
     """Where a version's canonical form, its digest, its columns and its special tokens do not agree."""
+    if connection.scalar(select(versions.c.id).where(versions.c.id == version_id)) is None:
+        return  # it was deleted meanwhile
     stored = STORED.add_columns(versions.c.seal)
     row = connection.execute(stored.where(versions.c.id == version_id)).one()
     what = f"{row.name}@{row.number}"

@@ -19,6 +19,7 @@ SHARED = {
     "cbpe.common.atomic_files": {"write_whole"},
     "cbpe.common.checks": {"is_float"},
     "cbpe.common.little_endian": {"little_endian"},
+    "cbpe.common.progress": {"ProgressCallback", "progress_reports"},
     "cbpe.common.public": {"public_of"},
     "cbpe.common.wording": {"shortened"},
     "cbpe.formats.minbpe": {"render_token"},

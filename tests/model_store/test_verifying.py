@@ -1,10 +1,11 @@
 """Verifying: packed form, rows and digest agree, and wherever one of them does not, that is found and named."""
 
 import pytest
-from sqlalchemy import text
+from small_models import small_tokenizer
+from sqlalchemy import event, text
 
 import cbpe
-from store import Damaged, ModelStore, NotFound
+from store import Damaged, ModelStore, NotFound, verifying
 from store.records.seals import version_seal
 
 TEXT = "low lower lowest newer wider new low"
@@ -212,3 +213,41 @@ def test_damaged_pages_are_a_problem_and_no_exception(tmp_path):
         path.write_bytes(data[: page * 4096] + bytes(4096) + data[(page + 1) * 4096 :])
         with ModelStore(path) as models:
             assert models.verify().problems
+
+
+def test_a_store_is_verified_in_parts_and_says_how_far_it_is(models):
+    for i in range(60):
+        models.save(small_tokenizer(i, n_merges=1), f"name {i % 7}")
+    transactions, reports = [], []
+
+    def note(connection):
+        transactions.append(connection)
+
+    event.listen(models._database._engine, "begin", note)
+    found = models.verify(progress=lambda *report: reports.append(report))
+    event.remove(models._database._engine, "begin", note)
+    assert (found.versions, found.vocabularies, found.problems) == (60, 60, ())
+    assert len(transactions) == 1 + 2 * 2
+    assert reports[-1] == ("verifying", 120, 120)
+    with pytest.raises(TypeError, match="progress must be True, False or a function"):
+        models.verify(progress=1)
+
+
+def test_what_is_removed_while_a_store_is_verified_is_no_problem(models, monkeypatch):
+    monkeypatch.setattr(verifying, "PART", 1)
+    for i in range(4):
+        models.save(small_tokenizer(i, n_merges=1), "a")
+    changes = {1: lambda: models.delete("a@4"), 2: lambda: models.vacuum(), 5: lambda: models.save(TOK, "a")}
+    seen = []
+
+    def meanwhile(connection):
+        seen.append(connection)
+        change = changes.pop(len(seen) - 1, None)
+        if change is not None:
+            change()
+
+    read = models._database.read
+    monkeypatch.setattr(models._database, "read", lambda *given: (meanwhile(None), read(*given))[1])
+    report = models.verify()
+    assert not changes
+    assert (report.versions, report.vocabularies, report.problems) == (4, 4, ())

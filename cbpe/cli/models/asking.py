@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
@@ -257,7 +258,7 @@ def verify(
       cbpe models verify shakespeare@2
     """
     with open_store(read_only=True) as models:
-        report = models.verify(reference)
+        report = models.verify(reference, progress=sys.stderr.isatty())
     if as_json:
         print_json({"ok": report.ok, **json_value(report)})
     elif report.ok:
