@@ -75,7 +75,7 @@ def untag(database: Database, reference: str | Version, keys: Iterable[str]) -> 
 def set_notes(database: Database, reference: str | Version, notes: str | None) -> Version:
     def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
         labels.set_notes(connection, version.id, notes)
-        return {"notes": notes}
+        return {"notes": audit.notes_digest(notes)}
 
     return change(database, "notes", reference, work)
 
@@ -228,7 +228,7 @@ def rename(database: Database, old: str, new: str) -> None:
 
 def check_meanings(connection: Connection, name_id: int, old: str, new: str) -> None:
     """Refused where a number of the versions under a name was another version's under the new one."""
-    meant = audit.meanings(connection)
+    meant = audit.meanings(connection, old, new)
     query = select(versions.c.number).where(versions.c.name_id == name_id).order_by(versions.c.number)
     for number in connection.scalars(query):
         if number in meant[new] and meant[new][number] != meant[old].get(number):

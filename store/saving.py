@@ -202,5 +202,5 @@ def add_to_known(connection: Connection, version: Row[Any], entry: Entry, parent
 
 def changes(given: Labels) -> dict[str, Any]:
     """The labels that were given, for the audit log."""
-    named = given._asdict()
+    named = {**given._asdict(), "notes": audit.notes_digest(given.notes or None)}
     return {what: value for what, value in named.items() if value}

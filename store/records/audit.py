@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import hashlib
 import json
 from collections import defaultdict
 from datetime import datetime, timezone
@@ -17,7 +18,7 @@ from store.database.schema import IS_RENAME, audit_log
 from store.errors import Damaged
 from store.records.references import checked_name
 
-__all__ = ["Change", "changes", "digest_when_made", "expected", "meanings", "record", "utc_now"]
+__all__ = ["Change", "changes", "digest_when_made", "expected", "meanings", "notes_digest", "record", "utc_now"]
 
 log = audit_log.c
 FIELDS = select(log.id, log.time, log.who, log.action, log.name, log.number, log.details)  # an id and a Change
@@ -77,12 +78,21 @@ def read(connection: Connection, query: Select[Any]) -> list[tuple[int, Change]]
         raise Damaged(f"the details of a change in the audit log cannot be read: {error}") from error
 
 
-def meanings(connection: Connection) -> dict[str, dict[int, int]]:
-    """Which version each number under each name has meant, deleted and renamed versions included: a version is known by
-    the place in the log where it was made. Of several versions that a number has meant, this gives the last."""
+def notes_digest(notes: str | None) -> dict[str, Any] | None:
+    """What the log keeps of notes, which may be large and removed later."""
+    if notes is None:
+        return None
+    written = notes.encode("utf-8")
+    return {"sha256": hashlib.sha256(written).hexdigest(), "bytes": len(written)}
+
+
+def meanings(connection: Connection, *of_names: str) -> dict[str, dict[int, int]]:
+    """Which version each number under these names has meant, deleted and renamed versions included: a version is known
+    by the place in the log where it was made. Of several versions that a number has meant, this gives the last."""
     meant: dict[str, dict[int, int]] = defaultdict(dict)
     present: dict[str, dict[int, int]] = defaultdict(dict)
-    for place, change in read(connection, FIELDS.order_by(log.id)):
+    telling = log.name.in_(sources(connection, *of_names)), log.action.in_((*MAKING, "delete", "rename"))
+    for place, change in read(connection, FIELDS.where(*telling).order_by(log.id)):
         name, number = change.name, change.number
         if name is None:
             continue
@@ -95,6 +105,15 @@ def meanings(connection: Connection) -> dict[str, dict[int, int]]:
         elif number is not None and change.action in MAKING and change.details.get("created", True):
             present[name][number] = meant[name][number] = place
     return meant
+
+
+def sources(connection: Connection, *of_names: str) -> list[str]:
+    """These names, and all that were ever renamed to one of them."""
+    found = list(dict.fromkeys(of_names))
+    for name in found:  # which grows meanwhile
+        renames = select(log.name).where(IS_RENAME, log.details == as_json({"to": name})).distinct()
+        found += [source for source in connection.scalars(renames).all() if source not in found]
+    return found
 
 
 class Expected(NamedTuple):

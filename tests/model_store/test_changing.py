@@ -1,6 +1,7 @@
 """Changing: aliases, tags, notes, metrics, names; deleting; and the log of it all."""
 
 import getpass
+import hashlib
 
 import pytest
 from sqlalchemy import func, select, update
@@ -268,6 +269,30 @@ def test_a_user_may_be_called_what_no_database_holds(models, monkeypatch):
     finally:
         audit.user.cache_clear()
     assert models.audit_log()[0].who == "j\\udcfcrgen"
+
+
+def test_the_log_keeps_a_digest_of_notes_and_not_the_notes(filled):
+    notes = "a note \u00e9 " * 100_000
+    digest = {"sha256": hashlib.sha256(notes.encode()).hexdigest(), "bytes": len(notes.encode())}
+    filled.set_notes("a@1", notes)
+    filled.set_notes("a@1", None)
+    filled.save(TOKS[0], "b", notes=notes)
+    logged = [change.details["notes"] for change in filled.audit_log(limit=3)]
+    assert logged == [digest, None, digest]
+    assert filled.version("b").notes == notes
+
+
+def test_a_name_is_changed_back_and_forth_through_others(filled):
+    filled.save(TOKS[0], "d")
+    for old, new in (("a", "b"), ("b", "c"), ("c", "b"), ("b", "a")):
+        filled.rename(old, new)
+    filled.rename("a", "c")
+    with pytest.raises(Refused, match="a@1 was another version than d@1"):
+        filled.rename("d", "a")
+    with pytest.raises(Refused, match="b@1 was another version than d@1"):
+        filled.rename("d", "b")
+    filled.rename("d", "e")
+    assert filled.names() == ["c", "e"]
 
 
 def test_what_is_refused_is_not_logged(filled):

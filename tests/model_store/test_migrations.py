@@ -1,5 +1,7 @@
 """Migrations: a store of each schema that there ever was is brought to the newest, with all that is in it."""
 
+import hashlib
+import json
 from contextlib import contextmanager
 from datetime import datetime, timezone
 
@@ -103,6 +105,25 @@ def test_what_is_read_of_tokens_is_the_same_after_a_migration(store_url):
         after = connection.execute(query).all()
     assert before == after
     assert [row.text for row in after if row.id in (0, 97, 200, 256)] == ["\\u0000", "a", "\ufffd", "lo"]
+
+
+def test_notes_in_the_log_become_digests(store_url):
+    of_the_first_schema(store_url)
+    with connection_to(store_url) as connection:
+        upgrade(connection, "7")
+        for number, details in enumerate(
+            ('{"notes": "old", "x": 1}', '{"notes": null}', '{"tags": {"notes": "x"}}', "{")
+        ):
+            statement = "INSERT INTO audit_log (time, action, name, number, details) VALUES (:t, 'notes', 'b', :n, :d)"
+            saved = datetime(2026, 1, 2, tzinfo=timezone.utc)
+            connection.execute(text(statement), {"t": saved, "n": number, "d": details})
+        upgrade(connection)
+        kept = (
+            connection.execute(text("SELECT details FROM audit_log WHERE name = 'b' ORDER BY number")).scalars().all()
+        )
+    digest = hashlib.sha256(b"old").hexdigest()
+    assert json.loads(kept[0]) == {"notes": {"sha256": digest, "bytes": 3}, "x": 1}
+    assert kept[1:] == ['{"notes": null}', '{"tags": {"notes": "x"}}', "{"]
 
 
 def test_a_store_of_an_older_schema_is_not_migrated_in_order_to_read_it(store_url):

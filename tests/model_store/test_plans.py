@@ -34,6 +34,9 @@ QUESTIONS = {
     "verify": lambda models: models.verify("a@1"),
     "save": lambda models: models.save(small_tokenizer(7), "a", parent="a@1"),
     "delete": lambda models: models.delete("a@2"),
+    "rename": lambda models: models.rename("a", "c"),
+    "write_rows": lambda models: models.write_rows("a@1"),
+    "notes": lambda models: models.set_notes("a@1", "x"),
 }
 
 
