@@ -1,14 +1,6 @@
 """The revisions of the schema; apart from the schema itself, which takes SQLAlchemy."""
 
-REVISIONS = (
-    "1",
-    "2",
-    "3",
-    "4",
-    "5",
-    "6",
-    "7",
-    "8",
-)  # of the schema, all that this version of cbpe knows, the oldest first
+# Of the schema, all that this version of cbpe knows, the oldest first.
+REVISIONS = ("1", "2", "3", "4", "5", "6", "7", "8")
 VERSION_TABLE = "store_schema"  # where the revision of a store is written down
 UNSEALED = "unsealed"  # what is read in place of a seal where a store of an older schema has none

@@ -17,7 +17,7 @@ def upgrade() -> None:
     for row_id in connection.scalars(with_notes).all():  # one at a time: each may have 16 MiB
         text = connection.scalar(sa.select(log.c.details).where(log.c.id == row_id))
         try:
-            details = json.loads(text)
+            details = json.loads(str(text))
             notes = details["notes"].encode("utf-8")
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
             continue  # what is damaged; reading the log names it
