@@ -76,7 +76,8 @@ class WordCounts:
         counter = PieceCounter()
         lengths, numbers, data = array("q"), array("q"), bytearray()
         for piece, count in counts.items() if isinstance(counts, Mapping) else counts:
-            lengths.append(len(piece_checked(piece)))
+            piece = piece_checked(piece)
+            lengths.append(len(piece))
             numbers.append(count_checked(piece, count))
             data += piece
         counter.add_counts(data, lengths, numbers)
@@ -277,9 +278,9 @@ def check_about(pattern: Any, unicode_version: Any, *numbers: Any) -> None:
 def piece_checked(piece: Any) -> bytes:
     if not isinstance(piece, bytes):
         raise TypeError(f"a piece must be bytes, not {type(piece).__name__}: {shown(piece)}")
-    if not piece:
+    if not bytes.__len__(piece):
         raise ValueError("a piece has at least one byte; one of them is b''")
-    return piece
+    return bytes.__getitem__(piece, slice(None))  # an exact one of a subclass
 
 
 def count_checked(piece: bytes, count: Any) -> int:

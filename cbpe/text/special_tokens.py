@@ -44,23 +44,24 @@ def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabu
     token."""
     if not isinstance(special_tokens, dict) and not is_mapping(special_tokens):
         raise TypeError(f"special tokens are a dict of texts and their ids, not {type(special_tokens).__name__}")
-    for token, token_id in special_tokens.items():
-        if not isinstance(token, str):
-            raise TypeError(f"a special token is a str, not {type(token).__name__}: {shown(token)}")
-        if not is_int(token_id):
-            kind = type(token_id).__name__
-            raise TypeError(f"the id of the special token {shown(token)} is an int, not {kind}: {shown(token_id)}")
+    checked: dict[str, int] = {}
+    for given, given_id in special_tokens.items():
+        if not isinstance(given, str):
+            raise TypeError(f"a special token is a str, not {type(given).__name__}: {shown(given)}")
+        token = str.__str__(given)  # an exact one of a subclass, and so is the id
+        if not is_int(given_id):
+            kind = type(given_id).__name__
+            raise TypeError(f"the id of the special token {shown(token)} is an int, not {kind}: {shown(given_id)}")
+        token_id = operator.index(given_id)
+        named = f"the id {shown(token_id)} of the special token {shown(token)}"
         if not token:
             raise ValueError(f"the special token with id {shown(token_id)} is empty")
         if not 0 <= token_id < 2**32 - 1:
-            raise ValueError(
-                f"the id {shown(token_id)} of the special token {shown(token)} is not from 0 to {2**32 - 2}"
-            )
+            raise ValueError(f"{named} is not from 0 to {2**32 - 2}")
         if token_id in vocabulary:
-            raise ValueError(
-                f"the id {shown(token_id)} of the special token {shown(token)} is in use for another token"
-            )
-    return {token: operator.index(token_id) for token, token_id in special_tokens.items()}
+            raise ValueError(f"{named} is in use for another token")
+        checked[token] = token_id
+    return checked
 
 
 def refuse_shared_ids(special_tokens: Mapping[str, int]) -> None:

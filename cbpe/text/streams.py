@@ -71,7 +71,8 @@ def text_parts(
     held: list[str] = []
     size = try_from = 0  # characters held, and how many it takes to look for a cut again
     started = False
-    for chunk in chunks:
+    for given in chunks:
+        chunk = str.__str__(given) if isinstance(given, str) else given  # an exact one of a subclass
         held.append(chunk)
         size += len(chunk)
         if size < try_from or not chunk:

@@ -18,7 +18,7 @@ from cbpe._core.encoding.encode cimport EncodeStatus, Workspace, encode_piece
 from cbpe._core.encoding.places cimport Jumps
 from cbpe._core.merging.dropout cimport Dropout, close_dropout, open_dropout
 from cbpe._core.text.special cimport SpecialTokens
-from cbpe._core.text.utf8 cimport Utf8, encodable, read_utf8, utf8_of
+from cbpe._core.text.utf8 cimport Utf8, encodable, exact_bytes, read_utf8, utf8_of
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
 from cbpe._core.calls.engine import DEFAULT_CACHE_BYTES
@@ -287,7 +287,10 @@ cdef class Encoder:
         cdef EncodeStatus status
         cdef Py_ssize_t size
         cdef const uint8_t *start
-        piece = text_or_bytes if isinstance(text_or_bytes, bytes) else encodable(text_or_bytes).encode()
+        if isinstance(text_or_bytes, bytes):
+            piece = exact_bytes(text_or_bytes)
+        else:
+            piece = encodable(text_or_bytes).encode()
         start, size = <const uint8_t *>PyBytes_AS_STRING(piece), PyBytes_GET_SIZE(piece)
         work = engine.acquire()
         try:

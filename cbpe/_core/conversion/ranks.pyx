@@ -5,12 +5,12 @@ is joined from are always the same (last_parts.pyx says why). With these pairs a
 joining by rank gives. A token whose bytes never join to it has no such pair: only the look-up of whole pieces finds it.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport uint32_t
 
 from cbpe._core.conversion.last_parts cimport LastParts, shortest_first
+from cbpe._core.text.utf8 cimport exact_bytes
 from cbpe._core.vocabulary.tables cimport NONE
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
@@ -30,7 +30,7 @@ def checked_ranks(ranks):
             raise TypeError(f"a token is bytes, not {type(token).__name__}: {shown(token)}")
         if not isinstance(rank, int) or isinstance(rank, bool):
             raise TypeError(f"the rank of {shown(token)} is an int, not {type(rank).__name__}: {shown(rank)}")
-        exact = PyBytes_FromStringAndSize(PyBytes_AS_STRING(token), PyBytes_GET_SIZE(token))
+        exact = exact_bytes(token)
         number = PyNumber_Index(rank)
         if not exact:
             raise ValueError(f"the token with rank {shown(number)} is empty")

@@ -10,6 +10,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memchr, memcmp, memcpy
 
 from cbpe._core.c.hashing cimport cbpe_hash
+from cbpe._core.text.utf8 cimport exact_text
 
 from cbpe._core.text.shown import shown
 
@@ -124,10 +125,11 @@ cdef class SpecialTokens:
         cdef int second
         cdef uint64_t slot
         cdef bytes token
-        self.ids = dict(ids)
-        tokens = [text.encode("utf-8", "surrogatepass") for text in ids]
+        # Of what was handed in, no method is called from here on: the exact texts are.
+        self.ids = {exact_text(text): token_id for text, token_id in list(ids.items())}
+        tokens = [str.encode(text, "utf-8", "surrogatepass") for text in self.ids]
         if not all(tokens):
-            raise ValueError(f"the special token with id {shown(ids[''])} is empty")
+            raise ValueError(f"the special token with id {shown(self.ids[''])} is empty")
         total = sum(map(len, tokens))
         lengths = sorted(set(map(len, tokens)), reverse=True)
         if total >= 1 << 31:
@@ -149,7 +151,7 @@ cdef class SpecialTokens:
         for number, length in enumerate(lengths):
             s.lengths[number] = length
         s.offsets[0] = 0
-        for number, token_id in enumerate(ids.values()):
+        for number, token_id in enumerate(self.ids.values()):
             s.ids[number] = token_id
         for number, token in enumerate(tokens):
             PyErr_CheckSignals()

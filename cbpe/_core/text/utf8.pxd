@@ -51,6 +51,10 @@ cdef struct Utf8:
     uint8_t *owned          # to be freed; NULL if the bytes belong to the str
 
 
+# A str, or what a str or bytes of a subclass holds, whatever the methods of that class do. TypeError for anything else.
+cdef str exact_text(text)
+cdef bytes exact_bytes(data)
+
 # The text itself, as an exact str; with every lone surrogate replaced, as tiktoken does, if UTF-8 cannot hold it. Its
 # UTF-8 form then belongs to it. TypeError for what is no str.
 cdef str encodable(text)

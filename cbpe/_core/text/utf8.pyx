@@ -4,6 +4,7 @@ Python keeps the UTF-8 form of a str that is not ASCII as long as the str itself
 for a text that is encoded again and again, and a waste for all others.
 """
 
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_FromObject, PyUnicode_READ_CHAR
 from libc.stdlib cimport free, malloc, realloc
@@ -29,6 +30,14 @@ cdef str exact_text(text):
     if not isinstance(text, str):
         raise TypeError(f"text must be a str, not {type(text).__name__}")
     return PyUnicode_FromObject(text)       # an exact str of a subclass, such as numpy's
+
+
+cdef bytes exact_bytes(data):
+    if type(data) is bytes:
+        return data
+    if not isinstance(data, bytes):
+        raise TypeError(f"what should be bytes is {type(data).__name__}")
+    return PyBytes_FromStringAndSize(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
 
 
 cdef str encodable(text):

@@ -14,11 +14,13 @@ from cpython.buffer cimport (
 )
 from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 
 from cbpe._core.c.allocation cimport cbpe_give_back, cbpe_take_zeroed
+from cbpe._core.text.utf8 cimport exact_bytes
 from cbpe._core.vocabulary.tables cimport NONE, add_pair, find_pair
 from cbpe._core.vocabulary.words cimport fill_words, find_word, free_words
 
@@ -314,13 +316,15 @@ cdef class Vocabulary:
         return n
 
     def __contains__(self, token_id):
+        token_id = PyNumber_Index(token_id)     # an exact int, which tells the truth
         return 0 <= token_id < self.tables.n_ids and self.tables.indices[<uint32_t>token_id] != NONE
 
-    def find(self, bytes token not None):
+    def find(self, token):
         """The id of the token with these bytes, or None. Of two tokens with the same bytes, that of the earlier
         merge."""
-        cdef const uint8_t *data = <const uint8_t *>PyBytes_AS_STRING(token)
-        cdef uint32_t index = find_word(&self.tables, data, PyBytes_GET_SIZE(token))
+        cdef bytes exact = exact_bytes(token)
+        cdef const uint8_t *data = <const uint8_t *>PyBytes_AS_STRING(exact)
+        cdef uint32_t index = find_word(&self.tables, data, PyBytes_GET_SIZE(exact))
         return None if index == NONE else self.tables.ids[index]
 
     cdef bytes spell(self, uint32_t index):
