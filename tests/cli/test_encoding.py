@@ -168,7 +168,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured in kilobytes here alone")
 @pytest.mark.parametrize(
-    ("command", "megabytes"), [("count", 200), ("encode", 60), ("decode", 60), ("stats", 60), ("tokens", 10)]
+    ("command", "megabytes"), [("count", 80), ("encode", 30), ("decode", 30), ("stats", 30), ("tokens", 5)]
 )
 def test_a_long_pipe_takes_no_more_memory_than_a_short_one(command, megabytes):
     def peak(megabytes):
