@@ -151,8 +151,8 @@ cdef class Engine:
         cdef Span span
         span.end = start
         for first, last in self.splitter.spans(stretch):
-            if not known <= first <= last <= len(stretch):
-                raise ValueError(f"the splitter has a piece from {first} to {last} after {known} of {len(stretch)}")
+            if not 0 <= first <= last <= len(stretch):
+                raise ValueError(f"the splitter has a piece from {first} to {last} in {len(stretch)} characters")
             span.start = span.end + utf8_distance(stretch, is_ascii, known, first)
             span.end = span.start + utf8_distance(stretch, is_ascii, first, last)
             known = last
