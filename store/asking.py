@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, exists, select, union
+from sqlalchemy import Connection, and_, exists, func, select, true, union
 from sqlalchemy.sql import ColumnElement
 
+from cbpe.common.checks import is_float
 from cbpe.common.public import public_of
-from store.database.schema import names, special_tokens, tags, token_places, versions, vocabularies
+from store.database.schema import metrics, names, special_tokens, tags, token_places, versions, vocabularies
 from store.records.content import readable_pattern
 from store.records.places import having, places_in
-from store.records.references import checked_name
+from store.records.references import checked_label, checked_name
 from store.records.versions import FEW, Version, fetch, fetch_by_id
 
 __all__ = ["ORDERS", "TokenPlace", "find_token", "list_names", "list_versions"]
@@ -27,8 +29,11 @@ ORDERS: dict[str, tuple[ColumnElement[Any], ...]] = {
     "digest": (versions.c.digest, versions.c.id),
 }
 
+BY_METRIC = "metric:"  # before the name of a metric, to order by it
 MOST = 2**31 - 1  # tokens that a database can count
+MOST_ROWS = 2**62  # the largest integer of a database is near
 SEMANTICS = ("pairs", "ranks")
+Metric = str | tuple[str, float | tuple[float | None, float | None]]  # to look for
 
 
 def list_names(connection: Connection) -> list[str]:
@@ -37,10 +42,20 @@ def list_names(connection: Connection) -> list[str]:
     return sorted(connection.scalars(select(names.c.name).where(used)))
 
 
-def list_versions(connection: Connection, order: str, **filters: Any) -> list[Version]:
-    """The versions that meet all filters that are not None."""
+def list_versions(connection: Connection, order: str, limit: int | None, offset: int, **filters: Any) -> list[Version]:
+    """The versions that meet all filters that are not None; of these at most `limit`, after the first `offset`."""
     conditions = [CONDITIONS[what](value) for what, value in filters.items() if value is not None]
-    return fetch(connection, *conditions, order=ordering(order))
+    page = (None if limit is None else checked_count("a limit", limit), checked_count("an offset", offset))
+    return fetch(connection, *conditions, order=ordering(order), page=page)
+
+
+def checked_count(what: str, number: int) -> int:
+    """The number, as a database takes it. Raises TypeError or ValueError for what is none."""
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise TypeError(f"{what} is an int, not {type(number).__name__}")
+    if number < 0:
+        raise ValueError(f"{what} is 0 or more, not {number}")
+    return min(number, MOST_ROWS)
 
 
 @public_of("store")
@@ -71,10 +86,50 @@ def find_token(connection: Connection, token: str | bytes) -> list[TokenPlace]:
 
 def ordering(order: str) -> list[ColumnElement[Any]]:
     backwards = text("order", order).startswith("-")
-    columns = ORDERS.get(order.removeprefix("-"))
+    by = order.removeprefix("-")
+    if by.startswith(BY_METRIC):
+        return by_metric(by.removeprefix(BY_METRIC), backwards)
+    columns = ORDERS.get(by)
     if columns is None:
-        raise ValueError(f"order is {order!r}; it may be {', '.join(ORDERS)}, with a '-' in front to turn it around")
+        known = ", ".join([*ORDERS, "metric:NAME"])
+        raise ValueError(f"order is {order!r}; it may be {known}, with a '-' in front to turn it around")
     return [column.desc() if backwards else column for column in columns]
+
+
+def by_metric(metric: str, backwards: bool) -> list[ColumnElement[Any]]:
+    """In order of a metric; the versions without it come last, either way."""
+    own = (metrics.c.version_id == versions.c.id, metrics.c.metric == checked_label("a metric", metric))
+    value = select(metrics.c.value).where(*own).scalar_subquery()
+    columns = (value, names.c.name, versions.c.number)
+    return [value.is_(None), *(column.desc() if backwards else column for column in columns)]
+
+
+def all_of(what: Callable[[Any], ColumnElement[bool]], given: Any) -> ColumnElement[bool]:
+    """A condition, or several in a list, all of which hold."""
+    return and_(true(), *map(what, given)) if isinstance(given, list) else what(given)
+
+
+def has_metric(metric: Metric) -> ColumnElement[bool]:
+    name, bounds = (metric, (None, None)) if isinstance(metric, str) else two_of(metric)
+    least, most = bounds if isinstance(bounds, tuple) and len(bounds) == 2 else (bounds, bounds)
+    if not isinstance(name, str) or not all(end is None or is_float(end) for end in (least, most)):
+        raise TypeError(
+            f"a metric to look for is a str, (metric, value) or (metric, (least, most)), not {metric!r:.80}"
+        )
+    found = select(metrics.c.version_id).where(metrics.c.metric == name)
+    if least is not None:
+        found = found.where(metrics.c.value >= float(least))
+    if most is not None:
+        found = found.where(metrics.c.value <= float(most))
+    return versions.c.id.in_(found)
+
+
+def two_of(given: object) -> tuple[Any, Any]:
+    return given if isinstance(given, tuple) and len(given) == 2 else (None, None)
+
+
+def begins_with(prefix: str) -> ColumnElement[bool]:
+    return func.substr(names.c.name, 1, len(text("a prefix", prefix))) == prefix
 
 
 def has_tag(tag: str | tuple[str, str]) -> ColumnElement[bool]:
@@ -138,7 +193,9 @@ def spelled_out(token: str | bytes) -> bytes:
 
 CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "name": lambda name: names.c.name == checked_name(name),
-    "tag": has_tag,
+    "prefix": begins_with,
+    "tag": partial(all_of, has_tag),
+    "metric": partial(all_of, has_metric),
     "vocab_size": has_size,
     "semantics": merges_by,
     "since": is_since,

@@ -16,7 +16,7 @@ from store.database.schema import alias_history, aliases, metrics, names, tags, 
 from store.errors import NotFound, Refused
 from store.records import audit, labels
 from store.records.names import checked_row, last_number, lock_name, write_name
-from store.records.references import checked_alias, checked_label, checked_name, shown
+from store.records.references import checked_alias, checked_label, checked_name, checked_new_alias, shown
 from store.records.rows import delete_sql_rows
 from store.records.versions import DESCRIBED, Version, fetch_one, find_row
 
@@ -147,7 +147,7 @@ def locked_row(connection: Connection, reference: str | Version) -> Row[Any]:
 
 def set_alias(database: Database, name: str, alias: str, reference: str | Version) -> Version:
     checked_name(name)
-    checked_alias(alias)
+    checked_new_alias(alias)
 
     def work(connection: Connection) -> Version:
         version = locked_row(connection, reference)

@@ -138,7 +138,8 @@ class ModelStore:
     def load(self, reference: str | Version) -> Tokenizer:
         """The tokenizer of a version: of the class that was saved, and equal in every result.
 
-        reference: "name" (its newest version), "name@3", "name@alias", or "sha256:" and the first digits of a digest.
+        reference: "name" or "name@latest" (its newest version), "name@3", "name@alias", or "sha256:" and at least the
+        first 8 digits of a digest.
         Raises NotFound if there is no such version, Ambiguous if several contents have a digest with these digits,
         Damaged if what is stored is not what was saved, and ValueError if this version of cbpe cannot build it.
         """
@@ -162,24 +163,35 @@ class ModelStore:
         self,
         name: str | None = None,
         *,
-        tag: str | tuple[str, str] | None = None,
+        prefix: str | None = None,
+        tag: str | tuple[str, str] | list[str | tuple[str, str]] | None = None,
+        metric: asking.Metric | list[asking.Metric] | None = None,
         vocab_size: int | tuple[int | None, int | None] | None = None,
         semantics: str | None = None,
         since: datetime | None = None,
         has_token: str | bytes | None = None,
         pattern: str | None = None,
         order: str = "name",
+        limit: int | None = None,
+        offset: int = 0,
     ) -> list[Version]:
         """The versions of a name, or of all names, that meet all filters.
 
-        tag: a tag that they have, or (tag, value). vocab_size: tokens in the vocabulary, or (least, most). semantics:
-        "pairs" or "ranks". since: saved at this time or later; a time without a zone is in the machine's. has_token: a
-        token or special token that they have. pattern: the split pattern. order: "name", "number", "time", "vocab_size"
-        or "digest"; a "-" in front turns it around. Raises ValueError or TypeError for a filter or order of another
-        kind.
+        prefix: what their names begin with. tag: a tag that they have, or (tag, value). metric: a metric that they
+        have, (metric, value), or (metric, (least, most)) with None for no limit. Of tags and of metrics, a list names
+        several, all of which they have. vocab_size: tokens in the vocabulary, or (least, most). semantics: "pairs" or
+        "ranks". since: saved at this time or later; a time without a zone is in the machine's. has_token: a token or
+        special token that they have. pattern: the split pattern.
+
+        order: "name", "number", "time", "vocab_size", "digest", or "metric:NAME", which has the versions without that
+        metric last; a "-" in front turns it around. limit: the most to return, after the first `offset` of them.
+
+        Raises ValueError or TypeError for a filter or order of another kind.
         """
-        filters = {"name": name, "tag": tag, "vocab_size": vocab_size, "semantics": semantics, "since": since}
-        return self._database.read(asking.list_versions, order, **filters, has_token=has_token, pattern=pattern)
+        filters: dict[str, object] = {"name": name, "prefix": prefix, "tag": tag, "metric": metric}
+        filters |= {"vocab_size": vocab_size, "semantics": semantics, "since": since, "has_token": has_token}
+        filters |= {"pattern": pattern}
+        return self._database.read(asking.list_versions, order, limit, offset, **filters)
 
     def find_token(self, token: str | bytes) -> list[asking.TokenPlace]:
         """The places of a token or special token, as (version, id, rank), in order of name, number and id. rank is the

@@ -146,7 +146,7 @@ def common(
     FILE may be - for standard input, which is also read if you name no file.
 
     A tokenizer (-t) is a file, a named encoding such as cl100k_base, or a version in the model store such as name,
-    name@3, name@alias or sha256:ab12.
+    name@3, name@alias or sha256:ab12cd34.
 
     Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 130 Ctrl-C ended it.
 

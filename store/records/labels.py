@@ -14,7 +14,7 @@ from cbpe.training.record import TrainingRecord
 from store.database.schema import alias_history, aliases, metrics, tags, training_records, versions
 from store.records import audit
 from store.records.limits import MAX_LABELS, MAX_NOTES_BYTES, MAX_TAG_VALUE
-from store.records.references import checked_alias, checked_label, checked_text, shown
+from store.records.references import checked_label, checked_new_alias, checked_text, shown
 from store.records.seals import alias_seal
 from store.records.training import record_to_json
 
@@ -39,7 +39,7 @@ def checked_labels(
     """Labels as they are stored. Raises TypeError or ValueError for a label that is not allowed."""
     return Labels(
         checked_tags(tags),
-        tuple(checked_alias(alias) for alias in listed("aliases", aliases)),
+        tuple(checked_new_alias(alias) for alias in listed("aliases", aliases)),
         checked_notes(notes),
         checked_metrics(metrics),
     )

@@ -9,9 +9,20 @@ from cbpe._core.splitting.split import category
 from cbpe.common.wording import shortened
 from store.records.limits import MAX_NAME, MAX_NUMBER
 
-__all__ = ["UNSTORABLE", "Reference", "checked_alias", "checked_label", "checked_name", "checked_text", "parse"]
+__all__ = [
+    "LATEST",
+    "UNSTORABLE",
+    "Reference",
+    "checked_alias",
+    "checked_label",
+    "checked_name",
+    "checked_new_alias",
+    "checked_text",
+    "parse",
+]
 
 DIGEST_PREFIX = "sha256:"
+LATEST = "latest"  # in place of an alias: the newest version
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what is no text to PostgreSQL, or in UTF-8
 
 
@@ -30,8 +41,8 @@ def parse(reference: str) -> Reference:
         raise TypeError(f"a version is referred to by a str or a Version, not {type(reference).__name__}")
     if reference.startswith(DIGEST_PREFIX):
         digest = reference.removeprefix(DIGEST_PREFIX).lower()
-        if not re.fullmatch("[0-9a-f]{1,64}", digest):
-            raise ValueError(f"{shown(reference)}: after sha256: come 1 to 64 hexadecimal digits")
+        if not re.fullmatch("[0-9a-f]{8,64}", digest):
+            raise ValueError(f"{shown(reference)}: after sha256: come 8 to 64 hexadecimal digits")
         return Reference(digest=digest)
     name, at, which = reference.partition("@")
     checked_name(name)
@@ -61,6 +72,13 @@ def checked_alias(alias: str) -> str:
         raise ValueError(
             f"{shown(alias)} is no alias: aliases have no '@', and are no numbers, which are those of versions"
         )
+    return alias
+
+
+def checked_new_alias(alias: str) -> str:
+    """The text, if an alias may be called that from now on. (Stores of cbpe 0.1.0 may have an alias called latest.)"""
+    if checked_alias(alias) == LATEST:
+        raise ValueError(f"{LATEST!r} is no alias: name@{LATEST} is the newest version")
     return alias
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.sql import ColumnElement
 from cbpe.common.public import public_of
 from store.database.schema import aliases, metrics, names, tags, training_records, versions, vocabularies
 from store.errors import Ambiguous, Damaged, NotFound, StoreError
-from store.records.references import Reference, parse, shown
+from store.records.references import LATEST, Reference, parse, shown
 from store.records.seals import check_found
 
 __all__ = [
@@ -134,32 +134,42 @@ NAME = (names.c.seal.label("name_seal"), names.c.last_number, names.c.newest)
 ALIAS = (aliases.c.alias, aliases.c.name_id.label("alias_name_id"), aliases.c.seal.label("alias_seal"))
 
 
-def fetch(connection: Connection, *conditions: ColumnElement[bool], order: Sequence[Any] = ()) -> list[Version]:
+Page = tuple["int | None", int]  # the most rows, after how many
+
+
+def fetch(
+    connection: Connection, *conditions: ColumnElement[bool], order: Sequence[Any] = (), page: Page = (None, 0)
+) -> list[Version]:
     """The versions that meet all conditions."""
-    return list(fetch_by_id(connection, *conditions, order=order).values())
+    return list(fetch_by_id(connection, *conditions, order=order, page=page).values())
 
 
 def fetch_by_id(
-    connection: Connection, *conditions: ColumnElement[bool], order: Sequence[Any] = ()
+    connection: Connection, *conditions: ColumnElement[bool], order: Sequence[Any] = (), page: Page = (None, 0)
 ) -> dict[int, Version]:
     """The versions that meet all conditions, by the ids of their rows."""
-    rows = connection.execute(DESCRIBED.where(*conditions).order_by(*order)).all()
+    limit, offset = page
+    query = DESCRIBED.where(*conditions).order_by(*order).limit(limit).offset(offset or None)
+    rows = connection.execute(query).all()
     if not rows:
         return {}
-    wanted: Any = [row[0] for row in rows]
-    if len(wanted) > FEW:
-        wanted = DESCRIBED.where(*conditions).with_only_columns(versions.c.id)
+    ids = [row[0] for row in rows]
     tagged: dict[int, dict[str, str]] = {}
-    for version_id, key, value in connection.execute(select(tags).where(tags.c.version_id.in_(wanted))).all():
+    for version_id, key, value in connection.execute(select(tags).where(among(tags.c.version_id, ids))).all():
         tagged.setdefault(version_id, {})[key] = value
     measured: dict[int, dict[str, float]] = {}
-    for version_id, metric, number in connection.execute(select(metrics).where(metrics.c.version_id.in_(wanted))).all():
+    for version_id, metric, number in connection.execute(select(metrics).where(among(metrics.c.version_id, ids))).all():
         measured.setdefault(version_id, {})[metric] = number
     called: dict[int, list[str]] = {}
-    chosen = select(aliases.c.version_id, aliases.c.alias).where(aliases.c.version_id.in_(wanted))
+    chosen = select(aliases.c.version_id, aliases.c.alias).where(among(aliases.c.version_id, ids))
     for version_id, alias in connection.execute(chosen).all():
         called.setdefault(version_id, []).append(alias)
     return {row[0]: as_version(row, tagged.get(row[0]), called.get(row[0]), measured.get(row[0])) for row in rows}
+
+
+def among(column: ColumnElement[Any], ids: list[int]) -> ColumnElement[bool]:
+    """Whether a column is one of these ids; of many, whether it may be, since a query cannot name thousands."""
+    return column.in_(ids) if len(ids) <= FEW else column.between(min(ids), max(ids))
 
 
 def as_version(
@@ -226,6 +236,9 @@ def look_up(
     else:
         found = {part: value for part, value in parsed._asdict().items() if value is not None}
     row = connection.execute(referred(wanted, tuple(found)), found).first()
+    if row is None and parsed.alias == LATEST:  # and it is no alias
+        parsed = Reference(parsed.name)
+        row = connection.execute(referred(wanted, ("name",)), {"name": parsed.name}).first()
     if row is None:
         raise not_found(connection, reference, parsed)
     return row, parsed

@@ -119,6 +119,27 @@ def test_ls_lists_and_filters(models):
     assert "'many' is no number" in error_of("models", "ls", "--vocab-size", "many", exit_code=2)
 
 
+def test_versions_are_listed_by_metrics_tags_and_pages(models):
+    models.set_metrics("book@1", {"loss": 2.5})
+    models.set_metrics("book@2", {"loss": -1.5, "size": 3})
+    models.tag("book@2", {"one": "", "two": "x"})
+    for options, expected in [
+        (["--metric", "loss"], [1, 2]),
+        (["--metric", "loss=..2"], [2]),
+        (["--metric", "loss=2.5"], [1]),
+        (["--metric", "loss=-1.5..2.5", "--metric", "size=3.."], [2]),
+        (["--tag", "one", "--tag", "two=x"], [2]),
+        (["--tag", "one", "--tag", "two=y"], []),
+        (["--prefix", "bo", "--limit", "1"], [1]),
+        (["--prefix", "x"], []),
+        (["--order", "metric:loss"], [2, 1]),
+        (["--limit", "1", "--offset", "1"], [2]),
+    ]:
+        assert [row["number"] for row in rows("ls", *options)] == expected, options
+    for bad in ("loss=", "loss=..", "loss=low", "loss=nan"):
+        assert "is no KEY=NUMBER, and no KEY=MIN..MAX" in error_of("models", "ls", "--metric", bad, exit_code=2)
+
+
 def test_show_tells_all_about_a_version(models):
     shown = rows("show", "book@prod")
     assert shown["digest"] == models.version("book@1").digest

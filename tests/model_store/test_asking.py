@@ -15,9 +15,9 @@ RANKS = cbpe.Encoding("own", pat_str=r"\S+|\s+", mergeable_ranks={**BYTES, b"lo"
 
 
 def fill(models):
-    models.save(PAIRS[0], "b", tags={"language": "en", "old": ""})
-    models.save(PAIRS[1], "b", tags={"language": "de"})
-    models.save(UNSPLIT, "a", tags=["old"])
+    models.save(PAIRS[0], "b", tags={"language": "en", "old": ""}, metrics={"loss": 1.5})
+    models.save(PAIRS[1], "b", tags={"language": "de"}, metrics={"loss": -2})
+    models.save(UNSPLIT, "a", tags=["old"], metrics={"loss": 3.5, "size": 3})
     models.save(RANKS, "c")
 
 
@@ -63,6 +63,29 @@ def test_names_are_in_order_and_have_versions(models):
         ({"has_token": b"\xff"}, ["a@1", "b@1", "b@2", "c@1"]),
         ({"pattern": r"\S+|\s+"}, ["c@1"]),
         ({"pattern": cbpe.GPT4_SPLIT_PATTERN, "vocab_size": 258}, ["b@1"]),
+        ({"prefix": "b"}, ["b@1", "b@2"]),
+        ({"prefix": "B"}, []),
+        ({"prefix": "%"}, []),
+        ({"prefix": ""}, ["a@1", "b@1", "b@2", "c@1"]),
+        ({"tag": ["old", ("language", "en")]}, ["b@1"]),
+        ({"tag": ["old", ("language", "de")]}, []),
+        ({"tag": []}, ["a@1", "b@1", "b@2", "c@1"]),
+        ({"metric": "loss"}, ["a@1", "b@1", "b@2"]),
+        ({"metric": ("loss", 1.5)}, ["b@1"]),
+        ({"metric": ("loss", (None, 1.5))}, ["b@1", "b@2"]),
+        ({"metric": ("loss", (1, None))}, ["a@1", "b@1"]),
+        ({"metric": [("loss", (1, 2)), "size"]}, []),
+        ({"metric": ["loss", ("size", 3)]}, ["a@1"]),
+        ({"metric": "nothing"}, []),
+        ({"order": "metric:loss"}, ["b@2", "b@1", "a@1", "c@1"]),
+        ({"order": "-metric:loss"}, ["a@1", "b@1", "b@2", "c@1"]),
+        ({"order": "metric:loss", "limit": 2}, ["b@2", "b@1"]),
+        ({"limit": 2}, ["a@1", "b@1"]),
+        ({"limit": 2, "offset": 1}, ["b@1", "b@2"]),
+        ({"offset": 3}, ["c@1"]),
+        ({"offset": 2**70}, []),
+        ({"limit": 0}, []),
+        ({"limit": 2**70, "tag": "old"}, ["a@1", "b@1"]),
         ({"order": "-name"}, ["c@1", "b@2", "b@1", "a@1"]),
         ({"order": "time"}, ["b@1", "b@2", "a@1", "c@1"]),
         ({"order": "-time"}, ["c@1", "a@1", "b@2", "b@1"]),
@@ -92,6 +115,17 @@ def test_versions_since_a_moment_in_any_time_zone(filled):
         ({"tag": 1}, TypeError, "a tag to look for"),
         ({"tag": ("a", 1)}, TypeError, "a tag to look for"),
         ({"tag": ("a", "b", "c")}, TypeError, "a tag to look for"),
+        ({"tag": ["a", 1]}, TypeError, "a tag to look for"),
+        ({"metric": 1}, TypeError, "a metric to look for"),
+        ({"metric": ("loss", "low")}, TypeError, "a metric to look for"),
+        ({"metric": ("loss", (1, 2, 3))}, TypeError, "a metric to look for"),
+        ({"metric": (1, 2)}, TypeError, "a metric to look for"),
+        ({"prefix": 1}, TypeError, "a prefix is a str"),
+        ({"limit": -1}, ValueError, "a limit is 0 or more, not -1"),
+        ({"limit": "1"}, TypeError, "a limit is an int, not str"),
+        ({"offset": -1}, ValueError, "an offset is 0 or more, not -1"),
+        ({"offset": None}, TypeError, "an offset is an int, not NoneType"),
+        ({"order": "metric:"}, ValueError, "a metric has 1 to 255 characters"),
         ({"vocab_size": "258"}, TypeError, "vocab_size is a number"),
         ({"vocab_size": (258,)}, TypeError, "vocab_size is a number"),
         ({"vocab_size": (258, "many")}, TypeError, "vocab_size is a number"),

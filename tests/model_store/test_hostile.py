@@ -94,9 +94,9 @@ def test_any_text_as_a_name_or_label_is_kept_exactly_or_refused(store_url):
 
 def test_any_text_as_a_reference_finds_nothing_that_was_not_meant(store_url):
     with ModelStore(store_url) as models:
-        version = models.save(small_tokenizer(1), "plain", aliases=["alias"])
+        models.save(small_tokenizer(1), "plain", aliases=["alias"])
         for reference in (form.format(text) for text in TEXTS for form in ("{}", "plain@{}", "sha256:{}")):
-            if reference in ("plain@1", f"sha256:{version.digest[:1]}"):
+            if reference == "plain@1":
                 continue
             with pytest.raises((ValueError, LookupError)) as caught:
                 models.load(reference)

@@ -5,11 +5,12 @@ import hashlib
 import threading
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 import cbpe
 from cbpe.tokenizers.description import canonical_form, describe
 from store import Ambiguous, Damaged, ModelStore, NotFound, StoreError
+from store.database.schema import versions
 from store.records.seals import version_seal
 
 TEXT = "low lower lowest newer wider new low"
@@ -52,16 +53,35 @@ def test_a_digest_is_known_by_its_first_digits_in_either_case(read):
     assert read.version(f"sha256:{DIGESTS[1][:12].upper()}").number == 2
 
 
-def test_digits_of_several_digests_are_ambiguous_and_the_candidates_listed(models):
-    digests = {}
-    for size in range(256, 275):
-        version = models.save(cbpe.train(TEXT * 9, size), "a")
-        digests.setdefault(version.digest[0], []).append(version)
-        if len(digests[version.digest[0]]) > 1:
-            break
-    first, second = digests[version.digest[0]]
-    with pytest.raises(Ambiguous, match=f"{first} .*{first.digest[:12]}.*{second} .*{second.digest[:12]}"):
-        models.load(f"sha256:{version.digest[0]}")
+def test_digits_of_several_digests_are_ambiguous_and_the_candidates_listed(filled):
+    first, second = filled.version("a@1"), filled.version("a@2")
+    alike = first.digest[:8] + second.digest[8:]  # it would take long to find two
+    with filled._database._writer.begin() as connection:
+        connection.execute(update(versions).where(versions.c.number == 2).values(digest=alike))
+    with pytest.raises(Ambiguous, match=f"{first} .*{first.digest[:12]}.*{second} .*{alike[:12]}.*: give more digits"):
+        filled.load(f"sha256:{alike[:8]}")
+
+
+def test_the_newest_version_is_called_latest(filled):
+    newest = filled.version("a")
+    assert filled.version("a@latest") == newest
+    assert describe(filled.load("a@latest")).digest == newest.digest
+    for use in (
+        lambda: filled.set_alias("a", "latest", "a@1"),
+        lambda: filled.save(TOKS[0], "a", aliases=["latest"]),
+    ):
+        with pytest.raises(ValueError, match="'latest' is no alias: name@latest is the newest version"):
+            use()
+    with pytest.raises(NotFound, match="no version is called 'b'"):
+        filled.load("b@latest")
+
+
+def test_an_alias_called_latest_of_an_earlier_cbpe_stays_one(filled, monkeypatch):
+    monkeypatch.setattr("store.changing.checked_new_alias", lambda alias: alias)
+    filled.set_alias("a", "latest", "a@1")
+    assert filled.version("a@latest").number == 1
+    filled.remove_alias("a", "latest")
+    assert filled.version("a@latest").number == filled.version("a").number == 3
 
 
 def test_a_digest_that_several_versions_have_is_that_of_the_first_but_says_not_which_to_change(filled):
@@ -94,7 +114,8 @@ def test_what_is_not_there_is_not_found(read, reference):
 
 
 @pytest.mark.parametrize(
-    "reference", ["", "@1", "a@", "a@b@c", "sha256:", "sha256:xyz", "sha256:" + "0" * 65, "a@" + "9" * 30]
+    "reference",
+    ["", "@1", "a@", "a@b@c", "sha256:", "sha256:xyz", "sha256:0123456", "sha256:" + "0" * 65, "a@" + "9" * 30],
 )
 def test_what_cannot_be_a_reference_is_refused(read, reference):
     with pytest.raises(ValueError, match=r"name|alias|hexadecimal|number") as error:

@@ -21,6 +21,10 @@ QUESTIONS = {
     "name": lambda models: models.versions("a"),
     "tag": lambda models: models.versions(tag="language"),
     "tag's value": lambda models: models.versions(tag=("language", "en")),
+    "tags": lambda models: models.versions(tag=["final", ("language", "en")]),
+    "metric": lambda models: models.versions(metric=("loss", (None, 1))),
+    "page": lambda models: models.versions(order="-time", limit=2, offset=1),
+    "latest": lambda models: models.version("a@latest"),
     "vocab_size": lambda models: models.versions(vocab_size=260),
     "since": lambda models: models.versions(since=datetime(2100, 1, 1, tzinfo=timezone.utc)),
     "pattern": lambda models: models.versions(pattern=TOK.pattern),
@@ -54,7 +58,8 @@ def plans(connection, statements):
 
 def scans(statement, plan):
     """The lines of a plan that read a whole table or index. To take the first rows of one in its order does not."""
-    takes_first = "LIMIT" in statement and not any(sort in line for line in plan for sort in ("TEMP B-TREE", "Sort"))
+    sorts = any("TEMP B-TREE" in line or ("Sort" in line and "Incremental" not in line) for line in plan)
+    takes_first = "LIMIT" in statement and not sorts
     for line, following in zip(plan, [*plan[1:], ""], strict=True):
         of_sqlite = line.startswith("SCAN ") and "CONSTANT ROW" not in line
         of_postgresql = "Seq Scan on" in line or ("Index" in line and "Scan" in line and "Cond:" not in following)

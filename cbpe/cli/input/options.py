@@ -63,7 +63,7 @@ VersionArgument = Annotated[
     str,
     typer.Argument(
         metavar="REF",
-        help="A version: name, name@3, name@alias or sha256:ab12.",
+        help="A version: name, name@3, name@alias or sha256:ab12cd34.",
         autocompletion=complete_version,
         show_default=False,
     ),

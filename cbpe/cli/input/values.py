@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PATTERN_NAMES",
     "hex_bytes",
+    "metric_filter",
     "metrics_of",
     "pairs_of",
     "pattern_of",
@@ -36,12 +38,25 @@ def pairs_of(labels: Iterable[str] | None) -> dict[str, str]:
     return {key: value for key, _, value in (label.partition("=") for label in labels or ())}
 
 
-def tag_filter(label: str | None) -> str | tuple[str, str] | None:
+def tag_filter(label: str) -> str | tuple[str, str]:
     """ "final" -> "final", any value; "language=en" -> ("language", "en")"""
-    if label is None or "=" not in label:
-        return label
-    key, _, value = label.partition("=")
-    return key, value
+    key, has_value, value = label.partition("=")
+    return (key, value) if has_value else key
+
+
+def metric_filter(label: str) -> str | tuple[str, tuple[float | None, float | None]]:
+    """ "loss" -> "loss", any value; "loss=0.25" -> ("loss", (0.25, 0.25)); "loss=..3" -> ("loss", (None, 3.0))"""
+    key, has_value, value = label.partition("=")
+    if not has_value:
+        return key
+    least, has_range, most = value.partition("..")
+    try:
+        ends = tuple(float(end) if end else None for end in (least, most if has_range else least))
+    except ValueError:
+        ends = (None, None)
+    if ends == (None, None) or any(end is not None and math.isnan(end) for end in ends):
+        raise typer.BadParameter(f"{label!r} is no KEY=NUMBER, and no KEY=MIN..MAX", param_hint="--metric")
+    return key, (ends[0], ends[1])
 
 
 def metrics_of(labels: Iterable[str] | None) -> dict[str, float]:

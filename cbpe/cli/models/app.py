@@ -8,6 +8,6 @@ app = new_app(
     name="models",
     add_completion=False,
     help="Keep tokenizers as versions under names: the model store.\n\n"
-    "REF is a version in the store: name (its newest version), name@3, name@alias, or sha256: and the first digits of "
-    "a digest.",
+    "REF is a version in the store: name (its newest version), name@3, name@alias, name@latest, or sha256: and at "
+    "least 8 digits of a digest.",
 )

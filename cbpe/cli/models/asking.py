@@ -14,7 +14,7 @@ from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption, NameAr
 from cbpe.cli.input.references import complete_reference, complete_version, open_store_to_compare, side_of
 from cbpe.cli.input.settings import StoreOption
 from cbpe.cli.input.texts import readers
-from cbpe.cli.input.values import hex_bytes, size_range, tag_filter
+from cbpe.cli.input.values import hex_bytes, metric_filter, size_range, tag_filter
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
 from cbpe.cli.models.versions import local_time, print_version, print_versions
@@ -44,7 +44,19 @@ OtherSide = Annotated[
 @app.command("ls")
 def list_versions(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only versions of this name.")] = None,
-    tag: Annotated[str | None, typer.Option(metavar="KEY[=VALUE]", help="Only versions with this tag.")] = None,
+    prefix: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only versions whose names begin with this.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="KEY[=VALUE]", help="Only versions with this tag; repeatable.")
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY[=MIN..MAX]",
+            help="Only versions with this metric, between MIN and MAX; either may be left out. Repeatable.",
+        ),
+    ] = None,
     vocab_size: Annotated[
         str | None,
         typer.Option(metavar="N|MIN-MAX", help="Only versions with this many tokens; MIN or MAX may be left out."),
@@ -59,9 +71,12 @@ def list_versions(
         str,
         typer.Option(
             metavar="ORDER",
-            help="Sort by name, number, time, vocab_size or digest; with - in front (-time) the other way round.",
+            help="Sort by name, number, time, vocab_size, digest or metric:KEY; with - in front (-time) the other way "
+            "round.",
         ),
     ] = "name",
+    limit: Annotated[int | None, typer.Option(min=0, help="List at most this many.")] = None,
+    offset: Annotated[int, typer.Option(min=0, help="Leave out so many of the first ones.")] = 0,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -70,19 +85,24 @@ def list_versions(
     \b
     Example:
       cbpe models ls
-      cbpe models ls --tag language=en --order -time
+      cbpe models ls --tag language=en --order -time --limit 10
+      cbpe models ls --metric loss=..3.5 --order metric:loss
       cbpe models ls --vocab-size 1000-50000 --has-token " the" --json
     """
     with open_store(read_only=True) as models:
         found = models.versions(
             name,
-            tag=tag_filter(tag),
+            prefix=prefix,
+            tag=[tag_filter(one) for one in tag or ()],
+            metric=[metric_filter(one) for one in metric or ()],
             vocab_size=size_range(vocab_size),
             semantics=semantics,
             since=since,
             has_token=has_token,
             pattern=pattern,
             order=order,
+            limit=limit,
+            offset=offset,
         )
     print_versions(found, as_json)
 
