@@ -58,7 +58,7 @@ def plans(connection, statements):
 
 def scans(statement, plan):
     """The lines of a plan that read a whole table or index. To take the first rows of one in its order does not."""
-    sorts = any("TEMP B-TREE" in line or ("Sort" in line and "Incremental" not in line) for line in plan)
+    sorts = any("TEMP B-TREE" in line or ("Sort  (" in line and "Incremental" not in line) for line in plan)
     takes_first = "LIMIT" in statement and not sorts
     for line, following in zip(plan, [*plan[1:], ""], strict=True):
         of_sqlite = line.startswith("SCAN ") and "CONSTANT ROW" not in line
