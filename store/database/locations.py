@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError
 
 from store.errors import CannotOpen
 
-__all__ = ["ENVIRONMENT", "find_store", "is_in_memory", "shown_url", "sqlite_path"]
+__all__ = ["ENVIRONMENT", "find_store", "is_in_memory", "own_schema", "shown_url", "sqlite_path"]
 
 ENVIRONMENT = "CBPE_STORE"
 BACKENDS = ("sqlite", "postgresql")
@@ -26,6 +26,8 @@ MISTYPED = re.compile(
     | [^/\\:]+:[^/\\]*@[^/\\]+[/\\]""",
     re.VERBOSE | re.IGNORECASE,
 )
+MOST_BYTES = 63  # of a name in PostgreSQL, which cuts a longer one off
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 SECRET = re.compile("password|secret|token|key", re.IGNORECASE)  # in the names of a URL's options
 
 
@@ -89,7 +91,23 @@ def checked_postgresql(url: URL) -> URL:
             "the host or the database in this URL holds an @ or a /: one is as postgresql://user:password@host/database,"
             " with @ and / in a password written as %40 and %2F"
         )
+    own_schema(url)
     return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+
+
+def own_schema(url: URL) -> str | None:
+    """The schema of PostgreSQL that a store's tables are in, by the URL's option `schema`. None: where the server's
+    search_path leads, mostly `public`. Raises CannotOpen for what is no name of one."""
+    schema = url.query.get("schema")
+    if schema is None:
+        return None
+    is_name = isinstance(schema, str) and 1 <= len(schema.encode("utf-8", "replace")) <= MOST_BYTES
+    if not isinstance(schema, str) or not is_name or UNSTORABLE.search(schema) or schema.startswith("pg_"):
+        raise CannotOpen(
+            f"schema={schema!r:.100} in a store's URL names no schema: a name has 1 to {MOST_BYTES} bytes, no NUL, and "
+            "does not begin with pg_"
+        )
+    return schema
 
 
 def checked_sqlite(url: URL) -> URL:

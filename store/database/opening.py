@@ -24,10 +24,10 @@ from store.database.failures import (
     log_has_moved,
     not_opened,
 )
-from store.database.locations import is_in_memory, shown_url, sqlite_path
+from store.database.locations import is_in_memory, own_schema, shown_url, sqlite_path
 from store.database.migrating import is_current, upgrade
 from store.database.operations import OPERATION, AnswerLost, Operation, is_noted, was_committed
-from store.database.schema import VERSION_TABLE
+from store.database.schema import VERSION_TABLE, metadata
 from store.database.sqlite_connections import (
     WRITES,
     FileConnection,
@@ -274,7 +274,10 @@ class Database:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_OF_UPGRADES})
         # Another process may have made or migrated the store by now.
-        if not inspect(connection).has_table(VERSION_TABLE) or not is_current(connection):
+        is_made = inspect(connection).has_table(VERSION_TABLE)
+        if not is_made:
+            check_place(connection, self)
+        if not is_made or not is_current(connection):
             upgrade(connection)
 
     # ---- Transactions
@@ -324,9 +327,10 @@ def may_pass(error: DBAPIError) -> bool:
 
 def postgresql_engine(url: URL, read_only: bool, timeout: float) -> Engine:
     options = {"postgresql_readonly": True} if read_only else {}
+    schema = own_schema(url)
     try:
         engine = create_engine(
-            url,
+            url.difference_update_query(["schema"]),
             pool_pre_ping=True,
             pool_timeout=timeout,
             isolation_level="REPEATABLE READ",
@@ -335,12 +339,37 @@ def postgresql_engine(url: URL, read_only: bool, timeout: float) -> Engine:
     except (ImportError, ArgumentError) as error:
         raise CannotOpen(f"a store in PostgreSQL takes a driver, pip install 'cbpe[postgresql]': {error}") from error
 
+    if schema is not None:
+        event.listen(engine, "connect", lambda driver, _: use_schema(driver, schema, read_only))
+
     @event.listens_for(engine, "begin")
     def limit_waiting(connection: Connection) -> None:
         deadline = connection.get_execution_options().get(DEADLINE, time.monotonic() + timeout)
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds_left(deadline)}")
 
     return engine
+
+
+def use_schema(driver: Any, schema: str, read_only: bool) -> None:
+    """Let a new connection to PostgreSQL find the tables of this schema alone, which is made if need be."""
+    quoted = '"' + schema.replace('"', '""') + '"'
+    with driver.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [schema])
+        if cursor.fetchone() is None and not read_only:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_OF_UPGRADES])  # which another process may have
+            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted}")
+        cursor.execute(f"SET search_path TO {quoted}")
+    driver.commit()
+
+
+def check_place(connection: Connection, store: object) -> None:
+    """Before a store is made: raise CannotOpen if another program has tables where its own would be."""
+    there = sorted(set(inspect(connection).get_table_names()) & set(metadata.tables))
+    if there:
+        raise CannotOpen(
+            f"no store can be made in {store}: there is a table {there[0]} of another program. Give the store a schema "
+            "of its own, by ?schema=cbpe at the end of the URL"
+        )
 
 
 def writing_options(url: URL) -> dict[str, Any]:
