@@ -100,8 +100,8 @@ def by_metric(metric: str, backwards: bool) -> list[ColumnElement[Any]]:
     """In order of a metric; the versions without it come last, either way."""
     own = (metrics.c.version_id == versions.c.id, metrics.c.metric == checked_label("a metric", metric))
     value = select(metrics.c.value).where(*own).scalar_subquery()
-    columns = (value, names.c.name, versions.c.number)
-    return [value.is_(None), *(column.desc() if backwards else column for column in columns)]
+    columns = [column.desc() if backwards else column for column in (names.c.name, versions.c.number)]
+    return [(value.desc() if backwards else value.asc()).nulls_last(), *columns]
 
 
 def all_of(what: Callable[[Any], ColumnElement[bool]], given: Any) -> ColumnElement[bool]:

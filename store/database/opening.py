@@ -339,13 +339,18 @@ def postgresql_engine(url: URL, read_only: bool, timeout: float) -> Engine:
     except (ImportError, ArgumentError) as error:
         raise CannotOpen(f"a store in PostgreSQL takes a driver, pip install 'cbpe[postgresql]': {error}") from error
 
-    if schema is not None:
-        event.listen(engine, "connect", lambda driver, _: use_schema(driver, schema, read_only))
+    @event.listens_for(engine, "connect")
+    def set_up(driver: Any, record: object) -> None:
+        driver.execute(f"SET lock_timeout = {round(max(timeout, 0.001) * 1000)}")
+        if schema is not None:
+            use_schema(driver, schema, read_only)
+        driver.commit()
 
     @event.listens_for(engine, "begin")
     def limit_waiting(connection: Connection) -> None:
-        deadline = connection.get_execution_options().get(DEADLINE, time.monotonic() + timeout)
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds_left(deadline)}")
+        deadline = connection.get_execution_options().get(DEADLINE)
+        if deadline is not None:
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds_left(deadline)}")
 
     return engine
 
@@ -359,7 +364,6 @@ def use_schema(driver: Any, schema: str, read_only: bool) -> None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_OF_UPGRADES])  # which another process may have
             cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted}")
         cursor.execute(f"SET search_path TO {quoted}")
-    driver.commit()
 
 
 def check_place(connection: Connection, store: object) -> None:
