@@ -21,7 +21,7 @@ from cbpe.formats.reading import File, read_text
 from cbpe.text.special_tokens import refuse_shared_ids
 
 VERSION = "minbpe v1"
-LEAST_TOKEN_BYTES = 1 << 25
+LEAST_TOKEN_BYTES = 1 << 26
 TOKEN_BYTES_PER_CHARACTER = 32
 FOR_PEOPLE = re.compile(rb"\[.*\] \d+\r?\n")  # how a .vocab file starts
 

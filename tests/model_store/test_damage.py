@@ -282,7 +282,7 @@ def test_a_full_disk_is_an_error_and_the_store_as_before(small_disk):
         models.save(small_tokenizer(1), "a", aliases=("prod",))
         before = listing(models)
     n_failed = 0
-    for room in range(0, 800 * 1024, 10 * PAGE):
+    for room in range(0, 800 * 1024, 5 * PAGE):
         fill(small_disk / "filler", room)
         try:
             with ModelStore(path) as models:
