@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from store.comparing import Comparison, Diff, MergeDifference, MovedToken, TextComparison
     from store.errors import (
         Ambiguous,
+        BadSignature,
         Busy,
         CannotOpen,
         Closed,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AliasMove": "store.changing",
     "Ambiguous": "store.errors",
+    "BadSignature": "store.errors",
     "Busy": "store.errors",
     "CannotOpen": "store.errors",
     "Change": "store.records.audit",
@@ -66,6 +68,7 @@ _HOMES = {
 __all__ = [
     "AliasMove",
     "Ambiguous",
+    "BadSignature",
     "Busy",
     "CannotOpen",
     "Change",

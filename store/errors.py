@@ -51,6 +51,11 @@ class Damaged(StoreError, ValueError):
 
 
 @public_of("store")
+class BadSignature(StoreError, ValueError):
+    """An exported file is not signed, not by a key that is trusted, or is not the one that was signed."""
+
+
+@public_of("store")
 class Busy(StoreError, TimeoutError):
     """Others kept the store locked for too long."""
 

@@ -23,6 +23,7 @@ from store.records.content import training_of
 from store.records.labels import checked_labels, checked_notes, checked_tags
 from store.records.references import checked_name
 from store.records.versions import STORED, Version, fetch_one, find_row
+from store.sharing import signatures
 
 __all__ = ["ModelStore"]
 
@@ -329,21 +330,38 @@ class ModelStore:
 
     # ---- Moving
 
-    def export(self, reference: str | Version, path: str | os.PathLike[str]) -> Version:
+    def export(
+        self, reference: str | Version, path: str | os.PathLike[str], *, key: signatures.PrivateKey | None = None
+    ) -> Version:
         """Write one version to a self-contained file, with its tags, notes, metrics and training record.
 
-        store.records.export describes the file's form. The file appears under its name when it is whole. Raises as load
-        does, and OSError.
+        store.records.export describes the file's form. The file appears under its name when it is whole. key: a private
+        ed25519 key, as a PEM file without a password or as cryptography's Ed25519PrivateKey, which signs the file in
+        another one beside it, path.sig. Raises as load does, OSError, and TypeError or ValueError for what is no such
+        key.
         """
-        return moving.export(self._database, reference, path)
+        return signatures.export(self._database, reference, path, key)
 
-    def import_(self, path: str | os.PathLike[str], name: str | None = None) -> Version:
+    def import_(
+        self,
+        path: str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        keys: signatures.PublicKey | Iterable[signatures.PublicKey] | None = None,
+    ) -> Version:
         """Save the version that export wrote to a file, under its own name or another one.
 
+        keys: public ed25519 keys, as PEM files or as cryptography's Ed25519PublicKeys, one of which has to be that of
+        the signature in path.sig. With None no signature is looked at.
+
         Raises Damaged for a file that export did not write, whose content does not have its digest, or that cannot be
-        loaded here, and OSError if it cannot be read. The store stays as it was then.
+        loaded here, BadSignature for one that is not signed by any of the keys or not as it was signed, TypeError or
+        ValueError for what is no key, and OSError if a file cannot be read. The store stays as it was then.
         """
-        return moving.put_in(self._database, moving.read(path), name, "import", os.fspath(path))
+        if keys is None:
+            return moving.put_in(self._database, moving.read(path), name, "import", os.fspath(path))
+        carried, source = signatures.read_signed(path, keys)
+        return moving.put_in(self._database, carried, name, "import", source)
 
     def copy(self, reference: str | Version, other: ModelStore, name: str | None = None) -> Version:
         """Save a version in another store, under its name or another one, with its tags, notes, metrics and training

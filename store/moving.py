@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Callable, Iterable, Iterator
 
 from sqlalchemy import Connection, select
 
-from cbpe.common.atomic_files import write_whole
+from cbpe.common.atomic_files import write_files
 from cbpe.tokenizers.description import KINDS, Model, build, canonical_form
 from store import saving
 from store.database.opening import Database
@@ -18,7 +20,9 @@ from store.records.labels import checked_labels
 from store.records.references import checked_name
 from store.records.versions import STORED, Version, fetch_one, find_row
 
-__all__ = ["carry", "export", "put_in", "read"]
+__all__ = ["ENDING_OF_SIGNATURES", "carry", "export", "put_in", "read"]
+
+ENDING_OF_SIGNATURES = ".sig"  # of the file beside an exported one that has its signature
 
 
 def carry(database: Database, reference: str | Version) -> tuple[Version, Carried]:
@@ -44,15 +48,36 @@ def carried(connection: Connection, reference: str | Version) -> tuple[Version, 
     return version, Carried(about, row.content, row.packed, version.notes, training_of(row))
 
 
-def export(database: Database, reference: str | Version, path: str | os.PathLike[str]) -> Version:
+def export(
+    database: Database,
+    reference: str | Version,
+    path: str | os.PathLike[str],
+    sign: Callable[[Version, str], bytes] | None = None,
+) -> Version:
+    """sign: what makes the file of a signature, of a version and the SHA-256 of its file."""
     version, content = carry(database, reference)
-    if database.path is not None and os.path.realpath(path) in files_of(os.path.realpath(database.path)):
-        raise Refused(f"{os.fspath(path)} is the store itself: export to another file")
+    path = os.fsdecode(path)
+    beside = path + ENDING_OF_SIGNATURES
+    for written in (path,) if sign is None else (path, beside):
+        if database.path is not None and os.path.realpath(written) in files_of(os.path.realpath(database.path)):
+            raise Refused(f"{written} is the store itself: export to another file")
+    digest = hashlib.sha256()
+    files = {path: hashed(parts_of_file(content), digest)}
+    if sign is not None:
+        # Made when it is asked for, which is after the file that it signs was written.
+        files[beside] = (sign(version, digest.hexdigest()) for _ in range(1))
     try:
-        write_whole(path, parts_of_file(content))
+        write_files(files)
     except ValueError as error:
         raise Refused(f"{version} cannot be exported: {error}") from error
     return version
+
+
+def hashed(parts: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
+    """The parts as they are, each of which goes into the digest as well."""
+    for part in parts:
+        digest.update(part)
+        yield part
 
 
 def files_of(path: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ The reader executes and unpickles nothing, and checks every size before it takes
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 from array import array
@@ -36,7 +37,7 @@ from cbpe.training.record import TrainingRecord
 from store.records.limits import MAX_JSON_BYTES, MAX_NOTES_BYTES, MAX_PACKED_BYTES, MAX_TRAINING_BYTES
 from store.records.training import ARRAYS, record_from_fields, record_to_fields
 
-__all__ = ["Carried", "parts_of_file", "read_file"]
+__all__ = ["MAX_FILE_BYTES", "Carried", "bytes_of_file", "parts_of_file", "read_bytes", "read_file"]
 
 MAGIC = b"\x89cbpeSM\n"
 VERSION = 1
@@ -99,28 +100,53 @@ def parts_of_file(carried: Carried) -> Iterator[bytes]:
 def read_file(path: str | os.PathLike[str]) -> Carried:
     """What a file carries. Raises OSError if it cannot be read, and ValueError if it is no whole and intact file of
     this kind."""
+    with opened(path) as file:
+        return read_open(file, os.fstat(file.fileno()).st_size)
+
+
+def bytes_of_file(path: str | os.PathLike[str]) -> bytes:
+    """All bytes of a file, for those who look at them more than once. Raises OSError, and ValueError for more bytes
+    than an exported tokenizer has."""
+    with opened(path) as file:
+        data = file.read(MAX_FILE_BYTES + 1)
+    check_size(len(data))
+    return data
+
+
+def read_bytes(data: bytes) -> Carried:
+    """What the bytes of a file carry. Raises ValueError as read_file does."""
+    return read_open(io.BytesIO(data), len(data))
+
+
+def opened(path: str | os.PathLike[str]) -> BinaryIO:
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):  # reading a pipe would wait
         raise ValueError("this is a pipe or a device, and an exported tokenizer a file")
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        start = file.read(FIXED)
-        if not start.startswith(MAGIC):
-            raise ValueError("this is no exported tokenizer")
-        version = int.from_bytes(start[len(MAGIC) : len(MAGIC) + 4], "little")
-        if len(start) == FIXED and version != VERSION:
-            raise ValueError(f"this exported tokenizer is of version {version}; only {VERSION} is known here")
-        if size > MAX_FILE_BYTES:
-            raise ValueError(f"it has {size} bytes, and the largest exported tokenizer {MAX_FILE_BYTES}")
-        header_size = int.from_bytes(start[FIXED - 4 :], "little")
-        if size < FIXED + header_size + DIGEST or not is_intact(file, size):
-            raise ValueError("this exported tokenizer is cut short or damaged: its checksum is another one")
-        if header_size > MAX_JSON_BYTES:
-            raise ValueError(f"its header has {header_size} bytes, of at most {MAX_JSON_BYTES}")
-        file.seek(FIXED)
-        try:
-            return read_parts(file, json.loads(file.read(header_size).decode("utf-8")), size - header_size)
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"this exported tokenizer was not written as it should be: {error!r:.300}") from error
+    return open(path, "rb")
+
+
+def check_size(size: int) -> None:
+    if size > MAX_FILE_BYTES:
+        raise ValueError(f"it has {size} bytes, and the largest exported tokenizer {MAX_FILE_BYTES}")
+
+
+def read_open(file: BinaryIO, size: int) -> Carried:
+    start = file.read(FIXED)
+    if not start.startswith(MAGIC):
+        raise ValueError("this is no exported tokenizer")
+    version = int.from_bytes(start[len(MAGIC) : len(MAGIC) + 4], "little")
+    if len(start) == FIXED and version != VERSION:
+        raise ValueError(f"this exported tokenizer is of version {version}; only {VERSION} is known here")
+    check_size(size)
+    header_size = int.from_bytes(start[FIXED - 4 :], "little")
+    if size < FIXED + header_size + DIGEST or not is_intact(file, size):
+        raise ValueError("this exported tokenizer is cut short or damaged: its checksum is another one")
+    if header_size > MAX_JSON_BYTES:
+        raise ValueError(f"its header has {header_size} bytes, of at most {MAX_JSON_BYTES}")
+    file.seek(FIXED)
+    try:
+        return read_parts(file, json.loads(file.read(header_size).decode("utf-8")), size - header_size)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"this exported tokenizer was not written as it should be: {error!r:.300}") from error
 
 
 def is_intact(file: BinaryIO, size: int) -> bool:

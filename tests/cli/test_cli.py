@@ -274,8 +274,22 @@ def files(tmp_path_factory):
         models.save(cbpe.train(TEXT, 270), "shakespeare")
         models.save(cbpe.train(TEXT, 280), "shakespeare", tags={"language": "en"})
         models.set_alias("shakespeare", "prod", "shakespeare@1")
-        models.export("shakespeare", folder / "shakespeare.cbpe")
+        models.export("shakespeare", folder / "shakespeare.cbpe", key=new_key(folder))
     return folder
+
+
+def new_key(folder):
+    """The file of a key to sign with, beside those of public keys: its own, and another one."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+    keys = {"public.pem": Ed25519PrivateKey.generate(), "older.pem": Ed25519PrivateKey.generate()}
+    for name, key in keys.items():
+        public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        (folder / name).write_bytes(public)
+    private = keys["public.pem"].private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (folder / "private.pem").write_bytes(private)
+    return folder / "private.pem"
 
 
 @pytest.fixture

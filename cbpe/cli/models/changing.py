@@ -263,6 +263,9 @@ def vacuum(as_json: JsonOption = False, store: StoreOption = None) -> None:
 def export(
     reference: VersionArgument,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)],
+    key: Annotated[
+        str | None, typer.Option(metavar="PEM", help="Sign it with this private ed25519 key, in FILE.sig.")
+    ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -273,10 +276,11 @@ def export(
     \b
     Example:
       cbpe models export shakespeare@prod shakespeare.cbpe
+      cbpe models export shakespeare@prod shakespeare.cbpe --key private.pem
     """
     refuse_stream(file)
     with open_store(read_only=True) as models:
-        print_version(models.export(reference, file), as_json)
+        print_version(models.export(reference, file, key=key), as_json)
 
 
 def refuse_stream(file: str) -> None:
@@ -288,20 +292,25 @@ def refuse_stream(file: str) -> None:
 def import_(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file that export wrote.", show_default=False)],
     name: RenameOption = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PEM", help="Only if FILE.sig was made with this public ed25519 key's; repeatable."),
+    ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Save the version in a file that export wrote.
 
-    Its digest is checked first.
+    Its digest is checked first. With keys, a file that none of them has signed is refused.
 
     \b
     Example:
       cbpe models import shakespeare.cbpe --name theirs
+      cbpe models import shakespeare.cbpe --key public.pem --key older.pem
     """
     refuse_stream(file)
     with open_store(make=True) as models:
-        print_saved(models.import_(file, name), as_json)
+        print_saved(models.import_(file, name, keys=key or None), as_json)
 
 
 @app.command()
