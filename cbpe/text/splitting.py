@@ -61,6 +61,7 @@ class RegexSplitter:
         self.pattern = pattern
         self.reason = reason  # why the pattern does not run natively
         self._compiled = compile_regex(pattern)
+        self._looks_ahead: bool | None = None  # until somebody asks
 
     def __reduce__(self) -> tuple[type[RegexSplitter], tuple[str, str]]:
         return RegexSplitter, (self.pattern, self.reason)
@@ -72,14 +73,37 @@ class RegexSplitter:
         """The pieces of a text. ValueError if the pattern backtracks beyond all measure on it."""
         return [text[start:end] for start, end in self.spans(text)]
 
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """The places of the pieces in a text: (start, end) in characters. Raises as split does."""
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether what follows a place in a text, or that the text ends there, may change the pieces before it."""
+        if self._looks_ahead is None:
+            self._looks_ahead = may_look_ahead(self.pattern)
+        return self._looks_ahead
+
+    def spans(self, text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+        """The places of the pieces in a text, which ends at `end`, from `start` on, where a piece begins: (start, end)
+        in characters. Raises as split does."""
         timeout = SECONDS_PER_TEXT + SECONDS_PER_CHARACTER * len(text)
         try:
-            return [match.span() for match in self._compiled.finditer(text, timeout=timeout) if match.group()]
+            found = self._compiled.finditer(text, start, end, timeout=timeout)
+            return [match.span() for match in found if match.group()]
         except TimeoutError:
             problem = f"took more than {timeout:.0f} s on one text"
             raise ValueError(f"the split pattern {quoted(self.pattern)} {problem}") from None
+
+
+def may_look_ahead(pattern: str) -> bool:
+    """Whether an expression may look beyond what it matches. It does not where it has nothing but characters, classes,
+    what matches them, repetitions, references, and groups that are plain, atomic, named, or look back.
+
+    >>> may_look_ahead(r"(\\w)\\1*|(?<=a)\\s+"), may_look_ahead(r"\\w+|\\s+(?!\\S)")
+    (False, True)
+    """
+    import re
+
+    escapes = r"\\[sSdDwW\d]|\\[pP](?:\{[^{}]*\}|\w)|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[nrtfv]|\\[^\w]"
+    groups = r"\((?!\?)|\(\?(?:[is]*:|[is]+\)|<[=!]|>|P?<[^\W\d]\w*>|P=[^\W\d]\w*\))"
+    return re.fullmatch(rf"(?:{escapes}|{groups}|\{{\d*,?\d*\}}|[^\\({{$])*", pattern, re.ASCII) is None
 
 
 def unicode_version(splitter: Splitter | PythonSplitter) -> str | None:

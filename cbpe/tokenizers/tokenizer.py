@@ -185,6 +185,11 @@ class Tokenizer(TokenizerBase):
         allowed is an error only if it is in the prefix. ValueError if max_tokens is negative, or less than the
         template's tokens.
 
+        Where the split pattern runs on the `regex` module (`splits_natively` is False), the text is split as far as it
+        goes, and within a piece of more than 200 characters halving finds a prefix within max_tokens while the next one
+        is not, and up to 32 longer ones are tried. If the pattern looks ahead or at the end of the text, longer
+        prefixes may be split in other ways: 32 beyond the first piece that is too much are tried.
+
         >>> enc.truncate("hello world", 1)
         'hello'
         """

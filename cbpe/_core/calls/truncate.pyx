@@ -12,7 +12,8 @@ from libc.stdint cimport uint8_t, uint32_t
 
 from cbpe._core.calls.engine cimport Engine, refuse_special
 from cbpe._core.calls.prefix_search cimport PrefixSearch
-from cbpe._core.encoding.encode cimport MORE, EncodeStatus, Workspace, encode_piece, encode_slice, tidy_workspace
+from cbpe._core.calls.python_prefixes cimport truncate_by_python
+from cbpe._core.encoding.encode cimport MORE, EncodeStatus, Workspace, encode_slice, tidy_workspace
 from cbpe._core.merging.merge cimport may_walk
 from cbpe._core.splitting.split cimport Reading, read_from
 from cbpe._core.text.special cimport SpecialTokens, next_special
@@ -172,55 +173,6 @@ cdef Py_ssize_t truncate_utf8(
             # No prefix with the special token is within the budget. One that ends in it has the token's text.
             size = character_start(text, size, at + length - 1)
             goes_on = False
-
-
-cdef Py_ssize_t pass_pieces(
-    Engine engine, Workspace *work, str stretch, Py_ssize_t budget, Py_ssize_t *tokens
-) except -1:
-    """Add up the tokens of the pieces of a text in which nothing is special, where the splitter is Python's. Returns
-    where the first piece ends with which they are more than the budget, in characters."""
-    cdef Py_ssize_t start, end
-    cdef bytes piece
-    for start, end in engine.splitter.spans(stretch):
-        piece = stretch[start:end].encode()
-        tidy_workspace(work)
-        engine.check(encode_piece(&engine.vocabulary.tables, work, piece, len(piece)), work)
-        tokens[0] += work.n_ids
-        if tokens[0] > budget:
-            return end
-    return len(stretch)
-
-
-cdef Py_ssize_t truncate_by_python(
-    Engine engine, Workspace *work, str text, Py_ssize_t budget, SpecialTokens allowed
-) except -1:
-    """The number of characters in the longest prefix, where the splitter is Python's: no prefix beyond the first piece
-    that is too much is tried."""
-    cdef Utf8 utf8 = utf8_of(text)
-    cdef Py_ssize_t start = 0, at = 0, tokens = 0, end = 0
-    cdef uint32_t which
-    cdef str stretch
-    while at >= 0 and tokens <= budget:
-        at = -1 if allowed is None else next_special(&allowed.tables, utf8.bytes, utf8.size, start, &which)
-        stretch = (<const char *>utf8.bytes)[start : utf8.size if at < 0 else at].decode()
-        end += pass_pieces(engine, work, stretch, budget, &tokens)
-        if at >= 0 and tokens <= budget:
-            start = at + allowed.tables.offsets[which + 1] - allowed.tables.offsets[which]
-            end += len((<const char *>utf8.bytes)[at:start].decode())
-            tokens += 1
-    if tokens <= budget:
-        return len(text)
-    while end > 0 and count_text(engine, work, text[:end], allowed) > budget:
-        end -= 1
-    return end
-
-
-cdef Py_ssize_t count_text(Engine engine, Workspace *work, str text, SpecialTokens allowed) except -1:
-    cdef Utf8 utf8 = utf8_of(text)
-    tidy_workspace(work)
-    work.counting = True
-    engine.encode_text(work, &utf8, allowed)
-    return work.n_counted + work.n_ids
 
 
 def truncate_text(Engine engine not None, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):

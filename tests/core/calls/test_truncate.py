@@ -13,6 +13,7 @@ from vocabularies import by_merges, by_merges_in_heap, encoder
 import cbpe
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe.patterns import CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN
+from cbpe.text.splitting import RegexSplitter
 
 SPECIAL = {"<e>": 1000, "<e>>": 1001, "[x]": 1002, "<<<<e": 1003}
 MERGES = [
@@ -258,6 +259,55 @@ def test_patterns_that_skip_some_of_the_text_or_look_behind(text, n, allowed):
     prefixes = (text[:end] for end in range(len(text), -1, -1))
     expected = next(prefix for prefix in prefixes if len(tok.encode(prefix, allowed_special)) <= n)
     assert tok.truncate(text, n, allowed_special) == expected
+
+
+# Of the `regex` module: patterns that look at nothing but what they match and what is before, and others.
+PLAIN = [r"(\w)\1*|\W", r"(?<=x)[a ]+|x+|\w", r"\w+| ", r"(?>a+)b?+|\w{2}|(?<!a)x", r"(?i:A)x|(?P<n>\w)(?P=n)?"]
+LOOKING = [r"\w+(?=\s)|\w|\s+", r"a+$|\w|\W", r"\b\w+\b|\W+|\w", r"(?r)\w\w|.", r"x(?!.*b)\w*|\w|\s", r"(?m)^\w+$|\w| "]
+
+
+@pytest.fixture(scope="module")
+def made_by_pattern():
+    made = {}
+    for pattern in PLAIN + LOOKING:
+        made[pattern] = encoder(vocabularies["ranks"], {}, None)
+        made[pattern]._install(vocabularies["ranks"], RegexSplitter(pattern), {})
+    return made
+
+
+@given(
+    pattern=st.sampled_from(PLAIN + LOOKING),
+    text=st.lists(st.sampled_from(["a", "aa", "b", "bbb", "x", " ", "é", "A"]), max_size=12).map("".join),
+    budget=st.integers(0, 12),
+)
+def test_on_the_regex_module_every_prefix_of_a_short_text_is_tried(made_by_pattern, pattern, text, budget):
+    assert RegexSplitter(pattern).looks_ahead == (pattern in LOOKING)
+    made = made_by_pattern[pattern]
+    expected = next(k for k in range(len(text), -1, -1) if len(made.encode_ordinary(text[:k])) <= budget)
+    assert made._truncate(text, budget, None, None) == text[:expected]
+
+
+@pytest.mark.parametrize("pattern", PLAIN + LOOKING)
+@pytest.mark.parametrize("unit", ["a", "ab", "x a", "aab bbb"])
+@pytest.mark.parametrize("budget", [1, 7, 300])
+def test_on_the_regex_module_a_long_text_is_read_a_few_times(made_by_pattern, monkeypatch, pattern, unit, budget):
+    """And the prefix is within the budget, while the next one is not."""
+    made, text = made_by_pattern[pattern], unit * 700
+    read = []
+    spans = RegexSplitter.spans
+
+    def counted(splitter, text, start=0, end=None):
+        read.append((len(text) if end is None else end) - start)
+        return spans(splitter, text, start, end)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RegexSplitter, "spans", counted)
+        kept = made._truncate(text, budget, None, None)
+    # All prefixes have 700 * 700 / 2 characters; of a short piece, 200 may be tried.
+    assert sum(read) <= len(text) + 300 * (len(kept) + 300)
+    assert text.startswith(kept)
+    assert len(made.encode_ordinary(kept)) <= budget
+    assert kept == text or len(made.encode_ordinary(text[: len(kept) + 1])) > budget
 
 
 def test_no_text_has_more_tokens_than_the_largest_number():
