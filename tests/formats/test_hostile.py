@@ -1,41 +1,17 @@
 """Bad files of every format: one clear error each, that names the file and what is wrong, and nothing else happens."""
 
-import json
 import sys
 import tracemalloc
 
 import pytest
-from tokenizer_json import TEMPLATE, a_file, as_json
-from vocabularies import minbpe_parts
+from good_files import ADDED, good_files
+from tokenizer_json import OTHERS, TEMPLATE, a_file, as_json, paths, replaced
 
 import cbpe
-from cbpe._core.conversion.ranks import vocabulary_from_ranks
-from cbpe.formats import gpt2, llm_c, minbpe, reading, tiktoken
+from cbpe.formats import reading, tiktoken
 from cbpe.formats.files import format_of_name
-from cbpe.formats.parts import Parts
 
 DEEP = b"[" * 1_000_000
-RANKS = {**{bytes([i]): i for i in range(256)}, b"th": 256, b"the": 257, b" the": 258}
-ADDED = [("<s>", {}), ("</s>", {})]
-
-
-def good_files():
-    """Whole files of every format: name -> {file: content}, the first of which is loaded."""
-    tok = cbpe.train("the cat the cat", 260, special_tokens=["<|end|>"])
-    merges = [(ids[0], ids[1]) for ids in tok.merges]
-    model = minbpe_parts(tok.pattern, tok.special_tokens, merges)
-    ranks = Parts(vocabulary_from_ranks(RANKS), None, {"<|endoftext|>": 259})
-    encoder = {gpt2.spell(token): token_id for token, token_id in RANKS.items()} | {"<|endoftext|>": 259}
-    pair = {"encoder.json": json.dumps(encoder).encode(), "vocab.bpe": "t h\nth e\n\u0120 the\n".encode()}
-    return {
-        "minbpe": {"toy.model": minbpe.dumps(model).encode()},
-        "tiktoken": {"toy.tiktoken": tiktoken.dumps(RANKS)},
-        "llm.c": {"gpt2_tokenizer.bin": llm_c.dump(ranks)[0]},
-        "gpt2 ids": pair,
-        "gpt2 merges": dict(reversed(pair.items())),
-        "hugging face": {"tokenizer.json": as_json(a_file(post_processor=TEMPLATE, added_tokens=ADDED))},
-    }
-
 
 GOOD = good_files()
 each = pytest.mark.parametrize("kind", GOOD)
@@ -134,24 +110,6 @@ def test_other_content_is_refused(tmp_path, kind, data):
     refused(tmp_path, kind, lambda _: data)
 
 
-def paths(value, path=()):
-    """The places in a JSON value: what it holds, without more than a few of the vocabulary."""
-    yield path
-    items = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
-    for key, inner in items[:3] + items[-3:] if len(items) > 20 else items:
-        yield from paths(inner, (*path, key))
-
-
-def replaced(value, path, new):
-    """A copy of a JSON value with something else at one place."""
-    if not path:
-        return new
-    copy = value.copy()
-    copy[path[0]] = replaced(value[path[0]], path[1:], new)
-    return copy
-
-
-OTHERS = [None, True, -1, 1.5, 10**19, "x", "", [], [[]], {}, {"type": "x"}, [1, "x"], 2**32]
 IN_TOKENIZER_JSON = list(paths(a_file(post_processor=TEMPLATE, added_tokens=ADDED)))
 
 

@@ -67,3 +67,24 @@ def a_file(merges=((b"t", b"h"), (b"th", b"e"), (b" ", b"the")), tokens=(), adde
 
 def as_json(content):
     return json.dumps(content).encode()
+
+
+# What takes the place of any value.
+OTHERS = [None, True, -1, 1.5, 10**19, "x", "", [], [[]], {}, {"type": "x"}, [1, "x"], 2**32]
+
+
+def paths(value, path=()):
+    """The places in a JSON value: what it holds, without more than a few of the vocabulary."""
+    yield path
+    items = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+    for key, inner in items[:3] + items[-3:] if len(items) > 20 else items:
+        yield from paths(inner, (*path, key))
+
+
+def replaced(value, path, new):
+    """A copy of a JSON value with something else at one place."""
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = replaced(value[path[0]], path[1:], new)
+    return copy

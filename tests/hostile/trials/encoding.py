@@ -52,6 +52,7 @@ def check(case):
     options = {"allowed_special": "all" if case["special"] else "none", "disallowed_special": ()}
     expected = tok.encode(text, **options)
     ids_of_all_ways(tok, text, case, options, expected)
+    refuses_special_tokens(tok, text)
     if judge is not None and (
         type(judge) is tiktoken.Encoding or len(text.encode("utf-8", "replace")) < OF_THE_REFERENCE
     ):
@@ -59,6 +60,18 @@ def check(case):
     whole = without_surrogates(text)
     if "".join(Splitter(tok.pattern).split(whole)) == whole:  # the pattern drops nothing
         assert tok.decode(expected) == whole
+
+
+def refuses_special_tokens(tok, text):
+    """What a call does not allow is an error by default, and else ordinary text."""
+    whole = without_surrogates(text)
+    if any(token in whole for token in tok.special_tokens):
+        try:
+            tok.encode(text)
+        except ValueError:
+            return
+        raise AssertionError("a special token was taken for text")
+    assert tok.encode(text) == tok.encode(text, "none", ()) == tok.encode(text, "all", ())
 
 
 def without_surrogates(text):

@@ -1,0 +1,32 @@
+"""Small whole files of every format."""
+
+import json
+
+from tokenizer_json import TEMPLATE, a_file, as_json
+from vocabularies import minbpe_parts
+
+import cbpe
+from cbpe._core.conversion.ranks import vocabulary_from_ranks
+from cbpe.formats import gpt2, llm_c, minbpe, tiktoken
+from cbpe.formats.parts import Parts
+
+RANKS = {**{bytes([i]): i for i in range(256)}, b"th": 256, b"the": 257, b" the": 258}
+ADDED = [("<s>", {}), ("</s>", {})]
+
+
+def good_files():
+    """Whole files of every format: name -> {file: content}, the first of which is loaded."""
+    tok = cbpe.train("the cat the cat", 260, special_tokens=["<|end|>"])
+    merges = [(ids[0], ids[1]) for ids in tok.merges]
+    model = minbpe_parts(tok.pattern, tok.special_tokens, merges)
+    ranks = Parts(vocabulary_from_ranks(RANKS), None, {"<|endoftext|>": 259})
+    encoder = {gpt2.spell(token): token_id for token, token_id in RANKS.items()} | {"<|endoftext|>": 259}
+    pair = {"encoder.json": json.dumps(encoder).encode(), "vocab.bpe": "t h\nth e\n\u0120 the\n".encode()}
+    return {
+        "minbpe": {"toy.model": minbpe.dumps(model).encode()},
+        "tiktoken": {"toy.tiktoken": tiktoken.dumps(RANKS)},
+        "llm.c": {"gpt2_tokenizer.bin": llm_c.dump(ranks)[0]},
+        "gpt2 ids": pair,
+        "gpt2 merges": dict(reversed(pair.items())),
+        "hugging face": {"tokenizer.json": as_json(a_file(post_processor=TEMPLATE, added_tokens=ADDED))},
+    }
