@@ -12,7 +12,18 @@ from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.checks import is_float
 from cbpe.common.public import public_of
-from store.database.schema import metrics, names, special_tokens, tags, token_places, versions, vocabularies
+from store.database.older import has_token_places
+from store.database.schema import (
+    merges,
+    metrics,
+    names,
+    special_tokens,
+    tags,
+    token_places,
+    tokens,
+    versions,
+    vocabularies,
+)
 from store.records.content import readable_pattern
 from store.records.places import having, places_in
 from store.records.references import checked_label, checked_name
@@ -44,7 +55,11 @@ def list_names(connection: Connection) -> list[str]:
 
 def list_versions(connection: Connection, order: str, limit: int | None, offset: int, **filters: Any) -> list[Version]:
     """The versions that meet all filters that are not None; of these at most `limit`, after the first `offset`."""
+    has_places = has_token_places(connection)
+    token = filters.pop("has_token", None)
     conditions = [CONDITIONS[what](value) for what, value in filters.items() if value is not None]
+    if token is not None:
+        conditions.append(has_token(token, has_places))
     page = (None if limit is None else checked_count("a limit", limit), checked_count("an offset", offset))
     return fetch(connection, *conditions, order=ordering(order), page=page)
 
@@ -71,17 +86,35 @@ class TokenPlace(NamedTuple):
 def find_token(connection: Connection, token: str | bytes) -> list[TokenPlace]:
     """The places of a token, in order of name, number and id."""
     spelled = spelled_out(token)
+    special = select(special_tokens.c.version_id, special_tokens.c.id).where(special_tokens.c.bytes == spelled)
+    has_places = has_token_places(connection)
+    places = find_ordinary(connection, spelled) if has_places else find_rows(connection, spelled)
+    places += [(*row, None) for row in connection.execute(special).all()]
+    ids = {place[0] for place in places}
+    found = fetch_by_id(connection, versions.c.id.in_(list(ids)) if len(ids) <= FEW else has_token(token, has_places))
+    known = [TokenPlace(found[version_id], token_id, rank) for version_id, token_id, rank in places]
+    return sorted(known, key=lambda place: (place.version.name, place.version.number, place.id))
+
+
+def find_ordinary(connection: Connection, spelled: bytes) -> list[tuple[int, int, int | None]]:
+    """(id of a version, token id, rank) of each place of a token that is not special."""
     buckets = having(spelled, versions.c.id, token_places.c.entries).join_from(
         token_places, versions, token_places.c.vocabulary_id == versions.c.vocabulary_id
     )
-    special = select(special_tokens.c.version_id, special_tokens.c.id).where(special_tokens.c.bytes == spelled)
     ordinary = connection.execute(buckets).all()
-    places = [(version_id, *place) for version_id, entries in ordinary for place in places_in(entries, spelled)]
-    places += [(*row, None) for row in connection.execute(special).all()]
-    ids = {place[0] for place in places}
-    found = fetch_by_id(connection, versions.c.id.in_(list(ids)) if len(ids) <= FEW else has_token(token))
-    known = [TokenPlace(found[version_id], token_id, rank) for version_id, token_id, rank in places]
-    return sorted(known, key=lambda place: (place.version.name, place.version.number, place.id))
+    return [(version_id, *place) for version_id, entries in ordinary for place in places_in(entries, spelled)]
+
+
+def find_rows(connection: Connection, spelled: bytes) -> list[tuple[int, int, int | None]]:
+    """What find_ordinary finds, in a store of an older schema, where each token is a row."""
+    made = and_(merges.c.vocabulary_id == tokens.c.vocabulary_id, merges.c.new_id == tokens.c.id)
+    query = (
+        select(versions.c.id, tokens.c.id, merges.c.rank)
+        .join_from(tokens, versions, tokens.c.vocabulary_id == versions.c.vocabulary_id)
+        .outerjoin(merges, made)
+    )
+    rows = connection.execute(query.where(tokens.c.bytes == spelled)).all()
+    return [(version_id, token_id, rank) for version_id, token_id, rank in rows]
 
 
 def ordering(order: str) -> list[ColumnElement[Any]]:
@@ -175,11 +208,13 @@ def text(what: str, value: str) -> str:
     return value
 
 
-def has_token(token: str | bytes) -> ColumnElement[bool]:
+def has_token(token: str | bytes, has_places: bool) -> ColumnElement[bool]:
     """Asked from where tokens are: to look for them in each version would take as long as there are versions."""
     spelled = spelled_out(token)
     with_it = versions.alias("with_it")
-    ordinary = select(with_it.c.id).where(with_it.c.vocabulary_id.in_(having(spelled, token_places.c.vocabulary_id)))
+    rows = select(tokens.c.vocabulary_id).where(tokens.c.bytes == spelled)
+    vocabulary_ids = having(spelled, token_places.c.vocabulary_id) if has_places else rows
+    ordinary = select(with_it.c.id).where(with_it.c.vocabulary_id.in_(vocabulary_ids))
     special = select(special_tokens.c.version_id).where(special_tokens.c.bytes == spelled)
     return versions.c.id.in_(union(ordinary, special))
 
@@ -199,6 +234,5 @@ CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "vocab_size": has_size,
     "semantics": merges_by,
     "since": is_since,
-    "has_token": has_token,
     "pattern": has_pattern,
 }

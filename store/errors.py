@@ -17,7 +17,7 @@ class CannotOpen(StoreError, OSError):
 
 @public_of("store")
 class Outdated(CannotOpen):
-    """The store has an older schema, and reading does not migrate it. Open it once for writing."""
+    """A change to a store of an older schema, which can be read as it is: ModelStore.migrate brings it up to date."""
 
 
 @public_of("store")

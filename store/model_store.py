@@ -14,7 +14,7 @@ from cbpe.common.public import public_of
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.record import TrainingRecord
-from store import asking, changing, comparing, expanding, loading, moving, saving, verifying
+from store import asking, changing, comparing, expanding, keeping, loading, moving, saving, verifying
 from store.database.locations import find_store, is_in_memory, shown_url, sqlite_path
 from store.database.opening import Database
 from store.errors import NotFound
@@ -34,14 +34,15 @@ class ModelStore:
 
     url_or_path: a file, or the SQLAlchemy URL of an SQLite or PostgreSQL database. With None, the environment's
     CBPE_STORE says where the store is, or else it is a file in the user's data folder. Opening makes a store that is
-    not there, folders included, and migrates one of an older schema. With read_only=True it does neither, and nothing
-    in the store can be changed. timeout: seconds that each call waits for others who have the store locked. Threads may
-    share a store. Use it as a context manager, or close it.
+    not there, folders included. With read_only=True it does not, and nothing in the store can be changed. A store of an
+    older schema is read as it is; to change it raises Outdated, until migrate() has brought it up to date. timeout:
+    seconds that each call waits for others who have the store locked. Threads may share a store. Use it as a context
+    manager, or close it.
 
-    Raises CannotOpen if no store can be opened or made (Outdated if an older schema would have to be migrated in order
-    to read), and NotAStore for a file that is no store, is cut short, or comes from a newer cbpe; the file stays as it
-    was. Any method may raise Damaged; Busy if others keep the store locked for longer; Failed if the database
-    cannot do what is asked, as on a full disk, which leaves the store as it was; and Closed.
+    Raises CannotOpen if no store can be opened or made, and NotAStore for a file that is no store, is cut short, or
+    comes from a newer cbpe; the file stays as it was. Any method may raise Damaged; Busy if others keep the store
+    locked for longer; Failed if the database cannot do what is asked, as on a full disk, which leaves the store as it
+    was (unless it is Uncertain); and Closed.
 
     >>> with ModelStore("models.db") as models:
     ...     models.save(tok, "shakespeare", aliases=["prod"])
@@ -372,6 +373,44 @@ class ModelStore:
         return moving.put_in(other._database, carried, name, "copy", f"{version} of {self.url}")
 
     # ---- Keeping
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write all that is in the store, as it is at one moment, to an SQLite file, also while others write to it.
+
+        The file is a store that can be opened as it is, of the same revision of the schema. It appears under its name
+        when it is whole, and replaces a backup that was there. Raises Refused for the store itself and for a file that
+        is no store, Damaged for a store whose pages cannot all be read, Failed, and OSError.
+        """
+        keeping.backup(self._database, path)
+
+    def restore(self, path: str | os.PathLike[str]) -> None:
+        """Replace all that is in the store by what is in a backup, of this store or of another one, in one transaction.
+        Others may have the store open, and see all of the backup or nothing.
+
+        Raises Damaged for a backup that verify() finds something wrong with, NotAStore and CannotOpen for a file that
+        is none, and Refused for the store itself; the store is as before then.
+        """
+        keeping.restore(self._database, path)
+
+    def check_writable(self) -> None:
+        """Raise what any change would raise for this store: ReadOnly, or Outdated for an older schema. To call before a
+        long training."""
+        self._database.check_writable()
+
+    @property
+    def revision(self) -> str:
+        """The revision of the schema that the store has. An older one than this cbpe writes is read as it is."""
+        return self._database.revision
+
+    def migrate(self, backup: str | os.PathLike[str] | None = None) -> str | None:
+        """Bring a store of an older schema to the one that this cbpe writes, after a backup, for good: releases that do
+        not know the new schema cannot open the store then.
+
+        backup: a file that is not there yet; by default, beside the store's file. Returns where the backup is; None if
+        the schema was the newest already. Raises Refused for a file that is there, and for None where the store is in
+        PostgreSQL; if it fails, the store is as before.
+        """
+        return keeping.migrate(self._database, backup)
 
     def verify(
         self, reference: str | Version | None = None, *, progress: bool | ProgressCallback | None = None

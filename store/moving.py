@@ -13,6 +13,7 @@ from cbpe.tokenizers.description import KINDS, Model, build, canonical_form
 from store import saving
 from store.database.opening import Database
 from store.database.schema import versions
+from store.database.sqlite_files import files_of
 from store.errors import Damaged, Refused
 from store.records.content import content_model, model_of, training_of
 from store.records.export import Carried, parts_of_file, read_file
@@ -78,11 +79,6 @@ def hashed(parts: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
     for part in parts:
         digest.update(part)
         yield part
-
-
-def files_of(path: str) -> tuple[str, ...]:
-    """The files that SQLite keeps a database in."""
-    return tuple(path + ending for ending in ("", "-wal", "-shm"))
 
 
 def read(path: str | os.PathLike[str]) -> Carried:

@@ -17,6 +17,7 @@ from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.common.public import public_of
 from cbpe.tokenizers.description import KINDS, canonical_form
 from store.database.failures import UNREADABLE
+from store.database.older import has_token_places
 from store.database.opening import Database
 from store.database.schema import (
     alias_history,
@@ -149,6 +150,9 @@ def vocabulary_problems(connection: Connection, vocabulary_id: int) -> Iterator[
     if (row.n_tokens, row.n_merges) != (len(vocabulary), vocabulary.n_merges):
         yield f"{what}: it says {row.n_tokens} tokens and {row.n_merges} merges, which are not what it has"
     place = token_places.c
+    if not has_token_places(connection):
+        yield from sql_row_problems(connection, row, vocabulary)
+        return
     there = connection.execute(select(place.bucket, place.entries).where(place.vocabulary_id == vocabulary_id))
     yield from row_problems(f"{what}, places of tokens", place_rows(vocabulary), there)
     yield from sql_row_problems(connection, row, vocabulary)

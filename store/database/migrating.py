@@ -1,4 +1,4 @@
-"""Migrating: bring a store to the schema that this version of cbpe uses."""
+"""Migrating: of which revision a store's schema is, and bringing it to another."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from store.errors import NotAStore
 if TYPE_CHECKING:
     from alembic.config import Config
 
-__all__ = ["is_current", "upgrade"]
+__all__ = ["revision_of", "upgrade"]
 
 _alembic = threading.Lock()  # the whole process has one context of Alembic
 
 
-def is_current(connection: Connection) -> bool:
-    """Whether a store has the newest schema. Raises NotAStore for a schema that is newer than this cbpe knows."""
+def revision_of(connection: Connection) -> str:
+    """The revision of a store's schema. Raises NotAStore for one that is newer than this cbpe knows, or is missing."""
     revision = connection.scalar(select(sql_column("version_num")).select_from(table(VERSION_TABLE)))
-    if revision is not None and revision not in REVISIONS:
+    if revision is None:
+        raise NotAStore("this is no whole store: it does not say which revision its schema is of")
+    if revision not in REVISIONS:
         written_by = connection.scalar(select(meta.c.value).where(meta.c.key == "cbpe_version"))
         raise NotAStore(
             f"the store's schema is revision {revision}, which cbpe {written_by} or newer reads; this is cbpe "
             f"{__version__}, which reads up to revision {REVISIONS[-1]}: upgrade cbpe"
         )
-    return bool(revision == REVISIONS[-1])
+    return str(revision)
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:

@@ -25,9 +25,10 @@ from store.database.failures import (
     not_opened,
 )
 from store.database.locations import is_in_memory, own_schema, shown_url, sqlite_path
-from store.database.migrating import is_current, upgrade
+from store.database.migrating import revision_of, upgrade
+from store.database.older import AS_IT_IS, read_as_newest
 from store.database.operations import OPERATION, AnswerLost, Operation, is_noted, was_committed
-from store.database.schema import VERSION_TABLE, metadata
+from store.database.schema import REVISIONS, VERSION_TABLE, metadata
 from store.database.sqlite_connections import (
     WRITES,
     FileConnection,
@@ -61,14 +62,15 @@ class Replaced(Exception):  # noqa: N818  (as the store's errors, it is named fo
 
 
 class Database:
-    """A database with a store of the newest schema. Opening makes a store that is not there, and migrates an older
-    one."""
+    """A database with a store. Opening makes a store that is not there. One of an older schema is read as it is, and
+    written to after migrate() alone."""
 
     def __init__(self, url: URL, read_only: bool, timeout: float = SECONDS) -> None:
         self.url = url
         self.read_only = read_only
         self.timeout = checked_timeout(timeout)
         self.path = sqlite_path(url)
+        self.revision = REVISIONS[-1]  # of the schema that the store has
         self._closed = False
         self._make_sure_of_a_file()
         self._connect()
@@ -104,6 +106,7 @@ class Database:
             with self._engine.connect() as connection:
                 driver: Any = connection.connection.driver_connection
                 try:
+                    self._look_at_revision(connection)
                     yield connection
                 except Exception as error:
                     self._check_unchanged(driver, error)
@@ -119,12 +122,19 @@ class Database:
             raise as_damaged(self, error) from error
 
     def write(self, work: Callable[[Connection], T]) -> T:
+        """Do work on a store of the newest schema, as _write does."""
+
+        def checked(connection: Connection) -> T:
+            self._check_revision(connection)
+            return work(connection)
+
+        return self._write(checked)
+
+    def _write(self, work: Callable[[Connection], T]) -> T:
         """Do work in one transaction, which takes effect as a whole or not at all. It is repeated if others were in the
         way, until the timeout is over. If the answer to its COMMIT is lost, the audit log tells by a token whether it
         was done; if not, it is done now. Raises Uncertain if the database cannot be asked."""
-        self._check_usable()
-        if self.read_only:
-            raise ReadOnly(f"the store {self} was opened for reading alone: nothing in it can be changed")
+        self._check_may_write()
         token = secrets.token_hex(16)
         try:
             return self._repeated(work, token)
@@ -242,6 +252,7 @@ class Database:
             self._engine = memory_engine(self.timeout)
         else:
             self._engine = make_engine(self.path, self.read_only, self.timeout)
+        read_as_newest(self._engine, lambda: self.revision)
         self._turns = Turns()
         self._writer = self._engine.execution_options(**writing_options(self.url))
         self._process = os.getpid()
@@ -251,8 +262,8 @@ class Database:
         while True:
             try:
                 with self._engine.connect() as connection:
-                    is_made = inspect(connection).has_table(VERSION_TABLE)
-                    if is_made and is_current(connection):
+                    if is_made(connection):
+                        self.revision = revision_of(connection)
                         return
                 break
             except DBAPIError as error:
@@ -264,28 +275,81 @@ class Database:
             except UNREADABLE as error:
                 raise NotAStore(f"{self} is no whole store: {error}") from error
             pause()
-        if self.read_only and is_made:
-            raise Outdated(f"the store {self} is of an older schema: open it once for writing, which migrates it")
         if self.read_only:
             raise CannotOpen(f"there is no store in {self} yet, and none is made in order to read it")
-        self.write(self._bring_up_to_date)
+        self.revision = self._write(self._make_in)
 
-    def _bring_up_to_date(self, connection: Connection) -> None:
-        if connection.dialect.name == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_OF_UPGRADES})
-        # Another process may have made or migrated the store by now.
-        is_made = inspect(connection).has_table(VERSION_TABLE)
-        if not is_made:
+    def _make_in(self, connection: Connection) -> str:
+        """Make a store in a database, unless another process has made one by now. Returns the schema's revision."""
+        lock_schema(connection)
+        if not is_made(connection):
             check_place(connection, self)
-        if not is_made or not is_current(connection):
             upgrade(connection)
+        return revision_of(connection)
+
+    # ---- The revision of the schema
+
+    def migrate(self, first: Callable[[], None] = lambda: None) -> None:
+        """Bring the store to the newest schema. When nobody can write to it any more, and before it is changed, `first`
+        is called; not if another process has migrated the store by then."""
+        is_first = True
+
+        def work(connection: Connection) -> str:
+            nonlocal is_first
+            lock_schema(connection)
+            if revision_of(connection) != REVISIONS[-1]:
+                if is_first:
+                    first()
+                is_first = False
+                upgrade(connection)
+            return REVISIONS[-1]
+
+        self.revision = self._write(work)
+
+    def overwrite(self, source: sqlite3.Connection) -> None:
+        """Replace all that is in an SQLite store by another database, in one transaction."""
+        deadline = time.monotonic() + self.timeout
+
+        def check(status: int, remaining: int, total: int) -> None:
+            if time.monotonic() > deadline:
+                raise as_busy(self, "the database is locked")
+
+        self._check_may_write()
+        try:
+            with self._turns.turn(deadline), self._engine.connect() as connection:
+                driver: Any = connection.connection.driver_connection
+                source.backup(driver, progress=check, sleep=0.01)
+                empty_log(connection)
+                self.revision = revision_of(connection)
+        except (NoConnection, NoTurn) as error:
+            raise as_busy(self, error) from error
+        except (DBAPIError, sqlite3.Error) as error:
+            reason = getattr(error, "orig", error)
+            raise Failed(f"the store {self} could not be replaced, and is as before: {reason}") from error
+
+    def _look_at_revision(self, connection: Connection) -> None:
+        """Before reading: if the schema was an older one, whether it is so still."""
+        if self.revision != REVISIONS[-1]:
+            self.revision = revision_of(connection)
+
+    def _check_revision(self, connection: Connection) -> None:
+        """Before writing: raise Outdated or NotAStore unless the schema is the one that this cbpe writes."""
+        if connection.dialect.name == "postgresql":  # nobody migrates it until the transaction ends
+            connection.execute(text("SELECT pg_advisory_xact_lock_shared(:key)"), {"key": LOCK_OF_UPGRADES})
+        self.revision = revision_of(connection)
+        if self.revision != REVISIONS[-1]:
+            raise Outdated(
+                f"the store {self} has revision {self.revision} of the schema, and this cbpe writes revision "
+                f"{REVISIONS[-1]}: it can be read as it is, and changed after `cbpe models migrate`, which makes a "
+                "backup; older releases cannot read it then (docs/store.md says which)"
+            )
 
     # ---- Transactions
 
     def _transaction(self, work: Callable[[Connection], T], token: str, deadline: float) -> T:
         # SQLite lets one writer at a time in, and does not say whose turn it is.
         in_turn = self._turns.turn(deadline) if self.url.get_backend_name() == "sqlite" else nullcontext()
-        options: dict[str, Any] = {DEADLINE: deadline, OPERATION: Operation(token)}
+        options: dict[str, Any] = {DEADLINE: deadline, OPERATION: Operation(token), AS_IT_IS: True}
         with in_turn, self._writer.connect() as connection:
             transaction = connection.execution_options(**options).begin()
             if is_replaced(connection):
@@ -305,6 +369,16 @@ class Database:
                 )
             return result
 
+    def check_writable(self) -> None:
+        """Raise what write would raise for this store, whatever is written."""
+        self._check_may_write()
+        self.read(self._check_revision)
+
+    def _check_may_write(self) -> None:
+        self._check_usable()
+        if self.read_only:
+            raise ReadOnly(f"the store {self} was opened for reading alone: nothing in it can be changed")
+
     def _check_usable(self) -> None:
         if self._closed:
             raise Closed(f"the store {self} was closed: open it again")
@@ -318,6 +392,18 @@ class Database:
         """Raise Changed if what was just read may be of two moments."""
         if isinstance(driver, FileConnection) and driver.mode == "immutable" and not driver.is_unchanged():
             raise Changed(f"the store {self} was written to while it was read: try again") from error
+
+
+def is_made(connection: Connection) -> bool:
+    """Whether there is a store in a database."""
+    return inspect(connection).has_table(VERSION_TABLE)
+
+
+def lock_schema(connection: Connection) -> None:
+    """Keep others from writing, and from making or migrating the store, until the transaction ends. In SQLite every
+    transaction that writes does."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_OF_UPGRADES})
 
 
 def may_pass(error: DBAPIError) -> bool:

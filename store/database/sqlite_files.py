@@ -11,7 +11,16 @@ from typing import NamedTuple
 
 from store.errors import CannotOpen, NotAStore
 
-__all__ = ["APPLICATION_ID", "State", "check_file", "file_is_used", "file_was_closed", "size_of_log", "state_of"]
+__all__ = [
+    "APPLICATION_ID",
+    "State",
+    "check_file",
+    "file_is_used",
+    "file_was_closed",
+    "files_of",
+    "size_of_log",
+    "state_of",
+]
 
 APPLICATION_ID = int.from_bytes(b"cbpe", "big")
 # Of SQLite's header of 100 bytes: the magic, the page size, the size in pages, the application's id.
@@ -49,6 +58,11 @@ def size_of_log(path: str) -> int:
         return os.path.getsize(f"{os.path.realpath(path)}-wal")
     except OSError:
         return 0
+
+
+def files_of(path: str) -> tuple[str, ...]:
+    """The files that SQLite keeps a database in."""
+    return tuple(path + ending for ending in ("", "-wal", "-shm", "-journal"))
 
 
 def check_file(path: str, writable: bool) -> None:

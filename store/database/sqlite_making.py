@@ -12,10 +12,10 @@ from sqlalchemy.exc import DBAPIError
 
 from store.database.migrating import upgrade
 from store.database.sqlite_connections import WRITES, make_engine
-from store.database.sqlite_files import APPLICATION_ID
+from store.database.sqlite_files import APPLICATION_ID, files_of
 from store.errors import CannotOpen
 
-__all__ = ["create_file", "put_in_place", "set_pragmas"]
+__all__ = ["create_file", "make_file", "set_pragmas", "sync_folder"]
 
 PAGE_BYTES = 4096
 
@@ -27,13 +27,7 @@ def create_file(path: str) -> None:
     aside = f"{path}.{os.getpid()}.{secrets.token_hex(4)}.part"
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        set_pragmas(aside, f"page_size = {PAGE_BYTES}", f"application_id = {APPLICATION_ID}")
-        engine = make_engine(aside)
-        try:
-            with engine.execution_options(**{WRITES: True}).begin() as connection:
-                upgrade(connection)
-        finally:
-            engine.dispose()
+        make_file(aside)
         set_pragmas(aside, "journal_mode = WAL")
         put_in_place(aside, path)
     except OSError as error:
@@ -41,9 +35,20 @@ def create_file(path: str) -> None:
     except (DBAPIError, sqlite3.Error) as error:
         raise CannotOpen(f"no store can be made at {path}: {getattr(error, 'orig', error)}") from error
     finally:
-        for ending in ("", "-journal", "-wal", "-shm"):
+        for left in files_of(aside):
             with suppress(OSError):
-                os.unlink(aside + ending)
+                os.unlink(left)
+
+
+def make_file(path: str, revision: str = "head") -> None:
+    """Make a new and empty store, step by step, of a revision of the schema."""
+    set_pragmas(path, f"page_size = {PAGE_BYTES}", f"application_id = {APPLICATION_ID}")
+    engine = make_engine(path)
+    try:
+        with engine.execution_options(**{WRITES: True}).begin() as connection:
+            upgrade(connection, revision)
+    finally:
+        engine.dispose()
 
 
 def set_pragmas(path: str, *pragmas: str) -> None:
@@ -62,6 +67,11 @@ def put_in_place(aside: str, path: str) -> None:
     except OSError:  # a file system without hard links
         if not os.path.exists(path):
             os.replace(aside, path)
+    sync_folder(path)
+
+
+def sync_folder(path: str) -> None:
+    """Have a file's name survive a power cut, as its content does."""
     if os.name == "posix":
         folder = os.open(os.path.dirname(path), os.O_RDONLY)
         try:

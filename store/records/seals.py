@@ -29,7 +29,7 @@ __all__ = [
     "version_seal",
 ]
 
-OLD = "revision 3: "  # before a seal that a store of the revisions 3 to 6 has, where it is read as it is
+OLD = "revision 3: "  # before a seal of the revisions 3 to 6 (store/database/older.py)
 
 
 def seal_of(*sealed: object) -> str:

@@ -242,7 +242,7 @@ def test_help_is_whole_on_a_terminal_of_80_columns(command, monkeypatch):
 
 @pytest.mark.parametrize("command", HELP)
 def test_every_command_that_prints_has_json(command):
-    prints_nothing = command in ("models rename", "models remove-alias")
+    prints_nothing = command in ("models rename", "models remove-alias", "models backup", "models restore")
     assert ("--json" in run(*command.split(), "-h").stdout) != prints_nothing
 
 
@@ -275,6 +275,7 @@ def files(tmp_path_factory):
         models.save(cbpe.train(TEXT, 280), "shakespeare", tags={"language": "en"})
         models.set_alias("shakespeare", "prod", "shakespeare@1")
         models.export("shakespeare", folder / "shakespeare.cbpe", key=new_key(folder))
+        models.backup(folder / "models-backup.db")
     return folder
 
 

@@ -311,7 +311,7 @@ def test_those_who_make_the_same_store_at_once_share_it(store_url):
 
 
 def test_a_store_whose_making_was_interrupted_leaves_none(path, monkeypatch):
-    def interrupted(connection):
+    def interrupted(connection, revision):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("store.database.sqlite_making.upgrade", interrupted)

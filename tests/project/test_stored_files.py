@@ -13,7 +13,7 @@ import pytest
 
 import cbpe
 from cbpe.tokenizers.description import describe
-from store import ModelStore, Outdated
+from store import ModelStore
 from store.database.schema import REVISIONS, VERSION_TABLE
 
 STORED = Path(__file__).resolve().parent / "stored"
@@ -74,18 +74,17 @@ def revision_of(path):
 
 
 def test_a_store_is_opened(tmp_path, trained):
-    """As it is, to be read, if it has the newest schema; an older one is read after it was opened for writing."""
+    """And read, as it is and after it was migrated."""
     path = tmp_path / "models.db"
     path.write_bytes(lzma.decompress((STORED / "models.db.xz").read_bytes()))
-    is_older = revision_of(path) != REVISIONS[-1]
-    if is_older:
-        with pytest.raises(Outdated):
-            ModelStore(path, read_only=True)
-    for read_only in (False, True) if is_older else (True, False):
-        with ModelStore(path, read_only=read_only) as models:
+    for is_migrated in (False, True):
+        with ModelStore(path, read_only=not is_migrated) as models:
+            if is_migrated:
+                models.migrate()
             check_version(models, "cats@prod", trained)
             assert [(v.reference, v.parent) for v in models.history("cats")] == [("cats@1", None), ("cats@2", "cats@1")]
             assert [change.action for change in models.audit_log()] == ["vacuum", "save", "save"]
+        assert revision_of(path) == (REVISIONS[-1] if is_migrated else "4")
 
 
 def test_an_exported_version_is_imported(tmp_path, trained):

@@ -14,18 +14,13 @@ __all__ = ["open_store", "opened", "refuse_unsavable", "stored_names"]
 
 
 def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:
-    """The store; one of an older schema is migrated, even to be read. FileNotFoundError for one that is not there,
-    unless it is to be made."""
-    from store import ModelStore, Outdated
+    """The store. FileNotFoundError for one that is not there, unless it is to be made."""
+    from store import ModelStore
 
     missing = None if make else ModelStore.missing_file(settings.store)
     if missing is not None:
         raise FileNotFoundError(f"there is no model store at {missing}: train --save and models save make one")
-    try:
-        return opened(settings.store, read_only)
-    except Outdated:
-        opened(settings.store).close()
-        return opened(settings.store, read_only)
+    return opened(settings.store, read_only)
 
 
 def opened(url_or_path: str | None, read_only: bool = False) -> ModelStore:
@@ -42,7 +37,8 @@ def refuse_unsavable(name: str, tags: dict[str, str], aliases: list[str], notes:
     from store import ModelStore
 
     ModelStore.check_labels(name, tags=tags, aliases=aliases, notes=notes)
-    open_store(make=True).close()
+    with open_store(make=True) as models:
+        models.check_writable()
 
 
 def stored_names() -> list[str]:

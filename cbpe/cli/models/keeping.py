@@ -1,0 +1,75 @@
+"""Commands that keep a store: backups, and migrating it to a newer schema."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cbpe.cli.input.model_store import open_store
+from cbpe.cli.input.options import JsonOption
+from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.models.app import app
+from cbpe.cli.output.printing import print_json, print_lines
+from cbpe.cli.output.readable import readable
+
+BackupArgument = Annotated[str, typer.Argument(metavar="FILE", help="The backup.", show_default=False)]
+
+
+@app.command()
+def backup(file: BackupArgument, store: StoreOption = None) -> None:
+    """Write all that is in the store to a file.
+
+    Others may write to the store meanwhile. FILE is a store itself, in SQLite. It appears when it is whole, and takes
+    the place of an earlier backup.
+
+    \b
+    Example:
+      cbpe models backup models-backup.db
+    """
+    with open_store(read_only=True) as models:
+        models.backup(file)
+
+
+@app.command()
+def restore(file: BackupArgument, store: StoreOption = None) -> None:
+    """Replace all that is in the store by a backup.
+
+    The backup is verified first. Others may have the store open.
+
+    \b
+    Example:
+      cbpe models restore models-backup.db
+    """
+    with open_store(make=True) as models:
+        models.restore(file)
+
+
+@app.command()
+def migrate(
+    backup: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where to make the backup; by default beside the store's file."),
+    ] = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Bring a store to the newest schema, after a backup.
+
+    Releases of cbpe that do not know the schema cannot open the store then. Without this, a store of an older schema is
+    read as it is.
+
+    \b
+    Example:
+      cbpe models migrate
+    """
+    with open_store() as models:
+        before = models.revision
+        made = models.migrate(backup)
+        after = models.revision
+    if as_json:
+        print_json({"from": before, "to": after, "backup": made})
+    elif made is None:
+        print_lines([f"the schema has the newest revision already, {after}"])
+    else:
+        print_lines([f"migrated from revision {before} to {after}; the store as it was is {readable(made)}"])

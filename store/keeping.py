@@ -1,0 +1,217 @@
+"""Keeping a store: a backup of all that is in it, and a store that is put back from one. A backup is a store in an
+SQLite file, of whichever database: it can be opened as it is."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from typing import Any
+
+from sqlalchemy import Connection, Table, column, func, insert, inspect, select, table, update
+
+from store.database.locations import find_store
+from store.database.older import AS_IT_IS
+from store.database.opening import Database
+from store.database.schema import REVISIONS, merges, meta, metadata, tokens, versions, vocabularies
+from store.database.sqlite_connections import WRITES, make_engine
+from store.database.sqlite_files import check_file, files_of
+from store.database.sqlite_making import make_file, set_pragmas, sync_folder
+from store.errors import CannotOpen, Damaged, Failed, NotAStore, Refused
+from store.records import audit
+from store.verifying import verify
+
+__all__ = ["backup", "migrate", "restore"]
+
+ROWS_AT_ONCE = 1000  # that are copied
+
+
+# ---- Backups
+
+
+def backup(database: Database, path: str | os.PathLike[str]) -> None:
+    """Write all that is in a store, as it is at one moment, to an SQLite file, which appears when it is whole."""
+    target = os.path.realpath(path)
+    check_target(database, target)
+    aside = f"{target}.{os.getpid()}.{secrets.token_hex(4)}.part"
+    try:
+        database.read(copy_to, aside, database.revision)
+        set_pragmas(aside, "journal_mode = WAL")
+        check_copy(database, aside)
+        os.replace(aside, target)
+        sync_folder(target)
+    except sqlite3.Error as error:
+        raise Failed(f"no backup of the store {database} can be made at {path}: {error}") from error
+    finally:
+        for left in files_of(aside):
+            with suppress(OSError):
+                os.unlink(left)
+
+
+def check_target(database: Database, target: str) -> None:
+    """Refused for what a backup would destroy: the store itself, and what is no backup."""
+    if database.path is not None and target in files_of(os.path.realpath(database.path)):
+        raise Refused(f"{target} is the store itself: back it up to another file")
+    if os.path.lexists(target):
+        try:
+            check_file(target, writable=False)
+        except (CannotOpen, NotAStore) as error:
+            raise Refused(f"{target} is there already, and is no backup that another could replace: {error}") from error
+
+
+def copy_to(connection: Connection, aside: str, revision: str) -> None:
+    for left in files_of(aside):  # of a try before
+        with suppress(FileNotFoundError):
+            os.unlink(left)
+    if connection.dialect.name == "sqlite":
+        driver: Any = connection.connection.driver_connection
+        with closing(sqlite3.connect(aside)) as target:
+            driver.backup(target)
+        return
+    make_file(aside, revision)
+    engine = make_engine(aside)
+    try:
+        with engine.execution_options(**{WRITES: True}).begin() as target_connection:
+            copy_rows(connection, target_connection)
+    finally:
+        engine.dispose()
+
+
+def check_copy(database: Database, aside: str) -> None:
+    """Damaged for a store whose pages cannot all be read: it replaces no older backup, which may be whole."""
+    with closing(sqlite3.connect(aside)) as connection:
+        (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if said != "ok":
+        raise Damaged(f"the store {database} is damaged, and no backup of it is made: {said}")
+
+
+# ---- Restoring
+
+
+def restore(database: Database, path: str | os.PathLike[str]) -> None:
+    """Replace all that is in a store by what is in a backup, in one transaction, while others have the store open."""
+    if database.path is not None and os.path.realpath(path) == os.path.realpath(database.path):
+        raise Refused(f"{os.fspath(path)} is the store itself: restore it from another file")
+    source = Database(find_store(os.path.abspath(path)), read_only=True)
+    try:
+        report = verify(source)
+        if not report.ok:
+            raise Damaged(f"the backup {source} is damaged, and is not restored: {'; '.join(report.problems)[:500]}")
+        put_back(database, source)
+    finally:
+        source.close()
+
+
+def put_back(database: Database, source: Database) -> None:
+    if database.url.get_backend_name() == "sqlite":
+        source.read(lambda connection: database.overwrite(connection.connection.driver_connection))
+        if database.revision == REVISIONS[-1]:
+            database.write(lambda connection: audit.record(connection, "restore", None, source=str(source)))
+        return
+    if source.revision == REVISIONS[-1]:
+        database.write(lambda connection: source.read(replace_rows, connection, str(source)))
+        return
+    with tempfile.TemporaryDirectory() as folder:  # an older backup stays as it is, and a copy of it is migrated
+        copy = os.path.join(folder, "models.db")
+        backup(source, copy)
+        migrated = Database(find_store(copy), read_only=False)
+        try:
+            migrated.migrate()
+            database.write(lambda connection: migrated.read(replace_rows, connection, str(source)))
+        finally:
+            migrated.close()
+
+
+def replace_rows(source: Connection, target: Connection, path: str) -> None:
+    remove_rows(target)
+    copy_rows(source, target)
+    audit.record(target, "restore", None, source=path)
+
+
+# ---- Migrating
+
+
+def migrate(database: Database, path: str | os.PathLike[str] | None) -> str | None:
+    """Bring a store to the newest schema, after a backup. Returns where that is; None if there was nothing to do."""
+    if database.revision == REVISIONS[-1]:
+        return None
+    if path is None and database.path is None:
+        raise Refused(f"name a file for the backup of {database}: it is made before the store is migrated")
+    target = os.path.abspath(path or f"{database.path}.revision-{database.revision}")
+    if os.path.lexists(target):
+        raise Refused(f"{target} is there already: name another file for the backup before the migration")
+    database.migrate(lambda: backup(database, target))
+    return target if os.path.lexists(target) else None
+
+
+# ---- Rows, from one database to another with the same revision of the schema
+
+
+def copy_rows(source: Connection, target: Connection) -> None:
+    """Write the rows of one store to another. Rows of tokens and merges, which write_rows makes again, stay behind
+    where the schema says of which vocabularies there are any."""
+    source = source.execution_options(**{AS_IT_IS: True})
+    has_flag = "has_rows" in columns_of(source, vocabularies)
+    there = inspect(source).get_table_names()
+    for each in sorted(
+        metadata.sorted_tables, key=lambda each: each in (tokens, merges)
+    ):  # they once referred to others
+        if each.name in there and each is not meta and not (has_flag and each in (tokens, merges)):
+            copy_table(source, target, each)
+    if has_flag:
+        target.execute(update(vocabularies).values(has_rows=False))
+    if target.dialect.name == "postgresql":
+        count_on(target)
+
+
+def columns_of(connection: Connection, each: Table) -> list[str]:
+    """The columns of a table that are written, and not computed, in the order of the table."""
+    found = inspect(connection).get_columns(each.name)
+    return [item["name"] for item in found if "computed" not in item]
+
+
+def copy_table(source: Connection, target: Connection, each: Table) -> None:
+    read = [name for name in (item["name"] for item in inspect(source).get_columns(each.name)) if name in each.c]
+    written = columns_of(target, each)
+    known: Any = each
+    if "shown" in written:  # the text of a token, where SQLite computes what is just its bytes
+        known = table(each.name, *map(column, written))
+    parents: dict[int, int] = {}
+    rows = source.execution_options(yield_per=ROWS_AT_ONCE).execute(select(*(each.c[name] for name in read)))
+    for chunk in rows.mappings().partitions(ROWS_AT_ONCE):
+        values = [dict(row) for row in chunk]
+        for row in values:
+            if "shown" in written:
+                row["shown"] = None if row["text"].encode() == row["bytes"] else row["text"]
+            if each is versions and row["parent_id"] is not None:  # it may come later
+                parents[row["id"]] = row["parent_id"]
+                row["parent_id"] = None
+        target.execute(insert(known), [{name: row[name] for name in written if name in row} for row in values])
+    for version_id, parent_id in parents.items():
+        target.execute(update(versions).where(versions.c.id == version_id).values(parent_id=parent_id))
+
+
+def remove_rows(connection: Connection) -> None:
+    """Empty all tables but those that say of which revision the schema is."""
+    connection.execute(update(versions).values(parent_id=None))
+    for each in reversed(metadata.sorted_tables):
+        if each is not meta:
+            connection.execute(each.delete())
+
+
+def count_on(connection: Connection) -> None:
+    """Let PostgreSQL give the next row an id that none has."""
+    for each in counted():
+        last = select(func.max(each.c.id)).scalar_subquery()
+        sequence = func.pg_get_serial_sequence(each.name, "id")
+        connection.execute(select(func.setval(sequence, func.coalesce(last, 1), last.is_not(None))))
+
+
+def counted() -> Iterator[Table]:
+    """The tables whose ids the database gives."""
+    for each in metadata.sorted_tables:
+        if "id" in each.primary_key.columns and len(each.primary_key.columns) == 1:
+            yield each
