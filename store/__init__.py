@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Uncertain,
     )
     from store.model_store import ModelStore
+    from store.moving import Imported
     from store.records.audit import Change
     from store.records.versions import Version
     from store.verifying import Report
@@ -49,6 +50,7 @@ _HOMES = {
     "Damaged": "store.errors",
     "Diff": "store.comparing",
     "Failed": "store.errors",
+    "Imported": "store.moving",
     "MergeDifference": "store.comparing",
     "ModelStore": "store.model_store",
     "MovedToken": "store.comparing",
@@ -77,6 +79,7 @@ __all__ = [
     "Damaged",
     "Diff",
     "Failed",
+    "Imported",
     "MergeDifference",
     "ModelStore",
     "MovedToken",

@@ -364,6 +364,20 @@ class ModelStore:
         carried, source = signatures.read_signed(path, keys)
         return moving.put_in(self._database, carried, name, "import", source)
 
+    def import_folder(self, folder: str | os.PathLike[str], *, pattern: str | None = None) -> moving.Imported:
+        """Save the tokenizers in the files of a folder and of those in it: exported versions under their names, and
+        files that cbpe.load reads (.model, .json, .tiktoken, GPT-2's two) under those of the files, without the ending;
+        tokenizer.json and GPT-2's files, under that of their folder. pattern: the split pattern for files that hold
+        none, as .tiktoken files.
+
+        The result has the versions, and what kept each other file from being imported. Importing again makes no version
+        of what is the newest already. Raises OSError if a folder cannot be read.
+
+        >>> models.import_folder("tokenizers").versions
+        (Version(name='gpt2', ...), Version(name='book', ...))
+        """
+        return moving.import_folder(self._database, folder, pattern)
+
     def copy(self, reference: str | Version, other: ModelStore, name: str | None = None) -> Version:
         """Save a version in another store, under its name or another one, with its tags, notes, metrics and training
         record. Raises as load does."""

@@ -1,28 +1,37 @@
-"""Moving: one version goes from store to store, directly or in a file. The receiving store checks its digest."""
+"""Moving: one version goes from store to store, directly or in a file, and tokenizers come from a folder of files. The
+receiving store checks the digest."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
 from cbpe.common.atomic_files import write_files
-from cbpe.tokenizers.description import KINDS, Model, build, canonical_form
+from cbpe.common.public import public_of
+from cbpe.tokenizers.description import KINDS, Model, build, canonical_form, describe
+from cbpe.tokenizers.loading import load
+from cbpe.tokenizers.tokenizer import Tokenizer
 from store import saving
 from store.database.opening import Database
 from store.database.schema import versions
 from store.database.sqlite_files import files_of
-from store.errors import Damaged, Refused
+from store.errors import Damaged, Refused, StoreError
 from store.records.content import content_model, model_of, training_of
-from store.records.export import Carried, parts_of_file, read_file
-from store.records.labels import checked_labels
+from store.records.export import MAGIC, Carried, parts_of_file, read_file
+from store.records.labels import Labels, checked_labels
 from store.records.references import checked_name
 from store.records.versions import STORED, Version, fetch_one, find_row
 
-__all__ = ["ENDING_OF_SIGNATURES", "carry", "export", "put_in", "read"]
+__all__ = ["ENDING_OF_SIGNATURES", "Imported", "carry", "export", "import_folder", "put_in", "read"]
 
+NO_LABELS = Labels({}, (), None, {})
+# Of the names of files that may hold tokenizers, besides .json; and the names of GPT-2's two files.
+ENDINGS = (".model", ".tiktoken", ".cbpe-model", ".cbpe", "gpt2_tokenizer.bin")
+PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 ENDING_OF_SIGNATURES = ".sig"  # of the file beside an exported one that has its signature
 
 
@@ -123,3 +132,79 @@ def checked_model(carried: Carried) -> Model:
         raise ValueError("its canonical form is not as cbpe writes it")
     build(model)
     return model
+
+
+# ---- Folders of tokenizer files
+
+
+@public_of("store")
+@dataclass(frozen=True)
+class Imported:
+    """What import_folder did."""
+
+    versions: tuple[Version, ...]  # in the order of their files; `created` says whether it is new
+    problems: tuple[str, ...]  # of each file that was not imported: its path, and why
+
+
+def import_folder(database: Database, folder: str | os.PathLike[str], pattern: str | None) -> Imported:
+    """Save the tokenizer of each file in a folder and those in it. What cannot be saved is told, and stops nothing."""
+    saved: list[Version] = []
+    problems: list[str] = []
+    files_by_name: dict[str, str] = {}
+    for path, name in tokenizer_files(folder):
+        try:
+            if not os.path.isfile(path):  # reading a pipe would wait
+                raise Refused("it is no file")
+            if is_exported(path):
+                saved.append(put_in(database, read(path), None, "import", path))
+                continue
+            if name in files_by_name:
+                raise Refused(f"it would be called {name!r}, as {files_by_name[name]} is")
+            tok = loaded(path, pattern)
+            entry = saving.entry_of(describe(tok), tok.training)
+            saved.append(saving.save(database, entry, checked_name(name), NO_LABELS, None, "import", source=path))
+            files_by_name[name] = path
+        except (OSError, TypeError, ValueError) as error:
+            if isinstance(error, StoreError) and not isinstance(error, (Damaged, Refused)):
+                raise  # it is the store that cannot go on
+            problems.append(f"{path}: {str(error).removeprefix(f'{path}: ')}")
+    return Imported(tuple(saved), tuple(problems))
+
+
+def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
+    """The paths of files that may hold tokenizers, in order, and what each would be called: by its own name, or by that
+    of its folder where all such files have the same name."""
+    top = os.fspath(folder)
+    for where, folders, names in os.walk(top, onerror=raise_it):
+        folders.sort()
+        own = os.path.relpath(where, top).replace(os.sep, "/")
+        of_folder = os.path.basename(os.path.abspath(top)) if own == "." else own
+        json_files = [name for name in names if name.endswith(".json")]
+        of_pair = [pair[0] for pair in PAIRS if set(pair) <= set(names)]
+        if "tokenizer.json" in names:
+            json_files = ["tokenizer.json"]  # the others beside it are its settings
+        elif of_pair:
+            json_files = of_pair
+        for name in sorted([*json_files, *(name for name in names if name.endswith(ENDINGS))]):
+            stem = name.rpartition(".")[0]
+            is_usual = name in ("tokenizer.json", *of_pair)
+            yield os.path.join(where, name), of_folder if is_usual else stem if own == "." else f"{own}/{stem}"
+
+
+def raise_it(error: OSError) -> None:
+    raise error
+
+
+def is_exported(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def loaded(path: str, pattern: str | None) -> Tokenizer:
+    """The tokenizer in a file; with a split pattern if the file holds none."""
+    try:
+        return load(path)
+    except ValueError:
+        if pattern is None or not path.endswith((".tiktoken", ".bin")):
+            raise
+    return load(path, pattern=pattern)

@@ -37,7 +37,7 @@ from cbpe.training.record import TrainingRecord
 from store.records.limits import MAX_JSON_BYTES, MAX_NOTES_BYTES, MAX_PACKED_BYTES, MAX_TRAINING_BYTES
 from store.records.training import ARRAYS, record_from_fields, record_to_fields
 
-__all__ = ["MAX_FILE_BYTES", "Carried", "bytes_of_file", "parts_of_file", "read_bytes", "read_file"]
+__all__ = ["MAGIC", "MAX_FILE_BYTES", "Carried", "bytes_of_file", "parts_of_file", "read_bytes", "read_file"]
 
 MAGIC = b"\x89cbpeSM\n"
 VERSION = 1

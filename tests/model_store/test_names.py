@@ -24,6 +24,7 @@ SHARED = {
     "cbpe.common.wording": {"shortened"},
     "cbpe.formats.minbpe": {"render_token"},
     "cbpe.tokenizers.description": {"KINDS", "Model", "build", "canonical_form", "describe", "in_decoded_order"},
+    "cbpe.tokenizers.loading": {"load"},
     "cbpe.tokenizers.tokenizer": {"Tokenizer"},
     "cbpe.training.record": {"TrainingRecord"},
 }

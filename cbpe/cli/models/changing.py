@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -19,10 +20,10 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_version, tokenizer_of
 from cbpe.cli.input.settings import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM
-from cbpe.cli.input.values import metrics_of, pairs_of
+from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of
 from cbpe.cli.models.app import app
-from cbpe.cli.models.versions import print_saved, print_version
-from cbpe.cli.output.printing import print_json, print_lines
+from cbpe.cli.models.versions import print_saved, print_version, print_versions
+from cbpe.cli.output.printing import print_error, print_json, print_lines
 from cbpe.cli.output.readable import printable
 
 AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
@@ -290,18 +291,25 @@ def refuse_stream(file: str) -> None:
 
 @app.command("import")
 def import_(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that export wrote.", show_default=False)],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file that export wrote, or a folder.", show_default=False)
+    ],
     name: RenameOption = None,
     key: Annotated[
         list[str] | None,
         typer.Option(metavar="PEM", help="Only if FILE.sig was made with this public ed25519 key's; repeatable."),
     ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|REGEX", help=f"The split pattern of a folder's files without one: {PATTERN_NAMES}."),
+    ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Save the version in a file that export wrote.
+    """Save the version in a file, or the tokenizers in a folder.
 
-    Its digest is checked first. With keys, a file that none of them has signed is refused.
+    Its digest is checked first. With keys, a file that none of them has signed is refused. Of a folder and those in it,
+    all tokenizer files are saved under their own names; the exit code is 1 if one could not be.
 
     \b
     Example:
@@ -309,8 +317,23 @@ def import_(
       cbpe models import shakespeare.cbpe --key public.pem --key older.pem
     """
     refuse_stream(file)
+    is_folder = os.path.isdir(file)
+    if is_folder and name is not None:
+        raise typer.BadParameter("the files of a folder are saved under their own names", param_hint="--name")
+    if not is_folder and pattern is not None:
+        raise typer.BadParameter("it is for the files of a folder", param_hint="--pattern")
+    if is_folder and key:
+        raise typer.BadParameter("signatures are those of single files: import each", param_hint="--key")
     with open_store(make=True) as models:
-        print_saved(models.import_(file, name, keys=key or None), as_json)
+        if not is_folder:
+            print_saved(models.import_(file, name, keys=key or None), as_json)
+            return
+        found = models.import_folder(file, pattern=None if pattern is None else pattern_of(pattern))
+    print_versions(found.versions, as_json)
+    for problem in found.problems:
+        print_error(problem)
+    if found.problems:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -1,0 +1,101 @@
+"""Importing a folder of tokenizer files."""
+
+import json
+import os
+
+import pytest
+from command_line import error_of, run
+from small_models import small_tokenizer
+
+import cbpe
+from cbpe.tokenizers.description import describe
+from store import ModelStore, NotFound, ReadOnly
+
+TOK = cbpe.train("low lower lowest newer wider", 262, special_tokens=["<|end|>"])
+PAIR = cbpe.train("low lower lowest newer wider", 262, pattern=cbpe.GPT2_SPLIT_PATTERN)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Tokenizers in files of several formats, and in folders."""
+    top = tmp_path / "tokenizers"
+    (top / "sub" / "hf").mkdir(parents=True)
+    (top / "pair").mkdir()
+    TOK.save(top / "low")  # low.model, and low.vocab for people
+    TOK.save(top / "sub" / "hf" / "tokenizer.json")
+    (top / "sub" / "hf" / "config.json").write_text("{}")
+    TOK.save(top / "sub" / "other.json")
+    PAIR.save(top / "pair" / "vocab.json")
+    (top / "README.md").write_text("tokenizers")
+    with ModelStore(":memory:") as models:
+        models.save(small_tokenizer(1), "carried", tags={"k": "v"})
+        models.export("carried", top / "sub" / "x.cbpe-model")
+    return top
+
+
+def references(found):
+    return [version.reference for version in found.versions]
+
+
+def test_all_tokenizers_in_a_folder_are_saved_under_their_names(models, folder):
+    found = models.import_folder(folder)
+    assert found.problems == ()
+    assert references(found) == ["low@1", "pair@1", "sub/other@1", "carried@1", "sub/hf@1"]
+    assert all(version.created for version in found.versions)
+    assert models.load("low").merges == TOK.merges
+    assert models.load("pair").encode("low lower") == PAIR.encode("low lower")
+    assert describe(models.load("carried")).digest == describe(small_tokenizer(1)).digest
+    assert models.version("carried").tags == {"k": "v"}
+    assert [change.action for change in models.audit_log()] == ["import"] * 5
+    assert models.audit_log("low")[0].details["source"] == str(folder / "low.model")
+    again = models.import_folder(str(folder))
+    assert references(again) == references(found)
+    assert not any(version.created for version in again.versions)
+
+
+def test_what_cannot_be_imported_is_named_and_stops_nothing(models, folder):
+    (folder / "broken.model").write_text("minbpe v1\n")
+    (folder / "a@b.model").write_bytes((folder / "low.model").read_bytes())
+    (folder / "low.json").write_bytes((folder / "sub" / "other.json").read_bytes())
+    (folder / "ranks.tiktoken").write_bytes(b"YQ== 0\nYg== 1\nYWI= 2\n")
+    (folder / "x.cbpe").write_bytes((folder / "sub" / "x.cbpe-model").read_bytes()[:-1])
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(folder / "pipe.model")
+    found = models.import_folder(folder)
+    assert references(found) == ["low@1", "pair@1", "sub/other@1", "carried@1", "sub/hf@1"]
+    problems = dict(problem.split(": ", 1) for problem in found.problems)
+    told = {os.path.basename(path): why for path, why in problems.items()}
+    pipe = {"pipe.model": "it is no file"} if hasattr(os, "mkfifo") else {}
+    assert set(told) == {"broken.model", "a@b.model", "low.model", "ranks.tiktoken", "x.cbpe", *pipe}
+    assert "is no name" in told["a@b.model"]
+    assert told["low.model"] == f"it would be called 'low', as {folder / 'low.json'} is"
+    assert "holds no split pattern" in told["ranks.tiktoken"]
+    assert "cut short or damaged" in told["x.cbpe"]
+    found = models.import_folder(folder, pattern=r"\S+|\s+")
+    assert "ranks@1" in references(found)
+    assert models.version("ranks").pattern == r"\S+|\s+"
+
+
+def test_a_folder_that_is_none_and_a_store_that_is_read_are_errors(tmp_path, folder):
+    path = tmp_path / "models.db"
+    with ModelStore(path) as models:
+        for error, given in ((FileNotFoundError, tmp_path / "missing"), (NotADirectoryError, folder / "low.model")):
+            with pytest.raises(error):
+                models.import_folder(given)
+        with pytest.raises(NotFound):
+            models.load("low")
+    with ModelStore(path, read_only=True) as models, pytest.raises(ReadOnly):
+        models.import_folder(folder)
+
+
+def test_a_folder_is_imported_on_the_command_line(tmp_path, folder):
+    options = ("--store", str(tmp_path / "models.db"))
+    rows = json.loads(run("models", "import", str(folder), "--json", *options).stdout)
+    assert [row["name"] for row in rows] == ["low", "pair", "sub/other", "carried", "sub/hf"]
+    (folder / "broken.model").write_text("minbpe v1\n")
+    done = run("models", "import", str(folder), *options, exit_code=1)
+    assert "low@1" in done.stdout
+    assert "broken.model" in done.stderr
+    assert "under their own names" in error_of("models", "import", str(folder), "--name", "x", *options, exit_code=2)
+    file = str(folder / "sub" / "x.cbpe-model")
+    assert "for the files of a folder" in error_of("models", "import", file, "--pattern", "gpt2", *options, exit_code=2)
