@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -33,6 +36,19 @@ NO_LABELS = Labels({}, (), None, {})
 ENDINGS = (".model", ".tiktoken", ".cbpe-model", ".cbpe", "gpt2_tokenizer.bin")
 PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 ENDING_OF_SIGNATURES = ".sig"  # of the file beside an exported one that has its signature
+
+
+# The fields of the header, and what each is.
+HEADER: dict[str, tuple[tuple[type, ...], str]] = {
+    "name": ((str,), "a str"),
+    "kind": ((str,), "a str"),
+    "encoding_name": ((str, type(None)), "a str or null"),
+    "tags": ((dict,), "an object"),
+    "metrics": ((dict,), "an object"),
+    "parent_digest": ((str, type(None)), "a str or null"),
+    "saved_at": ((str,), "a str"),
+    "digest": ((str,), "a str"),
+}
 
 
 def carry(database: Database, reference: str | Version) -> tuple[Version, Carried]:
@@ -102,18 +118,28 @@ def put_in(database: Database, carried: Carried, name: str | None, action: str, 
     """Save what was carried as a version. Raises Damaged if it is not what was exported, or cannot be loaded here."""
     about = carried.about
     try:
+        check_header(about)
         model = checked_model(carried)
-        if not isinstance(about["tags"], dict):
-            raise TypeError(f"its tags are no object but {about['tags']!r:.80}")
         labels = checked_labels(about["tags"], (), carried.notes, about["metrics"])
         name = checked_name(about["name"] if name is None else name)
-        parent = about["parent_digest"]
-        if parent is not None and not (isinstance(parent, str) and len(parent) == 64):
-            raise ValueError(f"the digest of its parent is {parent!r:.80}")
-        entry = saving.entry_of(model, carried.training, parent)
+        entry = saving.entry_of(model, carried.training, about["parent_digest"])
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise Damaged(f"{source} cannot be put in: {error!s:.500}") from error
-    return saving.save(database, entry, name, labels, None, action, source=source, saved_at=str(about["saved_at"]))
+    return saving.save(database, entry, name, labels, None, action, source=source, saved_at=about["saved_at"])
+
+
+def check_header(about: dict[str, Any]) -> None:
+    """Raise ValueError or TypeError for a header in which a field is missing, or is not what export writes."""
+    for field, (kinds, what) in HEADER.items():
+        if field not in about:
+            raise ValueError(f"its header has no {field}")
+        if not isinstance(about[field], kinds):
+            raise TypeError(f"the {field} in its header is {what}, not {about[field]!r:.80}")
+    checked_name(about["name"])
+    for field in ("digest", "parent_digest"):
+        if about[field] is not None and not re.fullmatch("[0-9a-f]{64}", about[field]):
+            raise ValueError(f"the {field} in its header is 64 hexadecimal digits, not {about[field]!r:.80}")
+    datetime.fromisoformat(about["saved_at"])
 
 
 def checked_model(carried: Carried) -> Model:

@@ -1,6 +1,8 @@
 """Moving: a version travels whole, in a file or from store to store, and nothing else does."""
 
+import dataclasses
 import hashlib
+import itertools
 import json
 import random
 import struct
@@ -158,6 +160,84 @@ def test_what_the_tests_below_change_is_put_in_as_it_is(other, tmp_path):
     assert other.import_(tmp_path / "x").digest == describe(TOK).digest
 
 
+OTHERS = [None, True, 7, 1.5, "x", "", ["x"], {"x": 1}, -1, 1 << 70, float("nan")]
+
+
+def spoilt(fields, *within):
+    """The fields without one of them, and with each replaced by something of another type, as (what was done, fields).
+    Those in `within` are objects, whose fields are spoilt as well."""
+    for field, value in fields.items():
+        yield f"no {field}", {name: kept for name, kept in fields.items() if name != field}
+        for other in OTHERS:
+            if type(other) is not type(value):
+                yield f"{field} is {other!r}", {**fields, field: other}
+        if field in within:
+            for done, spoilt_fields in spoilt(value):
+                yield f"{field}: {done}", {**fields, field: spoilt_fields}
+
+
+def exported(tmp_path):
+    """The header of a version with a training record, its canonical form, the record and what follows."""
+    with ModelStore(":memory:") as models:
+        models.save(TOK, "a", tags={"k": "v"}, metrics={"loss": 1.5}, notes="n")
+        models.export("a", tmp_path / "whole")
+    data = (tmp_path / "whole").read_bytes()
+    size = int.from_bytes(data[FIXED - 4 : FIXED], "little")
+    header, rest = json.loads(data[FIXED : FIXED + size]), data[FIXED + size : -32]
+    ends = list(itertools.accumulate(header["sizes"][part] for part in ("content", "notes", "training")))
+    return header, rest[: ends[0]], rest[ends[1] : ends[2]], rest[ends[0] : ends[1]], rest[ends[2] :]
+
+
+def resized(header, content, training):
+    sizes = {**header["sizes"], "content": len(content), "training": len(training)}
+    return {**header, "sizes": sizes, "digest": hashlib.sha256(content).hexdigest()}
+
+
+def test_every_field_that_is_missing_or_of_another_type_is_damage(other, tmp_path):
+    header, content, training, notes, rest = exported(tmp_path)
+    files = [
+        (f"header: {done}", sealed(spoilt_header, content, notes, training, rest))
+        for done, spoilt_header in spoilt(header, "sizes")
+    ]
+    for done, fields in spoilt(json.loads(training)):
+        text = json.dumps(fields).encode()
+        files.append((f"training: {done}", sealed(resized(header, content, text), content, notes, text, rest)))
+    for done, fields in spoilt(json.loads(content)):
+        text = json.dumps(fields, separators=(",", ":"), sort_keys=True).encode()
+        files.append((f"content: {done}", sealed(resized(header, text, training), text, notes, training, rest)))
+    assert len(files) > 300
+    put_in = []
+    for done, data in files:
+        (tmp_path / "x").write_bytes(data)
+        for name in (None, "b"):
+            try:
+                other.import_(tmp_path / "x", name)
+            except Damaged:
+                continue
+            put_in.append(done)
+    assert [done for done in put_in if not is_allowed(done)] == []
+
+
+def is_allowed(done):
+    """What the type of a training record's field allows, which may be several; a whole number is a float, too. And a
+    tokenizer needs no pattern."""
+    types = {field.name: str(field.type) for field in dataclasses.fields(cbpe.TrainingRecord)}
+    part, _, rest = done.partition(": ")
+    field, _, value = rest.partition(" is ")
+    if part != "training" or not value:
+        return done == "content: pattern is None"
+    given = next(other for other in OTHERS if repr(other) == value)
+    kinds = types[field].replace("None", "NoneType").replace("float", "float | int").split(" | ")
+    return type(given).__name__ in kinds
+
+
+def test_a_header_without_the_time_of_saving_is_damage(other, tmp_path):
+    for spoil, message in (({}, "its header has no saved_at"), ({"saved_at": "now"}, "isoformat")):
+        header, content, training, notes, rest = exported(tmp_path)
+        del header["saved_at"]
+        refuse(other, sealed({**header, **spoil}, content, notes, training, rest), message, tmp_path / "x")
+
+
 def test_every_flipped_byte_and_every_cut_is_found(filled, other, tmp_path):
     filled.export("a", tmp_path / "x")
     data = (tmp_path / "x").read_bytes()
@@ -189,17 +269,17 @@ def test_every_flipped_byte_and_every_cut_is_found(filled, other, tmp_path):
         (changed(sizes={"content": True}), "of at most"),
         (changed(digest="0" * 64), "canonical form does not have its digest"),
         (changed(name="a@b"), "is no name"),
-        (changed(name=None), "a name is a str"),
+        (changed(name=None), "the name in its header is a str"),
         (changed(kind="object"), "is no tokenizer"),
         (changed(kind="Encoding"), "is no tokenizer"),
         (changed(encoding_name="x"), "is no tokenizer"),
         (changed(kind="Encoding", encoding_name=3), "is a str"),
-        (changed(kind=["RegexTokenizer"]), "is no tokenizer"),
+        (changed(kind=["RegexTokenizer"]), "the kind in its header is a str"),
         (changed(tags={"x": 1}), "is a str"),
         (changed(tags=7), "."),
         (changed(metrics={"x": "1"}), "is a number"),
-        (changed(parent_digest="x"), "digest of its parent"),
-        (changed(parent_digest={"a": 1}), "digest of its parent"),
+        (changed(parent_digest="x"), "the parent_digest in its header"),
+        (changed(parent_digest={"a": 1}), "the parent_digest in its header"),
         (changed(content=canonical_form(describe(TOK)) + b" "), "not as cbpe writes it"),
         (changed(content=b"[]"), "canonical form is none"),
         (changed(content=b"[" * 100_000), "canonical form is none"),
