@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from store.moving import Imported
     from store.records.audit import Change
     from store.records.versions import Version
+    from store.sharing.watching import Watch
     from store.verifying import Report
 
 _HOMES = {
@@ -65,6 +66,7 @@ _HOMES = {
     "TokenPlace": "store.asking",
     "Uncertain": "store.errors",
     "Version": "store.records.versions",
+    "Watch": "store.sharing.watching",
 }
 
 __all__ = [
@@ -94,6 +96,7 @@ __all__ = [
     "TokenPlace",
     "Uncertain",
     "Version",
+    "Watch",
 ]
 
 

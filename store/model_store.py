@@ -23,7 +23,7 @@ from store.records.content import training_of
 from store.records.labels import checked_labels, checked_notes, checked_tags
 from store.records.references import checked_name
 from store.records.versions import STORED, Version, fetch_one, find_row
-from store.sharing import signatures
+from store.sharing import signatures, watching
 
 __all__ = ["ModelStore"]
 
@@ -385,6 +385,23 @@ class ModelStore:
             raise TypeError(f"the other store is a ModelStore, not {type(other).__name__}")
         version, carried = moving.carry(self._database, reference)
         return moving.put_in(other._database, carried, name, "copy", f"{version} of {self.url}")
+
+    # ---- Watching
+
+    def watch(self, reference: str, *, since: Version | None = None, interval: float = 1.0) -> watching.Watch:
+        """A Watch, which tells when a name's newest version, or what name@alias points to, becomes another one.
+
+        since: the version that the caller has, so that a move before this call is told too; None: what the reference
+        means now, which may be nothing yet. interval: seconds between two looks at an SQLite file; a PostgreSQL server
+        tells at once. Raises ValueError for a reference that always means the same version, and as version does.
+
+        >>> tok = models.load("shakespeare@prod")
+        >>> with models.watch("shakespeare@prod") as watch:
+        ...     for version in watch:
+        ...         if version is not None:
+        ...             tok = models.load(version)
+        """
+        return watching.Watch(self._database, reference, since, interval)
 
     # ---- Keeping
 

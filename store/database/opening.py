@@ -98,6 +98,24 @@ class Database:
                     raise
             pause()
 
+    def check_open(self) -> None:
+        """Raise Closed if this was closed."""
+        if self._closed:
+            raise Closed(f"the store {self} was closed: open it again")
+
+    def connect_alone(self) -> Connection:
+        """A connection outside of the pool and of transactions, for the caller to close. Raises DBAPIError."""
+        self._check_usable()
+        connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        connection.detach()
+        return connection
+
+    @property
+    def driver_errors(self) -> type[Exception]:
+        """What the errors of the driver are."""
+        errors: type[Exception] = self._engine.dialect.loaded_dbapi.Error
+        return errors
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that reads. It sees the store as it is at one moment. Raises Busy if that is not possible."""
@@ -380,8 +398,7 @@ class Database:
             raise ReadOnly(f"the store {self} was opened for reading alone: nothing in it can be changed")
 
     def _check_usable(self) -> None:
-        if self._closed:
-            raise Closed(f"the store {self} was closed: open it again")
+        self.check_open()
         if self._process != os.getpid() and not is_in_memory(self.url):
             # The connections from before the fork belong to the other process. Closing them here would end its
             # sessions.

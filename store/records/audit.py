@@ -18,10 +18,22 @@ from store.database.schema import IS_RENAME, audit_log
 from store.errors import Damaged
 from store.records.references import checked_name
 
-__all__ = ["Change", "changes", "digest_when_made", "expected", "meanings", "notes_digest", "record", "utc_now"]
+__all__ = [
+    "CHANNEL",
+    "Change",
+    "announce_move",
+    "changes",
+    "digest_when_made",
+    "expected",
+    "meanings",
+    "notes_digest",
+    "record",
+    "utc_now",
+]
 
 log = audit_log.c
 FIELDS = select(log.id, log.time, log.who, log.action, log.name, log.number, log.details)  # an id and a Change
+CHANNEL = "cbpe_store_moved"  # of the whole database, where several stores may have schemas of their own
 MAKING = ("save", "copy", "import")  # the changes that a version is made by
 
 
@@ -33,6 +45,14 @@ def record(connection: Connection, action: str, name: str | None, number: int | 
         row["operation"] = operation.token
         operation.is_noted = True
     connection.execute(insert(audit_log).values(**row, details=as_json(details)))
+
+
+def announce_move(connection: Connection) -> None:
+    """Tell who listens to a PostgreSQL server that an alias, or the newest version of a name, has moved: with the
+    COMMIT of this transaction, and once however often this is called. SQLite has no such thing: who wants to know looks
+    at the file (store/sharing/watching.py)."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"NOTIFY {CHANNEL}")
 
 
 def as_json(details: dict[str, Any]) -> str:

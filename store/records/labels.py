@@ -136,6 +136,7 @@ def note_alias(connection: Connection, name_id: int, alias: str, number: int | N
     """Write down to which number an alias points from now on; None if it is removed."""
     moved = {"name_id": name_id, "alias": alias, "number": number, "set_at": audit.utc_now()}
     connection.execute(insert(alias_history).values(**moved))
+    audit.announce_move(connection)
 
 
 def set_notes(connection: Connection, version_id: int, notes: str | None) -> None:

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Row, select, update
 
 from store.database.schema import names
 from store.errors import Damaged
+from store.records.audit import announce_move
 from store.records.labels import upsert
 from store.records.seals import check_name, name_seal
 
@@ -39,6 +40,7 @@ def write_name(connection: Connection, name_id: int, name: str, last_number: int
     values = {"name": name, "last_number": last_number, "newest": newest}
     sealed = name_seal(name_id, name, last_number, newest)
     connection.execute(update(names).where(names.c.id == name_id).values(**values, seal=sealed))
+    announce_move(connection)
 
 
 def lock_name(connection: Connection, name_id: int) -> None:
