@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 
-from cbpe._core.text.shown import shown
+from cbpe.common.wording import shown
 
 N_BYTES = 256  # of the tokens that training begins with, the single bytes
 MAX_TOKENS = 2**21 - 1  # in one vocabulary

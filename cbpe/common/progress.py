@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cbpe._core.text.shown import shown
+from cbpe.common.wording import shown
 
 __all__ = ["SECONDS_BETWEEN_REPORTS", "ProgressCallback", "progress_reports"]
 

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["listed", "shortened"]
+__all__ = ["listed", "shortened", "shown"]
 
 
 def listed(items: Iterable[str], most: int) -> str:
@@ -27,3 +27,10 @@ def shortened(text: str, most: int) -> str:
     "'abc'.."
     """
     return repr(text) if len(text) <= most else f"{text[:most]!r}.."
+
+
+def shown(value: object) -> str:
+    """Any value as a message shows it: see there."""
+    from cbpe._core.text import shown as messages  # which a program that makes no mistake never loads
+
+    return messages.shown(value)

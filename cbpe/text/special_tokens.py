@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 
-from cbpe._core.text.shown import shown
 from cbpe._core.text.special import SpecialTokens
 from cbpe.common.checks import is_int
 from cbpe.common.public import public
+from cbpe.common.wording import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,13 +53,12 @@ def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabu
             kind = type(given_id).__name__
             raise TypeError(f"the id of the special token {shown(token)} is an int, not {kind}: {shown(given_id)}")
         token_id = operator.index(given_id)
-        named = f"the id {shown(token_id)} of the special token {shown(token)}"
         if not token:
             raise ValueError(f"the special token with id {shown(token_id)} is empty")
-        if not 0 <= token_id < 2**32 - 1:
-            raise ValueError(f"{named} is not from 0 to {2**32 - 2}")
-        if token_id in vocabulary:
-            raise ValueError(f"{named} is in use for another token")
+        in_range = 0 <= token_id < 2**32 - 1
+        if not in_range or token_id in vocabulary:
+            problem = "in use for another token" if in_range else f"not from 0 to {2**32 - 2}"
+            raise ValueError(f"the id {shown(token_id)} of the special token {shown(token)} is {problem}")
         checked[token] = token_id
     return checked
 

@@ -21,7 +21,6 @@ from cbpe._core.text.special cimport SpecialTables
 from cbpe._core.vocabulary.tables cimport NONE
 
 from cbpe._core.calls.parallel import checked_workers, run_in_threads
-from cbpe._core.text.shown import shown
 
 
 class IdOutOfRangeError(KeyError, OverflowError):
@@ -153,6 +152,8 @@ cdef int append_checked(Engine engine, ByteBuffer *buffer, item) except -1:
     cdef Py_ssize_t i
     cdef const SpecialTables *s = &engine.special_tokens.tables
     if isinstance(item, bool) or not hasattr(item, "__index__"):
+        from cbpe._core.text.shown import shown      # messages alone take it
+
         raise TypeError(f"a token id is an int, not {type(item).__name__}: {shown(item)}")
     token_id = PyNumber_Index(item)
     cdef int status = append_token(&engine.table, buffer, token_id) if 0 <= token_id < engine.table.n_slots else 0
@@ -165,6 +166,8 @@ cdef int append_checked(Engine engine, ByteBuffer *buffer, item) except -1:
     if status < 0:
         raise MemoryError
     if status == 0:
+        from cbpe._core.text.shown import shown      # messages alone take it
+
         error = KeyError if 0 <= token_id < 1 << 32 else IdOutOfRangeError
         raise error(f"token id {shown(token_id)} is not in the vocabulary")
     return 0

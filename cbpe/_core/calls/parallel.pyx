@@ -3,7 +3,6 @@
 import operator
 import os
 
-from cbpe._core.text.shown import shown
 
 MAX_WORKERS = 256       # more threads than this share nothing that fewer would not
 
@@ -25,9 +24,13 @@ def checked_workers(workers, str name="workers"):
     if workers is None:
         return usable_cores()
     if isinstance(workers, bool) or not hasattr(workers, "__index__"):
+        from cbpe._core.text.shown import shown      # messages alone take it
+
         raise TypeError(f"{name} must be an int, or None for all cores, not {type(workers).__name__}: {shown(workers)}")
     workers = operator.index(workers)
     if workers < 1:
+        from cbpe._core.text.shown import shown      # messages alone take it
+
         raise ValueError(f"{name} is {shown(workers)}; it must be at least 1, or None for all cores")
     return min(workers, MAX_WORKERS)
 

@@ -9,7 +9,6 @@ neither Unicode nor Rust does.)
 
 from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, CBPE_CC_SPACE, CBPE_N_CATEGORIES
 
-from cbpe._core.text.shown import shown
 
 # Deeper patterns would need too much of the C stack, here and in the automaton.
 cdef int MAX_DEPTH = 50
@@ -89,6 +88,8 @@ cdef class Parser:
 
     cdef object refusal(self, Py_ssize_t start, str what):
         """The exception that names a part of the pattern."""
+        from cbpe._core.text.shown import shown      # messages alone take it
+
         cdef str part = self.pattern[start : max(self.position, start + 1)]
         return unsupported(f"{what}, {shown(part)} at {start}")
 

@@ -12,7 +12,6 @@ from libc.string cimport memchr, memcmp, memcpy
 from cbpe._core.c.hashing cimport cbpe_hash
 from cbpe._core.text.utf8 cimport exact_text
 
-from cbpe._core.text.shown import shown
 
 cdef enum:
     WITH_GIL = 1 << 20          # bytes of text, or as much work, that are not worth giving up the GIL for
@@ -129,6 +128,8 @@ cdef class SpecialTokens:
         self.ids = {exact_text(text): token_id for text, token_id in list(ids.items())}
         tokens = [str.encode(text, "utf-8", "surrogatepass") for text in self.ids]
         if not all(tokens):
+            from cbpe._core.text.shown import shown      # messages alone take it
+
             raise ValueError(f"the special token with id {shown(self.ids[''])} is empty")
         total = sum(map(len, tokens))
         lengths = sorted(set(map(len, tokens)), reverse=True)

@@ -24,7 +24,6 @@ from cbpe._core.text.utf8 cimport exact_bytes
 from cbpe._core.vocabulary.tables cimport NONE, add_pair, find_pair
 from cbpe._core.vocabulary.words cimport fill_words, find_word, free_words
 
-from cbpe._core.text.shown import shown
 
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
 PACKED_VERSION = 1
@@ -255,6 +254,8 @@ cdef class Vocabulary:
             raise ValueError(f"{len(ids)} ids do not fit {256 + n_merges + len(extras)} tokens")
         for extra in extras:
             if not isinstance(extra, bytes) or not extra:
+                from cbpe._core.text.shown import shown      # messages alone take it
+
                 raise ValueError(f"a token is bytes and not empty, not {shown(extra)}")
         v.n_symbols = 256 + n_merges
         v.n_tokens = v.n_symbols + len(extras)
