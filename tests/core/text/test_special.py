@@ -98,7 +98,7 @@ def test_their_ids_are_a_copy():
         ({"<e>": -1}, OverflowError),
         ({"<e>": 2**32}, OverflowError),
         ({"<e>": "5"}, TypeError),
-        ({5: 5}, AttributeError),
+        ({5: 5}, TypeError),
         (None, TypeError),
     ],
 )
