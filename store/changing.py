@@ -16,7 +16,14 @@ from store.database.schema import alias_history, aliases, metrics, names, tags, 
 from store.errors import NotFound, Refused
 from store.records import audit, labels
 from store.records.names import checked_row, last_number, lock_name, write_name
-from store.records.references import checked_alias, checked_label, checked_name, checked_new_alias, shown
+from store.records.references import (
+    checked_alias,
+    checked_label,
+    checked_name,
+    checked_new_alias,
+    checked_new_name,
+    shown,
+)
 from store.records.rows import delete_sql_rows
 from store.records.versions import DESCRIBED, Version, fetch_one, find_row
 
@@ -206,7 +213,7 @@ def list_alias_moves(connection: Connection, name: str, alias: str | None) -> li
 
 
 def rename(database: Database, old: str, new: str) -> None:
-    checked_name(new)
+    checked_new_name(new)
 
     def work(connection: Connection) -> None:
         row = connection.execute(select(names).where(names.c.name == checked_name(old)).with_for_update()).first()

@@ -21,7 +21,7 @@ from store.errors import NotFound
 from store.records import audit
 from store.records.content import training_of
 from store.records.labels import checked_labels, checked_notes, checked_tags
-from store.records.references import checked_name
+from store.records.references import checked_name, checked_new_name
 from store.records.versions import STORED, Version, fetch_one, find_row
 from store.sharing import signatures, watching
 
@@ -108,7 +108,7 @@ class ModelStore:
         metrics: Mapping[str, float] | None = None,
     ) -> None:
         """Raise what save would raise for this name and these labels: to call before a long training."""
-        checked_name(name)
+        checked_new_name(name)
         checked_labels(tags, aliases, notes, metrics)
 
     def save(

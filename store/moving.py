@@ -26,7 +26,7 @@ from store.errors import Damaged, Refused, StoreError
 from store.records.content import content_model, model_of, training_of
 from store.records.export import MAGIC, Carried, parts_of_file, read_file
 from store.records.labels import Labels, checked_labels
-from store.records.references import checked_name
+from store.records.references import checked_name, checked_new_name
 from store.records.versions import STORED, Version, fetch_one, find_row
 
 __all__ = ["ENDING_OF_SIGNATURES", "Imported", "carry", "export", "import_folder", "put_in", "read"]
@@ -121,7 +121,7 @@ def put_in(database: Database, carried: Carried, name: str | None, action: str, 
         check_header(about)
         model = checked_model(carried)
         labels = checked_labels(about["tags"], (), carried.notes, about["metrics"])
-        name = checked_name(about["name"] if name is None else name)
+        name = checked_new_name(about["name"]) if name is None else checked_name(name)
         entry = saving.entry_of(model, carried.training, about["parent_digest"])
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise Damaged(f"{source} cannot be put in: {error!s:.500}") from error

@@ -10,6 +10,7 @@ from store.database.schema import names
 from store.errors import Damaged
 from store.records.audit import announce_move
 from store.records.labels import upsert
+from store.records.references import checked_new_name
 from store.records.seals import check_name, name_seal
 
 __all__ = ["checked_row", "last_number", "lock_name", "locked_name", "write_name"]
@@ -22,6 +23,8 @@ def locked_name(connection: Connection, name: str) -> Row[Any]:
     while True:
         connection.execute(made.on_conflict_do_nothing(index_elements=["name"]))
         row = connection.execute(wanted).first()
+        if row is not None and row.seal is None:
+            checked_new_name(name)
         if row is not None:
             return checked_row(row)
         # While this waited for the lock, another transaction gave that row another name.

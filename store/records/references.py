@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import NamedTuple
 
 from cbpe._core.splitting.split import category
@@ -17,12 +18,17 @@ __all__ = [
     "checked_label",
     "checked_name",
     "checked_new_alias",
+    "checked_new_name",
     "checked_text",
     "parse",
 ]
 
 DIGEST_PREFIX = "sha256:"
 LATEST = "latest"  # in place of an alias: the newest version
+# Characters that show nothing, besides those of the category Cf: fillers, variation selectors, a blank of Braille.
+INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what is no text to PostgreSQL, or in UTF-8
 
 
@@ -75,11 +81,32 @@ def checked_alias(alias: str) -> str:
     return alias
 
 
+def checked_new_name(name: str) -> str:
+    """The text, if a name may be given from now on: two names that look the same would be taken for one. (Stores of
+    cbpe 0.1.0 may have others, which go on as they are.)"""
+    return readable("a name", checked_name(name))
+
+
 def checked_new_alias(alias: str) -> str:
     """The text, if an alias may be called that from now on. (Stores of cbpe 0.1.0 may have an alias called latest.)"""
     if checked_alias(alias) == LATEST:
         raise ValueError(f"{LATEST!r} is no alias: name@{LATEST} is the newest version")
-    return alias
+    return readable("an alias", alias)
+
+
+def readable(what: str, text: str) -> str:
+    """The text, if it is in Unicode's normal form C and shows all of its characters. Raises ValueError if not."""
+    for character in text:
+        if INVISIBLE.match(character) or category(ord(character)) == "Cf" or is_odd_space(character):
+            raise ValueError(f"{what} has no invisible characters: {shown(text)} has U+{ord(character):04X}")
+    if not unicodedata.is_normalized("NFC", text):
+        composed = unicodedata.normalize("NFC", text)
+        raise ValueError(f"{what} is in Unicode's normal form C: {composed!a:.300}, not {text!a:.300}")
+    return text
+
+
+def is_odd_space(character: str) -> bool:
+    return character != " " and category(ord(character)) == "Zs"
 
 
 def checked_label(what: str, text: str) -> str:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from small_models import small_tokenizer
+from sqlalchemy import text
 
 import cbpe
 import store
 from cbpe.tokenizers.description import describe
 from store import ModelStore
+from store.records.names import write_name
 
 TEXTS = [
     "'; DROP TABLE versions; --",
@@ -149,3 +151,60 @@ def test_nothing_is_ever_unpickled():
             names |= {getattr(node, "id", None), getattr(node, "attr", None)}
             names.add((getattr(node, "module", None) or "").split(".")[0] if isinstance(node, ast.ImportFrom) else None)
             assert not names & (PICKLING | {"eval", "exec", "allow_pickle"}), source
+
+
+# Each looks as another name does: decomposed, or with something that shows nothing.
+LOOK_ALIKES = [
+    "e\u0301",
+    "\u212b",
+    "a\u200bb",
+    "a\u00adb",
+    "a\u202eb",
+    "\ufeffa",
+    "a\u00a0b",
+    "a\u3164",
+    "a\ufe0f",
+    "a\u2800",
+]
+
+
+@pytest.mark.parametrize("name", LOOK_ALIKES)
+def test_names_that_look_like_others_are_not_given(models, name, tmp_path):
+    models.save(small_tokenizer(1), "a", aliases=["prod"])
+    log = models.audit_log()
+    for use in (
+        lambda: models.save(small_tokenizer(2), name),
+        lambda: models.rename("a", name),
+        lambda: models.set_alias("a", name, "a@1"),
+        lambda: models.save(small_tokenizer(1), "a", aliases=[name]),
+        lambda: models.check_labels(name),
+    ):
+        with pytest.raises(ValueError, match=r"invisible characters: .* has U|normal form C"):
+            use()
+    assert models.audit_log() == log
+
+
+def test_a_name_of_an_older_store_that_looks_like_another_goes_on(models):
+    for number, name in enumerate(("\u00e9", "plain")):
+        models.save(small_tokenizer(number), name)
+    with models._database._writer.begin() as connection:
+        write_name(connection, connection.scalar(text("SELECT id FROM names WHERE name = 'plain'")), "e\u0301", 1, 1)
+    assert models.load("e\u0301").merges == small_tokenizer(1).merges
+    assert models.load("\u00e9").merges == small_tokenizer(0).merges
+    assert models.save(small_tokenizer(2), "e\u0301").number == 2
+    models.rename("e\u0301", "other")
+    assert models.names() == ["other", "\u00e9"]
+
+
+def test_names_in_every_script_are_given(models):
+    names = [
+        "\u00e9t\u00e9",
+        "\u4e2d\u6587",
+        "\uc548\ub155",
+        "\u0939\u093f\u0928\u094d\u0926\u0940",
+        "caf\u00e9 au lait",
+        "\U0001f600",
+    ]
+    for number, name in enumerate(names):
+        assert models.save(small_tokenizer(number), name, aliases=[name]).aliases == (name,)
+    assert models.names() == sorted(names)
