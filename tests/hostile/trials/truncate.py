@@ -34,6 +34,7 @@ BITS = [
     "\ude09",
 ]
 PATTERNS = [CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN, R50K_SPLIT_PATTERN, None]
+PATTERNS += [r"(\w)\1*|\W", r"(?<=a)b+|.", r"(?>a+)b|\w|\s+", r"\b\w+|\W"]  # these run on the regex module
 PATTERNS += [r"\s+(?!\S)|\s|\S+", r"(?:a|b)+c", "a+b|a", r"[^\n]*;|\p{L}+|\s", "a+$|b"]
 
 alphabets = st.sampled_from([b"ab", b"ab <", b"aab-\n"])
