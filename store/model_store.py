@@ -23,7 +23,7 @@ from store.records.content import training_of
 from store.records.labels import checked_labels, checked_notes, checked_tags
 from store.records.references import checked_name, checked_new_name
 from store.records.versions import STORED, Version, fetch_one, find_row
-from store.sharing import signatures, watching
+from store.sharing import publishing, signatures, watching
 
 __all__ = ["ModelStore"]
 
@@ -385,6 +385,20 @@ class ModelStore:
             raise TypeError(f"the other store is a ModelStore, not {type(other).__name__}")
         version, carried = moving.carry(self._database, reference)
         return moving.put_in(other._database, carried, name, "copy", f"{version} of {self.url}")
+
+    def publish(self, folder: str | os.PathLike[str]) -> int:
+        """Write a read-only copy of all versions and aliases to a folder, as files that any web server can serve and
+        cbpe.load reads. The folder is made if it is not there.
+
+        Publishing again adds what is new: no file of a version is changed or removed, and the index takes the place of
+        the one before when it is whole. Returns how many files of versions were written. Raises Refused for a folder
+        with an index of another kind, or a store too large for an index; Damaged, and OSError.
+
+        >>> models.publish("/srv/www/tokenizers")
+        2
+        >>> tok = cbpe.load("https://example.org/tokenizers/shakespeare@prod")
+        """
+        return publishing.publish(self._database, folder)
 
     # ---- Watching
 

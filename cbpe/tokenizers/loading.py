@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from cbpe.common.public import public
+from cbpe.common.published import is_published, load_published
 from cbpe.encodings.digests import PUBLISHED
 from cbpe.encodings.named import SPECS
 from cbpe.formats import bpeasy, rustbpe
@@ -33,8 +34,12 @@ def load(
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     name: str | None = None,
+    allow_http: bool = False,
 ) -> Tokenizer:
-    """The tokenizer in a file, of whatever known format; the format is told by what the file holds.
+    """The tokenizer in a file, of whatever known format; the format is told by what the file holds. Or one in a
+    published copy of a model store: "https://host/folder/name@3", "folder/name@prod", or a name alone for its newest
+    version; what is no letter, digit or one of "-._~@" is written there as %XX. http:// is fetched from this machine
+    alone, unless `allow_http` says otherwise.
 
     minbpe's .model: a BasicTokenizer, or a RegexTokenizer if it has a split pattern. GPT-2's pair of files, given one
     of them or their folder: a GPT2Tokenizer. Hugging Face's tokenizer.json, given it or its folder: a
@@ -43,12 +48,17 @@ def load(
     of .tiktoken are none) and `name` (the file's by default). The files that OpenAI publishes, and llm.c's of GPT-2,
     are known by their SHA-256, and have what belongs to them.
 
-    ValueError, with the file named, for what is no whole and valid file of a known format; OSError where it cannot be
-    read.
+    ValueError, with the file named, for what is no whole and valid file of a known format, or not what a published copy
+    says of it; OSError where it cannot be read; LookupError for a version that a published copy does not have.
 
     >>> load("toy.model").encode("hello")
     [104, 101, 108, 108, 111]
     """
+    reference = os.fspath(path)
+    if isinstance(reference, str) and is_published(reference):
+        if pattern is not None or special_tokens is not None or name is not None:
+            raise ValueError("pattern, special_tokens and name are for files without a split pattern")
+        return cast("Tokenizer", load_published(reference, allow_http))
     path = Path(path)
     if path.is_dir():
         path = find_in_folder(path)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import cbpe
 from cbpe.cli.input.model_store import open_store, stored_names
 from cbpe.cli.input.settings import settings
+from cbpe.common.published import is_published
 from cbpe.encodings.named import SPECS
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def tokenizer_of(reference: str) -> Tokenizer:
 
 
 def is_file(reference: str) -> bool:
-    return looks_like_a_path(reference) and os.path.exists(reference)
+    """Whether it is a file that is there, or is in a published copy of a store."""
+    return looks_like_a_path(reference) and (os.path.exists(reference) or is_published(reference))
 
 
 def is_encoding(reference: str) -> bool:

@@ -284,6 +284,29 @@ def export(
         print_version(models.export(reference, file, key=key), as_json)
 
 
+@app.command()
+def publish(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="The folder to write to.", show_default=False)],
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Write all versions to a folder for a web server.
+
+    The folder then is a read-only copy, which -t reads: FOLDER/name@3, or https://host/FOLDER/name@3. Publishing again
+    adds what is new.
+
+    \b
+    Example:
+      cbpe models publish public
+    """
+    with open_store(read_only=True) as models:
+        written = models.publish(folder)
+    if as_json:
+        print_json({"written": written})
+    else:
+        print_lines([f"files written: {written:,}"])
+
+
 def refuse_stream(file: str) -> None:
     if file == STANDARD_STREAM:
         raise typer.BadParameter("name a file: what is exported is written and read as a whole, not piped")

@@ -1,0 +1,130 @@
+"""Fetching the files of a published copy: from a folder, or from a web server, which is taken for hostile."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import os
+import time
+import urllib.request
+from typing import IO, Any, Protocol
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+
+from store.errors import Damaged
+
+__all__ = ["Folder", "Server", "Source"]
+
+SECONDS_OF_SILENCE = 30.0  # of a server, at any time
+SECONDS_OF_A_FILE = 300.0
+CHUNK = 1 << 16
+HEADERS = {"User-Agent": "cbpe", "Accept-Encoding": "identity"}
+
+
+class Source(Protocol):
+    """Where a published copy is."""
+
+    def read(self, name: str, most: int) -> bytes:
+        """The bytes of a file. Raises OSError, and Damaged for more bytes than `most`."""
+
+
+class Folder:
+    """A folder of this machine."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def read(self, name: str, most: int) -> bytes:
+        path = os.path.join(self._folder, name)
+        if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe would wait
+            raise Damaged(f"{path} is no file")
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise Damaged(f"{path} has more than {most} bytes")
+        return data
+
+
+class Server:
+    """A folder that a web server serves, by the URL of the folder. Raises ValueError for a URL that is not fetched."""
+
+    def __init__(self, url: str, allow_http: bool) -> None:
+        self._url = url
+        self._allow_http = allow_http
+        check_url(url, allow_http)
+        if urlsplit(url).query or urlsplit(url).fragment or "?" in url or "#" in url:
+            raise ValueError(f"{url}: a published copy has no ? and no # in its URL; in a name they are %3F and %23")
+
+    def read(self, name: str, most: int) -> bytes:
+        url = f"{self._url}/{name}"
+        try:
+            return self._read(url, most)
+        except HTTPError as error:
+            error.close()
+            raise OSError(f"{url}: the server says {error.code} {error.reason!s:.100}") from error
+        except (http.client.HTTPException, ValueError) as error:
+            if isinstance(error, Damaged):
+                raise
+            raise OSError(f"{url} cannot be fetched: {error!s:.300}") from error
+        except OSError as error:
+            raise OSError(f"{url} cannot be fetched: {getattr(error, 'reason', error)!s:.300}") from error
+
+    def _read(self, url: str, most: int) -> bytes:
+        deadline = time.monotonic() + SECONDS_OF_A_FILE
+        handlers: list[urllib.request.BaseHandler] = [Redirects(self._allow_http)]
+        if is_loopback(urlsplit(url).hostname):
+            handlers.append(urllib.request.ProxyHandler({}))  # what is on this machine is asked itself
+        request = urllib.request.Request(url, headers=HEADERS)
+        with urllib.request.build_opener(*handlers).open(request, timeout=SECONDS_OF_SILENCE) as response:
+            if response.length is not None and response.length > most:
+                raise Damaged(f"{url} has {response.length} bytes, of at most {most}")
+            data = bytearray()
+            while chunk := response.read1(CHUNK):
+                data += chunk
+                if len(data) > most:
+                    raise Damaged(f"{url} has more than {most} bytes")
+                if time.monotonic() > deadline:
+                    raise OSError(f"it took more than {SECONDS_OF_A_FILE:.0f} seconds")
+            return bytes(data)
+
+
+class Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows a few redirects, and none to another scheme."""
+
+    max_redirections = 5
+
+    def __init__(self, allow_http: bool) -> None:
+        self._allow_http = allow_http
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        fp.close()  # or all that comes with the redirect would be read, however much it is
+        if urlsplit(newurl).scheme.lower() != urlsplit(req.full_url).scheme.lower():
+            raise OSError(f"it leads to {newurl!s:.200}, which is not fetched in the same way")
+        check_url(newurl, self._allow_http)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def check_url(url: str, allow_http: bool) -> None:
+    parts = urlsplit(url)
+    if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{url!s:.200} is no URL of a web server: one is as https://host/folder/name@3")
+    if "@" in parts.netloc:
+        raise ValueError("a URL with a user or a password before its host is not fetched, nor shown here")
+    _ = parts.port  # ValueError for what is none
+    if parts.scheme.lower() == "http" and not allow_http and not is_loopback(parts.hostname):
+        raise ValueError(
+            f"{url!s:.200} is not encrypted, so that anybody on the way may change what it gives: take https, or allow "
+            "it by allow_http=True"
+        )
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether a host is this machine itself."""
+    if host is None or host.lower() == "localhost":
+        return host is not None
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,75 @@
+"""Publishing: a read-only copy of a store in a folder of plain files, which any web server may serve."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+from cbpe.common.atomic_files import write_whole
+from store import asking, moving
+from store.database.opening import Database
+from store.errors import NotFound, Refused
+from store.records.export import parts_of_file
+from store.records.versions import Version
+from store.sharing import index
+
+__all__ = ["publish"]
+
+
+def publish(database: Database, folder: str | os.PathLike[str]) -> int:
+    """Write all versions to a folder, the index last. Returns how many files of versions were written: those that are
+    there already stay as they are."""
+    place = Path(os.fsdecode(folder))
+    check_index(place / index.INDEX)
+    (place / "files").mkdir(parents=True, exist_ok=True)
+    names: dict[str, dict[str, Any]] = {}
+    written = 0
+    for version in database.read(asking.list_versions, "name", None, 0):
+        try:
+            entry, is_new = write_version(database, version, place)
+        except NotFound:  # it was deleted or renamed meanwhile
+            continue
+        written += is_new
+        about = names.setdefault(version.name, {"aliases": {}, "newest": 0, "versions": {}})
+        about["versions"][str(version.number)] = entry._asdict()
+        about["aliases"].update(dict.fromkeys(version.aliases, version.number))
+        about["newest"] = max(about["newest"], version.number)
+    try:
+        data = index.dump(names)
+    except ValueError as error:
+        raise Refused(f"the store cannot be published as a whole: {error}") from error
+    write_whole(place / index.INDEX, [data])
+    return written
+
+
+def check_index(path: Path) -> None:
+    """Raise Refused where a file of another kind would be replaced."""
+    if not os.path.lexists(path):
+        return
+    try:
+        if not path.is_file() or path.stat().st_size > index.MAX_INDEX_BYTES:
+            raise ValueError("it is no file, or too large")
+        index.load(path.read_bytes())
+    except ValueError as error:
+        raise Refused(f"{path} would be replaced, and did not come from publishing: {error}") from error
+
+
+def write_version(database: Database, version: Version, place: Path) -> tuple[index.Entry, bool]:
+    """Write a version to the file that is called as its SHA-256 says. So a file that others read is never another one,
+    and one that is damaged is written anew."""
+    found, carried = moving.carry(database, version)
+    if found.digest != version.digest:
+        raise NotFound(f"{version} is another version now")
+    try:
+        data = b"".join(parts_of_file(carried))
+    except ValueError as error:
+        raise Refused(f"{version} cannot be published: {error}") from error
+    sha256 = hashlib.sha256(data).hexdigest()
+    entry = index.Entry(version.digest, index.file_of(sha256), sha256, len(data))
+    path = place / entry.file
+    if path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data:
+        return entry, False
+    write_whole(path, [data])
+    return entry, True
