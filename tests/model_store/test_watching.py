@@ -196,6 +196,24 @@ def test_a_timeout_that_is_none_is_refused(filled):
                 watch.wait(timeout)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_watch_goes_on_in_a_forked_child_and_here(filled):
+    with watching_of(filled, "a@prod") as watch:
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                status = 0 if watch.wait(LONG) and number(watch) == 2 else 2
+                watch.close()
+            finally:
+                os._exit(status)
+        filled.set_alias("a", "prod", "a@2")
+        assert watch.wait(LONG)
+        assert os.waitpid(child, 0)[1] == 0
+        filled.set_alias("a", "prod", "a@1")
+        assert watch.wait(LONG)
+
+
 # ---- SQLite
 
 

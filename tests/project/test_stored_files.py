@@ -1,7 +1,7 @@
 """The promise of docs/formats.md: files that an earlier cbpe wrote are read, with the same results.
 
-The files in stored/ are those that cbpe 0.1.0 wrote before its modules moved into rooms. They stay as they are: a
-format that changes gets new files beside them.
+The files in stored/ are those that cbpe 0.1.0 wrote before its modules moved into rooms; the signature and the
+published copy are the first of their kind. They stay as they are: a format that changes gets new files beside them.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ import cbpe
 from cbpe.tokenizers.description import describe
 from store import ModelStore
 from store.database.schema import REVISIONS, VERSION_TABLE
+from store.sharing import published
 
 STORED = Path(__file__).resolve().parent / "stored"
 TEXT = "the cat sat on the mat, the rat sat on the cat; low lower lowest <|end|> 123 \u00e9t\u00e9 \u4e2d\u6587\n" * 3
@@ -91,3 +92,16 @@ def test_an_exported_version_is_imported(tmp_path, trained):
     with ModelStore(tmp_path / "models.db") as models:
         assert models.import_(STORED / "cats.cbpe-model").reference == "cats@1"
         check_version(models, "cats@1", trained)
+
+
+def test_a_signature_is_verified(tmp_path):
+    pytest.importorskip("cryptography")
+    with ModelStore(tmp_path / "models.db") as models:
+        models.import_(STORED / "cats.cbpe-model", keys=[STORED / "cats.pem"])
+        assert models.audit_log("cats")[0].details["source"].endswith("signed as cats@2")
+
+
+def test_a_published_copy_is_loaded(trained):
+    tok = published.load(f"{STORED}/published/cats@prod")
+    assert describe(tok).digest == DIGEST
+    assert tok.encode(TEXT, allowed_special="all") == trained.encode(TEXT, allowed_special="all")
