@@ -38,6 +38,7 @@ cdef enum:
     WORTH_PAGES = 1 << 18       # items of a list that fill a large page: fewer never do
     BETWEEN_SIGNALS = 1 << 24   # ids that become ints without a look at the signals
     AHEAD = 24                  # ids whose ints are fetched before they are needed
+    WORTH_FETCHING = 1 << 10    # ids: the ints of a shorter list are soon there
 
 DEFAULT_CACHE_BYTES = 64 << 20
 
@@ -241,14 +242,15 @@ cdef class Engine:
         return finish_list(result)
 
     cdef int put_ints(self, PyObject *target, Py_ssize_t at, const uint32_t *ids, Py_ssize_t n) except -1:
-        cdef Py_ssize_t i, start = 0, stop
+        cdef Py_ssize_t i, start = 0, stop, last
         cdef PyObject *value
         if n >= WORTH_PAGES:
             cbpe_want_large_pages(PySequence_Fast_ITEMS(<object>target) + at, n * sizeof(PyObject *))
         while start < n:
             stop = min(n, start + BETWEEN_SIGNALS)
+            last = stop - 2 * AHEAD if n >= WORTH_FETCHING else start
             for i in range(start, stop):
-                if i + 2 * AHEAD < stop:
+                if i < last:
                     fetch_ints(self.ints, self.n_ints, ids + i)
                 value = NULL
                 if ids[i] < self.n_ints:
