@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cbpe.common.atomic_files import write_whole
+from cbpe.common.atomic_files import write_files
 from store import asking, moving
 from store.database.opening import Database
 from store.errors import NotFound, Refused
@@ -40,7 +40,7 @@ def publish(database: Database, folder: str | os.PathLike[str]) -> int:
         data = index.dump(names)
     except ValueError as error:
         raise Refused(f"the store cannot be published as a whole: {error}") from error
-    write_whole(place / index.INDEX, [data])
+    write_files({os.fspath(place / index.INDEX): [data]})
     return written
 
 
@@ -71,5 +71,5 @@ def write_version(database: Database, version: Version, place: Path) -> tuple[in
     path = place / entry.file
     if path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data:
         return entry, False
-    write_whole(path, [data])
+    write_files({os.fspath(path): [data]})
     return entry, True

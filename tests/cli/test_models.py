@@ -335,12 +335,12 @@ def test_what_is_in_the_store_does_nothing_to_the_terminal():
     with ModelStore() as models:
         models.save(
             trained(260),
-            "[red]\u202e",
-            aliases=["[bold]\u200b"],
-            tags={"a[/]": "\x1b[31m"},
+            "[red]",
+            aliases=["[bold]"],
+            tags={"a[/]\u202e": "\x1b[31m\u200b"},
             notes="\x1b]0;title\x07 [link=x]\n",
         )
-    for command in (["ls"], ["show", "[red]\u202e"], ["history", "[red]\u202e"], ["log"]):
+    for command in (["ls"], ["show", "[red]"], ["history", "[red]"], ["log"]):
         shown = run("models", *command).stdout
         assert shown.replace("\n", "").isprintable()
         assert "[red]" in shown

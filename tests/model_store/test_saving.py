@@ -211,7 +211,7 @@ def test_what_cannot_be_a_label_is_refused_before_anything_is_saved(models, argu
     assert models.audit_log() == []
 
 
-@pytest.mark.parametrize("text", ["it's", '"; DROP TABLE names; --', "%_\\", "名前", "a b\u00a0c", "x" * 255])
+@pytest.mark.parametrize("text", ["it's", '"; DROP TABLE names; --', "%_\\", "名前", "a b, c", "x" * 255])
 def test_odd_but_harmless_text_comes_back(models, text):
     models.save(TRAINED, text, tags={text: text}, aliases=[text], notes=text + "\r\n\t" + text, metrics={text: 1})
     version = models.version(f"{text}@{text}")
