@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe.common.public import public, with_defaults
-from cbpe.formats.hugging_face.processing import around, checked_processing, template_ids
+from cbpe.formats.hugging_face.post_processors import around, template_ids
+from cbpe.formats.hugging_face.processing import checked_processing
 from cbpe.formats.hugging_face.reading import loads
 from cbpe.text.added_tokens import Finders, cut
 from cbpe.text.special_tokens import MAX_SUBSETS

@@ -6,13 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cbpe._core.text.shown import shown
-from cbpe.formats.hugging_face.values import as_list, fields, is_id, refuse
+from cbpe.formats.hugging_face.post_processors import checked_template
+from cbpe.formats.hugging_face.values import as_list, fields, refuse
 from cbpe.text.added_tokens import FLAGS
 
-MAX_TEMPLATE_IDS = 10_000  # around one text, or two
-
-__all__ = ["around", "checked_processing", "checked_template", "template_ids"]
+__all__ = ["checked_processing"]
 
 
 def checked_processing(processing: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,65 +29,3 @@ def checked_processing(processing: Mapping[str, Any]) -> dict[str, Any]:
             if not all(isinstance(text, str) for text in checked[name]):
                 refuse(name, checked[name], "a list of added tokens should be here")
     return checked
-
-
-def checked_template(value: Any, path: str) -> dict[str, Any]:
-    """A TemplateProcessing without its type, if it has text A once and known tokens around it."""
-    fields(value, path, ("single", "pair", "special_tokens"), ("type",))
-    if not isinstance(value["special_tokens"], dict):
-        refuse(f"{path}.special_tokens", value["special_tokens"], "an object should be here")
-    for name, token in value["special_tokens"].items():
-        where = f"{path}.special_tokens[{shown(name)}]"
-        fields(token, where, ("id", "ids", "tokens"))
-        ids, texts = as_list(token["ids"], f"{where}.ids"), as_list(token["tokens"], f"{where}.tokens")
-        if not all(is_id(token_id) for token_id in ids):
-            refuse(f"{where}.ids", ids, "a list of ids should be here")
-        if token["id"] != name or len(texts) != len(ids) or not all(isinstance(text, str) for text in texts):
-            refuse(where, token, "its name, and a token for each of its ids, should be here")
-    for form, names in (("single", ["A"]), ("pair", ["A", "B"])):
-        pieces = as_list(value[form], f"{path}.{form}")
-        found = [piece_of_template(piece, f"{path}.{form}", value["special_tokens"]) for piece in pieces]
-        if sorted(name for name in found if name) != names:
-            refuse(f"{path}.{form}", pieces, f"each of the texts {names} should be here once")
-        special = [piece["SpecialToken"]["id"] for piece in pieces if "SpecialToken" in piece]
-        n_ids = sum(len(value["special_tokens"][name]["ids"]) for name in special)
-        if n_ids > MAX_TEMPLATE_IDS:
-            raise ValueError(
-                f"{path}.{form} puts {n_ids:,} ids around a text: at most {MAX_TEMPLATE_IDS:,} are supported"
-            )
-    return {name: value[name] for name in ("single", "pair", "special_tokens")}
-
-
-def piece_of_template(piece: Any, path: str, special_tokens: dict[str, Any]) -> str | None:
-    """The name of the text that a piece of a template stands for; None for a special token."""
-    fields(piece, path, (), ("Sequence", "SpecialToken"))
-    if len(piece) != 1:
-        refuse(path, piece, "a Sequence or a SpecialToken should be here")
-    kind, inner = next(iter(piece.items()))
-    name = fields(inner, f"{path}.{kind}", ("id", "type_id"))["id"]
-    if not is_id(inner["type_id"]):
-        refuse(f"{path}.{kind}.type_id", inner["type_id"], "a number should be here")
-    if kind == "Sequence" and name in ("A", "B"):
-        return str(name)
-    if kind == "Sequence" or not isinstance(name, str) or name not in special_tokens:
-        refuse(path, piece, "it stands for nothing that is known")
-    return None
-
-
-def template_ids(processing: Mapping[str, Any]) -> list[int]:
-    """The ids that are put around one text."""
-    before, after = around(processing)
-    return [*before, *after]
-
-
-def around(processing: Mapping[str, Any]) -> tuple[list[int], list[int]]:
-    """The ids that are put before one text and after it."""
-    sides: tuple[list[int], list[int]] = ([], [])
-    side = 0
-    template = processing.get("template", {"single": []})
-    for piece in template["single"]:
-        if "Sequence" in piece:
-            side = 1
-        else:
-            sides[side].extend(template["special_tokens"][piece["SpecialToken"]["id"]]["ids"])
-    return sides

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from cbpe._core.text.shown import shown
 
-__all__ = ["MAX_ID", "as_list", "fields", "flag", "is_id", "kind_of", "refuse"]
+__all__ = ["MAX_ID", "as_list", "fields", "flag", "flattened", "is_id", "kind_of", "refuse"]
 
 MAX_ID = 2**32 - 2
 
@@ -36,6 +36,24 @@ def kind_of(value: object, path: str) -> str:
     if not isinstance(kind, str):
         refuse(path, value, "an object with a type should be here")
     return kind
+
+
+def flattened(value: object, path: str, name: str) -> list[tuple[str, Any]]:
+    """The steps of a Sequence, or the one step, each with its path in the file. null has none."""
+    if value is None:
+        return []
+    steps = [(path, value)]
+    done: list[tuple[str, Any]] = []
+    while steps:
+        where, step = steps.pop()
+        if kind_of(step, where) != "Sequence":
+            done.append((where, step))
+            continue
+        inner = fields(step, where, ("type", name))[name]
+        if not isinstance(inner, list):
+            refuse(f"{where}.{name}", inner, "a list should be here")
+        steps += reversed([(f"{where}.{name}[{i}]", one) for i, one in enumerate(inner)])
+    return done
 
 
 def flag(values: dict[str, Any], path: str, name: str, default: bool) -> bool:

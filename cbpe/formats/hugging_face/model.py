@@ -1,0 +1,92 @@
+"""The model of a tokenizer.json: its tokens with their ids, and its merges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, spells_other_text
+from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
+
+__all__ = ["read_merges", "read_model", "read_vocab", "take_added_tokens"]
+
+
+def read_model(value: object) -> tuple[dict[str, int], list[tuple[str, str]], bool]:
+    """The tokens as the file spells them with their ids, the merges, and whether whole pieces are looked up first."""
+    unused = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
+    model = fields(value, "model", ("vocab", "merges"), ("type", "ignore_merges", *unused))
+    if model.get("type", "BPE") != "BPE":
+        refuse("model.type", model["type"], "only BPE is supported")
+    vocab = model["vocab"]
+    if not isinstance(vocab, dict):
+        refuse("model.vocab", vocab, "an object of tokens and their ids should be here")
+    texts: dict[int, str] = {}
+    for text, token_id in vocab.items():
+        if not is_id(token_id):
+            refuse(f"model.vocab[{text[:80]!r}]", token_id, f"an id from 0 to {MAX_ID} should be here")
+        if texts.setdefault(token_id, text) != text:
+            raise ValueError(f"model.vocab gives the id {token_id} to {texts[token_id][:80]!r} and to {text[:80]!r}")
+    if model.get("dropout") not in (None, 0) or isinstance(model.get("dropout"), bool):
+        refuse("model.dropout", model["dropout"], "set it to null")
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(name) not in (None, ""):
+            refuse(f"model.{name}", model[name], "byte-level BPE has none: set it to null")
+    missing = [character for character in BYTE_TO_CHARACTER.values() if character not in vocab]
+    flag(model, "model", "fuse_unk", False)
+    unknown = model.get("unk_token")
+    if unknown is not None and not isinstance(unknown, str):
+        refuse("model.unk_token", unknown, "a token should be here, or null")
+    if missing and unknown is not None:
+        refuse("model.unk_token", unknown, f"it stands for bytes without a token, such as {missing[0]!r}")
+    if flag(model, "model", "byte_fallback", False) and missing:
+        refuse("model.byte_fallback", True, f"it is for bytes without a token, such as {missing[0]!r}")
+    merges = model["merges"]
+    if not isinstance(merges, list):
+        refuse("model.merges", merges, "a list should be here")
+    pairs = [pair_of_merge(merge, i) for i, merge in enumerate(merges)]
+    return dict(vocab), pairs, flag(model, "model", "ignore_merges", False)
+
+
+def pair_of_merge(merge: Any, number: int) -> tuple[str, str]:
+    """The two tokens of a merge, which is written as "a b" or as ["a", "b"]."""
+    pair = merge.split(" ") if isinstance(merge, str) else merge
+    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(path, str) and path for path in pair):
+        refuse(f"model.merges[{number}]", merge, "two tokens should be here")
+    return pair[0], pair[1]
+
+
+def take_added_tokens(
+    vocab: dict[str, int], merges: list[tuple[str, str]], added_tokens: dict[str, int], whole_pieces: bool
+) -> None:
+    """Take the added tokens out of the vocabulary. ValueError for one that other text could become as well."""
+    listed = added_tokens.keys() & vocab
+    merged = {path for left, right in merges for path in (left, right, left + right) if path in listed}
+    for text in added_tokens:
+        ordinary = text in merged or text in CHARACTER_TO_BYTE or (whole_pieces and spells_other_text(text))
+        if text in listed and ordinary:
+            raise ValueError(f"added_tokens has {text[:80]!r}, which is also an ordinary token of model.vocab")
+        vocab.pop(text, None)
+
+
+def read_vocab(vocab: dict[str, int]) -> dict[str, bytes]:
+    """The bytes that the tokens are spelled for. ValueError for one that is not of characters that stand for bytes."""
+    tokens = {}
+    for text in vocab:
+        try:
+            tokens[text] = bytes([CHARACTER_TO_BYTE[character] for character in text])
+        except KeyError as error:
+            wrong = error.args[0]
+            problem = f"the character {wrong!r} stands for no byte, and it is no added token"
+            raise ValueError(f"model.vocab has {text[:80]!r}: {problem}") from None
+    if "" in tokens:
+        raise ValueError("model.vocab has a token without any bytes")
+    return tokens
+
+
+def read_merges(merges: list[tuple[str, str]], tokens: dict[str, bytes]) -> list[tuple[bytes, bytes]]:
+    pairs = []
+    for number, (left, right) in enumerate(merges):
+        if left not in tokens or right not in tokens or left + right not in tokens:
+            missing = next(text for text in (left, right, left + right) if text not in tokens)
+            raise ValueError(f"model.merges[{number}] needs the token {missing[:80]!r}, which is not in model.vocab")
+        pairs.append((tokens[left], tokens[right]))
+    return pairs
