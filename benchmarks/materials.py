@@ -47,7 +47,7 @@ def prepare(folder, encoding, text_files, megabytes=None):
 def write_vocabulary_files(materials):
     """The files that encoders load: one of ranks (also where tiktoken looks for a download), one of merges."""
     import cbpe
-    from cbpe.formats import tiktoken
+    from cbpe.formats.ranks import tiktoken
 
     source = cbpe.get_encoding(materials.encoding)
     special = set(source.special_tokens.values())

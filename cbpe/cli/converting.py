@@ -47,8 +47,8 @@ def convert(
     """Write a tokenizer to a file of another format.
 
     .json is Hugging Face's tokenizer.json, .model is minbpe's, .tiktoken is tiktoken's ranks alone, gpt2_tokenizer.bin
-    is llm.c's, and encoder.json or vocab.bpe, vocab.json or merges.txt are GPT-2's pairs of files. Where a format
-    cannot hold what gives the same results, convert refuses and writes nothing.
+    is llm.c's, tekken.json is Mistral's, and encoder.json or vocab.bpe, vocab.json or merges.txt are GPT-2's pairs of
+    files. Where a format cannot hold what gives the same results, convert refuses and writes nothing.
 
     \b
     Example:

@@ -17,8 +17,9 @@ from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.encodings.digests import SHA256
 from cbpe.encodings.named import SPECS, packed_file
-from cbpe.formats import gpt2, tiktoken
+from cbpe.formats import gpt2
 from cbpe.formats.parts import Parts
+from cbpe.formats.ranks import tiktoken
 
 
 def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:

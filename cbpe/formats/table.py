@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from cbpe.formats import gpt2, llm_c, minbpe, tiktoken
+from cbpe.formats import gpt2, minbpe
 from cbpe.formats.hugging_face import tokenizer_json
 from cbpe.formats.parts import Parts
+from cbpe.formats.ranks import llm_c, tekken, tiktoken
 from cbpe.formats.reading import File
 
 __all__ = ["FORMATS", "Format", "known_formats"]
@@ -57,6 +58,7 @@ FORMATS = (
     Format("tiktoken's .tiktoken", tiktoken, (".tiktoken",), leaves_out=("pattern", "template", "special_tokens")),
     Format("llm.c's gpt2_tokenizer.bin", llm_c, ("gpt2_tokenizer.bin",), leaves_out=("pattern", "template")),
     Format("Hugging Face's tokenizer.json", tokenizer_json, (".json",), in_folders=(("tokenizer.json",),)),
+    Format("Mistral's tekken.json", tekken, ("tekken.json",), in_folders=(("tekken.json",),), leaves_out=("template",)),
     Format(GPT2_TITLE, gpt2, gpt2.NAMES, gpt2.files, gpt2.FILE_NAMES),
 )
 

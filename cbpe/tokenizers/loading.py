@@ -43,10 +43,11 @@ def load(
 
     minbpe's .model: a BasicTokenizer, or a RegexTokenizer if it has a split pattern. GPT-2's pair of files, given one
     of them or their folder: a GPT2Tokenizer. Hugging Face's tokenizer.json, given it or its folder: a
-    HuggingFaceTokenizer. tiktoken's .tiktoken, llm.c's gpt2_tokenizer.bin: an Encoding; such files hold ranks and no
-    split pattern, and only for them are `pattern` (the split pattern), `special_tokens` (the file's by default: those
-    of .tiktoken are none) and `name` (the file's by default). The files that OpenAI publishes, and llm.c's of GPT-2,
-    are known by their SHA-256, and have what belongs to them.
+    HuggingFaceTokenizer. Mistral's tekken.json, given it or its folder: an Encoding. tiktoken's .tiktoken, llm.c's
+    gpt2_tokenizer.bin: an Encoding; such files hold ranks and no split pattern, and only for them are `pattern` (the
+    split pattern), `special_tokens` (the file's by default: those of .tiktoken are none) and `name` (the file's by
+    default). The files that OpenAI publishes, and llm.c's of GPT-2, are known by their SHA-256, and have what belongs
+    to them.
 
     ValueError, with the file named, for what is no whole and valid file of a known format, or not what a published copy
     says of it; OSError where it cannot be read; LookupError for a version that a published copy does not have.

@@ -389,9 +389,9 @@ class Tokenizer(TokenizerBase):
         """Write the tokenizer to a file, in the format that the end of its name says.
 
         .json: Hugging Face's tokenizer.json. .model or .vocab: minbpe's, both files. .tiktoken: tiktoken's ranks and
-        nothing else. gpt2_tokenizer.bin: llm.c's. encoder.json or vocab.bpe, vocab.json or merges.txt: GPT-2's two
-        files. ValueError, and nothing is written, where the format cannot hold what gives the same results, or the name
-        has another end.
+        nothing else. gpt2_tokenizer.bin: llm.c's. tekken.json: Mistral's. encoder.json or vocab.bpe, vocab.json or
+        merges.txt: GPT-2's two files. ValueError, and nothing is written, where the format cannot hold what gives the
+        same results, or the name has another end.
 
         >>> enc.save("cl100k_base.tiktoken")
         """

@@ -8,8 +8,9 @@ from good_files import ADDED, good_files
 from tokenizer_json import OTHERS, TEMPLATE, a_file, as_json, paths, replaced
 
 import cbpe
-from cbpe.formats import reading, tiktoken
+from cbpe.formats import reading
 from cbpe.formats.files import format_of_name
+from cbpe.formats.ranks import tiktoken
 
 DEEP = b"[" * 1_000_000
 

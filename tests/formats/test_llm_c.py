@@ -8,8 +8,8 @@ import pytest
 from vocabularies import by_merges
 
 import cbpe
-from cbpe.formats import llm_c
 from cbpe.formats.parts import Parts
+from cbpe.formats.ranks import llm_c
 
 TEXT = "Hello there,  world!\n\nna\u00efve caf\u00e9 \u4e2d \U0001f609 1234'll"
 SMALL = [*(bytes([byte]) for byte in range(256)), b"th", b"the", b"<|endoftext|>"]

@@ -17,7 +17,7 @@ from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.encodings.generate import ranks_of
 from cbpe.encodings.named import load_vocabulary
-from cbpe.formats import tiktoken
+from cbpe.formats.ranks import tiktoken
 
 RANKS = {b"a": 0, b"b": 1, b"ab": 2, b"\x00\xff": 10}
 FILE = b"YQ== 0\nYg== 1\nYWI= 2\nAP8= 10\n"

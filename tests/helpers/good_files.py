@@ -2,13 +2,15 @@
 
 import json
 
+from tekken_json import tekken_content
 from tokenizer_json import TEMPLATE, a_file, as_json
 from vocabularies import minbpe_parts
 
 import cbpe
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
-from cbpe.formats import gpt2, llm_c, minbpe, tiktoken
+from cbpe.formats import gpt2, minbpe
 from cbpe.formats.parts import Parts
+from cbpe.formats.ranks import llm_c, tiktoken
 
 RANKS = {**{bytes([i]): i for i in range(256)}, b"th": 256, b"the": 257, b" the": 258}
 ADDED = [("<s>", {}), ("</s>", {})]
@@ -26,6 +28,7 @@ def good_files():
         "minbpe": {"toy.model": minbpe.dumps(model).encode()},
         "tiktoken": {"toy.tiktoken": tiktoken.dumps(RANKS)},
         "llm.c": {"gpt2_tokenizer.bin": llm_c.dump(ranks)[0]},
+        "tekken": {"tekken.json": as_json(tekken_content())},
         "gpt2 ids": pair,
         "gpt2 merges": dict(reversed(pair.items())),
         "hugging face": {"tokenizer.json": as_json(a_file(post_processor=TEMPLATE, added_tokens=ADDED))},

@@ -209,10 +209,26 @@ def hugging_face_files(size):
     return files
 
 
+def tekken_files(size):
+    from tekken_json import tekken_content
+
+    def file_of(tokens=(), pattern=".", special=("x",), n_special=None):
+        n_special = len(special) if n_special is None else n_special
+        content = tekken_content([*ALL_BYTES, *tokens], n_special, special, pattern=pattern)
+        return {"tekken.json": json.dumps(content).encode()}
+
+    files = {f"tokens: {name}": file_of(tokens) for name, tokens in hard_tokens(size // 2).items()}
+    files |= {f"pattern: {name}": file_of(pattern=found) for name, found in hard_patterns(size).items()}
+    for name, found in hard_names(size // 2).items():
+        files[f"special: {name}"] = file_of(special=list(dict.fromkeys(text[:1000] for text in found)))
+    return {**files, "100,000 fillers": file_of(special=[], n_special=100_000)}
+
+
 FILES = {
     "tiktoken": tiktoken_files,
     "llm.c": llm_c_files,
     "minbpe": minbpe_files,
+    "tekken": tekken_files,
     "gpt2": gpt2_files,
     "hugging face": hugging_face_files,
 }

@@ -7,7 +7,7 @@ import pytest
 import cbpe
 from cbpe.encodings.generate import ranks_of
 from cbpe.encodings.named import SPECS, load_vocabulary
-from cbpe.formats import tiktoken
+from cbpe.formats.ranks import tiktoken
 
 TEXT = "the cat sat on the mat, the rat sat on the cat: naïve été 123\n\n  x"
 RANKS = {**{bytes([255 - i]): i for i in range(256)}, b"th": 300, b"the": 301, b" the": 400}
@@ -129,7 +129,7 @@ def test_other_files_are_refused_with_what_is_known(tmp_path, data):
 
 
 def test_a_folder_without_a_tokenizer_and_a_file_that_is_not_there_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"neither tokenizer\.json, nor encoder\.json with vocab\.bpe, nor"):
+    with pytest.raises(ValueError, match=r"neither tokenizer\.json, nor tekken\.json, nor encoder\.json with"):
         cbpe.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         cbpe.load(tmp_path / "none")

@@ -8,7 +8,7 @@ from vocabularies import rank_dicts, texts
 
 import cbpe
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
-from cbpe.formats import tiktoken as format_of_tiktoken
+from cbpe.formats.ranks import tiktoken as format_of_tiktoken
 
 WHOLE = "(?s).+"
 sizes = st.sampled_from([(b"ab", 14, 6), (b"abc", 40, 4), (b"a", 14, 20), (b"ab", 60, 9), (b" a\n", 20, 5)])

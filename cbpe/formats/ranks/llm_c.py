@@ -13,8 +13,8 @@ import struct
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe.formats.checks import refuse_processing
 from cbpe.formats.parts import Parts
+from cbpe.formats.ranks.tiktoken import exported_ranks
 from cbpe.formats.reading import File
-from cbpe.formats.tiktoken import exported_ranks
 from cbpe.text.special_tokens import END_OF_TEXT
 
 MAGIC = 20240328
