@@ -1,5 +1,6 @@
 """What all tests share: reproducible Hypothesis runs and the optional data beside the project."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -8,9 +9,15 @@ from hypothesis import settings
 
 pytest_plugins = ["store_backends", "toys"]
 
-settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=200)
-settings.register_profile("few", settings.get_profile("cbpe"), max_examples=40)  # pytest --hypothesis-profile=few
+settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("few", settings.get_profile("cbpe"), max_examples=25)  # pytest --hypothesis-profile=few
 settings.load_profile("cbpe")
+
+
+def pytest_collection_finish():
+    """Whoever collects garbage in a test does not look at all modules and at thousands of collected tests each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -44,7 +44,6 @@ def pieces_by_regex(pattern, text):
     """
     import regex
 
-    table = stand_ins()
-    shown = "".join([table[ord(character)] for character in text])
+    shown = text.translate(stand_ins())
     spans = [match.span() for match in regex.finditer(pattern.replace("$", r"\Z"), shown)]
     return [text[start:end] for start, end in spans if start < end]

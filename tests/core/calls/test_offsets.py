@@ -140,7 +140,7 @@ BYTES = "abé€😉".encode()
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(merges=merge_lists(alphabet=BYTES), text=st.one_of(letters, surrogates))
 def test_pairs_are_where_their_bytes_are(pattern, merges, text):
     tok = make(by_merges(merges), pattern)
@@ -148,7 +148,7 @@ def test_pairs_are_where_their_bytes_are(pattern, merges, text):
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(ranks=rank_dicts(alphabet=sorted(set(BYTES))), text=letters)
 def test_ranks_are_where_their_bytes_are(pattern, ranks, text):
     ranks |= {bytes([byte]): 1000 + byte for byte in range(256) if bytes([byte]) not in ranks}
@@ -157,7 +157,7 @@ def test_ranks_are_where_their_bytes_are(pattern, ranks, text):
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(
     tokens=st.sets(st.text(LETTERS, min_size=1, max_size=3), max_size=4),
     merges=merge_lists(alphabet=BYTES),

@@ -74,7 +74,7 @@ def by_trying_all(tok, text, n, allowed):
     return next(prefix for prefix in prefixes if tok._count(prefix, allowed, None) <= n)
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(
     texts | texts_with_runs,
     st.integers(0, 12) | st.integers(0, 80),

@@ -48,7 +48,9 @@ def test_named_patterns_on_all_pairs_of_telling_strings(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["CL100K_SPLIT_PATTERN", "O200K_SPLIT_PATTERN", "GPT2_SPLIT_PATTERN"])
 def test_named_patterns_on_every_code_point(name):
-    text = "".join([f"a{chr(c)} " for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF])
+    """Each is between a letter and a space; behind the last letters, 32 that are no letters stand there together."""
+    text = "".join([f"a{chr(c)} " for c in range(0x33480) if not 0xD800 <= c <= 0xDFFF])
+    text += "".join([f"a{''.join(map(chr, range(c, c + 32)))} " for c in range(0x33480, 0x110000, 32)])
     assert Splitter(NAMED[name]).split(text) == pieces_by_regex(NAMED[name], text)
 
 
@@ -74,7 +76,7 @@ def test_named_patterns_give_tiktokens_ids(name, monkeypatch):
 def test_random_patterns_split_as_regex_does():
     native = []
 
-    @settings(max_examples=1000)
+    @settings(max_examples=300)
     @given(random_patterns, st.lists(short_texts, min_size=1, max_size=8))
     def check(pattern, texts):
         try:
@@ -86,7 +88,7 @@ def test_random_patterns_split_as_regex_does():
             assert splitter.split(text) == pieces_by_regex(pattern, text)
 
     check()
-    assert len(native) > 300
+    assert len(native) > 100
 
 
 @pytest.mark.parametrize(
@@ -164,14 +166,15 @@ def test_small_patterns_split_as_tiktoken_does(pattern):
         assert splitter.split(text) == [token.decode() for token in encoding.decode_tokens_bytes(encoding.encode(text))]
 
 
-@pytest.mark.parametrize("capacity", [1, 2, 7])
 @pytest.mark.parametrize("pattern", [None, "a|b+", patterns.CL100K_SPLIT_PATTERN, patterns.O200K_SPLIT_PATTERN])
-def test_capacity_makes_no_difference(pattern, capacity):
+def test_capacity_makes_no_difference(pattern):
     splitter = Splitter(pattern)
 
     @given(telling_texts)
     def check(text):
-        assert splitter.spans(text.encode(), capacity) == splitter.spans(text.encode())
+        expected = splitter.spans(text.encode())
+        for capacity in (1, 2, 7):
+            assert splitter.spans(text.encode(), capacity) == expected
 
     check()
 
@@ -318,7 +321,7 @@ def test_pieces_that_are_sure_stay_the_same_however_the_text_goes_on(name, in_bl
 def test_random_patterns_keep_their_pieces_at_borders():
     n_borders = []
 
-    @settings(max_examples=500)
+    @settings(max_examples=200)
     @given(random_patterns, st.lists(short_texts, min_size=1, max_size=4))
     def check(pattern, texts):
         try:
@@ -330,7 +333,7 @@ def test_random_patterns_keep_their_pieces_at_borders():
             n_borders.append(len(check_borders(splitter, text.encode())))
 
     check()
-    assert sum(n > 0 for n in n_borders) > 100
+    assert sum(n > 0 for n in n_borders) > 30
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_training_goes_on_from_earlier_merges_as_if_it_had_never_stopped(pieces,
 
 @pytest.mark.parametrize("letters", [b"a", b"ab", b"abcdefghij"])
 def test_a_word_longer_than_what_is_encoded_at_once(letters):
-    word = bytes(random.Random(3).choices(letters, k=2_500_000))
+    word = bytes(random.Random(3).choices(letters, k=1_200_000))
     expected = trained([word], 60)
     trainer = trainer_of([word], initial=by_merges(expected[0][:40]))
     trainer.run(20)
