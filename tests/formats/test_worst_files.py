@@ -75,5 +75,7 @@ def test_files_of_a_megabyte_do_not_take_long(tmp_path, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "size"), [("minbpe", 65_500), ("hugging face", 19_990)])
 def test_expressions_as_long_as_may_be_do_not_take_long(tmp_path, kind, size):
+    """One of 65,500 characters is the `regex` module's in any case."""
     files = worst_files.FILES[kind](size)
-    check(tmp_path, {case: parts for case, parts in files.items() if case.startswith("pattern")})
+    patterns = [case for case in files if case.startswith("pattern") and not (size == 65_500 and "by `regex`" in case)]
+    check(tmp_path, {case: files[case] for case in patterns})

@@ -85,17 +85,27 @@ def test_openais_files_may_be_another_encoding_of_the_same_ranks(tmp_path):
     assert cbpe.load(path, special_tokens={}, name="mine").special_tokens == {}
 
 
+@pytest.fixture(scope="module")
+def like_gpt2():
+    return cbpe.train(TEXT * 3, 280, pattern=cbpe.GPT2_SPLIT_PATTERN, special_tokens=["<|endoftext|>"])
+
+
 @pytest.mark.parametrize("names", [("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt")])
-def test_gpt2s_files_are_found_by_either_or_by_their_folder(tmp_path, names):
-    cbpe.GPT2Tokenizer().save(tmp_path / names[0])
+def test_files_as_gpt2s_are_found_by_either_or_by_their_folder(tmp_path, names, like_gpt2):
+    like_gpt2.save(tmp_path / names[0])
     for path in (tmp_path, tmp_path / names[0], str(tmp_path / names[1])):
-        loaded = cbpe.load(path)
-        assert type(loaded) is cbpe.GPT2Tokenizer
-        assert facts(loaded)[:3] == facts(cbpe.GPT2Tokenizer())[:3]
+        assert facts(cbpe.load(path))[:3] == facts(like_gpt2)[:3]
 
 
-def test_one_of_gpt2s_files_alone_is_refused(tmp_path):
-    cbpe.GPT2Tokenizer().save(tmp_path / "vocab.json")
+def test_gpt2s_own_files_are_its_tokenizer(tmp_path):
+    cbpe.GPT2Tokenizer().save(tmp_path / "encoder.json")
+    loaded = cbpe.load(tmp_path)
+    assert type(loaded) is cbpe.GPT2Tokenizer
+    assert facts(loaded)[:3] == facts(cbpe.GPT2Tokenizer())[:3]
+
+
+def test_one_of_gpt2s_files_alone_is_refused(tmp_path, like_gpt2):
+    like_gpt2.save(tmp_path / "vocab.json")
     (tmp_path / "merges.txt").rename(tmp_path / "elsewhere")
     with pytest.raises(ValueError, match=r"vocab\.json: .*merges\.txt is not beside it"):
         cbpe.load(tmp_path / "vocab.json")
