@@ -24,8 +24,9 @@ def recognise(file: File) -> Format:
 
 
 def find_in_folder(folder: Path) -> Path:
-    """The file in a folder that a tokenizer is loaded from. ValueError if there is none."""
-    groups = [names for known in FORMATS for names in known.in_folders]
+    """The file in a folder that a tokenizer is loaded from: one that holds all of it, if there is one. ValueError if
+    there is none."""
+    groups = [names for known in sorted(FORMATS, key=lambda one: not one.is_complete) for names in known.in_folders]
     for names in groups:
         if all((folder / name).is_file() for name in names):
             return folder / names[0]

@@ -55,7 +55,13 @@ GPT2_TITLE = "GPT-2's encoder.json with vocab.bpe (or vocab.json with merges.txt
 
 FORMATS = (
     Format("minbpe's .model", minbpe, (".model", ".vocab"), minbpe.files),
-    Format("tiktoken's .tiktoken", tiktoken, (".tiktoken",), leaves_out=("pattern", "template", "special_tokens")),
+    Format(
+        "tiktoken's .tiktoken",
+        tiktoken,
+        (".tiktoken",),
+        in_folders=(("tiktoken.model",), ("qwen.tiktoken",), ("tokenizer.model",)),
+        leaves_out=("pattern", "template", "special_tokens"),
+    ),
     Format("llm.c's gpt2_tokenizer.bin", llm_c, ("gpt2_tokenizer.bin",), leaves_out=("pattern", "template")),
     Format("Hugging Face's tokenizer.json", tokenizer_json, (".json",), in_folders=(("tokenizer.json",),)),
     Format("Mistral's tekken.json", tekken, ("tekken.json",), in_folders=(("tekken.json",),), leaves_out=("template",)),

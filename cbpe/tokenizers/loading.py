@@ -14,6 +14,8 @@ from cbpe.encodings.named import SPECS
 from cbpe.formats import bpeasy, rustbpe
 from cbpe.formats.files import find_in_folder, recognise
 from cbpe.formats.parts import Parts
+from cbpe.formats.ranks import tiktoken
+from cbpe.formats.ranks.beside import CONFIG, PATTERNS_BY_SHA256, look_beside
 from cbpe.formats.reading import File
 from cbpe.tokenizers.kinds import tokenizer_of
 from cbpe.tokenizers.tiktoken import Encoding
@@ -45,9 +47,10 @@ def load(
     of them or their folder: a GPT2Tokenizer. Hugging Face's tokenizer.json, given it or its folder: a
     HuggingFaceTokenizer. Mistral's tekken.json, given it or its folder: an Encoding. tiktoken's .tiktoken, llm.c's
     gpt2_tokenizer.bin: an Encoding; such files hold ranks and no split pattern, and only for them are `pattern` (the
-    split pattern), `special_tokens` (the file's by default: those of .tiktoken are none) and `name` (the file's by
-    default). The files that OpenAI publishes, and llm.c's of GPT-2, are known by their SHA-256, and have what belongs
-    to them.
+    split pattern), `special_tokens` (by default the file's, or those of a tokenizer_config.json beside it, or none) and
+    `name` (the file's by default). The files that OpenAI publishes, Llama 3's, and llm.c's of GPT-2, are known by their
+    SHA-256. If a tokenizer_config.json beside it names a class that is known (Kimi's, Qwen's), the file or its folder
+    gives a HuggingFaceTokenizer that does what this class does.
 
     ValueError, with the file named, for what is no whole and valid file of a known format, or not what a published copy
     says of it; OSError where it cannot be read; LookupError for a version that a published copy does not have.
@@ -81,21 +84,32 @@ def completed(
     known: Format, file: File, pattern: str | None, special_tokens: Mapping[str, int] | None, name: str | None
 ) -> Parts:
     """The parts in a file without a split pattern: what it does not hold is what is given, or what belongs to a file
-    that is published. ValueError where there is no split pattern."""
-    published = PUBLISHED.get(hashlib.sha256(file.data).hexdigest())
+    that is published, or what is found beside it. ValueError where there is no split pattern."""
+    digest = hashlib.sha256(file.data).hexdigest()
+    published = PUBLISHED.get(digest)
     if published is not None:
         same = name in SPECS and SPECS[name].vocabulary == SPECS[published].vocabulary
         spec = SPECS[name if name is not None and same else published]
         name = published if name is None else name
         pattern = spec.pattern if pattern is None else pattern
         special_tokens = spec.special_tokens if special_tokens is None else special_tokens
+    beside = look_beside(file.path) if known.module is tiktoken and published is None else None
     if pattern is None:
+        pattern = PATTERNS_BY_SHA256.get(digest)
+    if pattern is None and beside is not None and beside.known is not None:
+        if name is not None:
+            raise ValueError(f"name is for an Encoding, and this is {beside.class_name}'s tokenizer")
+        return beside.complete(known.module.load(file), beside.known, special_tokens)
+    if pattern is None:
+        ending = Path(known.endings[0]).suffix or known.endings[0]
+        found = f", and that of the class {beside.class_name}, which {CONFIG} names, is not known" if beside else ""
         raise ValueError(
-            f"a {Path(known.endings[0]).suffix or known.endings[0]} file holds no split pattern: give it, as "
+            f"a {ending} file holds no split pattern{found}: give it, as "
             "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use"
         )
     parts = known.module.load(file)
-    special_tokens = parts.special_tokens if special_tokens is None else special_tokens
+    if special_tokens is None:
+        special_tokens = parts.special_tokens if beside is None else beside.added_tokens
     name = file.path.stem if name is None else name
     return Parts(parts.vocabulary, pattern, special_tokens, parts.processing, kind=parts.kind, name=name)
 
