@@ -68,6 +68,18 @@ def merge_lists(draw, alphabet=b"ab", max_size=12):
 
 
 @st.composite
+def shuffled_merge_lists(draw, alphabet=b"ab", max_size=12):
+    """The same in any order: most are made of later ones."""
+    merges = draw(merge_lists(alphabet, max_size))
+    places = draw(st.permutations(range(len(merges))))
+    numbers = {256 + i: 256 + place for i, place in enumerate(places)}
+    shuffled = {
+        place: tuple(numbers.get(symbol, symbol) for symbol in pair) for place, pair in zip(places, merges, strict=True)
+    }
+    return [shuffled[place] for place in range(len(merges))]
+
+
+@st.composite
 def rank_dicts(draw, alphabet=b"ab", max_size=14, max_length=6, all_bytes=True):
     """Ranks in any order, for any tokens: many cannot be joined, or only from tokens of higher rank."""
     letters = st.sampled_from([bytes([byte]) for byte in alphabet])

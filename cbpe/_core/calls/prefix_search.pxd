@@ -33,6 +33,7 @@ cdef class PrefixSearch:
     cdef Py_ssize_t capacity
     cdef PrefixEnds ends
     cdef PrefixCounts counts
+    cdef bytearray sizes        # of a vocabulary with long tokens: number of bytes -> whether a token has so many
 
     # The largest k, low <= k < high, with which text[start:k] has at most `budget` tokens and text[:k] ends with a
     # character; -1 where there is none. A piece begins at `start` in all these prefixes.
@@ -45,6 +46,7 @@ cdef class PrefixSearch:
     cdef Py_ssize_t count_piece(self, Py_ssize_t start, Py_ssize_t end) except -1
     cdef int open(self, Task *task) except -1
     cdef int settle(self, Task *task) except -1
+    cdef bint is_token(self, Py_ssize_t start, Py_ssize_t end) except -1
     cdef bint is_whole(self, Task *task, Py_ssize_t end) noexcept
     cdef Py_ssize_t longest_piece(self, Task *task, Py_ssize_t largest) except -2
     cdef Py_ssize_t longest_counted(self, Task *task, Py_ssize_t largest) except -2

@@ -8,15 +8,16 @@ prefix that it finds is the answer. It tries few prefixes, as most tasks end whe
 
 Where the first piece may be long, such as a run of one character, one pass of the automaton tells where it ends for
 each prefix (splitting/prefixes.pyx), and one pass of the counter how many tokens it has (merging/prefixes.pyx). The
-counter cannot do this for vocabularies that have merges made of later ones: there the search tries one prefix after the
-other.
+counter's tables would take too much memory for vocabularies whose tokens have more than 16 MB together: there the
+search tries one prefix after the other.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
 from cbpe._core.encoding.encode cimport MORE, EncodeStatus, encode_piece, encode_slice, tidy_workspace
-from cbpe._core.merging.merge cimport check_merged, may_walk
+from cbpe._core.merging.merge cimport check_merged, fits_walking
 from cbpe._core.merging.prefixes cimport count_prefixes, free_prefix_counts
 from cbpe._core.splitting.prefixes cimport First, PrefixRun, free_prefix_ends, prefix_ends, settle_first
 from cbpe._core.splitting.split cimport Reading, read_from
@@ -26,6 +27,7 @@ from cbpe._core.vocabulary.words cimport find_word
 
 cdef enum:
     FEW = 48        # bytes in which all prefixes are tried
+    LONG = 1 << 10  # bytes of a token from which on it is no small matter to look it up
 
 
 cdef class PrefixSearch:
@@ -133,6 +135,23 @@ cdef class PrefixSearch:
         self.counts.first, self.counts.last = 1, 0      # nothing is counted
         return self.push_runs(task, self.longest_piece(task, largest))
 
+    cdef bint is_token(self, Py_ssize_t start, Py_ssize_t end) except -1:
+        """Whether text[start:end] is a token, also one that merging does not make. To ask of all prefixes of a piece
+        takes no longer than to read the vocabulary."""
+        cdef const VocabTables *v = &self.engine.vocabulary.tables
+        cdef Py_ssize_t size = end - start
+        cdef uint32_t i
+        if size > <Py_ssize_t>v.longest:
+            return False
+        if v.longest > LONG:
+            if self.sizes is None:
+                self.sizes = bytearray(v.longest + 1)
+                for i in range(v.n_tokens):
+                    self.sizes[v.offsets[i + 1] - v.offsets[i]] = 1
+            if not self.sizes[size]:
+                return False
+        return find_word(v, self.text + start, size) != NONE
+
     cdef bint is_whole(self, Task *task, Py_ssize_t end) noexcept:
         """Whether text[start:end] is one piece, where the text ends there."""
         cdef Py_ssize_t place = end - task.start
@@ -147,7 +166,7 @@ cdef class PrefixSearch:
             k -= 1
             if k < task.low:
                 return -1
-        if may_walk(v):
+        if fits_walking(v):
             return self.longest_counted(task, largest)
         for k in range(min(largest, task.start + task.budget * <Py_ssize_t>v.longest), task.low - 1, -1):
             if self.is_whole(task, k):
@@ -189,7 +208,7 @@ cdef class PrefixSearch:
         if v.whole_pieces and task.budget > 0:
             for k in range(min(largest, start + longest), max(task.low, found + 1) - 1, -1):
                 if self.is_whole(task, k):
-                    if find_word(v, self.text + start, k - start) != NONE:
+                    if self.is_token(start, k):
                         return k
         return found
 
@@ -197,7 +216,7 @@ cdef class PrefixSearch:
         """The tokens of the piece text[start:end]; more than the budget where it is known to be beyond that."""
         cdef const VocabTables *v = &self.engine.vocabulary.tables
         cdef Py_ssize_t place = end - task.start
-        if v.whole_pieces and place <= <Py_ssize_t>v.longest and find_word(v, self.text + task.start, place) != NONE:
+        if v.whole_pieces and self.is_token(task.start, end):
             return 1
         if self.counts.first <= self.counts.last:
             if place > self.counts.last:

@@ -49,8 +49,8 @@ cdef Py_ssize_t merge_piece(
     const VocabTables *v, const uint8_t *piece, Py_ssize_t size, MergeRoom *room, uint32_t *out
 ) noexcept nogil
 
-# The same by walking, which may_walk allows; room.walk is not NULL. Once there are more than `most` symbols, it may
-# stop: they are then what a prefix of the piece merges to.
+# The same by walking, for a vocabulary that fits_walking; room.walk is not NULL. Once there are more than `most`
+# symbols, it may stop: they are then what a prefix of the piece merges to.
 cdef Py_ssize_t merge_walking(
     const VocabTables *v, const uint8_t *piece, Py_ssize_t size, Py_ssize_t most, MergeRoom *room, uint32_t *out
 ) noexcept nogil
@@ -63,5 +63,5 @@ cdef int pause(const MergeRoom *room) noexcept nogil
 # Raise what merging failed with, if `n`, which it returned, says that it did, where nobody else stops the work.
 cdef int check_merged(Py_ssize_t n) except -1 nogil
 
-# Whether long pieces may be walked.
-cdef bint may_walk(const VocabTables *v) noexcept nogil
+# Whether the tables for walking take no more memory than they may.
+cdef bint fits_walking(const VocabTables *v) noexcept nogil

@@ -173,8 +173,8 @@ cdef Py_ssize_t merge_long(
     return written
 
 
-cdef bint may_walk(const VocabTables *v) noexcept nogil:
-    return v.monotone and v.offsets[v.n_symbols] <= WALKED_BYTES
+cdef bint fits_walking(const VocabTables *v) noexcept nogil:
+    return v.offsets[v.n_symbols] <= WALKED_BYTES
 
 
 cdef Py_ssize_t merge_walking(
@@ -203,7 +203,7 @@ cdef Py_ssize_t merge_piece(
     if size <= SHORT:
         return merge_short(v, piece, size, out)
     room.long_bytes += size
-    if room.walk != NULL and room.long_bytes > WORTH_WALKING and may_walk(v):
+    if room.walk != NULL and room.long_bytes > WORTH_WALKING and v.monotone and fits_walking(v):
         return merge_walking(v, piece, size, size, room, out)
     return merge_long(v, piece, size, room, out)
 

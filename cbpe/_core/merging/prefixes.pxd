@@ -18,7 +18,7 @@ cdef struct PrefixCounts:
 
 
 # Count the symbols of the prefixes near the longest one that merges to at most `budget` symbols, from about `reach`
-# bytes before it on, or from a later place where less is found. Needs a vocabulary that may be walked.
+# bytes before it on, or from a later place where less is found. Needs a vocabulary that fits_walking.
 # Returns 0, NO_ROOM or PAUSED, as merge_piece does.
 cdef Py_ssize_t count_prefixes(
     const VocabTables *v,

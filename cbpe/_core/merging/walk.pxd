@@ -8,14 +8,17 @@ from cbpe._core.vocabulary.tables cimport VocabTables
 # A trie of the bytes of all symbols that merging can produce. Nodes are numbered in the order in which they were made;
 # 0 is the root.
 cdef struct WalkTables:
+    uint32_t n_nodes
     uint64_t *edges             # hash table: node << 36 | byte << 28 | child, 0 where free
     int edges_shift
     uint64_t edges_mask
     uint32_t *symbols           # node -> the symbol that ends there, or NONE
     uint32_t *shorter           # symbol -> the longest symbol that is a proper prefix of it, NONE for a byte
+    uint32_t *latest            # symbol -> the latest of the merges that make it; NULL in a monotone vocabulary: itself
+    void *suffixes              # of suffixes.pyx: made when they are first needed, one block of memory
 
 
-# Merge a piece of at least one byte with a monotone vocabulary: what merge_piece does, in linear time. `alive` has room
+# Merge a piece of at least one byte: what merge_piece does, in linear time. `alive` has room
 # for size + 1 bits. reached[0] and n_symbols[0] are 0 at first; after `steps` steps it stops, and goes on when called
 # again. Returns whether it has reached the end of the piece.
 cdef bint walk_piece(
@@ -33,7 +36,7 @@ cdef bint walk_piece(
 # The child of a node by a byte, or 0.
 cdef uint32_t find_child(const WalkTables *w, uint32_t node, uint8_t byte) noexcept nogil
 
-# The tables for a monotone vocabulary at a place that threads share, made now if they are not there yet; NULL where
+# The tables for a vocabulary at a place that threads share, made now if they are not there yet; NULL where
 # there is no memory. The owner of the place frees them with free_walk_tables.
 cdef const WalkTables *shared_walk_tables(const VocabTables *v, WalkTables **place) noexcept nogil
 
@@ -42,3 +45,6 @@ cdef void free_walk_tables(void *tables) noexcept nogil
 # Whether two symbols that merging makes of their own bytes stay neighbours when their bytes are merged, counting only
 # merges before `limit` (NONE: all). Needs a monotone vocabulary.
 cdef bint stay_apart(const VocabTables *v, uint32_t a, uint32_t b, uint32_t limit) noexcept nogil
+
+# The same for all merges and any vocabulary.
+cdef bint are_apart(const VocabTables *v, const WalkTables *w, uint32_t a, uint32_t b) noexcept nogil

@@ -2,13 +2,15 @@
 
 import random
 import sys
+import time
 import tracemalloc
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from interrupts import stop_while_it_works
-from vocabularies import by_merges, by_merges_in_heap, encoder
+from vocabularies import by_merges, by_merges_in_heap, encoder, merge_lists, shuffled_merge_lists
+from vocabularies import texts as few_letters
 
 import cbpe
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
@@ -90,6 +92,21 @@ def test_truncated_as_by_trying_all_prefixes(text, n, pattern, special, kind):
     assert tok._truncate(text, n, allowed, None) == by_trying_all(tok, text, n, allowed)
 
 
+@settings(max_examples=60)
+@given(
+    shuffled_merge_lists(max_size=30)
+    | shuffled_merge_lists(b"a", 20)
+    | shuffled_merge_lists(b"abc", 30)
+    | merge_lists(),
+    few_letters("abc", min_size=60, max_size=120),
+    st.data(),
+)
+def test_one_piece_is_truncated_as_by_trying_all_prefixes_whatever_merges_are_made_of(merges, text, data):
+    tok = encoder(by_merges(merges), cache_bytes=0)
+    n = data.draw(st.integers(0, len(tok.encode_ordinary(text))))
+    assert tok._truncate(text, n, None, None) == by_trying_all(tok, text, n, None)
+
+
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
 def test_named_encodings_truncated_as_by_trying_all_prefixes(name):
     enc = cbpe.get_encoding(name)
@@ -147,6 +164,53 @@ def test_one_long_piece_with_few_tokens_takes_no_longer_than_encoding_it(name, t
     assert enc.count(prefix) <= n
     following = range(len(prefix) + 1, min(len(text), len(prefix) + 300) + 1)
     assert all(enc.count(text[:end]) > n for end in following)
+
+
+def doubled(n):
+    """Runs of "a", each twice as long as the one before."""
+    return [(97, 97), *((256 + i, 256 + i) for i in range(n - 1))]
+
+
+LONG_TOKENS = {
+    "monotone": by_merges(doubled(14)),
+    "not": by_merges_in_heap(doubled(14)),
+    "ranks": vocabulary_from_ranks(
+        {token: rank for rank, token in enumerate([*map(bytes, zip(range(256))), *(b"a" * 2**i for i in range(1, 17))])}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LONG_TOKENS)
+@pytest.mark.parametrize(("text", "n"), [("a" * 40_000 + "b", 5), (("a" * 39_999 + "b") * 3, 25), ("ab" * 20_000, 300)])
+def test_tokens_of_kilobytes_do_not_make_it_slow(kind, text, n):
+    """With each prefix tried, and with each token looked for at each place, this would take many seconds."""
+    tok = encoder(LONG_TOKENS[kind], cache_bytes=0)
+    begin = time.process_time()
+    prefix = tok._truncate(text, n, None, None)
+    assert time.process_time() - begin < 1.5
+    assert tok._count(prefix, None, None) <= n < tok._count(text[: len(prefix) + 1], None, None)
+
+
+def test_merges_made_of_later_ones_do_not_make_it_slow():
+    tok = encoder(by_merges_in_heap(MERGES), cache_bytes=0)
+    text = random_letters("ab <-", 100_000)
+    begin = time.process_time()
+    prefix = tok._truncate(text, 20_000, None, None)
+    assert time.process_time() - begin < 1.5
+    assert tok._count(prefix, None, None) == 20_000
+    assert all(tok._count(text[: len(prefix) + k], None, None) > 20_000 for k in range(1, 30))
+
+
+def test_what_a_handler_of_signals_raises_while_long_tokens_are_looked_for_comes_through():
+    setup = """
+import cbpe
+from array import array
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+doubled = array("I", [97, *range(256, 270)])
+tok = cbpe.Tokenizer(Vocabulary(doubled, doubled, array("I", range(271))), None)
+text = ("a" * 39_999 + "b") * 40
+"""
+    stop_while_it_works(setup, "tok.truncate(text, 300)")
 
 
 def test_what_a_handler_of_signals_raises_while_a_long_piece_is_counted_comes_through():
