@@ -143,7 +143,12 @@ def migrate(database: Database, path: str | os.PathLike[str] | None) -> str | No
     target = os.path.abspath(path or f"{database.path}.revision-{database.revision}")
     if os.path.lexists(target):
         raise Refused(f"{target} is there already: name another file for the backup before the migration")
-    database.migrate(lambda: backup(database, target))
+    try:
+        database.migrate(lambda: backup(database, target))
+    except Damaged:  # the store is as before, and the next try makes a backup again
+        with suppress(FileNotFoundError):
+            os.unlink(target)
+        raise
     return target if os.path.lexists(target) else None
 
 

@@ -2,7 +2,7 @@
 most tokenizers, and a program that loads one and ends has nothing else to do with it.
 
 This holds what it reads to the same seals and digests as ModelStore.load, and answers only where all is sound. Anything
-else, be it another database, an older schema, a reference to nothing, damage, or somebody in the way, it leaves to
+else, be it another database, a much older schema, a reference to nothing, damage, or somebody in the way, it leaves to
 ModelStore, which says what is wrong.
 """
 
@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from cbpe.tokenizers.description import build
 from cbpe.tokenizers.tokenizer import Tokenizer
-from store.database.revisions import REVISIONS, VERSION_TABLE
+from store.database.revisions import ALIKE, VERSION_TABLE
 from store.database.sqlite_files import check_file, file_is_used, file_was_closed, state_of
 from store.errors import StoreError
 from store.records.content import model_of, training_of
@@ -106,7 +106,7 @@ def read(file: str, parsed: Reference) -> Any:
 
 def find_row(connection: sqlite3.Connection, parsed: Reference) -> Any:
     revision = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
-    if revision != (REVISIONS[-1],):
+    if revision is None or revision[0] not in ALIKE:
         return None
     if parsed.digest is not None:
         ends = (parsed.digest.ljust(DIGITS, "0"), parsed.digest.ljust(DIGITS, "f"))

@@ -17,7 +17,7 @@ from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.common.public import public_of
 from cbpe.tokenizers.description import KINDS, canonical_form
 from store.database.failures import UNREADABLE
-from store.database.older import has_token_places
+from store.database.older import AS_IT_IS, has_constraints, has_token_places
 from store.database.opening import Database
 from store.database.schema import (
     alias_history,
@@ -124,13 +124,28 @@ def found(check: Callable[..., Iterator[str]], connection: Connection, *which: i
 
 
 def database_problems(connection: Connection) -> Iterator[str]:
-    """What SQLite itself finds wrong with its pages, indices and references. (PostgreSQL checks its own.)"""
+    """What SQLite itself finds wrong with its pages, indices and references (PostgreSQL checks its own), and the rows
+    that break a constraint, or would in a store of the newest schema."""
+    is_sound = True
     if connection.dialect.name == "sqlite":
         for (line,) in connection.exec_driver_sql("PRAGMA integrity_check"):
             if line != "ok":
+                is_sound = False
                 yield f"the database: {line}"
         for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
             yield f"the database: a row of {table} refers to one that is not there"
+    if not is_sound or not has_constraints(connection):
+        yield from row_breaks(connection)
+
+
+def row_breaks(connection: Connection) -> list[str]:
+    from store.database.migrations.versions.revision_9 import broken_rows  # slow to import, and rarely needed
+
+    connection.execution_options(**{AS_IT_IS: True})
+    try:
+        return list(broken_rows(connection))
+    finally:
+        connection.execution_options(**{AS_IT_IS: False})
 
 
 def vocabulary_problems(connection: Connection, vocabulary_id: int) -> Iterator[str]:

@@ -11,13 +11,14 @@ from sqlalchemy.engine import Dialect
 
 from store.database.schema import REVISIONS, UNSEALED, metadata
 
-__all__ = ["AS_IT_IS", "has_token_places", "read_as_newest"]
+__all__ = ["AS_IT_IS", "has_constraints", "has_token_places", "read_as_newest"]
 
 AS_IT_IS = "store_as_it_is"  # the execution option of connections that see the tables of the schema that there is
 
 REVISION_OF = "store_revision_of"  # the execution option of connections that tells the schema's revision
 # What later revisions have brought, and what stands for it: the revision, a table, and its new columns. A table without
-# columns was new as a whole, and is empty before.
+# columns was new as a whole, and is empty before. Revisions that are not here have brought none: those of 8 and 9 are
+# read as they are.
 BROUGHT: list[tuple[str, str, dict[str, str]]] = [
     ("2", "metrics", {}),
     ("3", "versions", {"seal": f"'{UNSEALED}'"}),
@@ -61,8 +62,18 @@ def read_as_newest(engine: Engine, revision_of: Callable[[], str]) -> None:
 
 def has_token_places(connection: Connection) -> bool:
     """Whether the store that a connection is to says in token_places where tokens are; if not, all are rows."""
+    return is_of(connection, "6")
+
+
+def has_constraints(connection: Connection) -> bool:
+    """Whether the database itself holds what the columns of a store may have."""
+    return is_of(connection, "9")
+
+
+def is_of(connection: Connection, revision: str) -> bool:
+    """Whether the store that a connection is to has this revision of the schema, or a later one."""
     revision_of = connection.get_execution_options().get(REVISION_OF)
-    return revision_of is None or not is_before(revision_of(), "6")
+    return revision_of is None or not is_before(revision_of(), revision)
 
 
 def is_before(revision: str, other: str) -> bool:

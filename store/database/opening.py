@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sqlite3
 import time
@@ -46,6 +47,7 @@ __all__ = ["Database"]
 
 T = TypeVar("T")
 
+SQLITE_NEEDED = (3, 37, 0)
 SECONDS_TO_FIND_OUT = 30.0  # for which a database is asked again whether a change was made
 SECONDS_OF_CHANGES = 10.0  # for which reading is repeated because somebody wrote to the file meanwhile
 SECONDS_OF_REPLACING = 2.0  # for which it is repeated because the file is another one
@@ -162,6 +164,8 @@ class Database:
     def was_done(self, token: str) -> bool:
         """Whether the change with this token is in the audit log. If it is just being committed, this waits for it."""
         self._check_usable()
+        if not re.fullmatch("[0-9a-f]{32}", token):
+            return False  # no change has it
         if self.read_only:
             return self.read(is_noted, token)
         try:
@@ -253,6 +257,11 @@ class Database:
     def _make_sure_of_a_file(self) -> None:
         if self.url.get_backend_name() == "postgresql":
             return
+        if sqlite3.sqlite_version_info < SQLITE_NEEDED:
+            raise CannotOpen(
+                f"a store in a file takes SQLite {'.'.join(map(str, SQLITE_NEEDED))} or newer, with STRICT tables; "
+                f"this Python has {sqlite3.sqlite_version}: use a newer Python or system, or a store in PostgreSQL"
+            )
         if self.path is None:
             if self.read_only:
                 raise CannotOpen("a store in memory is new and empty: there is nothing to be read")

@@ -45,7 +45,14 @@ def was_committed(connection: Connection, token: str) -> bool:
     if is_noted(connection, token):
         return True
     try:
-        connection.execute(insert(audit_log).values(time=EPOCH, action="", details="{}", operation=token))
-    except IntegrityError:
+        connection.execute(insert(audit_log).values(time=EPOCH, action="ask", details="{}", operation=token))
+    except IntegrityError as error:
+        if not is_duplicate(error):
+            raise
         return True
     return False
+
+
+def is_duplicate(error: IntegrityError) -> bool:
+    """Whether a row is refused because there is one like it, and not for what it holds."""
+    return getattr(error.orig, "sqlstate", None) == "23505" or "UNIQUE constraint failed" in str(error.orig)

@@ -1,5 +1,6 @@
 """The tables, as queries use them. The migrations make them, and these are the columns that they lead to. In SQLite,
-`tokens` has one more, `shown`, which only the migrations and store/records/rows.py name.
+`tokens` has one more, `shown`, which only the migrations and store/records/rows.py name. The constraints on what
+columns may have stand in the migrations alone (revision_9.py).
 
 A version is built from `content`, its canonical form (cbpe.tokenizers.description.canonical_form), and the packed
 vocabulary. Other columns and rows say the same for queries in SQL, and verify() checks that they agree with it.

@@ -28,6 +28,8 @@ def create_file(path: str) -> None:
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         make_file(aside)
+        with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
+            connection.execute("VACUUM")  # of the tables that migrations have made anew
         set_pragmas(aside, "journal_mode = WAL")
         put_in_place(aside, path)
     except OSError as error:

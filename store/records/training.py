@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from array import array
 from typing import Any
 
@@ -25,8 +26,11 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 
 def record_to_json(record: TrainingRecord) -> str:
-    """The record as text."""
+    """The record as text. Raises ValueError for a number that JSON does not have."""
     fields = record_to_fields(record)
+    for name, value in fields.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"the {name} of a training record is {value}, which no database keeps as JSON")
     for name in ARRAYS:
         fields[name] = fields[name].tolist()
     return json.dumps(fields, separators=(",", ":"), sort_keys=True)

@@ -16,6 +16,7 @@ import pytest
 from command_line import error_of, run
 from project import ROOT
 from small_models import small_tokenizer
+from unchecked import unchecked
 
 import cbpe
 from store import CannotOpen, Damaged, Failed, ModelStore, NotAStore, ReadOnly, Refused
@@ -148,7 +149,8 @@ def test_a_backup_of_an_older_schema_is_restored(store_url, tmp_path):
 
 def damage(path):
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE versions SET digest = 'x' WHERE id = 1")
+        with unchecked(connection):
+            connection.execute("UPDATE versions SET digest = 'x' WHERE id = 1")
         connection.commit()
 
 

@@ -234,7 +234,7 @@ def test_notes_in_the_log_become_digests(store_url):
             statement = "INSERT INTO audit_log (time, action, name, number, details) VALUES (:t, 'notes', 'b', :n, :d)"
             saved = datetime(2026, 1, 2, tzinfo=timezone.utc)
             connection.execute(text(statement), {"t": saved, "n": number, "d": details})
-        upgrade(connection)
+        upgrade(connection, "8")
         kept = (
             connection.execute(text("SELECT details FROM audit_log WHERE name = 'b' ORDER BY number")).scalars().all()
         )
@@ -277,9 +277,21 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(store_url, tmp_path):
         assert models.verify().ok
 
 
+# What stands for a type in a STRICT table.
+STRICT_TYPES = {"VARCHAR": "TEXT", "DATETIME": "TEXT", "BIGINT": "INTEGER", "BOOLEAN": "INTEGER", "FLOAT": "REAL"}
+
+
+def is_another_type(context, _, column, found, wanted):
+    if context.dialect.name != "sqlite":
+        return None  # Alembic compares
+    named = wanted.compile(context.dialect).partition("(")[0]
+    return str(found) != STRICT_TYPES.get(named, named)
+
+
 def test_the_migrations_lead_to_the_tables_that_queries_use(models):
     with models._database.reading() as connection:
-        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        options = {"version_table": VERSION_TABLE, "compare_type": is_another_type}
+        context = MigrationContext.configure(connection, opts=options)
         differences = compare_metadata(context, metadata)
         if connection.dialect.name == "sqlite":  # where text is computed, from a column that no query needs
             (changed,), removed = differences

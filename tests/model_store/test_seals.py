@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 from small_models import small_tokenizer
 from sqlalchemy import select, text
+from unchecked import unchecked
 
 from cbpe.tokenizers.description import describe
 from store import Damaged, ModelStore, NotFound, StoreError
@@ -32,7 +33,7 @@ def filled(models):
 def in_sql(models, *statements):
     """Change what is stored behind the store's back. {b} and {c} are the rows' ids of these names."""
     ids = {name: f"(SELECT id FROM names WHERE name = '{name}')" for name in "bc"}
-    with models._database._writer.begin() as connection:
+    with models._database._writer.begin() as connection, unchecked(connection):
         for statement in statements:
             assert connection.execute(text(statement.format(**ids))).rowcount > 0, statement
 

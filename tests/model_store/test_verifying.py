@@ -3,6 +3,7 @@
 import pytest
 from small_models import small_tokenizer
 from sqlalchemy import event, text
+from unchecked import unchecked
 
 import cbpe
 from store import Damaged, ModelStore, NotFound, verifying
@@ -26,7 +27,7 @@ def filled(models):
 
 def change(models, *statements):
     """Change what is stored behind the store's back. {text} is where a token's text is: SQLite computes `text`."""
-    with models._database._writer.begin() as connection:
+    with models._database._writer.begin() as connection, unchecked(connection):
         for statement in statements:
             statement = statement.replace("{text}", "shown" if connection.dialect.name == "sqlite" else "text")
             assert connection.execute(text(statement)).rowcount > 0
