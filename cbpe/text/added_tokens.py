@@ -4,30 +4,104 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from cbpe._core.splitting.split import Splitter
+from cbpe.text.surrogates import without_surrogates
+from cbpe.text.unicode_versions import WHITE_SPACE, WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["FLAGS", "Finders", "cut"]
+__all__ = ["FLAGS", "Finder", "Finders"]
 
-# Lists of added tokens in a tokenizer's processing: those that are looked for in normalized text, and those that are
-# not called special. They say how added tokens are found; ordinary text is not changed by them.
-FLAGS = ("normalized", "ordinary")
+# Lists of added tokens in a tokenizer's processing: those that take the white space before them, or after them, those
+# that are looked for in normalized text, those that are not called special, and those that are none within a word. They
+# say how added tokens are found; ordinary text is not changed by them.
+FLAGS = ("lstrip", "normalized", "ordinary", "rstrip", "single_word")
+
+AFTER_WHITE_SPACE = re.compile(f"[{WHITE_SPACE}]*")
+
+
+class Found(NamedTuple):
+    """How a token is found, by the text that is looked for."""
+
+    token_id: int
+    lstrip: bool
+    rstrip: bool
+    single_word: bool
+
+
+class Finder:
+    """Finds texts, and of several at one place the longest.
+
+    A token may be none within a word, or take the white space beside it. What was found is not searched again: neither
+    for a shorter token where one stood in a word, nor are the ends of tokens moved by the white space that they take.
+    """
+
+    def __init__(self, tokens: Mapping[str, Found]) -> None:
+        self.tokens = tokens
+        longest_first = sorted(tokens, key=len, reverse=True)
+        self.expression = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
+
+    def cut(self, text: str) -> Iterator[tuple[str, int | None]]:
+        """The tokens in a text, with their ids, and the stretches between them that are not empty, with None. A token
+        has the white space that it takes. (Where one takes the beginning of the next, both have it.)"""
+        start = 0
+        for match in self.expression.finditer(text):
+            found = self.tokens[match[0]]
+            first, last = match.span()
+            if found.single_word and (is_word(text[first - 1 : first]) or is_word(text[last : last + 1])):
+                continue
+            if found.lstrip:
+                while first > start and text[first - 1] in WHITE_SPACE:
+                    first -= 1
+                first = max(first, start)
+            if found.rstrip:
+                space = AFTER_WHITE_SPACE.match(text, last)
+                assert space is not None
+                last = space.end()
+            if start < first:
+                yield text[start:first], None
+            yield text[first:last], found.token_id
+            start = last
+        if start < len(text):
+            yield text[start:], None
 
 
 class Finders:
-    """Finds added tokens in two steps. Of several at one place it takes the longest."""
+    """Finds added tokens in two steps: some in the text as it is, others in what is between these, normalized."""
 
-    def __init__(self, ids: Mapping[str, int], normalized: Collection[str]) -> None:
-        first = [token for token in ids if token not in normalized]
-        second = [token for token in ids if token in normalized]
-        self.ids = ids
-        self.as_it_is = finder(first)
-        self.normalized = finder(second)
-        self.both = finder(ids)
+    def __init__(
+        self, ids: Mapping[str, int], flags: Mapping[str, Iterable[str]], normalized: Callable[[str], str]
+    ) -> None:
+        listed = {name: frozenset(flags.get(name, ())) for name in FLAGS}
+
+        def found(text: str) -> Found:
+            return Found(ids[text], *(text in listed[name] for name in ("lstrip", "rstrip", "single_word")))
+
+        late = {token: normalized(token) for token in ids if token in listed["normalized"]}
+        first = [token for token in ids if token not in late]
+        self.as_it_is = Finder({token: found(token) for token in first})
+        self.normalized = Finder({text: found(token) for token, text in late.items()})
+        # Whether text that is not normalized by then holds a token only if it holds this.
+        self.all = anywhere([*ids, *late.values()])
+        # What a search for the longest token of all does not find as it should: tokens with flags, and those that are
+        # looked for in another form.
+        odd = [token for token in ids if any(found(token)[1:])]
+        odd += [text for token, form in late.items() if form != token for text in (token, form)]
+        self.odd = anywhere(odd)
+        self.has_other_forms = any(form != token for token, form in late.items())
         # Whether it makes a difference that some are found first: one of them may begin inside of another.
-        self.in_two_steps = any(self.as_it_is.search(token) or ends_in_beginning(token, first) for token in second)
+        self.in_two_steps = any(
+            self.as_it_is.expression.search(text) or ends_in_beginning(text, first) for text in late.values()
+        )
+
+
+def anywhere(texts: Iterable[str]) -> re.Pattern[str]:
+    """An expression that finds any of some texts; without texts, nothing."""
+    return re.compile("|".join(map(re.escape, dict.fromkeys(texts))) or "(?!)")
 
 
 def ends_in_beginning(token: str, others: list[str]) -> bool:
@@ -41,20 +115,11 @@ def ends_in_beginning(token: str, others: list[str]) -> bool:
     return False
 
 
-def finder(tokens: Iterable[str]) -> re.Pattern[str]:
-    """An expression that finds the first of some texts, and the longest of several at one place. Without texts it finds
-    nothing."""
-    longest_first = sorted(tokens, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
+@cache
+def word_splitter() -> Splitter:
+    return Splitter(f"[{WORD}]")
 
 
-def cut(text: str, found_by: re.Pattern[str], ids: Mapping[str, int]) -> Iterator[tuple[str, int | None]]:
-    """The tokens in a text, with their ids, and the stretches between them that are not empty, with None."""
-    start = 0
-    for match in found_by.finditer(text):
-        if match.start() > start:
-            yield text[start : match.start()], None
-        yield match[0], ids[match[0]]
-        start = match.end()
-    if start < len(text):
-        yield text[start:], None
+def is_word(character: str) -> bool:
+    """Whether a character, or no character, is part of a word."""
+    return bool(character) and bool(word_splitter().spans(without_surrogates(character).encode()))

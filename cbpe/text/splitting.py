@@ -108,7 +108,7 @@ def may_look_ahead(pattern: str) -> bool:
 
 def unicode_version(splitter: Splitter | PythonSplitter) -> str | None:
     """The version of Unicode by which a splitter knows characters; None for that of the `regex` module."""
-    return UNICODE_VERSION if isinstance(splitter, Splitter) else None
+    return UNICODE_VERSION if isinstance(splitter, Splitter) else getattr(splitter, "unicode_version", None)
 
 
 def compile_regex(pattern: str) -> Any:

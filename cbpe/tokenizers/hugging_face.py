@@ -1,24 +1,28 @@
 """HuggingFaceTokenizer: what Hugging Face's tokenizers do around byte-level BPE, with their defaults.
 
-A tokenizer.json may ask for these steps, in this order: find added tokens in the text as it is; normalize (NFC) the
-stretches between them; find the other added tokens in those; put a space before each stretch that is left; split and
-merge it, as every Tokenizer does; and put the template's tokens around all of it. Most texts are changed by none of the
-steps: a look at such a text tells so, and it is encoded at once.
+A tokenizer.json may ask for these steps, in this order: find added tokens in the text as it is; normalize the stretches
+between them; find the other added tokens in those; split what is left by one step after another, and put a space before
+each piece; split these by a pattern and merge, as every Tokenizer does; and put the template's tokens around all of it.
+Most texts are changed by none of the steps: a look at such a text tells so, and it is encoded at once.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from array import array
 from typing import TYPE_CHECKING
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe.common.public import public, with_defaults
+from cbpe.common.wording import shown
+from cbpe.formats.hugging_face.normalizers import normalizer_of
 from cbpe.formats.hugging_face.post_processors import around, template_ids
+from cbpe.formats.hugging_face.pre_tokenizers import steps_of
 from cbpe.formats.hugging_face.processing import checked_processing
 from cbpe.formats.hugging_face.reading import loads
-from cbpe.text.added_tokens import Finders, cut
+from cbpe.text.added_tokens import FLAGS, Finders
+from cbpe.text.chains import ChainSplitter
 from cbpe.text.special_tokens import MAX_SUBSETS
+from cbpe.text.splitting import make_splitter
 from cbpe.text.templates import Template
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -30,13 +34,14 @@ if TYPE_CHECKING:
 
     from cbpe._core.text.special import SpecialTokens
     from cbpe._core.vocabulary.vocabulary import Vocabulary
+    from cbpe.text.normalizing import Normalizer
 
 __all__ = ["HuggingFaceTokenizer"]
 
 # Added tokens count as such wherever they stand.
 HUGGING_FACES_DEFAULTS = {"allowed_special": "all"}
 # The steps that look at a whole text, or at all that is between two special tokens.
-WHOLE_TEXT_STEPS = frozenset({"normalizer", "normalized", "prefix_space"})
+WHOLE_TEXT_STEPS = frozenset({"normalizer", "prefix_space", *FLAGS}) - {"ordinary"}
 Stretches = list[tuple[str, int | None]]  # a text, with the id of each stretch that is an added token
 
 
@@ -46,15 +51,17 @@ class HuggingFaceTokenizer(Tokenizer):
 
     Its special tokens are the added tokens, and text of theirs is taken as such unless allowed_special says otherwise.
     With add_special_tokens, the tokens of the file's template (such as those for the beginning and the end of a text)
-    are put around. `processing` holds what is done before and after, each only if it is done: "normalizer": "NFC";
+    are put around. `processing` holds what is done before and after, each only if it is done: "normalizer": "NFC", or
+    the list of steps as a file has them; "splits": the steps that split before the pattern does, as a file has them;
     "prefix_space": True; "template", as the file has it; "ordinary", the added tokens that the file does not call
-    special; and "normalized", those that are looked for after normalization.
+    special; "normalized", those that are looked for after normalization; "lstrip" and "rstrip", those that take the
+    white space before or after them; and "single_word", those that are none within a word.
 
-    Decoding keeps special tokens (skip_special_tokens=False). NFC goes by the Unicode version of Python's unicodedata;
-    texts of characters that are in all of these versions have one NFC. A lone surrogate is encoded as U+FFFD.
+    Decoding keeps special tokens (skip_special_tokens=False). Normalization forms go by Unicode 9.0 and lower case by
+    17.0, as in `tokenizers`. A lone surrogate is encoded as U+FFFD.
     """
 
-    __slots__ = ("_changes_nothing", "_steps")
+    __slots__ = ("_before_space", "_changes_nothing", "_normalizer", "_steps")
 
     def __init__(
         self,
@@ -98,8 +105,8 @@ class HuggingFaceTokenizer(Tokenizer):
         """Encode text, and tell where in it each token is, as Tokenizer.encode_with_offsets does. The template's tokens
         are at no character: at (0, 0) and at (len(text), len(text)).
 
-        ValueError for a text that is changed before it is encoded, by NFC or a space before it: the places would be in
-        another text.
+        ValueError for a text that is changed before it is encoded, by the normalizer or a space before it: the places
+        would be in another text.
         """,
     )
     truncate = with_defaults(
@@ -109,7 +116,7 @@ class HuggingFaceTokenizer(Tokenizer):
         """The longest prefix of the normalized text that has at most max_tokens tokens, the template's included.
 
         ValueError if max_tokens is negative or less than the template's tokens, and for a text whose normalization, or
-        space before it, depends on the added tokens in it; otherwise as Tokenizer.truncate.
+        space before it, depends on the added tokens in it or on where it ends; otherwise as Tokenizer.truncate.
         """,
     )
     encode_stream = with_defaults(
@@ -142,12 +149,14 @@ class HuggingFaceTokenizer(Tokenizer):
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
         """Make these the added tokens, in place of those there were. ValueError, and nothing is changed, where the
         template needs another one; otherwise as Tokenizer.register_special_tokens."""
-        self._refuse_contradictions(self._steps, special_tokens)
+        self._refuse_contradictions(self._steps, self._normalizer, special_tokens)
         super().register_special_tokens(special_tokens)
 
     # ---- Private: what the methods of Tokenizer are made of, with the steps around
 
     _steps: Mapping[str, Any]
+    _normalizer: Normalizer
+    _before_space: ChainSplitter | None  # what makes the pieces that each get a space before them
     _changes_nothing: bool  # of the text that is encoded
 
     def _processing(self) -> dict[str, Any]:
@@ -158,54 +167,84 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def _set_processing(self, processing: Mapping[str, Any]) -> None:
         checked = checked_processing(processing)
-        self._refuse_contradictions(checked, self.special_tokens)
+        normalizer = normalizer_of(checked.get("normalizer"))
+        self._refuse_contradictions(checked, normalizer, self.special_tokens)
         self._steps = checked
+        self._normalizer = normalizer
+        self._before_space = None
+        if "splits" in checked:
+            steps = steps_of(checked["splits"])
+            if "prefix_space" in checked:
+                self._before_space = ChainSplitter(steps, None)
+            else:
+                self._use(self._vocabulary, ChainSplitter(steps, self.pattern), self.special_tokens)
+        elif isinstance(self._splitter, ChainSplitter):
+            self._use(self._vocabulary, make_splitter(self.pattern), self.special_tokens)
         before, after = around(checked)
         self._template = Template(before, after) if before or after else None
-        self._changes_nothing = checked.keys() <= {"ordinary", "template"}
+        self._changes_nothing = checked.keys() <= {"ordinary", "splits", "template"}
         self._tables.pop("finders", None)
 
-    def _refuse_contradictions(self, processing: Mapping[str, Any], special_tokens: Mapping[str, int]) -> None:
+    def _refuse_contradictions(
+        self, processing: Mapping[str, Any], normalizer: Normalizer, special_tokens: Mapping[str, int]
+    ) -> None:
         """ValueError where the special tokens are not what the processing needs."""
         known = set(special_tokens.values())
         for token_id in template_ids(processing):
             if token_id not in self._vocabulary and token_id not in known:
                 raise ValueError(f"the template puts the token {token_id} around texts, and there is no such token")
-        if "normalizer" in processing:
-            for token in processing.get("normalized", ()):
-                if not unicodedata.is_normalized("NFC", token):
-                    raise ValueError(f"the added token {token!r} is never found in normalized text, as it is not NFC")
+        forms: dict[str, str] = {}
+        for token in processing.get("normalized", ()):
+            form = normalizer.normalized(token)
+            if token not in special_tokens:
+                continue
+            if not form:
+                raise ValueError(f"the added token {shown(token)} is never found, as nothing is left of it normalized")
+            if forms.setdefault(form, token) != token:
+                raise ValueError(f"the added tokens {shown(forms[form])} and {shown(token)} are the same normalized")
 
     def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:
         """A text that gives the ids of this one without the steps. Where there is no such text, its stretches."""
-        if self._changes_nothing:
+        if self._changes_nothing or not isinstance(text, str) or not text:
             return text
         finders = self._finders(allowed)
-        changes = "prefix_space" in self._steps or finders.in_two_steps
-        if not isinstance(text, str) or not text or not (changes or not self._is_normalized(text)):
+        if forbidden is not None:
+            self._refuse_other_forms(text, forbidden)
+        changes = "prefix_space" in self._steps or finders.in_two_steps or finders.odd.search(text) is not None
+        if not changes and self._normalizer.leaves_all_parts(text):
             return text
         if forbidden is not None:
             super()._count(text, None, forbidden)  # or it is refused
         stretches = list(self._stretches(text, finders))
-        if len(stretches) == 1 and finders.both.search(stretches[0][0]) is None:
+        if not stretches:
+            return ""
+        if len(stretches) == 1 and stretches[0][1] is None and finders.all.search(stretches[0][0]) is None:
             return stretches[0][0]
         return stretches
 
-    def _is_normalized(self, text: str) -> bool:
-        return "normalizer" not in self._steps or unicodedata.is_normalized("NFC", text)
+    def _refuse_other_forms(self, text: str, forbidden: SpecialTokens) -> None:
+        """ValueError for a text that holds a forbidden token in the form in which it is looked for."""
+        finders = self._finders(forbidden)
+        if finders.has_other_forms:
+            for stretch, token_id in self._stretches(text, finders):
+                if token_id is not None:
+                    raise ValueError(
+                        f"the text holds {shown(stretch)}, which stands for the special token {token_id} and is not "
+                        "allowed there"
+                    )
 
     def _stretches(self, text: str, finders: Finders) -> Iterator[tuple[str, int | None]]:
         """The added tokens in a text, with their ids, and the stretches between them, as they are encoded."""
-        for stretch, token_id in cut(text, finders.as_it_is, finders.ids):
+        for stretch, token_id in finders.as_it_is.cut(text):
             if token_id is not None:
                 yield stretch, token_id
                 continue
-            if "normalizer" in self._steps:
-                stretch = unicodedata.normalize("NFC", stretch)
-            for inner, inner_id in cut(stretch, finders.normalized, finders.ids):
-                if inner_id is None and "prefix_space" in self._steps and not inner.startswith(" "):
-                    inner = " " + inner
-                yield inner, inner_id
+            for inner, inner_id in finders.normalized.cut(self._normalizer.normalized(stretch)):
+                if inner_id is None and "prefix_space" in self._steps:
+                    for piece in self._before_space.split(inner) if self._before_space is not None else [inner]:
+                        yield piece if piece.startswith(" ") else " " + piece, None
+                else:
+                    yield inner, inner_id
 
     def _finders(self, allowed: SpecialTokens | None) -> Finders:
         """What finds these tokens."""
@@ -216,7 +255,7 @@ class HuggingFaceTokenizer(Tokenizer):
         if key not in found:
             if len(found) >= MAX_SUBSETS:
                 found.clear()
-            found[key] = Finders(ids, self._steps.get("normalized", ()))
+            found[key] = Finders(ids, self._steps, self._normalizer.normalized)
         return found[key]
 
     def _encode(
@@ -262,7 +301,10 @@ class HuggingFaceTokenizer(Tokenizer):
         prepared = self._prepared(text, allowed, forbidden)
         stretches: Stretches = [(prepared, None)] if isinstance(prepared, str) else prepared
         if isinstance(text, str) and "".join(stretch for stretch, _ in stretches) != text:
-            raise ValueError("NFC or a space before it changes this text: there are no places in it for its tokens")
+            raise ValueError(
+                "what is done to this text before it is encoded (the normalizer, a space before it) changes it: there "
+                "are no places in it for its tokens"
+            )
         if isinstance(prepared, str):
             return super()._encode_with_offsets(prepared, allowed, forbidden)
         ids: list[int] = []
@@ -342,24 +384,28 @@ class HuggingFaceTokenizer(Tokenizer):
         self, text: str, max_tokens: int, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
     ) -> str:
         prepared = self._prepared(text, allowed, None)
-        if not isinstance(prepared, str):
-            stretches, finders = prepared, self._finders(allowed)
-            prepared = "".join(stretch for stretch, _ in stretches)
-            # Its prefixes are encoded as they stand if its own stretches are those of the text.
-            if (
-                "prefix_space" in self._steps
-                or finders.in_two_steps
-                or not self._is_normalized(prepared)
-                or list(self._stretches(prepared, finders)) != stretches
-            ):
-                raise ValueError(
-                    "what is done to this text depends on the added tokens in it, so that its prefixes are not known: "
-                    "truncate what is between them"
-                )
-        found = super()._truncate(prepared, max_tokens, allowed, forbidden)
+        whole = prepared if isinstance(prepared, str) else "".join(stretch for stretch, _ in prepared)
+        if not (self._changes_nothing or self._knows_prefixes(whole, prepared, self._finders(allowed))):
+            raise ValueError(
+                "what is done to this text depends on the added tokens in it, or on where it ends, so that its "
+                "prefixes are not known: truncate what is between the tokens, or what is normalized"
+            )
+        found = super()._truncate(whole, max_tokens, allowed, forbidden)
         if "prefix_space" in self._steps and found and not text.startswith(" "):
             found = found[1:]
         return found
+
+    def _knows_prefixes(self, whole: str, prepared: str | Stretches, finders: Finders) -> bool:
+        """Whether the prefixes of a prepared text are encoded as they stand, and are those of the text: no step changes
+        any of them, and its own stretches are those of the text."""
+        if not isinstance(whole, str):
+            return True  # it is no text, which is refused elsewhere
+        if self._before_space is not None or finders.odd.search(whole) or not self._normalizer.leaves_all_parts(whole):
+            return False
+        if isinstance(prepared, str):
+            return True
+        depends = "prefix_space" in self._steps or finders.in_two_steps
+        return not depends and list(self._stretches(whole, finders)) == prepared
 
 
 def listed(texts: Iterable[str]) -> list[str]:

@@ -240,20 +240,24 @@ def test_what_is_done_around_can_be_given():
 @pytest.mark.parametrize(
     ("processing", "message"),
     [
-        ({"normalizer": "NFKC"}, "only NFC"),
+        ({"normalizer": "NFKC"}, 'normalizer is "NFKC": a list should be here'),
+        ({"normalizer": [{"type": "Nmt"}]}, r"normalizer\[0\] is .*only NFC, NFD"),
+        ({"splits": [{"type": "Metaspace"}]}, r"splits\[0\] is .*before ByteLevel, only"),
+        ({"splits": {}}, "splits is .*a list should be here"),
         ({"prefix_space": "yes"}, "prefix_space"),
         ({"lowercase": True}, "has a 'lowercase', which is not known"),
         ({"template": {"single": []}}, "has no 'pair'"),
         ({"template": {name: part for name, part in TEMPLATE.items() if name != "type"}}, "no such token"),
         ({"ordinary": "x"}, "a list should be here"),
         ({"normalized": [1]}, "a list of added tokens"),
-        ({"normalizer": "NFC", "normalized": ["e\u0301"]}, "is never found in normalized text"),
+        ({"normalizer": [{"type": "StripAccents"}], "normalized": ["\u0301"]}, "is never found, as nothing is left"),
+        ({"normalizer": "NFC", "normalized": ["\u00e9", "e\u0301"]}, "are the same normalized"),
     ],
 )
 def test_processing_that_is_not_known_is_refused(processing, message):
     vocabulary = TOKENIZERS["plain"]._vocabulary
     with pytest.raises(ValueError, match=message):
-        HuggingFaceTokenizer(vocabulary, None, {"e\u0301": 999}, processing=processing)
+        HuggingFaceTokenizer(vocabulary, None, {"e\u0301": 999, "\u00e9": 998, "\u0301": 997}, processing=processing)
 
 
 def test_other_added_tokens_can_be_put_in_place():

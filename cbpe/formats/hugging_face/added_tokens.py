@@ -2,46 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from cbpe.formats.hugging_face.values import fields, flag, refuse
 
-__all__ = ["read_added_tokens"]
+__all__ = ["read_added_tokens", "written_token"]
 
 # What is looked for at every place of a text: more would take very long.
 MAX_ADDED_TOKENS = 100_000
 MAX_ADDED_LENGTH = 1000
+TAKING = ("single_word", "lstrip", "rstrip")
 
 
 def read_added_tokens(value: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str, list[str]]]:
-    """The added tokens with their ids, and which of them are `ordinary` (not special), and which are looked for in the
-    text after it has been `normalized`."""
+    """The added tokens with their ids, and lists of those with a flag: see FLAGS in cbpe/text/added_tokens.py."""
     added: dict[str, int] = {}
     flags: dict[str, list[str]] = {}
     if not isinstance(value, list):
         refuse("added_tokens", value, "a list should be here")
-    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
     next_id = len(vocab)
     for i, token in enumerate(value):
         path = f"added_tokens[{i}]"
-        fields(token, path, ("id", "content"), names)
+        fields(token, path, ("id", "content"), ("normalized", "special", *TAKING))
         text, token_id = token["content"], token["id"]
         if not isinstance(text, str) or not text or text in added:
             refuse(f"{path}.content", text, "a text that is not empty and not there twice should be here")
         if len(text) > MAX_ADDED_LENGTH or i >= MAX_ADDED_TOKENS:
             limits = f"up to {MAX_ADDED_TOKENS:,} added tokens of up to {MAX_ADDED_LENGTH:,} characters are supported"
             refuse(f"{path}.content", text, limits)
-        for name in names[:3]:
-            if flag(token, path, name, False):
-                refuse(f"{path}.{name}", True, f"only false is supported ({text[:80]!r})")
         # Whatever the file says, tokenizers takes the vocabulary's id, or gives the next one after the vocabulary.
         expected = vocab.get(text, next_id)
         if type(token_id) is not int or token_id != expected:
             refuse(f"{path}.id", token_id, f"tokenizers would give {text[:80]!r} the id {expected}")
         next_id += text not in vocab
         added[text] = token_id
+        for name in TAKING:
+            if flag(token, path, name, False):
+                flags.setdefault(name, []).append(text)
         if not flag(token, path, "special", False):
             flags.setdefault("ordinary", []).append(text)
         if flag(token, path, "normalized", not token.get("special", False)):
             flags.setdefault("normalized", []).append(text)
     return added, flags
+
+
+def written_token(text: str, token_id: int, processing: Mapping[str, Any]) -> dict[str, Any]:
+    """An added token as a file has it."""
+    return {
+        "id": token_id,
+        "content": text,
+        "single_word": text in processing.get("single_word", ()),
+        "lstrip": text in processing.get("lstrip", ()),
+        "rstrip": text in processing.get("rstrip", ()),
+        "normalized": text in processing.get("normalized", ()),
+        "special": text not in processing.get("ordinary", ()),
+    }

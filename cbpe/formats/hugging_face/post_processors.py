@@ -7,25 +7,71 @@ from typing import Any
 
 from cbpe._core.text.shown import shown
 from cbpe.formats.hugging_face.pre_tokenizers import read_byte_level
-from cbpe.formats.hugging_face.values import as_list, fields, flattened, is_id, kind_of, refuse
+from cbpe.formats.hugging_face.values import as_list, fields, flag, flattened, is_id, kind_of, refuse
 
 MAX_TEMPLATE_IDS = 10_000  # around one text, or two
+WRAPPING = ("RobertaProcessing", "BertProcessing")
 
 __all__ = ["around", "checked_template", "read_post_processor", "template_ids"]
 
 
 def read_post_processor(value: object) -> dict[str, Any] | None:
-    """The template, if there is one."""
-    template = None
+    """The template, if there is one. Several steps that put tokens around are one template."""
+    template: dict[str, Any] | None = None
+    wrapped: list[dict[str, Any]] = []
     for path, step in flattened(value, "post_processor", "processors"):
         kind = kind_of(step, path)
         if kind == "ByteLevel":  # which changes offsets only
             read_byte_level(step, path)
-            continue
-        if kind != "TemplateProcessing" or template is not None:
-            refuse(path, step, "only ByteLevel and a single TemplateProcessing are supported")
-        template = checked_template(step, path)
-    return template
+        elif kind in WRAPPING:
+            wrapped.append(checked_wrapping(step, path))
+        elif kind != "TemplateProcessing" or template is not None:
+            known = "ByteLevel, RobertaProcessing, BertProcessing and a single TemplateProcessing"
+            refuse(path, step, f"only {known} are supported")
+        else:
+            template = checked_template(step, path)
+    if template is not None and wrapped:
+        refuse("post_processor", value, "a TemplateProcessing beside another that puts tokens around is not supported")
+    return checked_template(template_of(wrapped), "post_processor") if wrapped else template
+
+
+def checked_wrapping(step: Any, path: str) -> dict[str, Any]:
+    """A step that puts one token before a text and one after it. (Offsets are not looked at.)"""
+    others = ("trim_offsets", "add_prefix_space") if step["type"] == "RobertaProcessing" else ()
+    fields(step, path, ("type", "sep", "cls"), others)
+    for name in others:
+        flag(step, path, name, True)
+    for name in ("sep", "cls"):
+        token = step[name]
+        if not isinstance(token, list) or len(token) != 2 or not isinstance(token[0], str) or not is_id(token[1]):
+            refuse(f"{path}.{name}", token, "a token and its id should be here")
+    return dict(step)
+
+
+def template_of(steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """The template that is the same as some steps of which each puts its tokens around what the one before has made."""
+    tokens: dict[str, int] = {}
+    around = {name: [{"Sequence": {"id": name, "type_id": i}}] for i, name in enumerate("AB")}
+    for step in steps:
+        for text, token_id in (step["cls"], step["sep"]):
+            if tokens.setdefault(text, token_id) != token_id:
+                refuse("post_processor", text, f"it has the ids {tokens[text]} and {token_id}")
+        cls, sep = (step[name][0] for name in ("cls", "sep"))
+        around["A"] = [special(cls, 0), *around["A"], special(sep, 0)]
+        if step["type"] == "RobertaProcessing":  # to which all is of the first type
+            of_first = [{kind: {**inner, "type_id": 0}} for piece in around["B"] for kind, inner in piece.items()]
+            around["B"] = [special(sep, 0), *of_first, special(sep, 0)]
+        else:
+            around["B"] = [*around["B"], special(sep, 1)]
+    return {
+        "single": around["A"],
+        "pair": around["A"] + around["B"],
+        "special_tokens": {text: {"id": text, "ids": [tokens[text]], "tokens": [text]} for text in tokens},
+    }
+
+
+def special(text: str, type_id: int) -> dict[str, Any]:
+    return {"SpecialToken": {"id": text, "type_id": type_id}}
 
 
 def checked_template(value: Any, path: str) -> dict[str, Any]:

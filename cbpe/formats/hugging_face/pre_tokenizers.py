@@ -5,29 +5,47 @@ from __future__ import annotations
 from typing import Any
 
 from cbpe._core.analysis.coverage import covers_all_text
-from cbpe.formats.hugging_face.oniguruma import from_oniguruma
-from cbpe.formats.hugging_face.values import fields, flag, flattened, kind_of, refuse
+from cbpe.formats.gpt2 import PATTERNS
+from cbpe.formats.hugging_face.normalizers import expression
+from cbpe.formats.hugging_face.oniguruma import to_oniguruma
+from cbpe.formats.hugging_face.values import as_list, fields, flag, flattened, kind_of, refuse
+from cbpe.text.chains import BEHAVIORS, Step
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN
+from cbpe.text.unicode_versions import NUMERIC, PUNCTUATION, WORD
 
-__all__ = ["read_byte_level", "read_pre_tokenizer"]
+__all__ = ["byte_level", "checked_splits", "read_byte_level", "read_pre_tokenizer", "steps_of", "written_pre_tokenizer"]
+
+MAX_STEPS = 50
+KNOWN = "Split, Digits, Punctuation, Whitespace and WhitespaceSplit"
 
 
-def read_pre_tokenizer(value: object) -> tuple[str | None, bool]:
-    """The split pattern, and whether a space is put before a text."""
+def read_pre_tokenizer(value: object) -> tuple[str | None, dict[str, Any]]:
+    """The split pattern, and what processing has besides: whether a space is put before each piece ("prefix_space"),
+    and the steps that split before the pattern does ("splits")."""
     steps = flattened(value, "pre_tokenizer", "pretokenizers")
     if not steps or kind_of(steps[-1][1], steps[-1][0]) != "ByteLevel":
         refuse("pre_tokenizer", value, "only byte-level BPE is supported, where ByteLevel comes last")
     path, last = steps.pop()
     prefix_space, use_regex = read_byte_level(last, path)
-    if not steps:
-        return GPT2_SPLIT_PATTERN if use_regex else None, prefix_space
-    for where, step in steps:
-        if kind_of(step, where) != "Split" or len(steps) > 1:
-            refuse(where, step, "before ByteLevel, only a single Split is supported")
-    if use_regex or prefix_space:
-        name = "use_regex" if use_regex else "add_prefix_space"
-        refuse(f"{path}.{name}", True, "after a Split, only false is supported")
-    return read_split(steps[0][1], steps[0][0]), False
+    pattern = GPT2_SPLIT_PATTERN if use_regex else None
+    splits = [checked_split(step, where) for where, step in steps]
+    processing: dict[str, Any] = {"prefix_space": True} if prefix_space else {}
+    if len(splits) > MAX_STEPS:
+        raise ValueError(f"the pre-tokenizer has {len(splits):,} steps: at most {MAX_STEPS} are supported")
+    if not prefix_space and not use_regex and len(splits) == 1:
+        step = step_of(splits[0], steps[0][0])
+        if is_one_pattern(step):
+            return step.pattern, processing
+    if splits:
+        processing["splits"] = splits
+    return pattern, processing
+
+
+def is_one_pattern(step: Step) -> bool:
+    """Whether the pieces of a step are the matches of its pattern."""
+    if step.behavior == "Isolated":
+        return covers_all_text(step.pattern)
+    return step.behavior == "Removed" and step.invert
 
 
 def read_byte_level(value: Any, path: str) -> tuple[bool, bool]:
@@ -37,19 +55,77 @@ def read_byte_level(value: Any, path: str) -> tuple[bool, bool]:
     return flag(value, path, "add_prefix_space", True), flag(value, path, "use_regex", True)
 
 
-def read_split(value: Any, path: str) -> str:
-    """The pattern of a Split whose pieces are its matches."""
-    fields(value, path, ("type", "pattern", "behavior"), ("invert",))
-    how = (value["behavior"], flag(value, path, "invert", False))
-    expression = fields(value["pattern"], f"{path}.pattern", (), ("Regex", "String"))
-    regex = expression.get("Regex")
-    if len(expression) != 1 or not isinstance(regex, str):
-        refuse(f"{path}.pattern", expression, "only a Regex is supported")
-    try:
-        pattern = from_oniguruma(regex)
-    except ValueError as error:
-        raise ValueError(f"{path}.pattern.Regex is {regex[:80]!r}: {error}") from None
-    if how != ("Removed", True) and (how[0] != "Isolated" or not covers_all_text(pattern)):
-        why = "only Removed with invert, and Isolated with a pattern that leaves no text between its matches"
-        refuse(path, {**value, "pattern": "..."}, f"{why}, are supported")
-    return pattern
+def checked_split(step: Any, path: str) -> dict[str, Any]:
+    """One step with all that it needs. ValueError for one that cannot be done exactly."""
+    kind = kind_of(step, path)
+    checked: dict[str, Any] = {"type": kind}
+    if kind == "Split":
+        fields(step, path, ("type", "pattern", "behavior"), ("invert",))
+        checked |= {"pattern": step["pattern"], "behavior": step["behavior"]}
+        checked["invert"] = flag(step, path, "invert", False)
+    elif kind == "Digits":
+        fields(step, path, ("type",), ("individual_digits",))
+        checked["individual_digits"] = flag(step, path, "individual_digits", False)
+    elif kind == "Punctuation":
+        fields(step, path, ("type",), ("behavior",))
+        checked["behavior"] = step.get("behavior", "Isolated")
+    elif kind in ("Whitespace", "WhitespaceSplit"):
+        fields(step, path, ("type",))
+    else:
+        refuse(path, step, f"before ByteLevel, only {KNOWN} are supported")
+    if checked.get("behavior", "Isolated") not in BEHAVIORS:
+        refuse(f"{path}.behavior", checked["behavior"], f"one of {', '.join(BEHAVIORS)} should be here")
+    step_of(checked, path)  # or it is refused
+    return checked
+
+
+def checked_splits(value: object) -> list[dict[str, Any]]:
+    """The steps that processing has. ValueError for what are none."""
+    steps = as_list(value, "splits")
+    if len(steps) > MAX_STEPS:
+        raise ValueError(f"splits has {len(steps):,} steps: at most {MAX_STEPS} are supported")
+    return [checked_split(step, f"splits[{i}]") for i, step in enumerate(steps)]
+
+
+def steps_of(splits: list[dict[str, Any]]) -> list[Step]:
+    """How the steps that processing has split."""
+    return [step_of(step, f"splits[{i}]") for i, step in enumerate(splits)]
+
+
+def step_of(step: dict[str, Any], path: str) -> Step:
+    kind = step["type"]
+    if kind == "Split":
+        return Step(expression(step["pattern"], f"{path}.pattern"), step["behavior"], step["invert"])
+    if kind == "Digits":
+        return Step(f"[{NUMERIC}]", "Isolated" if step["individual_digits"] else "Contiguous")
+    if kind == "Punctuation":
+        return Step(f"[{PUNCTUATION}]", step["behavior"])
+    if kind == "Whitespace":
+        return Step(rf"[{WORD}]+|[^{WORD}\s]+", "Removed", invert=True)
+    return Step(r"\s", "Removed")
+
+
+# ---- Writing
+
+
+def byte_level(*, use_regex: bool, prefix_space: bool = False) -> dict[str, Any]:
+    return {"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": True, "use_regex": use_regex}
+
+
+def written_pre_tokenizer(
+    pattern: str | None, prefix_space: bool, splits: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    """The pre-tokenizer of a file. ValueError where the pattern may mean something else there."""
+    steps = list(splits or [])
+    is_known = pattern is None or pattern in PATTERNS
+    if pattern is not None and not is_known:
+        if prefix_space:
+            raise ValueError(
+                "Hugging Face's format puts a space before a text only where GPT-2's pattern splits it, or none does"
+            )
+        regex = to_oniguruma(pattern)
+        covers = covers_all_text(pattern)
+        behavior = "Isolated" if covers else "Removed"
+        steps.append({"type": "Split", "pattern": {"Regex": regex}, "behavior": behavior, "invert": not covers})
+    last = byte_level(use_regex=pattern is not None and is_known, prefix_space=prefix_space)
+    return {"type": "Sequence", "pretokenizers": [*steps, last]} if steps else last

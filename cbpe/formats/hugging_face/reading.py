@@ -6,6 +6,7 @@ ids and bytes, such as what it says of offsets, is left out when the file is wri
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
@@ -15,11 +16,18 @@ from cbpe.formats.hugging_face.model import read_merges, read_model, read_vocab,
 from cbpe.formats.hugging_face.normalizers import read_normalizer
 from cbpe.formats.hugging_face.post_processors import read_post_processor, template_ids
 from cbpe.formats.hugging_face.pre_tokenizers import read_pre_tokenizer
+from cbpe.formats.hugging_face.processing import refuse_taken_space
 from cbpe.formats.hugging_face.values import fields, refuse
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File, parse_json
 
 __all__ = ["load", "loads", "recognises"]
+
+# Parts that change no ids of a text that fits, with the fields that they need and those that they may have.
+LEFT_ASIDE = (
+    ("truncation", ("max_length", "strategy", "stride"), ("direction",)),
+    ("padding", ("strategy", "pad_id", "pad_type_id", "pad_token"), ("direction", "pad_to_multiple_of")),
+)
 
 
 def recognises(file: File) -> bool:
@@ -44,22 +52,29 @@ def read(content: Any) -> Parts:
     fields(content, "tokenizer.json", ("model",), ("version", *parts))
     if content.get("version", "1.0") != "1.0":
         refuse("version", content["version"], "only 1.0 is known")
-    for path in ("truncation", "padding"):
+    model = content["model"]
+    if isinstance(model, dict) and model.get("type", "BPE") != "BPE":
+        refuse("model.type", model["type"], "only BPE is supported")
+    for path, needed, others in LEFT_ASIDE:
         if content.get(path) is not None:
-            refuse(path, content[path], "set it to null, and do that with the ids")
+            fields(content[path], path, needed, others)
+            warnings.warn(
+                f"the {path} in the tokenizer.json is left aside: ids are neither cut off nor filled in", stacklevel=2
+            )
     processing: dict[str, Any] = {}
-    if read_normalizer(content.get("normalizer")):
-        processing["normalizer"] = "NFC"
-    pattern, prefix_space = read_pre_tokenizer(content.get("pre_tokenizer"))
-    if prefix_space:
-        processing["prefix_space"] = True
+    normalizer = read_normalizer(content.get("normalizer"))
+    if normalizer is not None:
+        processing["normalizer"] = normalizer
+    pattern, splitting = read_pre_tokenizer(content.get("pre_tokenizer"))
+    processing.update(splitting)
     template = read_post_processor(content.get("post_processor"))
     if template is not None:
         processing["template"] = template
     read_decoder(content.get("decoder"))
-    vocab, merges, whole_pieces = read_model(content["model"])
+    vocab, merges, whole_pieces = read_model(model)
     added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
     processing.update(flags)
+    refuse_taken_space(processing)
     take_added_tokens(vocab, merges, added_tokens, whole_pieces)
     tokens = read_vocab(vocab)
     if template is not None:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from cbpe._core.text.shown import shown
 
-__all__ = ["MAX_ID", "as_list", "fields", "flag", "flattened", "is_id", "kind_of", "refuse"]
+__all__ = ["MAX_ID", "as_list", "fields", "flag", "flattened", "is_id", "kind_of", "refuse", "text_of"]
 
 MAX_ID = 2**32 - 2
 
@@ -71,3 +71,12 @@ def as_list(value: Any, path: str) -> list[Any]:
 
 def is_id(value: object) -> bool:
     return type(value) is int and 0 <= value <= MAX_ID
+
+
+def text_of(value: object, path: str, most: int) -> str:
+    """A text of no more than so many characters, which UTF-8 can hold."""
+    if not isinstance(value, str):
+        refuse(path, value, "a text should be here")
+    if len(value) > most or any("\ud800" <= character <= "\udfff" for character in value):
+        refuse(path, value, f"a text of at most {most:,} characters, without lone surrogates, should be here")
+    return value

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
-from cbpe._core.analysis.coverage import covers_all_text
 from cbpe._core.text.shown import shown
 from cbpe.formats.checks import refuse_shared_bytes
-from cbpe.formats.gpt2 import PATTERNS, spell, spells_other_text, unspell
-from cbpe.formats.hugging_face.oniguruma import to_oniguruma
+from cbpe.formats.gpt2 import spell, spells_other_text, unspell
+from cbpe.formats.hugging_face.added_tokens import written_token
+from cbpe.formats.hugging_face.normalizers import written_normalizer
+from cbpe.formats.hugging_face.pre_tokenizers import byte_level, written_pre_tokenizer
 from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import refuse_shared_ids
 
@@ -42,15 +42,16 @@ def dumps(parts: Parts) -> bytes:
                 f"Hugging Face's format, where whole pieces are looked up, would take {shown(spelled_text)} for the "
                 f"special token {shown(text)}"
             )
-    normalizer = {"type": "NFC"} if processing.get("normalizer") else None
     template = processing.get("template")
     content = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": [written_token(*item, processing) for item in by_id(parts.special_tokens)],
-        "normalizer": normalizer,
-        "pre_tokenizer": written_pre_tokenizer(parts.pattern, bool(processing.get("prefix_space"))),
+        "normalizer": written_normalizer(processing.get("normalizer")),
+        "pre_tokenizer": written_pre_tokenizer(
+            parts.pattern, bool(processing.get("prefix_space")), processing.get("splits")
+        ),
         "post_processor": {"type": "TemplateProcessing", **template} if template else byte_level(use_regex=True),
         "decoder": byte_level(use_regex=True),
         "model": {
@@ -74,33 +75,3 @@ def dumps(parts: Parts) -> bytes:
 
 def by_id(ids: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(ids.items(), key=lambda item: item[1])
-
-
-def written_token(text: str, token_id: int, processing: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "id": token_id,
-        "content": text,
-        "single_word": False,
-        "lstrip": False,
-        "rstrip": False,
-        "normalized": text in processing.get("normalized", ()),
-        "special": text not in processing.get("ordinary", ()),
-    }
-
-
-def byte_level(*, use_regex: bool, prefix_space: bool = False) -> dict[str, Any]:
-    return {"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": True, "use_regex": use_regex}
-
-
-def written_pre_tokenizer(pattern: str | None, prefix_space: bool) -> dict[str, Any]:
-    if pattern is None or pattern in PATTERNS:
-        return byte_level(use_regex=pattern is not None, prefix_space=prefix_space)
-    regex = to_oniguruma(pattern)
-    covers = covers_all_text(pattern)
-    split = {
-        "type": "Split",
-        "pattern": {"Regex": regex},
-        "behavior": "Isolated" if covers else "Removed",
-        "invert": not covers,
-    }
-    return {"type": "Sequence", "pretokenizers": [split, byte_level(use_regex=False)]}

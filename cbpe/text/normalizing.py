@@ -1,0 +1,163 @@
+"""Normalizes text by the steps of a tokenizer.json, as Hugging Face's `tokenizers` does.
+
+Its normalization forms go by Unicode 9.0, its lower case by 17.0. What the versions since have added to Python's own
+functions is left aside or put right here, so that the results do not depend on the version of Python.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from cbpe._core.splitting.split import Splitter
+from cbpe.text.surrogates import without_surrogates
+from cbpe.text.unicode_versions import LATER_LOWERCASE, LATER_THAN_9, MARKS_IN_9_ALONE, WHITE_SPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, Literal
+
+    Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+__all__ = ["FORMS", "Normalizer"]
+
+FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
+# What these leave as it is, they leave as it is in every part of it, too.
+PARTWISE = frozenset({*FORMS, "Lowercase", "StripAccents"})
+
+
+class Normalizer:
+    """Steps that a text goes through one after another, each as a tokenizer.json has it. The patterns of a Replace are
+    cbpe's. The steps are taken to be valid.
+
+    >>> Normalizer([{"type": "NFKC"}, {"type": "Lowercase"}]).normalized("\\ufb01NE")
+    'fine'
+    """
+
+    def __init__(self, steps: Iterable[Mapping[str, Any]]) -> None:
+        self.steps = [(step["type"], step_function(step)) for step in steps]
+        replaced = (step["pattern"] for step in steps if step["type"] == "Replace")
+        self.is_partwise = all(name in PARTWISE or name == "Replace" for name, _ in self.steps) and all(
+            "String" in pattern for pattern in replaced
+        )
+
+    def normalized(self, text: str) -> str:
+        """The text after all steps."""
+        for _, function in self.steps:
+            text = function(text)
+        return text
+
+    def leaves_all_parts(self, text: str) -> bool:
+        """Whether it is certain that no step changes the text or any part of it."""
+        return self.is_partwise and all(
+            # To look at a text takes less time than to make it anew.
+            is_normalized(name, text) if name in FORMS else function(text) == text
+            for name, function in self.steps
+        )
+
+
+def step_function(step: Mapping[str, Any]) -> Callable[[str], str]:
+    """What a step makes of a text."""
+    name = step["type"]
+    if name in FORMS:
+        return partial(in_form, name)
+    if name == "Lowercase":
+        return lowercase
+    if name == "StripAccents":
+        return partial(without_accents, Accents())
+    if name == "Strip":
+        return partial(strip, left=step["strip_left"], right=step["strip_right"])
+    if name == "Prepend":
+        return partial(prepend, step["prepend"])
+    assert name == "Replace", name
+    if "String" in step["pattern"]:
+        return partial(replace_text, step["pattern"]["String"], step["content"])
+    return partial(replace_matches, Splitter(step["pattern"]["Regex"]), step["content"])
+
+
+# ---- The forms of normalization
+
+
+@cache
+def later_than_9() -> re.Pattern[str]:
+    return re.compile(f"([{LATER_THAN_9}]+)")
+
+
+def is_normalized(form: Form, text: str) -> bool:
+    """Whether it is certain that a form by Unicode 9.0 leaves a text as it is: what a later version does not change, an
+    earlier one does not."""
+    return unicodedata.is_normalized(form, text)
+
+
+def in_form(form: Form, text: str) -> str:
+    """A text in a form by Unicode 9.0."""
+    if is_normalized(form, text):
+        return text
+    parts = later_than_9().split(text)
+    # At odd places are characters that 9.0 does not know.
+    parts[::2] = [unicodedata.normalize(form, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+class Accents(dict[int, "int | None"]):
+    """A table for str.translate that leaves out the marks of Unicode 9.0. Filled as characters come up."""
+
+    def __missing__(self, code_point: int) -> int | None:
+        character = chr(code_point)
+        is_mark = unicodedata.category(character)[0] == "M" and later_than_9().match(character) is None
+        self[code_point] = None if is_mark or character in MARKS_IN_9_ALONE else code_point
+        return self[code_point]
+
+
+def without_accents(table: Accents, text: str) -> str:
+    return text if text.isascii() else text.translate(table)
+
+
+# ---- Lower case
+
+
+@cache
+def later_lowercase() -> tuple[re.Pattern[str], dict[int, int]]:
+    """An expression for upper case that Python may not know, and the table of its lower case."""
+    table = {
+        code_point: lower + code_point - first
+        for first, last, step, lower in LATER_LOWERCASE
+        for code_point in range(first, last + 1, step)
+    }
+    return re.compile(f"[{''.join(map(chr, table))}]"), table
+
+
+def lowercase(text: str) -> str:
+    """Every character in lower case by Unicode 17.0, whatever stands beside it: a sigma at the end of a word, too."""
+    text = text.replace("\u03a3", "\u03c3").lower()
+    found, table = later_lowercase()
+    return text.translate(table) if not text.isascii() and found.search(text) else text
+
+
+# ---- Other steps
+
+
+def strip(text: str, *, left: bool, right: bool) -> str:
+    text = text.lstrip(WHITE_SPACE) if left else text
+    return text.rstrip(WHITE_SPACE) if right else text
+
+
+def prepend(before: str, text: str) -> str:
+    return before + text if text else text
+
+
+def replace_text(old: str, new: str, text: str) -> str:
+    return text.replace(old, new)
+
+
+def replace_matches(splitter: Splitter, new: str, text: str) -> str:
+    """A text with all matches of a pattern replaced."""
+    data = without_surrogates(text).encode()
+    parts: list[bytes] = []
+    end = 0
+    for start, next_end in splitter.spans(data):
+        parts += [data[end:start], new.encode()]
+        end = next_end
+    return b"".join([*parts, data[end:]]).decode()
