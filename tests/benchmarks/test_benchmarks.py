@@ -35,7 +35,7 @@ def texts(tmp_path_factory):
     """A folder with a tiny text for each corpus."""
     folder = tmp_path_factory.mktemp("corpora")
     for name in corpora.CORPORA:
-        (folder / f"{name}.txt").write_text(f"the {name} cat sat on the mat; 猫\n" * 300, encoding="utf-8")
+        (folder / f"{name}.txt").write_text(f"the {name} cat sat on the mat; 猫\n" * 60, encoding="utf-8")
     return folder
 
 

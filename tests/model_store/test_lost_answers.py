@@ -24,9 +24,9 @@ CHANGES = {
 
 
 @pytest.fixture
-def proxy(postgresql_url):
-    proxy = Proxy(postgresql_url)
-    with ModelStore(postgresql_url) as models:
+def proxy(postgresql_store_url):
+    proxy = Proxy(postgresql_store_url)
+    with ModelStore(postgresql_store_url) as models:
         for number in range(3):
             models.save(small_tokenizer(number), "a")
         models.set_alias("a", "prod", "a@2")
@@ -40,8 +40,8 @@ def state(models):
 
 @pytest.mark.parametrize("answers_only", [True, False])
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_whose_commit_or_answer_is_lost_is_done_once(proxy, postgresql_url, change, answers_only):
-    with ModelStore(proxy.url) as models, ModelStore(postgresql_url) as others:
+def test_a_change_whose_commit_or_answer_is_lost_is_done_once(proxy, postgresql_store_url, change, answers_only):
+    with ModelStore(proxy.url) as models, ModelStore(postgresql_store_url) as others:
         _, log = state(others)
         proxy.lose, proxy.answers_only = 1, answers_only
         result = CHANGES[change](models)
@@ -57,8 +57,8 @@ def test_a_change_whose_commit_or_answer_is_lost_is_done_once(proxy, postgresql_
         assert models.versions() == versions
 
 
-def test_an_answer_that_is_lost_again_and_again_is_found_out_in_the_end(proxy, postgresql_url):
-    with ModelStore(proxy.url) as models, ModelStore(postgresql_url) as others:
+def test_an_answer_that_is_lost_again_and_again_is_found_out_in_the_end(proxy, postgresql_store_url):
+    with ModelStore(proxy.url) as models, ModelStore(postgresql_store_url) as others:
         proxy.lose, proxy.answers_only = 3, False
         assert models.delete("a").reference == "a@3"
         assert proxy.lose == 0
@@ -66,9 +66,9 @@ def test_an_answer_that_is_lost_again_and_again_is_found_out_in_the_end(proxy, p
 
 
 @pytest.mark.parametrize("answers_only", [True, False])
-def test_what_cannot_be_found_out_is_said_to_be_uncertain(proxy, postgresql_url, answers_only, monkeypatch):
+def test_what_cannot_be_found_out_is_said_to_be_uncertain(proxy, postgresql_store_url, answers_only, monkeypatch):
     monkeypatch.setattr("store.database.opening.SECONDS_TO_FIND_OUT", 0.5)
-    with ModelStore(proxy.url) as models, ModelStore(postgresql_url) as others:
+    with ModelStore(proxy.url) as models, ModelStore(postgresql_store_url) as others:
         proxy.lose, proxy.answers_only, proxy.down_after = 1, answers_only, True
         with pytest.raises(Uncertain, match="it may have been done: ask was_done") as error:
             models.delete("a")
@@ -78,7 +78,7 @@ def test_what_cannot_be_found_out_is_said_to_be_uncertain(proxy, postgresql_url,
             models.was_done(error.value.operation)
         proxy.down = False
         assert models.was_done(error.value.operation) is answers_only
-        with ModelStore(postgresql_url, read_only=True) as reader:
+        with ModelStore(postgresql_store_url, read_only=True) as reader:
             assert reader.was_done(error.value.operation) is answers_only
         if not models.was_done(error.value.operation):
             models.delete("a")

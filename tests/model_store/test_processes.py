@@ -14,29 +14,29 @@ from store import ModelStore
 
 
 @pytest.mark.slow
-def test_eight_processes_that_save_at_once_leave_no_number_out_and_give_none_twice(store_url):
-    found = store_processes.save_together(store_url, n_writers=8, n_saves=20, n_names=5)
+def test_eight_processes_that_save_at_once_leave_no_number_out_and_give_none_twice(empty_store_url):
+    found = store_processes.save_together(empty_store_url, n_writers=8, n_saves=10, n_names=5)
     numbers = defaultdict(list)
     for name, number, _ in found["saved"]:
         numbers[name].append(number)
     assert {name: sorted(given) for name, given in numbers.items()} == {
-        f"name {i}": list(range(1, 33)) for i in range(5)
+        f"name {i}": list(range(1, 17)) for i in range(5)
     }
     assert min(found["looks"]) > 0
-    with ModelStore(store_url) as models:
+    with ModelStore(empty_store_url) as models:
         kept = sorted([version.name, version.number, version.digest] for version in models.versions())
         assert kept == sorted(found["saved"])
-        assert {digest for _, _, digest in kept} == {describe(small_tokenizer(i)).digest for i in range(160)}
+        assert {digest for _, _, digest in kept} == {describe(small_tokenizer(i)).digest for i in range(80)}
         assert models.verify().problems == ()
 
 
 @pytest.mark.slow
-def test_of_a_killed_process_each_save_that_returned_is_there_and_none_is_half_there(store_url):
-    with ModelStore(store_url):
+def test_of_a_killed_process_each_save_that_returned_is_there_and_none_is_half_there(empty_store_url):
+    with ModelStore(empty_store_url):
         pass
-    n_kills = 80
-    rounds = store_processes.kill_savers(store_url, n_kills, seed=5)
-    with ModelStore(store_url) as models:
+    n_kills = 40
+    rounds = store_processes.kill_savers(empty_store_url, n_kills, seed=5)
+    with ModelStore(empty_store_url) as models:
         assert models.verify().problems == ()
         n_unreported = 0
         for number, (saved, was_saving) in enumerate(rounds, 1):
@@ -51,25 +51,25 @@ def test_of_a_killed_process_each_save_that_returned_is_there_and_none_is_half_t
         assert n_saving > n_kills / 4
         assert n_unreported < n_saving
         n_kept = len(models.versions())
-    engine = create_engine(store_url)
+    engine = create_engine(empty_store_url)
     with engine.connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM audit_log WHERE action = 'save'")) == n_kept
     engine.dispose()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
-def test_a_store_that_is_open_can_be_used_in_a_child_process(store_url):
-    saved = store_processes.save_in_children(store_url, n_children=3, n_saves=5)
+def test_a_store_that_is_open_can_be_used_in_a_child_process(empty_store_url):
+    saved = store_processes.save_in_children(empty_store_url, n_children=3, n_saves=5)
     assert sorted(saved) == [[f"child {child}", number] for child in range(3) for number in range(1, 6)]
-    with ModelStore(store_url) as models:
+    with ModelStore(empty_store_url) as models:
         assert models.names() == ["child 0", "child 1", "child 2", "parent"]
         assert len(models.versions("parent")) == 6
         assert models.verify().problems == ()
 
 
-def test_threads_share_one_store(store_url):
+def test_threads_share_one_store(empty_store_url):
     names = ["a", "b", "c"]
-    with ModelStore(store_url) as models, ThreadPoolExecutor(8) as threads:
+    with ModelStore(empty_store_url) as models, ThreadPoolExecutor(8) as threads:
 
         def work(thread):
             for i in range(5):
