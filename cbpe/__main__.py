@@ -1,5 +1,5 @@
 """python -m cbpe: the command line."""
 
-from cbpe.cli.app import main
+from cbpe.cli.start import main
 
 main()

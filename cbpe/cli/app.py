@@ -11,7 +11,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import cbpe
-from cbpe.cli.input.settings import StoreOption, settings
+from cbpe.cli.input.settings import settings
+from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.output.printing import error_message, print_error
 from cbpe.cli.registering import new_app
 

@@ -9,7 +9,7 @@ import typer
 import cbpe
 from cbpe.cli.input.options import JsonOption
 from cbpe.cli.input.references import complete_reference, is_file, tokenizer_of
-from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import pattern_of, special_ids
 from cbpe.cli.output.printing import print_json, print_pairs
 from cbpe.cli.registering import new_app

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import cbpe
+from cbpe.cli.input.counts import file_counts
 from cbpe.cli.input.options import (
     ErrorsOption,
     FieldOption,
@@ -18,8 +19,8 @@ from cbpe.cli.input.options import (
     TokenizerOption,
 )
 from cbpe.cli.input.references import tokenizer_of
-from cbpe.cli.input.settings import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, id_chunks, input_name, readers, reading_bar, strings
+from cbpe.cli.input.store_option import StoreOption
+from cbpe.cli.input.texts import STANDARD_STREAM, id_chunks, input_name, readers, strings
 from cbpe.cli.input.values import special_choice
 from cbpe.cli.output.printing import print_counts, print_rows, write_bytes
 from cbpe.cli.output.rows import token_row
@@ -129,11 +130,7 @@ def count(
     """
     tok = tokenizer_of(tokenizer)
     allowed = special_choice(tok, allowed_special)
-    counts = []
-    for file, reader in readers(files, field, errors):
-        with reading_bar() as report:
-            texts = reader.strings(report)
-            counts.append((file, sum(cbpe.Tokenizer.count_stream(tok, chunks, allowed) for chunks in texts)))
+    counts = file_counts(tok, readers(files, field, errors), allowed)
     if as_json:
         print_rows({"file": file, "tokens": n} for file, n in counts)
     else:

@@ -25,7 +25,7 @@ from cbpe.cli.input.options import (
     TagOption,
 )
 from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, version_of
-from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, source_of
 from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of
 from cbpe.cli.output.printing import print_json, print_pairs, print_warning

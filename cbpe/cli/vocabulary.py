@@ -13,7 +13,7 @@ import typer
 import cbpe
 from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, JsonOption, TokenizerOption
 from cbpe.cli.input.references import complete_reference, tokenizer_of
-from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, Errors, readers, reading_bar
 from cbpe.cli.input.values import hex_bytes
 from cbpe.cli.output.printing import print_lines, print_rows, print_table, print_tree

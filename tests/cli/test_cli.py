@@ -320,11 +320,11 @@ def test_every_command_is_in_the_documentation():
 
 LOADED = """
 import sys
-from cbpe.cli.app import main
+from cbpe.cli.start import main
 try:
     main()
 finally:
-    slow = ("numpy", "rich", "pydantic", "regex", "sqlalchemy", "store")
+    slow = ("numpy", "rich", "typer", "pydantic", "regex", "sqlalchemy", "store")
     print([name for name in slow if name in sys.modules], file=sys.stderr)
 """
 
@@ -332,9 +332,10 @@ finally:
 @pytest.mark.parametrize(
     ("arguments", "loaded"),
     [
-        (["--help"], []),
-        (["count", "-t", "gpt2"], ["pydantic"]),  # which is Typer's
-        (["encode", "-t", "gpt2"], ["pydantic"]),
+        (["--help"], ["typer"]),
+        (["count", "-t", "gpt2", __file__], []),
+        (["count", "-t", "gpt2"], ["typer", "pydantic"]),  # which is Typer's
+        (["encode", "-t", "gpt2"], ["typer", "pydantic"]),
     ],
 )
 def test_nothing_slow_is_loaded_in_vain(arguments, loaded):

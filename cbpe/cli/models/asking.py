@@ -12,7 +12,7 @@ import typer
 from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption, NameArgument, VersionArgument
 from cbpe.cli.input.references import complete_reference, complete_version, open_store_to_compare, side_of
-from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import readers
 from cbpe.cli.input.values import hex_bytes, metric_filter, size_range, tag_filter
 from cbpe.cli.models.app import app

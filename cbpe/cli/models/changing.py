@@ -18,7 +18,7 @@ from cbpe.cli.input.options import (
     VersionArgument,
 )
 from cbpe.cli.input.references import complete_version, tokenizer_of
-from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of
 from cbpe.cli.models.app import app

@@ -8,7 +8,7 @@ import typer
 
 from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import JsonOption
-from cbpe.cli.input.settings import StoreOption
+from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.models.app import app
 from cbpe.cli.output.printing import print_json, print_lines
 from cbpe.cli.output.readable import readable

@@ -1,0 +1,29 @@
+"""The option that names the model store, which stands before a command or after it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cbpe.cli.input.settings import settings
+
+__all__ = ["StoreOption"]
+
+
+def use_store(store: str | None) -> str | None:
+    """Let the option count after the command as it does before it."""
+    if store is not None:
+        settings.store = store
+    return store
+
+
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="PATH|URL",
+        callback=use_store,
+        help="The model store; by default that of CBPE_STORE, or a file in your data folder.",
+    ),
+]

@@ -1,0 +1,51 @@
+"""Where the program `cbpe` begins. Counting the tokens of files, which scripts ask for again and again, leaves out what
+reads command lines: to import that takes longer than to load most tokenizers and to count."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+__all__ = ["main"]
+
+INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    if sys.stdout is not None and is_plain_count(arguments):
+        sys.exit(count_plainly(arguments[2], arguments[3:]))
+    from cbpe.cli.app import main as whole  # slow to import
+
+    whole()
+
+
+def is_plain_count(arguments: list[str]) -> bool:
+    """Whether this is `count -t REF FILE...`, and no other option, nor standard input, is named."""
+    others = arguments[2:]
+    return arguments[:2] == ["count", "-t"] and len(others) > 1 and all(each[:1] not in ("", "-") for each in others)
+
+
+def count_plainly(reference: str, files: list[str]) -> int:
+    """What the command count does with these arguments. Returns the exit code."""
+    from cbpe.cli.input.counts import file_counts
+    from cbpe.cli.input.references import tokenizer_of
+    from cbpe.cli.input.texts import readers
+    from cbpe.cli.output.printing import error_message, print_counts, print_error
+
+    # A name that the terminal's encoding does not have is no reason to fail.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        tok = tokenizer_of(reference)
+        print_counts(file_counts(tok, readers(files, None, "strict"), "none"), named=True)
+    except BrokenPipeError:  # the reader has gone away, and Python would complain of what is left to be written
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        print_error(error_message(error))
+        return 1
+    return 0
