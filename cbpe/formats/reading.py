@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
+from cbpe._core.text.json_members import count_members, scan
+
 __all__ = ["MAX_FILE_BYTES", "File", "parse_json", "read_start", "read_text", "read_whole"]
 
 ENOUGH_TO_TELL = 1 << 16  # bytes of a file by which its format is told
@@ -75,6 +77,15 @@ def parse_json(data: bytes, name: str) -> Any:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is no JSON: it is not UTF-8 ({error})") from None
+    n_members, longest = scan(data)
+    if longest < MAX_DIGITS:
+        try:  # without looking at each object and number, which takes twice as long
+            value = json.loads(text, parse_constant=refuse_constant)
+        except (RecursionError, ValueError):
+            pass  # the other way says what is wrong
+        else:
+            if count_members(value) == n_members:
+                return value
     try:
         return json.loads(text, object_pairs_hook=unique_keys, parse_int=short_int, parse_constant=refuse_constant)
     except RecursionError:

@@ -1,6 +1,6 @@
 """What the two conversions use to find what each token is merged from last."""
 
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint8_t, uint32_t
 
 from cbpe._core.merging.merge cimport MergeRoom
 from cbpe._core.vocabulary.tables cimport VocabTables
@@ -14,6 +14,9 @@ cdef class LastParts:
 
     # Merge a token's bytes, by the pairs that were added: whether two symbols are left.
     cdef bint find(self, bytes token, uint32_t *left, uint32_t *right) except -1
+
+    # The same for the bytes at a place.
+    cdef bint find_in(self, const uint8_t *data, Py_ssize_t size, uint32_t *left, uint32_t *right) except -1
 
     # From now on this pair of symbols is merged; the smaller symbol comes first.
     cdef int add(self, uint32_t left, uint32_t right, uint32_t symbol) except -1

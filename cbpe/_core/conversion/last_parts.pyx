@@ -31,8 +31,10 @@ cdef class LastParts:
         free(self.rest)
 
     cdef bint find(self, bytes token, uint32_t *left, uint32_t *right) except -1:
-        cdef Py_ssize_t size = PyBytes_GET_SIZE(token), n
-        cdef const uint8_t *data = <const uint8_t *>PyBytes_AS_STRING(token)
+        return self.find_in(<const uint8_t *>PyBytes_AS_STRING(token), PyBytes_GET_SIZE(token), left, right)
+
+    cdef bint find_in(self, const uint8_t *data, Py_ssize_t size, uint32_t *left, uint32_t *right) except -1:
+        cdef Py_ssize_t n
         PyErr_CheckSignals()
         if size > self.capacity:
             if not resize(&self.rest, size, sizeof(uint32_t)):

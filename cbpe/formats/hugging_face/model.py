@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from cbpe._core.conversion.spelled import are_ids, are_pairs
 from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, spells_other_text
 from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
 
-__all__ = ["read_merges", "read_model", "read_vocab", "take_added_tokens"]
+__all__ = ["pair_of_merge", "read_merges", "read_model", "read_vocab", "take_added_tokens"]
 
 
-def read_model(value: object) -> tuple[dict[str, int], list[tuple[str, str]], bool]:
-    """The tokens as the file spells them with their ids, the merges, and whether whole pieces are looked up first."""
+def read_model(value: object) -> tuple[dict[str, int], list[Any], bool]:
+    """The tokens as the file spells them with their ids, the merges, each of which pair_of_merge reads, and whether
+    whole pieces are looked up first."""
     unused = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
     model = fields(value, "model", ("vocab", "merges"), ("type", "ignore_merges", *unused))
     if model.get("type", "BPE") != "BPE":
@@ -20,7 +22,7 @@ def read_model(value: object) -> tuple[dict[str, int], list[tuple[str, str]], bo
     if not isinstance(vocab, dict):
         refuse("model.vocab", vocab, "an object of tokens and their ids should be here")
     texts: dict[int, str] = {}
-    for text, token_id in vocab.items():
+    for text, token_id in () if are_ids(vocab) else vocab.items():
         if not is_id(token_id):
             refuse(f"model.vocab[{text[:80]!r}]", token_id, f"an id from 0 to {MAX_ID} should be here")
         if texts.setdefault(token_id, text) != text:
@@ -42,8 +44,10 @@ def read_model(value: object) -> tuple[dict[str, int], list[tuple[str, str]], bo
     merges = model["merges"]
     if not isinstance(merges, list):
         refuse("model.merges", merges, "a list should be here")
-    pairs = [pair_of_merge(merge, i) for i, merge in enumerate(merges)]
-    return dict(vocab), pairs, flag(model, "model", "ignore_merges", False)
+    if not are_pairs(merges):
+        for i, merge in enumerate(merges):
+            pair_of_merge(merge, i)
+    return dict(vocab), merges, flag(model, "model", "ignore_merges", False)
 
 
 def pair_of_merge(merge: Any, number: int) -> tuple[str, str]:

@@ -10,9 +10,11 @@ import warnings
 from typing import Any
 
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
+from cbpe._core.conversion.spelled import resolve
+from cbpe.formats.gpt2 import CHARACTER_TO_BYTE
 from cbpe.formats.hugging_face.added_tokens import read_added_tokens
 from cbpe.formats.hugging_face.decoders import read_decoder
-from cbpe.formats.hugging_face.model import read_merges, read_model, read_vocab, take_added_tokens
+from cbpe.formats.hugging_face.model import pair_of_merge, read_merges, read_model, read_vocab, take_added_tokens
 from cbpe.formats.hugging_face.normalizers import read_normalizer
 from cbpe.formats.hugging_face.post_processors import read_post_processor, template_ids
 from cbpe.formats.hugging_face.pre_tokenizers import read_pre_tokenizer
@@ -75,13 +77,23 @@ def read(content: Any) -> Parts:
     added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
     processing.update(flags)
     refuse_taken_space(processing)
-    take_added_tokens(vocab, merges, added_tokens, whole_pieces)
-    tokens = read_vocab(vocab)
+    listed = [text for text in added_tokens if text in vocab]
+    ordinary = dict(vocab) if listed else vocab
+    for text in listed:
+        del ordinary[text]
+    spelled = resolve(ordinary, merges, CHARACTER_TO_BYTE)
+    # Where all is well, no merge has to do with an added token, and each is of tokens that spell bytes.
+    pairs = [] if spelled is not None else [pair_of_merge(merge, i) for i, merge in enumerate(merges)]
+    take_added_tokens(vocab, pairs, added_tokens, whole_pieces)
+    tokens = {} if spelled is not None else read_vocab(vocab)
     if template is not None:
         known = {*vocab.values(), *added_tokens.values()}
         for token_id in template_ids(processing):
             if token_id not in known:
                 refuse("post_processor", token_id, "there is no token with this id")
-    ids = {token: vocab[text] for text, token in tokens.items()}
-    vocabulary = vocabulary_from_merges(ids, read_merges(merges, tokens), whole_pieces)
+    if spelled is not None:
+        vocabulary = spelled.vocabulary(whole_pieces)
+    else:
+        ids = {token: vocab[text] for text, token in tokens.items()}
+        vocabulary = vocabulary_from_merges(ids, read_merges(pairs, tokens), whole_pieces)
     return Parts(vocabulary, pattern, added_tokens, processing, kind="HuggingFaceTokenizer")
