@@ -1,10 +1,9 @@
 """The databases that the store is tested on, first of SQLite, then of PostgreSQL.
 
 `store_url` names a database that is empty, or not made yet; `empty_store_url` one with an empty store; `models` is an
-empty store that is open. Running all
-migrations for each test would take longer than most tests do, so ModelStore makes one store for each backend, and a
-test gets a copy of the file, or the same database after the rows of the test before were removed. `shared_store` is one
-such store for all tests of a module, which fills it and then only reads.
+empty store that is open. Running all migrations for each test would take longer than most tests do, so ModelStore makes
+one store for each backend, and a test gets a copy of the file, or the same database after the rows of the test before
+were removed. `shared_store` is one such store for all tests of a module, which fills it and then only reads.
 
 The PostgreSQL server is the tests' own. It is started where its programs are found (initdb and postgres, as Debian's
 package postgresql brings them), listens on 127.0.0.1 alone with a password made for this run, and ends with the run.
@@ -93,7 +92,7 @@ class Server:
         password = self._folder / "password"
         password.write_text(self._password)
         password.chmod(0o644)  # in a folder that is closed to others
-        # Other users of the machine do not know the password. SCRAM takes milliseconds each time, which a guess costs.
+        # SCRAM takes milliseconds for each connection, so that nobody guesses a password; this one is of 128 bits.
         arguments = ["--username=tester", "--auth=md5", f"--pwfile={password}", "--encoding=UTF8"]
         subprocess.run(
             [programs / "initdb", *arguments, "--locale=C.UTF-8", "--no-sync", "--pgdata", self._folder / "data"],
