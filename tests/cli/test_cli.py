@@ -17,9 +17,10 @@ from command_line import PROGRAM, TEXT, error_of, run
 from interrupts import heed_ctrl_c
 from project import ROOT
 from typer.core import TyperGroup
+from typer.testing import CliRunner
 
 import cbpe
-from cbpe.cli.app import COMMANDS, load_command
+from cbpe.cli.app import COMMANDS, app, load_command
 from store import ModelStore
 
 
@@ -347,17 +348,26 @@ def test_nothing_slow_is_loaded_in_vain(arguments, loaded):
 # ---- Completion
 
 
-def completions(typed, tmp_path, shell="bash"):
-    """What a shell is told that a line may go on with, where its cursor stands at its end."""
-    words = typed.split(" ")
-    environment = {
-        **os.environ,
+def asked_to_complete(typed, tmp_path, shell="bash"):
+    """What a shell sets to ask what a line may go on with, where its cursor stands at its end."""
+    return {
         "_CBPE_COMPLETE": f"complete_{shell}",
         "COMP_WORDS": typed,
-        "COMP_CWORD": str(len(words) - 1),
+        "COMP_CWORD": str(len(typed.split(" ")) - 1),
         "CBPE_STORE": str(tmp_path / "models.db"),
     }
-    return subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+
+def completions(typed, tmp_path):
+    """What a shell is told, by the program within this process."""
+    result = CliRunner().invoke(app, prog_name="cbpe", env=asked_to_complete(typed, tmp_path))
+    return result.stdout.split()
+
+
+def test_the_program_completes(tmp_path):
+    environment = {**os.environ, **asked_to_complete("cbpe count -t cl", tmp_path)}
+    completed = subprocess.run([PROGRAM], env=environment, capture_output=True, check=True)
+    assert completed.stdout.split() == [b"cl100k_base"]
 
 
 def test_bash_completes_commands_options_encodings_and_models(tmp_path):

@@ -119,7 +119,7 @@ def read_meanwhile(pipe, url, start, go, stop, stopped, names):
                 assert models.verify(ref).problems == ()
                 assert describe(models.load(ref)).digest == newest.digest
             looks += 1
-            time.sleep(0.02)  # the writers need the cores
+            time.sleep(0.1)  # the writers need the cores
     report(pipe, looks)
 
 

@@ -128,6 +128,7 @@ def test_a_real_vocabulary_on_all_characters(name):
 BETWEEN_PAUSES = 1 << 20  # encode.pyx looks so far ahead for a cut before it goes on to look
 
 
+@pytest.mark.slow
 def test_a_cut_is_looked_for_however_far_it_is():
     """No cut within the first stretch, at its very end, and within a character there."""
     vocabulary = load_vocabulary("cl100k_base")
