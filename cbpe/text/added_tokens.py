@@ -21,6 +21,7 @@ __all__ = ["FLAGS", "Finder", "Finders"]
 # say how added tokens are found; ordinary text is not changed by them.
 FLAGS = ("lstrip", "normalized", "ordinary", "rstrip", "single_word")
 
+FEW = 16
 AFTER_WHITE_SPACE = re.compile(f"[{WHITE_SPACE}]*")
 
 
@@ -86,12 +87,12 @@ class Finders:
         self.as_it_is = Finder({token: found(token) for token in first})
         self.normalized = Finder({text: found(token) for token, text in late.items()})
         # Whether text that is not normalized by then holds a token only if it holds this.
-        self.all = anywhere([*ids, *late.values()])
+        self.all = AnyOf([*ids, *late.values()])
         # What a search for the longest token of all does not find as it should: tokens with flags, and those that are
         # looked for in another form.
         odd = [token for token in ids if any(found(token)[1:])]
         odd += [text for token, form in late.items() if form != token for text in (token, form)]
-        self.odd = anywhere(odd)
+        self.odd = AnyOf(odd)
         self.has_other_forms = any(form != token for token, form in late.items())
         # Whether it makes a difference that some are found first: one of them may begin inside of another.
         self.in_two_steps = any(
@@ -99,9 +100,19 @@ class Finders:
         )
 
 
-def anywhere(texts: Iterable[str]) -> re.Pattern[str]:
-    """An expression that finds any of some texts; without texts, nothing."""
-    return re.compile("|".join(map(re.escape, dict.fromkeys(texts))) or "(?!)")
+class AnyOf:
+    """Tells whether a text holds any of some others."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts = tuple(dict.fromkeys(texts))
+        # Looking for each of a few texts takes less time than one look for all.
+        few = len(self.texts) <= FEW
+        self.expression = None if few else re.compile("|".join(map(re.escape, self.texts)))
+
+    def is_in(self, text: str) -> bool:
+        if self.expression is not None:
+            return self.expression.search(text) is not None
+        return any(one in text for one in self.texts)
 
 
 def ends_in_beginning(token: str, others: list[str]) -> bool:

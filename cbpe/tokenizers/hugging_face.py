@@ -210,7 +210,7 @@ class HuggingFaceTokenizer(Tokenizer):
         finders = self._finders(allowed)
         if forbidden is not None:
             self._refuse_other_forms(text, forbidden)
-        changes = "prefix_space" in self._steps or finders.in_two_steps or finders.odd.search(text) is not None
+        changes = "prefix_space" in self._steps or finders.in_two_steps or finders.odd.is_in(text)
         if not changes and self._normalizer.leaves_all_parts(text):
             return text
         if forbidden is not None:
@@ -218,7 +218,7 @@ class HuggingFaceTokenizer(Tokenizer):
         stretches = list(self._stretches(text, finders))
         if not stretches:
             return ""
-        if len(stretches) == 1 and stretches[0][1] is None and finders.all.search(stretches[0][0]) is None:
+        if len(stretches) == 1 and stretches[0][1] is None and not finders.all.is_in(stretches[0][0]):
             return stretches[0][0]
         return stretches
 
@@ -400,7 +400,7 @@ class HuggingFaceTokenizer(Tokenizer):
         any of them, and its own stretches are those of the text."""
         if not isinstance(whole, str):
             return True  # it is no text, which is refused elsewhere
-        if self._before_space is not None or finders.odd.search(whole) or not self._normalizer.leaves_all_parts(whole):
+        if self._before_space is not None or finders.odd.is_in(whole) or not self._normalizer.leaves_all_parts(whole):
             return False
         if isinstance(prepared, str):
             return True

@@ -4,6 +4,8 @@ writes is loaded here."""
 import hashlib
 import json
 import lzma
+import pickle
+import random
 from functools import cache
 
 import pytest
@@ -15,7 +17,7 @@ import cbpe
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
 from cbpe.formats.gpt2 import spell
 from cbpe.text import patterns
-from cbpe.tokenizers.description import describe
+from cbpe.tokenizers.description import build, describe
 from cbpe.tokenizers.saving import left_out
 
 CORPORA = ["english", "code", "chinese", "multilingual", "japanese"]
@@ -141,6 +143,7 @@ def like_gpt2():
     return file_of("r50k_base", pre_tokenizer=BYTE_LEVEL, added_tokens=[("<|endoftext|>", {})])
 
 
+@cache
 def trained_there():
     """A byte-level BPE that tokenizers itself has trained, with a space put before texts."""
     there = tokenizers()
@@ -215,6 +218,108 @@ def test_transformers_opens_what_is_written(tmp_path, opened, kind):
     for text in (TEXT, "", "a"):
         assert there.encode(text) == here.encode(text)
         assert there.encode(text, add_special_tokens=False) == here.encode(text, add_special_tokens=False)
+
+
+ZOO = ["claude", "deepseek_v3", "llama3", "modernbert"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ZOO)
+def test_published_models_give_the_ids_of_tokenizers(tmp_path, name):
+    path = SHARED / "zoo" / f"{name}.json.xz"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    (tmp_path / "tokenizer.json").write_bytes(lzma.decompress(path.read_bytes()))
+    here = cbpe.load(tmp_path)
+    there = tokenizers().Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    here.save(tmp_path / "again.json")
+    again = tokenizers().Tokenizer.from_file(str(tmp_path / "again.json"))
+    choose = random.Random(0)
+    parts = [
+        *choose.choices(list(here.special_tokens), k=20),
+        "[MASK]",
+        " ",
+        "  ",
+        "\n",
+        "a",
+        "b1",
+        " 2",
+        "\u3000",
+        "\u4e2d",
+    ]
+    texts = [*HOSTILE, *("".join(choose.choices(parts, k=12)) for _ in range(100))]
+    for text in texts:
+        for around in (True, False):
+            ids = there.encode(text, add_special_tokens=around).ids
+            assert here.encode(text, add_special_tokens=around) == ids
+            assert again.encode(text, add_special_tokens=around).ids == ids
+        assert here.decode(ids) == there.decode(ids, skip_special_tokens=False)
+    for corpus in CORPORA:
+        texts = read_corpus(corpus, 40_000)
+        assert [encoding.ids for encoding in there.encode_batch_fast(texts)] == here.encode_batch(texts), corpus
+
+
+HOSTILE = [
+    "",
+    " ",
+    "   a  ",
+    "a   ",
+    "".join(map(chr, range(256))),
+    "\x00\x01\x02a\x03b \x04",
+    "\u0130\u00df\ufb01 \u03a3\u0391\u03a3 \u03a3. e\u0301\u0327\u0338 \u1e9b\u0323 \u212b \uac00\u11a8 \u32ff \u0b55",
+    "123456 7   89\u0663\u00b2\u2160 5   5\u4e2d\u6587\u3072\u3089 12\u30abA \u3042\u3099 \u30991",
+    "a-b--c... \u2014\u2e2e\u2e43 x_y \U0001f600\u200d\U0001f469 \u00a0\u2003\u3000.",
+    "<s><s> </s>a<w>b <w> <m>  <m>x<r>  y <Tag>\u3000<TAG> <tag>",
+]
+NORMALIZERS = [
+    *({"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents")),
+    {"type": "Strip", "strip_left": True, "strip_right": True},
+    {"type": "Prepend", "prepend": "the "},
+    {"type": "Replace", "pattern": {"String": "a"}, "content": "<m>"},
+    {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
+]
+PRE_TOKENIZERS = [
+    {"type": "Digits", "individual_digits": True},
+    {"type": "Digits", "individual_digits": False},
+    {"type": "Punctuation", "behavior": "Contiguous"},
+    {"type": "Whitespace"},
+    {"type": "Split", "pattern": {"Regex": r"\p{N}{1,3}"}, "behavior": "Isolated", "invert": False},
+    {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithNext", "invert": False},
+    {"type": "Split", "pattern": {"Regex": r"\p{L}+|\s"}, "behavior": "MergedWithPrevious", "invert": True},
+]
+WRAPPED = [{"type": f"{name}Processing", "sep": ["</s>", 1], "cls": ["<s>", 0]} for name in ("Bert", "Roberta")]
+WRAPPED[1] |= {"trim_offsets": True, "add_prefix_space": True}
+FLAGGED = {"<m>": "lstrip", "<r>": "rstrip", "<w>": "single_word", "<Tag>": "normalized"}
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_models_trained_there_with_any_parts_around_give_their_ids(tmp_path, seed):
+    choose = random.Random(seed)
+    content = json.loads(trained_there())
+    n = len(content["model"]["vocab"])
+    content["added_tokens"] += [added(text, n + i, **{flag: True}) for i, (text, flag) in enumerate(FLAGGED.items())]
+    content["normalizer"] = {"type": "Sequence", "normalizers": choose.sample(NORMALIZERS, choose.randint(0, 3))}
+    last = {**BYTE_LEVEL, "use_regex": choose.random() < 0.5, "add_prefix_space": choose.random() < 0.3}
+    steps = [*choose.sample(PRE_TOKENIZERS, choose.randint(0, 2)), last]
+    content["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
+    content["post_processor"] = choose.choice([None, BYTE_LEVEL, *WRAPPED, content["post_processor"]])
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
+    here = cbpe.load(tmp_path)
+    here.save(tmp_path / "again.json")
+    copies = [here, cbpe.load(tmp_path / "again.json"), pickle.loads(pickle.dumps(here)), build(describe(here))]
+    assert len({describe(tok).digest for tok in copies}) == 1
+    there = tokenizers().Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    again = tokenizers().Tokenizer.from_file(str(tmp_path / "again.json"))
+    for text in HOSTILE:
+        for around in (True, False):
+            ids = there.encode(text, add_special_tokens=around).ids
+            assert again.encode(text, add_special_tokens=around).ids == ids
+            assert [tok.encode(text, add_special_tokens=around) for tok in copies] == [ids] * len(copies)
+        assert here.count(text, add_special_tokens=False) == len(ids)
+        stream = here.encode_stream([text[:5], text[5:]], add_special_tokens=False)
+        assert [token for found in stream for token in found] == ids
+        if not here._finders(here._special).has_other_forms:
+            assert here.decode(ids) == there.decode(ids, skip_special_tokens=False)
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "r50k_base"])

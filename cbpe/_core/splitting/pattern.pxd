@@ -15,6 +15,12 @@ cdef enum Greed:
     POSSESSIVE
 
 
+# The bits of all one- and two-letter categories, and of some sets of them.
+cdef dict CATEGORY_BITS
+cdef long long ALL_CATEGORIES
+cdef long long WHITE_SPACE
+
+
 cdef class Pattern:
     cdef tuple root
     # Nodes name a set of characters by its place here. It is (categories as bits, ((first, last), ..), is_negated),

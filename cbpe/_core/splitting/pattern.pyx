@@ -40,9 +40,9 @@ cdef dict category_bits():
     return bits
 
 
-cdef dict CATEGORY_BITS = category_bits()
-cdef long long ALL_CATEGORIES = (<long long> 1 << CBPE_N_CATEGORIES) - 1
-cdef long long WHITE_SPACE = CATEGORY_BITS["Z"] | 1 << CBPE_CC_SPACE
+CATEGORY_BITS = category_bits()
+ALL_CATEGORIES = (<long long> 1 << CBPE_N_CATEGORIES) - 1
+WHITE_SPACE = CATEGORY_BITS["Z"] | 1 << CBPE_CC_SPACE
 cdef long long DIGITS = CATEGORY_BITS["Nd"]
 # Categories whose characters have no case, or have both cases in the same category.
 cdef frozenset UNCASED = frozenset("N Nd Nl No P Pc Pd Pe Pf Pi Po Ps Z Zl Zp Zs".split())

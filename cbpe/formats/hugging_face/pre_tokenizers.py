@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cbpe._core.analysis.coverage import covers_all_text
+from cbpe._core.analysis.one_pattern import one_pattern
+from cbpe._core.splitting.split import PatternNotSupported, Splitter
 from cbpe.formats.gpt2 import PATTERNS
 from cbpe.formats.hugging_face.normalizers import expression
 from cbpe.formats.hugging_face.oniguruma import to_oniguruma
@@ -32,13 +34,26 @@ def read_pre_tokenizer(value: object) -> tuple[str | None, dict[str, Any]]:
     processing: dict[str, Any] = {"prefix_space": True} if prefix_space else {}
     if len(splits) > MAX_STEPS:
         raise ValueError(f"the pre-tokenizer has {len(splits):,} steps: at most {MAX_STEPS} are supported")
-    if not prefix_space and not use_regex and len(splits) == 1:
-        step = step_of(splits[0], steps[0][0])
-        if is_one_pattern(step):
-            return step.pattern, processing
+    found = None if prefix_space or not splits else composed(steps_of(splits), pattern)
+    if found is not None:
+        return found, processing
     if splits:
         processing["splits"] = splits
     return pattern, processing
+
+
+def composed(steps: list[Step], pattern: str | None) -> str | None:
+    """One pattern that splits as these steps and this pattern do, if one is found."""
+    if len(steps) == 1 and pattern is None and is_one_pattern(steps[0]):
+        return steps[0].pattern
+    if any(step.behavior not in ("Isolated", "Contiguous") for step in steps):
+        return None
+    try:
+        found = one_pattern([(step.pattern, step.behavior == "Contiguous") for step in steps], pattern)
+        Splitter(found)
+    except PatternNotSupported:  # each is, but not all at once
+        return None
+    return found
 
 
 def is_one_pattern(step: Step) -> bool:
