@@ -144,14 +144,13 @@ class Witness:
 
 def is_freed_with_a_cycle(make, *arguments):
     """Close a cycle through the list that make(*arguments) returns: whether the garbage collector frees it."""
-    gc.freeze()  # it has only to look at what is made from here on
+    gc.freeze()  # it has only to look at what is made from here on, as for all tests (conftest.py)
     ids = make(*arguments)
     witness = Witness()
     ids += [witness, ids]
     reference = weakref.ref(witness)
     del witness, ids
     gc.collect()
-    gc.unfreeze()
     return reference() is None
 
 
