@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from cbpe.formats import gpt2, minbpe
+from cbpe.formats.gguf import loading as gguf
 from cbpe.formats.hugging_face import tokenizer_json
 from cbpe.formats.parts import Parts
 from cbpe.formats.ranks import llm_c, tekken, tiktoken
@@ -40,7 +41,7 @@ class Format(NamedTuple):
 
     title: str  # what messages call it
     module: Module
-    endings: tuple[str, ...]  # of names by which it is saved: ".json", or a whole name
+    endings: tuple[str, ...]  # of names by which it is saved: ".json", or a whole name; none if it is only read
     files: Callable[[str], list[str]] = only_itself  # the paths that saving to a path writes, in the order of dump
     in_folders: tuple[tuple[str, ...], ...] = ()  # names of files by which a folder is loaded: any group that is whole
     leaves_out: tuple[str, ...] = ()  # what a file does not hold: "pattern", "template", "special_tokens"
@@ -65,6 +66,7 @@ FORMATS = (
     Format("llm.c's gpt2_tokenizer.bin", llm_c, ("gpt2_tokenizer.bin",), leaves_out=("pattern", "template")),
     Format("Hugging Face's tokenizer.json", tokenizer_json, (".json",), in_folders=(("tokenizer.json",),)),
     Format("Mistral's tekken.json", tekken, ("tekken.json",), in_folders=(("tekken.json",),), leaves_out=("template",)),
+    Format("GGUF", gguf, ()),
     Format(GPT2_TITLE, gpt2, gpt2.NAMES, gpt2.files, gpt2.FILE_NAMES),
 )
 

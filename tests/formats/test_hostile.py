@@ -23,7 +23,8 @@ def loaded(folder, kind, change=None):
     for i, (name, data) in enumerate(GOOD[kind].items()):
         (folder / name).write_bytes(change(data) if change and i == 0 else data)
     first = next(iter(GOOD[kind]))
-    options = {} if format_of_name(first).is_complete else {"pattern": r"\S+|\s+"}
+    named = format_of_name(first)  # None where a format is only read
+    options = {} if named is None or named.is_complete else {"pattern": r"\S+|\s+"}
     return cbpe.load(folder / first, **options)
 
 

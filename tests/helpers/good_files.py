@@ -2,6 +2,7 @@
 
 import json
 
+from gguf_files import gguf_file, tokenizer
 from tekken_json import tekken_content
 from tokenizer_json import TEMPLATE, a_file, as_json
 from vocabularies import minbpe_parts
@@ -28,6 +29,7 @@ def good_files():
         "minbpe": {"toy.model": minbpe.dumps(model).encode()},
         "tiktoken": {"toy.tiktoken": tiktoken.dumps(RANKS)},
         "llm.c": {"gpt2_tokenizer.bin": llm_c.dump(ranks)[0]},
+        "gguf": {"model.gguf": gguf_file(tokenizer())},
         "tekken": {"tekken.json": as_json(tekken_content())},
         "gpt2 ids": pair,
         "gpt2 merges": dict(reversed(pair.items())),

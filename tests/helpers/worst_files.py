@@ -224,11 +224,32 @@ def tekken_files(size):
     return {**files, "100,000 fillers": file_of(special=[], n_special=100_000)}
 
 
+def gguf_files(size):
+    from gguf_files import KINDS, TOKENS, gguf_file, numbers, texts, tokenizer
+
+    def file_of(**changes):
+        return {"x.gguf": gguf_file(tokenizer(**changes))}
+
+    files = {}
+    for name, tokens in hard_tokens(size // 4).items():
+        ids, merges = with_merges(tokens)
+        changes = {"tokens": texts(list(map(spelled, ids))), "token_type": numbers([1] * len(ids))}
+        merges = texts([f"{spelled(a)} {spelled(b)}" for a, b in dict.fromkeys(merges)])
+        files[f"tokens: {name}"] = file_of(**changes, merges=merges)
+    for name, found in hard_names(size // 2).items():
+        names = list(dict.fromkeys(text[:1000] for text in found if text[:1000] not in TOKENS))
+        kinds = numbers(KINDS + [3] * len(names))
+        files[f"special: {name}"] = file_of(tokens=texts(TOKENS + names), token_type=kinds)
+    empty = (9, (8).to_bytes(4, "little") + (size // 8).to_bytes(8, "little") + bytes(size // 8 * 8))
+    return {**files, "empty texts": {"x.gguf": gguf_file({"a": empty})}, "empty tokens": file_of(tokens=empty)}
+
+
 FILES = {
     "tiktoken": tiktoken_files,
     "llm.c": llm_c_files,
     "minbpe": minbpe_files,
     "tekken": tekken_files,
+    "gguf": gguf_files,
     "gpt2": gpt2_files,
     "hugging face": hugging_face_files,
 }

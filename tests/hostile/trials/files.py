@@ -124,7 +124,8 @@ def prepared(folder, kind, change):
 
 
 def load(path):
-    return cbpe.load(path, **({} if format_of_name(path.name).is_complete else {"pattern": r"\S+|\s+"}))
+    known = format_of_name(path.name)  # None where a format is only read
+    return cbpe.load(path, **({} if known is None or known.is_complete else {"pattern": r"\S+|\s+"}))
 
 
 def use(tok):
