@@ -43,6 +43,7 @@ class Finder:
 
     def __init__(self, tokens: Mapping[str, Found]) -> None:
         self.tokens = tokens
+        self.any = AnyOf(tokens)
         longest_first = sorted(tokens, key=len, reverse=True)
         self.expression = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
@@ -50,7 +51,8 @@ class Finder:
         """The tokens in a text, with their ids, and the stretches between them that are not empty, with None. A token
         has the white space that it takes. (Where one takes the beginning of the next, both have it.)"""
         start = 0
-        for match in self.expression.finditer(text):
+        # Most texts hold none of them.
+        for match in self.expression.finditer(text) if self.any.is_in(text) else ():
             found = self.tokens[match[0]]
             first, last = match.span()
             if found.single_word and (is_word(text[first - 1 : first]) or is_word(text[last : last + 1])):

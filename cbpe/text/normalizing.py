@@ -16,7 +16,7 @@ from cbpe.text.surrogates import without_surrogates
 from cbpe.text.unicode_versions import LATER_LOWERCASE, LATER_THAN_9, MARKS_IN_9_ALONE, WHITE_SPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, Literal
 
     Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["FORMS", "Normalizer"]
 
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
+ASCII = re.compile("[\0-\x7f]")
+CHUNK = 2048  # characters that are normalized at a time, or a few more
+# Characters that were seen to change, and what each becomes alone.
+COMMON: dict[Form, dict[str, str]] = {form: {} for form in FORMS}
+MAX_COMMON = 48  # as each is looked for in every chunk
+
 # What these leave as it is, they leave as it is in every part of it, too.
 PARTWISE = frozenset({*FORMS, "Lowercase", "StripAccents"})
 
@@ -95,10 +101,48 @@ def in_form(form: Form, text: str) -> str:
     """A text in a form by Unicode 9.0."""
     if is_normalized(form, text):
         return text
-    parts = later_than_9().split(text)
-    # At odd places are characters that 9.0 does not know.
-    parts[::2] = [unicodedata.normalize(form, part) for part in parts[::2]]
-    return "".join(parts)
+    return "".join([chunk_in_form(form, chunk) for chunk in chunks(text)])
+
+
+def chunks(text: str) -> Iterator[str]:
+    """A text in parts, each of which can be normalized alone: a character of ASCII is never joined to one before it."""
+    start = 0
+    while start < len(text):
+        found = ASCII.search(text, start + CHUNK)
+        end = found.start() if found is not None else len(text)
+        yield text[start:end]
+        start = end
+
+
+def chunk_in_form(form: Form, text: str) -> str:
+    """As in_form. Nearly always it is enough to replace single characters, which takes less time than all that a form
+    may ask for: what that gives is the form of the text, if it is in that form itself."""
+    if is_normalized(form, text):
+        return text
+    common = COMMON[form]
+    for character, alone in list(common.items()):
+        if character in text:
+            text = text.replace(character, alone)
+    if is_normalized(form, text):
+        return text
+    characters = set(text)
+    if not later_characters().isdisjoint(characters):
+        parts = later_than_9().split(text)
+        # At odd places are characters that 9.0 does not know.
+        parts[::2] = [unicodedata.normalize(form, part) for part in parts[::2]]
+        return "".join(parts)
+    for character in characters:
+        alone = unicodedata.normalize(form, character)
+        if alone != character and len(common) < MAX_COMMON:
+            common[character] = alone
+    return unicodedata.normalize(form, text)
+
+
+@cache
+def later_characters() -> frozenset[str]:
+    """The characters of later_than_9."""
+    ranges = re.findall(r"\\[uU]([0-9a-f]+)(?:-\\[uU]([0-9a-f]+))?", LATER_THAN_9)
+    return frozenset(chr(i) for first, last in ranges for i in range(int(first, 16), int(last or first, 16) + 1))
 
 
 class Accents(dict[int, "int | None"]):
