@@ -33,7 +33,11 @@ def main():
     print(f"seed {seed}", flush=True)
     n_findings = 0
     for name in chosen.trials or runner.names():
-        n_cases, finding = runner.run(name, chosen.seconds, seed)
+        try:
+            n_cases, finding = runner.run(name, chosen.seconds, seed)
+        except runner.CannotTry as why:
+            print(f"{name:15} is not run: {why}", flush=True)
+            continue
         print(f"{name:15} {n_cases:7,} cases", flush=True)
         if finding:
             n_findings += 1

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -43,6 +44,10 @@ class Finding:
 
     def report(self):
         return f"{self.message}\n{json.dumps(self.case)[:10_000]}"
+
+
+class CannotTry(Exception):  # noqa: N818  (it is named for what it says)
+    """Why a trial cannot run on this machine."""
 
 
 class TimeIsOver(BaseException):
@@ -81,8 +86,8 @@ def kept(folder=CASES):
 
 def run(name, seconds, seed, trial=None):
     """Run a trial for some seconds -> the number of cases, and a Finding or None. A trial that is given stands for the
-    module of that name."""
-    with tempfile.TemporaryDirectory(prefix="cbpe_hostile_") as folder:
+    module of that name. Raises CannotTry where the machine lacks what the trial needs."""
+    with resources(trial or trial_named(name)), tempfile.TemporaryDirectory(prefix="cbpe_hostile_") as folder:
         diary = Diary(Path(folder))
         child = forked(lambda: search(name, trial, diary, seed, time.monotonic() + seconds))
         ended = watch(child, diary, trial)
@@ -91,6 +96,11 @@ def run(name, seconds, seed, trial=None):
             result = look_again(name, trial, diary, seed, ended)
     n_cases, case, message = result
     return n_cases, Finding(name, case, message) if message else None
+
+
+def resources(trial):
+    """What a trial needs around all of its cases, as a context."""
+    return getattr(trial, "resources", nullcontext)()
 
 
 class Diary:
