@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from cbpe.common.wording import shown
+
 __all__ = ["MergeTree", "find_tokens", "merge_tree"]
 
 
@@ -59,7 +61,7 @@ def compiled(pattern: str) -> Any:
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise ValueError(f"{pattern!r} is not a valid expression: {error}") from error
+        raise ValueError(f"{shown(pattern)} is not a valid expression: {error}") from error
 
 
 def merge_tree(tok: Vocab, token_id: int) -> MergeTree:

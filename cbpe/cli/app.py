@@ -15,6 +15,7 @@ from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.output.printing import error_message, print_error
 from cbpe.cli.registering import new_app
+from cbpe.common.wording import shown
 
 __all__ = ["COMMANDS", "app", "load_command", "main"]
 
@@ -123,7 +124,7 @@ def is_usage_error(error: Any) -> bool:
 def refused_value(error: Any) -> str:
     """The value that was wrong, where Typer's message leaves it out, as after a check by pydantic."""
     errors = getattr(error.__cause__, "errors", None)
-    return f": {errors()[0]['input']!r}" if errors else ""
+    return f": {shown(errors()[0]['input'])}" if errors else ""
 
 
 def print_version(wanted: bool) -> None:

@@ -24,7 +24,10 @@ def checked_dropout(dropout: float | None, seed: int | None) -> tuple[float, int
         raise ValueError(f"seed is {shown(seed)}, but without dropout nothing is random: pass dropout, or no seed")
     if not is_float(dropout):
         raise TypeError(f"dropout must be a float, not {type(dropout).__name__}: {shown(dropout)}")
-    probability = float(dropout)
+    try:
+        probability = float(dropout)
+    except OverflowError:  # of an int
+        raise ValueError(f"dropout is {shown(dropout)}; it must be a probability, from 0 to 1") from None
     if not 0 <= probability <= 1:  # which NaN is not either
         raise ValueError(f"dropout is {probability}; it must be a probability, from 0 to 1")
     if seed is None:

@@ -262,7 +262,7 @@ class WordCounts:
             if len(counter) != n:
                 raise ValueError("some words are there more than once")
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise ValueError(f"this file of word counts was not written as it should be: {error!r}") from error
+            raise ValueError(f"this file of word counts was not written as it should be: {shown(error)}") from error
         return cls._of(counter, *about, *dropped)
 
 

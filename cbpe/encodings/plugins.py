@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS
 
 __all__ = ["LOCK", "constructors"]
@@ -50,7 +51,7 @@ def find_constructors() -> dict[str, Constructor]:
         for name, constructor in module.ENCODING_CONSTRUCTORS.items():
             if name in SPECS or name in found:
                 whose = "one that is built in" if name in SPECS else "one of another plug-in"
-                raise ValueError(f"the plug-in {module_name} has an encoding {name!r}, as {whose} is called")
+                raise ValueError(f"the plug-in {module_name} has an encoding {shown(name)}, as {whose} is called")
             found[name] = constructor
     return found
 

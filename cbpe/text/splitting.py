@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cbpe._core.splitting.split import UNICODE_VERSION, PatternNotSupported, Splitter
+from cbpe.common.wording import shown
 from cbpe.text.patterns import ASCII_RULES, BY_NAME
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
     """
     if isinstance(pattern, str) and pattern in BY_NAME:
         raise ValueError(
-            f"the split pattern {pattern!r} is the name of one: pass cbpe.patterns.{pattern.upper()}_SPLIT_PATTERN"
+            f"the split pattern {shown(pattern)} is the name of one: pass cbpe.patterns.{pattern.upper()}_SPLIT_PATTERN"
         )
     try:
         rules = ASCII_RULES.get(pattern, 0) if isinstance(pattern, str) else 0

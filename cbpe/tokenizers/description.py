@@ -13,6 +13,7 @@ from typing import Any
 
 from cbpe._core.splitting.split import UNICODE_VERSION
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.wording import shown
 from cbpe.formats.parts import Parts
 from cbpe.text.splitting import unicode_version
 from cbpe.tokenizers.kinds import KINDS, tokenizer_of
@@ -105,10 +106,14 @@ def build(model: Model) -> Tokenizer:
     """The tokenizer of a model. ValueError for one that is not whole and valid, or that goes by another version of
     Unicode than this program does."""
     if model.kind not in KINDS:
-        raise ValueError(f"a model of the class {model.kind!r} is unknown here: the known ones are {', '.join(KINDS)}")
+        raise ValueError(
+            f"a model of the class {shown(model.kind)} is unknown here: the known ones are {', '.join(KINDS)}"
+        )
     vocabulary = Vocabulary.unpack(model.vocabulary)
     if ("ranks" if vocabulary.whole_pieces else "pairs") != model.semantics:
-        raise ValueError(f"the model says that it merges by {model.semantics!r}, and its vocabulary that it does not")
+        raise ValueError(
+            f"the model says that it merges by {shown(model.semantics)}, and its vocabulary that it does not"
+        )
     tok = tokenizer_of(
         Parts(vocabulary, model.pattern, model.special_tokens, model.processing, kind=model.kind, name=model.name)
     )

@@ -11,6 +11,7 @@ from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe.common.checks import merges_asked
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
+from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS, load_vocabulary
 from cbpe.formats import gpt2, minbpe
 from cbpe.formats.parts import Parts
@@ -64,7 +65,7 @@ class BasicTokenizer(Tokenizer):
         n_merges = merges_asked(vocab_size)
         for token, token_id in self.special_tokens.items():
             if token_id < 256 + n_merges:
-                problem = f"the special token {token!r} has the id {token_id}, which training would give away"
+                problem = f"the special token {shown(token)} has the id {token_id}, which training would give away"
                 raise ValueError(f"{problem}: register it after training, or with an id from {256 + n_merges} on")
         left, right, record = learn_merges(
             text,
@@ -97,7 +98,7 @@ class BasicTokenizer(Tokenizer):
         """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid
         model. (A file that was cut exactly after one of its merges is a valid model of fewer.)"""
         if not os.fspath(model_file).endswith(".model"):
-            raise ValueError(f"a model file ends in .model: {os.fspath(model_file)!r}")
+            raise ValueError(f"a model file ends in .model: {shown(os.fspath(model_file))}")
         try:
             self._become(minbpe.load(File(model_file)))
         except ValueError as error:
@@ -110,7 +111,7 @@ class BasicTokenizer(Tokenizer):
 
     def _loaded_pattern(self, pattern: str | None) -> str | None:
         if pattern is not None:
-            raise ValueError(f"the model splits text by {pattern!r}: load it with RegexTokenizer")
+            raise ValueError(f"the model splits text by {shown(pattern)}: load it with RegexTokenizer")
         return None
 
 
@@ -199,7 +200,7 @@ def recover_merges(mergeable_ranks: dict[bytes, int]) -> dict[tuple[int, int], i
     vocabulary = vocabulary_from_ranks(mergeable_ranks)
     unmerged = vocabulary.unmerged()
     if unmerged:
-        shown = ", ".join(f"{token!r} ({rank})" for rank, token in list(unmerged.items())[:5])
+        shown = ", ".join(f"{shown(token)} ({rank})" for rank, token in list(unmerged.items())[:5])
         more = ", ..." if len(unmerged) > 5 else ""
         raise ValueError(f"{len(unmerged)} tokens are never merged from two others: {shown}{more}")
     return vocabulary.merges()

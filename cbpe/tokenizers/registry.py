@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cbpe.common.public import public
+from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS, load_vocabulary
 from cbpe.formats.parts import Parts
 from cbpe.tokenizers.tiktoken import Encoding
@@ -61,12 +62,12 @@ def encoding_name_for_model(model_name: str) -> str:
     from cbpe.encodings.models import MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING
 
     if not isinstance(model_name, str):
-        raise TypeError(f"the name of a model is a str, not {type(model_name).__name__}: {model_name!r}")
+        raise TypeError(f"the name of a model is a str, not {type(model_name).__name__}: {shown(model_name)}")
     if model_name in MODEL_TO_ENCODING:
         return MODEL_TO_ENCODING[model_name]
     beginnings = [prefix for prefix in MODEL_PREFIX_TO_ENCODING if model_name.startswith(prefix)]
     if not beginnings:
-        raise KeyError(f"no encoding is known for the model {model_name!r}: name one, with get_encoding")
+        raise KeyError(f"no encoding is known for the model {shown(model_name)}: name one, with get_encoding")
     return MODEL_PREFIX_TO_ENCODING[max(beginnings, key=len)]
 
 
@@ -117,7 +118,7 @@ def _from_plugin(name: str) -> Encoding:
     with LOCK:
         known = constructors()
         if name not in known:
-            raise ValueError(f"unknown encoding {name!r}: " + _meant(name, known))
+            raise ValueError(f"unknown encoding {shown(name)}: " + _meant(name, known))
         if name not in _shared:
             return _share(name, Encoding(**known[name]()))
         return _shared[name]
@@ -129,4 +130,4 @@ def _meant(name: str, plugins: Iterable[str]) -> str:
         of_model = encoding_name_for_model(name)
     except KeyError:
         return f"the known ones are {', '.join([*SPECS, *plugins])}"
-    return f"this is a model, and its encoding is {of_model!r}; encoding_for_model({name!r}) knows that"
+    return f"this is a model, and its encoding is {of_model!r}; encoding_for_model({shown(name)}) knows that"

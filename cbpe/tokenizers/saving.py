@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cbpe.common.atomic_files import check_writable
+from cbpe.common.wording import shown
 from cbpe.formats import files, minbpe
 from cbpe.formats.files import format_of_name
 
@@ -53,6 +54,7 @@ def refuse_before_training(
     for token, token_id in initial.special_tokens.items() if initial else ():
         if token_id < vocab_size:
             raise ValueError(
-                f"new merges go around the special token {token!r} with the id {token_id}, and a model file cannot "
-                "hold that: save to the model store or as .json, or give special tokens to the last training only"
+                f"new merges go around the special token {shown(token)} with the id {token_id}, and a model file "
+                "cannot hold that: save to the model store or as .json, or give special tokens to the last training "
+                "only"
             )

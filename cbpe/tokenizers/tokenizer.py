@@ -16,6 +16,7 @@ from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import checked_dropout, checked_int
 from cbpe.common.public import public
+from cbpe.common.wording import shown
 from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import TokenTypeError, checked_special_tokens, refuse_shared_ids
 from cbpe.text.splitting import make_splitter
@@ -318,7 +319,7 @@ class Tokenizer(TokenizerBase):
         if token_id is None:
             token_id = self._special.ids.get(token.decode("utf-8", "surrogateescape"))
         if token_id is None:
-            raise KeyError(f"{text_or_bytes!r} is no token of this vocabulary")
+            raise KeyError(f"{shown(text_or_bytes)} is no token of this vocabulary")
         return token_id
 
     # ---- Decoding: decode, decode_bytes, their batches and encode_ordinary are in the compiled base
@@ -340,7 +341,7 @@ class Tokenizer(TokenizerBase):
     def is_special_token(self, token: int) -> bool:
         """Whether an id is that of a special token. TypeError, which is an AssertionError too, for what is no int."""
         if not hasattr(token, "__index__"):
-            raise TokenTypeError(f"a token id is an int, not {type(token).__name__}: {token!r}")
+            raise TokenTypeError(f"a token id is an int, not {type(token).__name__}: {shown(token)}")
         return token in self._table("special ids", lambda: frozenset(self._special.ids.values()))
 
     def token_byte_values(self) -> list[bytes]:

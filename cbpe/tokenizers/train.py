@@ -12,6 +12,7 @@ from cbpe.common.checks import N_BYTES, merges_asked
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
+from cbpe.common.wording import shown
 from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.added_tokens import FLAGS
@@ -91,7 +92,7 @@ def train(
     ids = all_token_ids(vocabulary, n_merges, old_special_tokens.values())
     if tie_break != "first" and not ids_in_order(ids):
         raise ValueError(
-            f"tie_break={tie_break!r} is by id, and the initial tokenizer has no ids in order of its merges"
+            f"tie_break={shown(tie_break)} is by id, and the initial tokenizer has no ids in order of its merges"
         )
     # Given ids are checked before the work begins. Those to come follow the vocabulary that was asked for.
     tok = BasicTokenizer() if pattern is None else RegexTokenizer(pattern)
@@ -130,7 +131,7 @@ def initial_vocabulary(initial: Tokenizer) -> Vocabulary:
     else:
         problem = problem_with(initial._vocabulary) or ""
     if problem:
-        raise ValueError(f"training cannot go on from {initial!r}: {problem}")
+        raise ValueError(f"training cannot go on from {shown(initial)}: {problem}")
     return initial._vocabulary
 
 
@@ -155,7 +156,7 @@ def refuse_ids_of_merges(special_tokens: Mapping[str, int], ids: array[int]) -> 
         if token_id in ids:
             above = max(ids) + 1
             raise ValueError(
-                f"the id {token_id} of the special token {token!r} is for a merge: choose one from {above} on"
+                f"the id {token_id} of the special token {shown(token)} is for a merge: choose one from {above} on"
             )
 
 

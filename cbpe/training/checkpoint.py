@@ -48,7 +48,7 @@ class Checkpoint:
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
             raise TypeError(f"checkpoint_seconds must be a number, not {type(seconds).__name__}: {shown(seconds)}")
         if not seconds >= 0:
-            raise ValueError(f"checkpoint_seconds is {seconds}; it must be at least 0")
+            raise ValueError(f"checkpoint_seconds is {shown(seconds)}; it must be at least 0")
         self.pattern = pattern
         self.special_tokens = dict(special_tokens)
         self.seconds = seconds

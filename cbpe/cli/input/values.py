@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS
 from cbpe.text.patterns import BY_NAME
 
@@ -55,7 +56,7 @@ def metric_filter(label: str) -> str | tuple[str, tuple[float | None, float | No
     except ValueError:
         ends = (None, None)
     if ends == (None, None) or any(end is not None and math.isnan(end) for end in ends):
-        raise typer.BadParameter(f"{label!r} is no KEY=NUMBER, and no KEY=MIN..MAX", param_hint="--metric")
+        raise typer.BadParameter(f"{shown(label)} is no KEY=NUMBER, and no KEY=MIN..MAX", param_hint="--metric")
     return key, (ends[0], ends[1])
 
 
@@ -67,7 +68,7 @@ def metrics_of(labels: Iterable[str] | None) -> dict[str, float]:
         try:
             metrics[key] = float(value)
         except ValueError as error:
-            raise typer.BadParameter(f"{label!r} is no KEY=NUMBER", param_hint="metric") from error
+            raise typer.BadParameter(f"{shown(label)} is no KEY=NUMBER", param_hint="metric") from error
     return metrics
 
 
@@ -77,7 +78,7 @@ def size_range(text: str | None) -> tuple[int | None, int | None] | None:
         return None
     least, dash, most = text.partition("-")
     if not (least or most) or not all(part.isdecimal() for part in (least, most) if part):
-        raise typer.BadParameter(f"{text!r} is no number, and no MIN-MAX", param_hint="--vocab-size")
+        raise typer.BadParameter(f"{shown(text)} is no number, and no MIN-MAX", param_hint="--vocab-size")
     return int(least) if least else None, int(most) if most else (None if dash else int(least))
 
 
@@ -86,7 +87,7 @@ def hex_bytes(digits: str) -> bytes:
     try:
         return bytes.fromhex(digits)
     except ValueError as error:
-        raise typer.BadParameter(f"{digits!r} is no bytes in hexadecimal", param_hint="--bytes") from error
+        raise typer.BadParameter(f"{shown(digits)} is no bytes in hexadecimal", param_hint="--bytes") from error
 
 
 def pattern_of(name_or_expression: str) -> str:
@@ -97,7 +98,8 @@ def pattern_of(name_or_expression: str) -> str:
         return SPECS[name_or_expression].pattern
     if name_or_expression.replace("-", "").replace("_", "").isalnum():
         raise typer.BadParameter(
-            f"{name_or_expression!r} is no expression that could split a text, and the known names are {PATTERN_NAMES}",
+            f"{shown(name_or_expression)} is no expression that could split a text, and the known names are "
+            f"{PATTERN_NAMES}",
             param_hint="--pattern",
         )
     return name_or_expression
@@ -109,7 +111,7 @@ def special_ids(labels: list[str]) -> dict[str, int]:
     for label in labels:
         token, _, token_id = label.rpartition("=")
         if not token or not token_id.isdecimal():
-            raise typer.BadParameter(f"{label!r} is no TOKEN=ID", param_hint="--special")
+            raise typer.BadParameter(f"{shown(label)} is no TOKEN=ID", param_hint="--special")
         ids[token] = int(token_id)
     return ids
 
@@ -125,5 +127,5 @@ def special_choice(tok: Tokenizer, tokens: list[str] | None) -> SpecialChoice:
     for token in tokens:
         if token not in special:
             known = ", ".join(map(repr, islice(special, NAMES_SHOWN))) or "none"
-            raise ValueError(f"{token!r} is no special token of this tokenizer, which has {known}")
+            raise ValueError(f"{shown(token)} is no special token of this tokenizer, which has {known}")
     return set(tokens)
