@@ -17,6 +17,7 @@ _HOMES = {
     "GPT4Tokenizer": "cbpe.tokenizers.minbpe",
     "HuggingFaceTokenizer": "cbpe.tokenizers.hugging_face",
     "RegexTokenizer": "cbpe.tokenizers.minbpe",
+    "SentencePieceTokenizer": "cbpe.tokenizers.characters.sentencepiece",
     "TextStatistics": "cbpe.analysis.texts",
     "Tokenizer": "cbpe.tokenizers.tokenizer",
     "TrainingRecord": "cbpe.training.record",

@@ -11,6 +11,7 @@ from cbpe.corpus.word_counts import WordCounts as WordCounts
 from cbpe.formats.minbpe import render_token as render_token
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN as GPT2_SPLIT_PATTERN
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN as GPT4_SPLIT_PATTERN
+from cbpe.tokenizers.characters.sentencepiece import SentencePieceTokenizer as SentencePieceTokenizer
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer as HuggingFaceTokenizer
 from cbpe.tokenizers.loading import from_bpeasy as from_bpeasy
 from cbpe.tokenizers.loading import from_rustbpe as from_rustbpe
@@ -38,6 +39,7 @@ __all__ = [
     "GPT4Tokenizer",
     "HuggingFaceTokenizer",
     "RegexTokenizer",
+    "SentencePieceTokenizer",
     "TextStatistics",
     "Tokenizer",
     "TrainingRecord",

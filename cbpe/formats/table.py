@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from cbpe.formats import gpt2, minbpe
+from cbpe.formats import gpt2, minbpe, sentencepiece
 from cbpe.formats.gguf import loading as gguf
 from cbpe.formats.hugging_face import tokenizer_json
 from cbpe.formats.parts import Parts
@@ -67,6 +67,7 @@ FORMATS = (
     Format("Hugging Face's tokenizer.json", tokenizer_json, (".json",), in_folders=(("tokenizer.json",),)),
     Format("Mistral's tekken.json", tekken, ("tekken.json",), in_folders=(("tekken.json",),), leaves_out=("template",)),
     Format("GGUF", gguf, ()),
+    Format("SentencePiece's .model", sentencepiece, (), in_folders=(("tokenizer.model",),)),
     Format(GPT2_TITLE, gpt2, gpt2.NAMES, gpt2.files, gpt2.FILE_NAMES),
 )
 

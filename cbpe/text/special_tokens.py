@@ -8,6 +8,7 @@ from cbpe._core.text.special import SpecialTokens
 from cbpe.common.checks import is_int
 from cbpe.common.public import public
 from cbpe.common.wording import shown
+from cbpe.text.spaces import with_spaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,11 +57,19 @@ def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabu
         if not token:
             raise ValueError(f"the special token with id {shown(token_id)} is empty")
         in_range = 0 <= token_id < 2**32 - 1
-        if not in_range or token_id in vocabulary:
+        if not in_range or (token_id in vocabulary and not is_token_too(token, token_id, vocabulary)):
             problem = "in use for another token" if in_range else f"not from 0 to {2**32 - 2}"
             raise ValueError(f"the id {shown(token_id)} of the special token {shown(token)} is {problem}")
         checked[token] = token_id
     return checked
+
+
+def is_token_too(text: str, token_id: int, vocabulary: Vocabulary) -> bool:
+    """Whether a text is also the token with this id, over characters, where a space may stand for what is seen as
+    one. Other texts may then become the token by merging."""
+    if not vocabulary.characters:
+        return False
+    return vocabulary.token(token_id) in (text.encode("utf-8", "replace"), with_spaces(text).encode("utf-8", "replace"))
 
 
 def refuse_shared_ids(special_tokens: Mapping[str, int]) -> None:

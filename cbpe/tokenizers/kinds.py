@@ -18,6 +18,7 @@ _HOMES = {
     "GPT4Tokenizer": "cbpe.tokenizers.minbpe",
     "Encoding": "cbpe.tokenizers.tiktoken",
     "HuggingFaceTokenizer": "cbpe.tokenizers.hugging_face",
+    "SentencePieceTokenizer": "cbpe.tokenizers.characters.sentencepiece",
 }
 
 

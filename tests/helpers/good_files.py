@@ -3,6 +3,7 @@
 import json
 
 from gguf_files import gguf_file, tokenizer
+from sentencepiece_model import model_file
 from tekken_json import tekken_content
 from tokenizer_json import TEMPLATE, a_file, as_json
 from vocabularies import minbpe_parts
@@ -30,6 +31,7 @@ def good_files():
         "tiktoken": {"toy.tiktoken": tiktoken.dumps(RANKS)},
         "llm.c": {"gpt2_tokenizer.bin": llm_c.dump(ranks)[0]},
         "gguf": {"model.gguf": gguf_file(tokenizer())},
+        "sentencepiece": {"tokenizer.model": model_file([b"th", b"the"], [b"<sep>"])},
         "tekken": {"tekken.json": as_json(tekken_content())},
         "gpt2 ids": pair,
         "gpt2 merges": dict(reversed(pair.items())),

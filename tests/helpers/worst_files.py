@@ -181,6 +181,20 @@ def a_tokenizer_json(tokens=(), pattern=None, added=(), **parts):
     return {"tokenizer.json": json.dumps(content, ensure_ascii=False).encode("utf-8")}
 
 
+def over_characters(tokens):
+    """A file whose model is over characters."""
+    texts = dict.fromkeys([*map(chr, range(1, 127)), *map(chr, range(161, 256)), *(text for text in tokens if text)])
+    listed = [text for text in texts if " " not in text]
+    ways = [
+        (text[:cut], text[cut:]) for text in listed for cut in dict.fromkeys((1, len(text) // 2, len(text) - 1)) if cut
+    ]
+    merges = [pair for pair in ways if pair[0] in texts and pair[1] in texts and " " not in pair[0] + pair[1]]
+    mark = {"type": "Metaspace", "replacement": "\u2581"}
+    model = {"type": "BPE", "vocab": {text: i for i, text in enumerate(listed)}, "merges": merges}
+    content = {"version": "1.0", "pre_tokenizer": mark, "decoder": mark, "model": model}
+    return {"tokenizer.json": json.dumps(content).encode()}
+
+
 def template(names, ids):
     """A template of so many pieces, all of them one special token with so many ids."""
     piece = {"SpecialToken": {"id": "x", "type_id": 0}}
@@ -197,6 +211,8 @@ def hugging_face_files(size):
         for normalized in (False, True):
             added = [(text[:1000], {"normalized": normalized}) for text in dict.fromkeys(found)]
             files[f"added: {name}, normalized: {normalized}"] = a_tokenizer_json(added=added)
+    for name, tokens in hard_tokens(size // 4).items():
+        files[f"characters: {name}"] = over_characters([token.decode("latin-1") for token in tokens])
     files["a template of its size squared"] = a_tokenizer_json(post_processor=template(size // 120, size // 20))
     deep = {"type": "ByteLevel"}
     for _ in range(min(size // 60, 300)):
@@ -244,12 +260,32 @@ def gguf_files(size):
     return {**files, "empty texts": {"x.gguf": gguf_file({"a": empty})}, "empty tokens": file_of(tokens=empty)}
 
 
+def sentencepiece_files(size):
+    from sentencepiece_model import model_file
+
+    texts = {name: [token for token in tokens if token.isascii()] for name, tokens in hard_tokens(size).items()}
+    files = {f"tokens: {name}": {"x.model": model_file(tokens)} for name, tokens in texts.items()}
+    for name, found in hard_names(size).items():
+        listed = [text.encode() for text in dict.fromkeys(found) if len(text) > 1]
+        files[f"user-defined: {name}"] = {"x.model": model_file([], listed)}
+    tied = [letter.encode() * n for letter in map(chr, range(97, 123)) for n in range(2, 2 + size // 2000)]
+    files["scores: equal ones"] = {"x.model": model_file([]) + equal_pieces(tied)}
+    return files
+
+
+def equal_pieces(tokens):
+    from sentencepiece_model import piece
+
+    return b"".join(piece(token, -1.0) for token in tokens)
+
+
 FILES = {
     "tiktoken": tiktoken_files,
     "llm.c": llm_c_files,
     "minbpe": minbpe_files,
     "tekken": tekken_files,
     "gguf": gguf_files,
+    "sentencepiece": sentencepiece_files,
     "gpt2": gpt2_files,
     "hugging face": hugging_face_files,
 }

@@ -21,6 +21,7 @@ PUBLIC_NAMES = [
     "GPT4_SPLIT_PATTERN",
     "HuggingFaceTokenizer",
     "RegexTokenizer",
+    "SentencePieceTokenizer",
     "TextStatistics",
     "Tokenizer",
     "TrainingRecord",

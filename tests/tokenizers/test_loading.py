@@ -139,7 +139,9 @@ def test_other_files_are_refused_with_what_is_known(tmp_path, data):
 
 
 def test_a_folder_without_a_tokenizer_and_a_file_that_is_not_there_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"neither tokenizer\.json, nor tekken\.json, nor encoder\.json with"):
+    with pytest.raises(
+        ValueError, match=r"neither tokenizer\.json, nor tekken\.json, nor tokenizer\.model, nor encoder\.json with"
+    ):
         cbpe.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         cbpe.load(tmp_path / "none")

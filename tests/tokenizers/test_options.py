@@ -33,6 +33,7 @@ DEFAULTS = {
     "GPT4Tokenizer": ("none_raise", ()),
     "Encoding": (frozenset(), "all"),
     "HuggingFaceTokenizer": ("all", ()),
+    "SentencePieceTokenizer": ("all", ()),
 }
 BESIDES = {"encode_with_unstable"}  # of an Encoding alone
 
@@ -104,7 +105,8 @@ def without_templates():
 
 
 def test_without_a_template_either_value_gives_the_same(without_templates):
-    assert {type(tok).__name__ for tok in without_templates} == set(DEFAULTS)
+    # Over characters there is no dropout; tests/formats/test_characters.py has either value.
+    assert {type(tok).__name__ for tok in without_templates} == set(DEFAULTS) - {"SentencePieceTokenizer"}
     for tok in without_templates:
         plain = encoded(tok, "the cat sat")
         assert set(plain) == set(LIKE_ENCODE)

@@ -17,7 +17,7 @@ from cbpe._core.decoding.decode cimport ByteBuffer
 from cbpe._core.encoding.encode cimport EncodeStatus, Workspace, encode_piece
 from cbpe._core.encoding.places cimport Jumps
 from cbpe._core.merging.dropout cimport Dropout, close_dropout, open_dropout
-from cbpe._core.text.special cimport SpecialTokens
+from cbpe._core.text.special cimport SpecialTokens, next_special
 from cbpe._core.text.utf8 cimport Utf8, encodable, exact_bytes, read_utf8, utf8_of
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
@@ -202,6 +202,27 @@ cdef class Encoder:
         """The same where every special token is forbidden: what most calls are, and the quickest."""
         cdef Engine engine = self.installed()
         return encode_to_list(engine, text, None, engine.special_tokens, workers)
+
+    def _holds_special(self, text, SpecialTokens tokens not None):
+        """Whether any of some special tokens is in a text."""
+        cdef Engine engine = self.installed()
+        cdef uint32_t which
+        cdef Utf8 utf8
+        text = read_utf8(text, engine.instructions.write_utf8, &engine.last_text, &utf8)
+        try:
+            return next_special(&tokens.tables, utf8.bytes, utf8.size, 0, &which) >= 0
+        finally:
+            free(utf8.owned)
+
+    def _refuse_special(self, text, SpecialTokens forbidden not None):
+        """ValueError if any of some special tokens is in a text."""
+        cdef Engine engine = self.installed()
+        cdef Utf8 utf8
+        text = read_utf8(text, engine.instructions.write_utf8, &engine.last_text, &utf8)
+        try:
+            refuse_special(&utf8, forbidden)
+        finally:
+            free(utf8.owned)
 
     def _count(self, text, SpecialTokens allowed, SpecialTokens forbidden, workers=1):
         cdef Engine engine = self.installed()

@@ -13,8 +13,9 @@ from libc.stdint cimport uint8_t
 from libc.stdlib cimport free
 
 from cbpe._core.merging.merge cimport check_merged, free_merge_room, merge_piece, resize
+from cbpe._core.vocabulary.filling cimport allocate_pairs, free_pairs
 from cbpe._core.vocabulary.tables cimport add_pair
-from cbpe._core.vocabulary.vocabulary cimport MAX_TOKENS, allocate_pairs, free_pairs
+from cbpe._core.vocabulary.vocabulary cimport MAX_TOKENS
 
 
 cdef class LastParts:

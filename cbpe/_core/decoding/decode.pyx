@@ -31,7 +31,8 @@ cdef int open_decode_table(DecodeTable *table, const VocabTables *v, const Speci
         if index != NONE:
             fill_slot(table.slots + i, v.bytes + v.offsets[index], v.offsets[index + 1] - v.offsets[index])
     for i in range(s.n):
-        if s.ids[i] <= largest:
+        # One with the id of a token is a text that is looked for: it is the token's bytes that the id stands for.
+        if s.ids[i] <= largest and (s.ids[i] >= v.n_ids or v.indices[s.ids[i]] == NONE):
             fill_slot(table.slots + s.ids[i], s.bytes + s.offsets[i], s.offsets[i + 1] - s.offsets[i])
     return 0
 

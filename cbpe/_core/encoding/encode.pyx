@@ -78,6 +78,51 @@ cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
     return True
 
 
+cdef Py_ssize_t id_bytes(
+    const VocabTables *v, uint32_t *ids, Py_ssize_t n, uint8_t *missing
+) noexcept nogil:
+    """Turn n symbols into ids, those without one into the ids of their bytes: there is room for as many as all have
+    bytes. Returns how many they are, or -1, and the first byte that has none."""
+    cdef Py_ssize_t i, k, written = 0
+    cdef uint32_t symbol, at
+    for i in range(n):
+        written += 1
+        if v.ids[ids[i]] == NONE:
+            for at in range(v.offsets[ids[i]], v.offsets[ids[i] + 1]):
+                missing[0] = v.bytes[at]
+                if v.ids[missing[0]] == NONE:
+                    return -1
+            written += v.offsets[ids[i] + 1] - v.offsets[ids[i]] - 1
+    # From the end on: the ids of a symbol are never fewer than one, so none is written over before it is read.
+    k = written
+    for i in range(n - 1, -1, -1):
+        symbol = ids[i]
+        if v.ids[symbol] != NONE:
+            k -= 1
+            ids[k] = v.ids[symbol]
+            continue
+        for at in range(v.offsets[symbol + 1], v.offsets[symbol], -1):
+            k -= 1
+            ids[k] = v.ids[v.bytes[at - 1]]
+    return written
+
+
+cdef Py_ssize_t id_unknown(const VocabTables *v, uint32_t *ids, Py_ssize_t n) noexcept nogil:
+    """Turn n symbols into ids, a character without one into the unknown token. Returns how many they are."""
+    cdef Py_ssize_t i, written = 0
+    cdef bint after_unknown = False
+    for i in range(n):
+        if v.ids[ids[i]] != NONE:
+            ids[written] = v.ids[ids[i]]
+            written += 1
+            after_unknown = False
+        elif v.bytes[v.offsets[ids[i]]] & 0xC0 != 0x80 and not (after_unknown and v.fuses_unknown):
+            ids[written] = v.unknown
+            written += 1
+            after_unknown = True
+    return written
+
+
 cdef EncodeStatus append_symbols(const VocabTables *v, Workspace *work, Py_ssize_t n) noexcept nogil:
     """Append the ids of n symbols that merging has written after the others; or n is what merging failed with."""
     cdef uint32_t *ids = work.ids + work.n_ids
@@ -86,8 +131,14 @@ cdef EncodeStatus append_symbols(const VocabTables *v, Workspace *work, Py_ssize
         return NO_MEMORY if n == NO_ROOM else INTERRUPTED
     for i in range(n):
         if v.ids[ids[i]] == NONE:
-            work.byte = <uint8_t>ids[i]
-            return NO_TOKEN
+            if v.unknown != NONE:
+                n = i + id_unknown(v, ids + i, n - i)
+                break
+            n = id_bytes(v, ids + i, n - i, &work.byte)
+            if n < 0:
+                return NO_TOKEN
+            n += i
+            break
         ids[i] = v.ids[ids[i]]
     work.n_ids += n
     return DONE
@@ -379,8 +430,8 @@ cdef EncodeStatus encode_slice(
     bint *undecided,
 ) noexcept nogil:
     cdef Py_ssize_t n, slice_end = reading.position + SLICE
-    # A token that no merge makes is found by its whole piece only, so that a vocabulary with such tokens does not cut.
-    cdef bint may_cut = v.n_tokens == v.n_symbols
+    # What no merge makes is found by its whole piece only, and unknown characters are counted within a whole piece.
+    cdef bint may_cut = not (v.whole_pieces and v.n_tokens > v.n_symbols) and not v.fuses_unknown
     cdef bint in_time
     cdef EncodeStatus status
     while reading.position < stop:

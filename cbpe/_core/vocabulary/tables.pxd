@@ -17,6 +17,10 @@ cdef struct WordSlot:
 # Tokens are numbered three ways. A token's *index* is its place here: first the 256 bytes by value, then the merges,
 # first merged first, then the tokens that no merge makes. The indices of bytes and merges are the *symbols* that
 # merging works on: of two merges the one with the smaller symbol comes first. The *id* is what users see.
+#
+# A vocabulary over characters has its characters spelled by its first merges: the bytes of a character become one
+# symbol before anything else happens, so that all later merges are of characters. A spelling that is not whole yet has
+# no id. What is left of a character without a token becomes the ids of its bytes, or the unknown token.
 cdef struct VocabTables:
     uint32_t n_tokens
     uint32_t n_symbols
@@ -24,6 +28,10 @@ cdef struct VocabTables:
     uint32_t n_ids              # one more than the largest id
     bint whole_pieces           # a piece that is a token is that token, before any merge
     bint monotone               # every merge is made of earlier symbols
+    bint characters             # a vocabulary over characters
+    uint32_t n_spellings        # its first merges, which spell them
+    uint32_t unknown            # the id of what stands for a character without a token, or NONE
+    bint fuses_unknown          # several in a row are one
     uint32_t *ids               # index -> id, NONE for a byte that has no token
     uint32_t *indices           # id -> index, NONE for an id that is not used
     uint32_t *left              # symbol - 256 -> the symbols that it is merged from

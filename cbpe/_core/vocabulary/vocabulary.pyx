@@ -1,215 +1,38 @@
-"""Vocabulary: the tokens and merges of a byte-level BPE model, as immutable tables that encoding and decoding read
-without the GIL.
+"""Vocabulary: the tokens and merges of a BPE model, over bytes or characters, as immutable tables that encoding and
+decoding read without the GIL.
 
 It also has a packed form, bytes that hold exactly what a vocabulary is; pack() describes the layout.
 """
 
-import os
 import struct
 import sys
 import zlib
 
-from cpython.buffer cimport (
-    PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, Py_buffer, PyBuffer_Release, PyObject_GetBuffer
-)
 from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memmove, memset
+from libc.stdlib cimport free
 
-from cbpe._core.c.allocation cimport cbpe_give_back, cbpe_take_zeroed
 from cbpe._core.text.utf8 cimport exact_bytes
-from cbpe._core.vocabulary.tables cimport NONE, add_pair, find_pair
+from cbpe._core.vocabulary.filling cimport (
+    check_characters, copy_ids, fill_bytes, fill_indices, fill_pairs, free_pairs, random_bits
+)
+from cbpe._core.vocabulary.tables cimport NONE
 from cbpe._core.vocabulary.words cimport fill_words, find_word, free_words
 
 
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
 PACKED_VERSION = 1
-# Magic, version, flags, number of merges and of unmerged tokens, bytes of these, runs of ids, 0, CRC-32 of all else.
+# Magic, version, flags, number of merges and of unmerged tokens, bytes of these, runs of ids, the id of the unknown
+# token + 1 (or 0), CRC-32 of all else.
 HEADER = struct.Struct("<8sIIIIIIII")
 CHECKED = HEADER.size - 4               # bytes of the header before the checksum
 WHOLE_PIECES = 1
+CHARACTERS = 2
+FUSES_UNKNOWN = 4
+KNOWN_FLAGS = WHOLE_PIECES | CHARACTERS | FUSES_UNKNOWN
 PACKED_HEADER_BYTES = HEADER.size
-
-
-cdef enum:
-    BYTE_PAIRS = 1 << 16
-
-
-cdef uint64_t random_bits() except? 0:
-    return int.from_bytes(os.urandom(8), "little")
-
-
-cdef int allocate_pairs(VocabTables *v, uint32_t n) except -1:
-    cdef int bits = 4, filter_bits
-    while <uint64_t>1 << bits < <uint64_t>n * 2:
-        bits += 1
-    filter_bits = bits + 2 if bits > 4 else 6
-    v.pairs = <uint64_t *>cbpe_take_zeroed(sizeof(uint64_t) << bits)
-    v.pair_filter = <uint64_t *>cbpe_take_zeroed((<size_t>1 << filter_bits) >> 3)
-    v.byte_pairs = <uint32_t *>malloc(BYTE_PAIRS * sizeof(uint32_t))
-    if v.pairs == NULL or v.pair_filter == NULL or v.byte_pairs == NULL:
-        raise MemoryError
-    memset(v.byte_pairs, 0xFF, BYTE_PAIRS * sizeof(uint32_t))
-    v.pairs_seed = random_bits() | 1
-    v.pairs_mask = (<uint64_t>1 << bits) - 1
-    v.filter_shift = 64 - filter_bits
-    return 0
-
-
-cdef void free_pairs(VocabTables *v) noexcept nogil:
-    cbpe_give_back(v.pairs)
-    cbpe_give_back(v.pair_filter)
-    free(v.byte_pairs)
-
-
-cdef int fill_pairs(VocabTables *v) except -1:
-    cdef uint32_t i
-    allocate_pairs(v, v.n_symbols - 256)
-    for i in range(v.n_symbols - 256):
-        if find_pair(v, v.left[i], v.right[i]) != NONE:
-            raise ValueError(
-                f"the pair of tokens {v.ids[v.left[i]]} and {v.ids[v.right[i]]} is merged twice, "
-                f"to {v.ids[find_pair(v, v.left[i], v.right[i])]} and to {v.ids[256 + i]}"
-            )
-        add_pair(v, v.left[i], v.right[i], 256 + i)
-    return 0
-
-
-cdef int fill_indices(VocabTables *v) except -1:
-    """Build the table from ids to indices; refuse an id that two tokens have, and gaps that would make the table
-    absurd."""
-    cdef uint32_t index, token_id, largest = 0
-    for index in range(v.n_tokens):
-        if v.ids[index] != NONE and v.ids[index] > largest:
-            largest = v.ids[index]
-    if largest >= 4 * <uint64_t>v.n_tokens + (1 << 20):
-        raise ValueError(
-            f"token id {largest} is too large for a vocabulary of {v.n_tokens} tokens: number them without such gaps"
-        )
-    v.n_ids = largest + 1
-    v.indices = <uint32_t *>malloc(v.n_ids * sizeof(uint32_t))
-    if v.indices == NULL:
-        raise MemoryError
-    for token_id in range(v.n_ids):
-        v.indices[token_id] = NONE
-    for index in range(v.n_tokens):
-        token_id = v.ids[index]
-        if token_id == NONE:
-            continue
-        if v.indices[token_id] != NONE:
-            raise ValueError(f"token id {token_id} is given to two tokens")
-        v.indices[token_id] = index
-    return 0
-
-
-cdef int order_merges(VocabTables *v, uint32_t *order) except -1:
-    """List the merges (symbol - 256), each after the merges that it is made of. Refuses merges that are made of
-    themselves."""
-    cdef uint32_t n = v.n_symbols - 256
-    cdef uint32_t i, part, done = 0
-    if v.monotone:
-        for i in range(n):
-            order[i] = i
-        return 0
-    cdef bytearray state = bytearray(n)     # 0: not seen, 1: waits for its parts, 2: done
-    for start in range(n):
-        stack = [start]
-        while stack:
-            i = stack[len(stack) - 1]
-            waits = [part - 256 for part in (v.left[i], v.right[i]) if part >= 256 and state[part - 256] != 2]
-            if state[i] == 2 or not waits:
-                if state[i] != 2:
-                    state[i] = 2
-                    order[done] = i
-                    done += 1
-                stack.pop()
-                continue
-            if state[i] == 1 or any(state[part] == 1 for part in waits):
-                raise ValueError(f"the merge to token {v.ids[256 + i]} is made of itself")
-            state[i] = 1
-            stack.extend(waits)
-    return 0
-
-
-cdef int fill_bytes(VocabTables *v, list extras, uint64_t most) except -1:
-    """Spell out every token: the bytes, then each merge from its two parts, then the tokens that no merge makes."""
-    cdef uint32_t n_merges = v.n_symbols - 256
-    cdef uint32_t index, i, k, first, second
-    cdef uint64_t total = 256
-    cdef bytes extra
-    cdef uint8_t *to
-    cdef uint64_t *sizes = <uint64_t *>malloc(v.n_tokens * sizeof(uint64_t))
-    cdef uint32_t *order = <uint32_t *>malloc((n_merges + <size_t>1) * sizeof(uint32_t))
-    v.offsets = <uint32_t *>malloc((v.n_tokens + <size_t>1) * sizeof(uint32_t))
-    try:
-        if sizes == NULL or order == NULL or v.offsets == NULL:
-            raise MemoryError
-        order_merges(v, order)
-        for index in range(256):
-            sizes[index] = 1
-        for k in range(n_merges):
-            i = order[k]
-            sizes[256 + i] = sizes[v.left[i]] + sizes[v.right[i]]
-            total += sizes[256 + i]
-            if total > most:
-                break
-        for i, extra in enumerate(extras):
-            sizes[v.n_symbols + i] = PyBytes_GET_SIZE(extra)
-            total += sizes[v.n_symbols + i]
-        if total > most:
-            raise ValueError(f"the vocabulary's tokens have more than {most} bytes together")
-        total = 0
-        for index in range(v.n_tokens):
-            v.offsets[index] = <uint32_t>total
-            total += sizes[index]
-            v.longest = max(v.longest, <uint32_t>sizes[index])
-        v.offsets[v.n_tokens] = <uint32_t>total
-        # The short copies below take 16 bytes whatever they need, which may overlap: what is too much, a later token
-        # writes over.
-        v.bytes = <uint8_t *>malloc(total + 32)
-        if v.bytes == NULL:
-            raise MemoryError
-        for index in range(256):
-            v.bytes[index] = <uint8_t>index
-        for k in range(n_merges):
-            i = order[k]
-            first, second = v.left[i], v.right[i]
-            to = v.bytes + v.offsets[256 + i]
-            if v.monotone and sizes[first] <= 16 and sizes[second] <= 16:
-                memmove(to, v.bytes + v.offsets[first], 16)
-                memmove(to + sizes[first], v.bytes + v.offsets[second], 16)
-            else:
-                memcpy(to, v.bytes + v.offsets[first], sizes[first])
-                memcpy(to + sizes[first], v.bytes + v.offsets[second], sizes[second])
-        for i, extra in enumerate(extras):
-            memcpy(v.bytes + v.offsets[v.n_symbols + i], PyBytes_AS_STRING(extra), PyBytes_GET_SIZE(extra))
-    finally:
-        free(sizes)
-        free(order)
-    return 0
-
-
-cdef uint32_t *copy_ids(object values, Py_ssize_t n) except? NULL:
-    # Not a typed memoryview: a module that has one imports collections.abc, which takes longer than any of ours.
-    cdef Py_buffer view
-    cdef uint32_t *copy = NULL
-    PyObject_GetBuffer(values, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
-    try:
-        form = <bytes>view.format if view.format != NULL else b"B"
-        if view.ndim != 1 or view.itemsize != sizeof(uint32_t) or not form.endswith((b"I", b"L")):
-            raise ValueError(f"a buffer of uint32[{n}] has items of the format {form.decode()!r}")
-        if view.len != n * <Py_ssize_t>sizeof(uint32_t):
-            raise ValueError(f"a buffer of {n} items has {view.len // <Py_ssize_t>sizeof(uint32_t)}")
-        copy = <uint32_t *>malloc(<size_t>(n + 1) * sizeof(uint32_t))
-        if copy == NULL:
-            raise MemoryError
-        memcpy(copy, view.buf, <size_t>n * sizeof(uint32_t))
-    finally:
-        PyBuffer_Release(&view)
-    return copy
 
 
 cdef checksum(header, body):
@@ -237,11 +60,27 @@ cdef class Vocabulary:
     makes. whole_pieces: whether a piece that is a token is that token before any merge applies (tiktoken's semantics),
     which is the only way in which an unmerged token can come up. max_bytes: the most that all tokens together may have.
 
+    characters: whether it is over characters. The first merges then spell the characters of several bytes that have a
+    token, byte by byte, left to right: a spelling that is not whole yet has the id 0xFFFFFFFF, and the merges after
+    them are of characters alone. A character that is not spelled becomes its bytes' ids. If these have none, it becomes
+    the token `unknown` (an id, or None), once for several in a row within a piece if fuses_unknown.
+
     Raises ValueError for a merge of an unknown symbol, made of itself, or given twice, for an id given twice, and for
     sizes beyond the limits (2**21 - 1 tokens, 2**28 bytes of tokens).
     """
 
-    def __cinit__(self, left, right, ids, unmerged=(), bint whole_pieces=False, uint64_t max_bytes=MAX_BYTES):
+    def __cinit__(
+        self,
+        left,
+        right,
+        ids,
+        unmerged=(),
+        bint whole_pieces=False,
+        uint64_t max_bytes=MAX_BYTES,
+        bint characters=False,
+        unknown=None,
+        bint fuses_unknown=False,
+    ):
         cdef VocabTables *v = &self.tables
         cdef uint32_t i
         cdef list extras = list(unmerged)
@@ -260,6 +99,8 @@ cdef class Vocabulary:
         v.n_symbols = 256 + n_merges
         v.n_tokens = v.n_symbols + len(extras)
         v.whole_pieces = whole_pieces
+        v.characters = characters
+        v.unknown = NONE
         v.left = copy_ids(left, n_merges)
         v.right = copy_ids(right, n_merges)
         v.ids = copy_ids(ids, v.n_tokens)
@@ -271,11 +112,18 @@ cdef class Vocabulary:
                 )
             if v.left[i] >= 256 + i or v.right[i] >= 256 + i:
                 v.monotone = False
-        for i in range(256, v.n_tokens):
+        for i in range(v.n_symbols if characters else 256, v.n_tokens):
             if v.ids[i] == NONE:
                 raise ValueError(f"token id {v.ids[i]} is too large")
         fill_indices(v)
         fill_bytes(v, extras, min(max_bytes, <uint64_t>MAX_BYTES))
+        if characters:
+            check_characters(v)
+        if unknown is not None or fuses_unknown:
+            if not characters or unknown is None or not 0 <= unknown < NONE:
+                raise ValueError(f"{unknown} is no id of an unknown token, which a vocabulary over characters may have")
+            v.unknown = unknown
+            v.fuses_unknown = fuses_unknown
         fill_pairs(v)
         fill_words(v, random_bits())
 
@@ -300,9 +148,24 @@ cdef class Vocabulary:
         return bool(self.tables.monotone)
 
     @property
+    def characters(self):
+        """Whether it is over characters, not bytes."""
+        return bool(self.tables.characters)
+
+    @property
+    def unknown(self):
+        """The id of what stands for a character without a token, or None."""
+        return None if self.tables.unknown == NONE else self.tables.unknown
+
+    @property
+    def fuses_unknown(self):
+        """Whether several characters in a row without a token are one unknown token."""
+        return bool(self.tables.fuses_unknown)
+
+    @property
     def n_merges(self):
-        """The number of merges."""
-        return self.tables.n_symbols - 256
+        """The number of merges, without those that spell characters."""
+        return self.tables.n_symbols - 256 - self.tables.n_spellings
 
     @property
     def max_id(self):
@@ -312,7 +175,7 @@ cdef class Vocabulary:
     def __len__(self):
         cdef uint32_t i
         cdef Py_ssize_t n = self.tables.n_tokens
-        for i in range(256):
+        for i in range(256 + self.tables.n_spellings):
             n -= self.tables.ids[i] == NONE
         return n
 
@@ -328,6 +191,10 @@ cdef class Vocabulary:
         cdef uint32_t index = find_word(&self.tables, data, PyBytes_GET_SIZE(exact))
         return None if index == NONE else self.tables.ids[index]
 
+    def token(self, token_id):
+        """The bytes of the token with this id, or None."""
+        return self.spell(self.tables.indices[<uint32_t>token_id]) if token_id in self else None
+
     cdef bytes spell(self, uint32_t index):
         cdef VocabTables *v = &self.tables
         return PyBytes_FromStringAndSize(<char *>v.bytes + v.offsets[index], v.offsets[index + 1] - v.offsets[index])
@@ -342,25 +209,30 @@ cdef class Vocabulary:
         }
 
     def merges(self):
-        """All merges in the order in which they apply: dict[(left id, right id), id].
+        """All merges in the order in which they apply, without those that spell characters: dict[(left id, right id),
+        id].
 
         Raises ValueError where one is made of a byte that has no token, and so no id.
         """
         cdef VocabTables *v = &self.tables
         cdef uint32_t i, part
-        for i in range(v.n_symbols - 256):
+        for i in range(v.n_spellings, v.n_symbols - 256):
             part = v.left[i] if v.ids[v.left[i]] == NONE else v.right[i]
             if v.ids[part] == NONE:
                 raise ValueError(f"token {v.ids[256 + i]} is merged from the byte 0x{part:02x}, which has no token")
-        return {(v.ids[v.left[i]], v.ids[v.right[i]]): v.ids[256 + i] for i in range(v.n_symbols - 256)}
+        return {
+            (v.ids[v.left[i]], v.ids[v.right[i]]): v.ids[256 + i] for i in range(v.n_spellings, v.n_symbols - 256)
+        }
 
     def merge_parts(self):
-        """All merges in the order in which they apply: list of (left, right, id), where a part is a token's id, or
+        """The same merges in the same order: list of (left, right, id), where a part is a token's id, or
         -1 - b for the byte b if that has no token."""
         cdef VocabTables *v = &self.tables
         cdef uint32_t i
         parts = [<int64_t>v.ids[i] if v.ids[i] != NONE else -1 - <int64_t>i for i in range(v.n_symbols)]
-        return [(parts[v.left[i]], parts[v.right[i]], parts[256 + i]) for i in range(v.n_symbols - 256)]
+        return [
+            (parts[v.left[i]], parts[v.right[i]], parts[256 + i]) for i in range(v.n_spellings, v.n_symbols - 256)
+        ]
 
     def unmerged(self):
         """The tokens that no merge makes, by rising id: dict[int, bytes]. No text but themselves as a whole piece can
@@ -374,9 +246,9 @@ cdef class Vocabulary:
         """The vocabulary as bytes, the same for the same vocabulary on every machine.
 
         Little-endian: a header of 40 bytes (magic, format version, flags, number of merges, number of unmerged tokens,
-        bytes of these, number of runs of ids, 0, CRC-32 of all before and after it), then uint32[merges] left symbols,
-        uint32[merges] right symbols, the ids of all tokens as runs of consecutive ids, uint32[runs] first ids and
-        uint32[runs] counts, uint32[unmerged] lengths, and the unmerged tokens' bytes.
+        bytes of these, number of runs of ids, the id of the unknown token + 1 or 0, CRC-32 of all before and after it),
+        then uint32[merges] left symbols, uint32[merges] right symbols, the ids of all tokens as runs of consecutive
+        ids, uint32[runs] first ids and uint32[runs] counts, uint32[unmerged] lengths, and the unmerged tokens' bytes.
         """
         import array
 
@@ -402,7 +274,8 @@ cdef class Vocabulary:
                 part.byteswap()
         body = b"".join([*(part.tobytes() for part in parts), *extras])
         sizes = (v.n_symbols - 256, len(extras), sum(map(len, extras)), len(firsts))
-        header = HEADER.pack(MAGIC, PACKED_VERSION, WHOLE_PIECES if v.whole_pieces else 0, *sizes, 0, 0)
+        flags = v.whole_pieces * WHOLE_PIECES | v.characters * CHARACTERS | v.fuses_unknown * FUSES_UNKNOWN
+        header = HEADER.pack(MAGIC, PACKED_VERSION, flags, *sizes, 0 if v.unknown == NONE else v.unknown + 1, 0)
         return header[:CHECKED] + struct.pack("<I", checksum(header, body)) + body
 
     @staticmethod
@@ -412,10 +285,10 @@ cdef class Vocabulary:
         data = memoryview(data).cast("B")
         if len(data) < HEADER.size:
             raise ValueError(f"a packed vocabulary of {len(data)} bytes is cut short: it has at least {HEADER.size}")
-        magic, version, flags, n_merges, n_unmerged, n_bytes, n_runs, zero, expected = HEADER.unpack_from(data)
+        magic, version, flags, n_merges, n_unmerged, n_bytes, n_runs, unknown, expected = HEADER.unpack_from(data)
         if magic != MAGIC:
             raise ValueError(f"this is no packed vocabulary: it starts with {bytes(data[:8])!r}, not {MAGIC!r}")
-        if version != PACKED_VERSION or flags & ~WHOLE_PIECES or zero:
+        if version != PACKED_VERSION or flags & ~KNOWN_FLAGS or (unknown and not flags & CHARACTERS):
             raise ValueError(
                 f"a packed vocabulary of version {version}, flags {flags} needs a newer cbpe: "
                 f"this one reads version {PACKED_VERSION}"
@@ -461,4 +334,7 @@ cdef class Vocabulary:
             unmerged,
             whole_pieces=bool(flags & WHOLE_PIECES),
             max_bytes=max_bytes,
+            characters=bool(flags & CHARACTERS),
+            unknown=unknown - 1 if unknown else None,
+            fuses_unknown=bool(flags & FUSES_UNKNOWN),
         )

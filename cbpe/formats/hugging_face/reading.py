@@ -13,6 +13,11 @@ from cbpe._core.conversion.merge_lists import vocabulary_from_merges
 from cbpe._core.conversion.spelled import resolve
 from cbpe.formats.gpt2 import CHARACTER_TO_BYTE
 from cbpe.formats.hugging_face.added_tokens import read_added_tokens
+from cbpe.formats.hugging_face.characters.reading import (
+    is_over_characters,
+    read_characters,
+    vocabulary_over_characters,
+)
 from cbpe.formats.hugging_face.decoders import read_decoder
 from cbpe.formats.hugging_face.model import pair_of_merge, read_merges, read_model, read_vocab, take_added_tokens
 from cbpe.formats.hugging_face.normalizers import read_normalizer
@@ -63,6 +68,8 @@ def read(content: Any) -> Parts:
             warnings.warn(
                 f"the {path} in the tokenizer.json is left aside: ids are neither cut off nor filled in", stacklevel=2
             )
+    if is_over_characters(content):
+        return read_over_characters(content)
     processing: dict[str, Any] = {}
     normalizer = read_normalizer(content.get("normalizer"))
     if normalizer is not None:
@@ -97,3 +104,23 @@ def read(content: Any) -> Parts:
         ids = {token: vocab[text] for text, token in tokens.items()}
         vocabulary = vocabulary_from_merges(ids, read_merges(pairs, tokens), whole_pieces)
     return Parts(vocabulary, pattern, added_tokens, processing, kind="HuggingFaceTokenizer")
+
+
+def read_over_characters(content: dict[str, Any]) -> Parts:
+    """The parts of a file whose model is over characters."""
+    processing: dict[str, Any] = {}
+    steps, settings = read_characters(content)
+    # What has been read of the model by now is not asked about again.
+    vocab, listed, _ = read_model({**content["model"], "unk_token": None, "byte_fallback": False})
+    merges = [pair_of_merge(merge, i) for i, merge in enumerate(listed)]
+    normalizer = read_normalizer({"type": "Sequence", "normalizers": [step for _, step in steps]})
+    if normalizer is not None:
+        processing["normalizer"] = normalizer
+    template = read_post_processor(content.get("post_processor"))
+    if template is not None:
+        processing["template"] = template
+    added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
+    processing.update(flags)
+    processing["characters"] = settings
+    vocabulary = vocabulary_over_characters(vocab, merges, added_tokens, settings)
+    return Parts(vocabulary, None, added_tokens, processing, kind="SentencePieceTokenizer")

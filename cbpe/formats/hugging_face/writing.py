@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from cbpe._core.text.shown import shown
 from cbpe.formats.checks import refuse_shared_bytes
 from cbpe.formats.gpt2 import spell, spells_other_text, unspell
 from cbpe.formats.hugging_face.added_tokens import written_token
+from cbpe.formats.hugging_face.characters.writing import written_characters
 from cbpe.formats.hugging_face.normalizers import written_normalizer
 from cbpe.formats.hugging_face.pre_tokenizers import byte_level, written_pre_tokenizer
 from cbpe.formats.parts import Parts
@@ -24,10 +26,32 @@ def dump(parts: Parts) -> list[bytes]:
 
 def dumps(parts: Parts) -> bytes:
     """The content of a tokenizer.json that gives the same ids on every text. ValueError where there is none."""
+    refuse_shared_ids(parts.special_tokens)
+    processing = parts.processing
+    template = processing.get("template")
+    own = written_characters(parts) if "characters" in processing else written_bytes(parts)
+    content = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [written_token(*item, processing) for item in by_id(parts.special_tokens)],
+        "normalizer": own["normalizer"],
+        "pre_tokenizer": own["pre_tokenizer"],
+        "post_processor": {"type": "TemplateProcessing", **template} if template else own["post_processor"],
+        "decoder": own["decoder"],
+        "model": own["model"],
+    }
+    try:
+        return json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("a special token with a lone surrogate has no place in a JSON file") from None
+
+
+def written_bytes(parts: Parts) -> dict[str, Any]:
+    """The parts of the file that say how text is split and merged, over bytes."""
     vocabulary, processing = parts.vocabulary, parts.processing
     tokens = vocabulary.tokens()
     refuse_shared_bytes("Hugging Face's format", tokens)
-    refuse_shared_ids(parts.special_tokens)
     spelled = {token_id: spell(token) for token_id, token in tokens.items()}
     vocab = {text: token_id for token_id, text in spelled.items()}
     for text, token_id in parts.special_tokens.items():
@@ -42,17 +66,12 @@ def dumps(parts: Parts) -> bytes:
                 f"Hugging Face's format, where whole pieces are looked up, would take {shown(spelled_text)} for the "
                 f"special token {shown(text)}"
             )
-    template = processing.get("template")
-    content = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [written_token(*item, processing) for item in by_id(parts.special_tokens)],
+    return {
         "normalizer": written_normalizer(processing.get("normalizer")),
         "pre_tokenizer": written_pre_tokenizer(
             parts.pattern, bool(processing.get("prefix_space")), processing.get("splits")
         ),
-        "post_processor": {"type": "TemplateProcessing", **template} if template else byte_level(use_regex=True),
+        "post_processor": byte_level(use_regex=True),
         "decoder": byte_level(use_regex=True),
         "model": {
             "type": "BPE",
@@ -67,10 +86,6 @@ def dumps(parts: Parts) -> bytes:
             "merges": [f"{spelled[left]} {spelled[right]}" for left, right in vocabulary.merges()],
         },
     }
-    try:
-        return json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8")
-    except UnicodeEncodeError:
-        raise ValueError("a special token with a lone surrogate has no place in a JSON file") from None
 
 
 def by_id(ids: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -25,6 +25,7 @@ KINDS = (
     "GPT4Tokenizer",
     "Encoding",
     "HuggingFaceTokenizer",
+    "SentencePieceTokenizer",
 )
 MOMENT = "0000-00-00 00:00:00.000000".replace("0", "[0-9]")  # as SQLite has it
 

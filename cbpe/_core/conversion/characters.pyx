@@ -1,0 +1,122 @@
+"""Vocabularies over characters, as SentencePiece and Hugging Face make them: text begins as characters, not as bytes.
+
+The core merges bytes. So the first merges of such a vocabulary spell its characters, byte by byte: since the smallest
+merge comes first, all characters stand before any two of them are merged, and what follows is merging of characters.
+The text is valid UTF-8, in which no character begins within another one, so that nothing else is spelled.
+"""
+
+import array
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint32_t
+
+from cbpe._core.conversion.last_parts cimport LastParts, shortest_first
+from cbpe._core.vocabulary.tables cimport NONE
+from cbpe._core.vocabulary.vocabulary cimport Vocabulary
+
+from cbpe._core.conversion.merge_lists import checked_merges
+
+
+cdef class Spellings:
+    """The merges that spell characters: (left, right) of each, and what it makes."""
+
+    cdef dict symbols       # bytes -> symbol, single bytes included
+    cdef list lefts, rights, made
+
+    def __init__(self, characters):
+        cdef bytes character
+        self.symbols = {bytes([byte]): byte for byte in range(256)}
+        self.lefts, self.rights, self.made = [], [], []
+        for character in characters:
+            for size in range(2, len(character) + 1):
+                self.spell(character[:size])
+
+    cdef void spell(self, bytes beginning):
+        if beginning not in self.symbols:
+            self.symbols[beginning] = 256 + len(self.made)
+            self.lefts.append(self.symbols[beginning[:len(beginning) - 1]])
+            self.rights.append(self.symbols[beginning[len(beginning) - 1:]])
+            self.made.append(beginning)
+
+
+cdef list merges_that_happen(Spellings spellings, list tokens, numbers, bint by_rank):
+    """(number, left symbol, right symbol, token) of the tokens that merging makes, by rising number. A number is that
+    of the merge, or the token's rank; merge_lists.pyx and ranks.pyx say why there is one pair for each token."""
+    cdef Py_ssize_t first = 256 + len(spellings.made)
+    cdef LastParts known = LastParts(len(spellings.made) + len(numbers))
+    cdef uint32_t left, right, i
+    cdef dict spelled = {symbol: token for token, symbol in spellings.symbols.items()}
+    cdef list happen = []
+    for i in range(len(spellings.made)):
+        known.add(spellings.lefts[i], spellings.rights[i], 256 + i)
+    for at in shortest_first(tokens):
+        token = tokens[at]
+        if token in spellings.symbols or not known.find(token, &left, &right):
+            continue
+        number = numbers.get(token if by_rank else (spelled[left], spelled[right]))
+        if number is not None:
+            known.add(left, right, first + <uint32_t>number)
+            spelled[first + number] = token
+            happen.append((number, left, right, token))
+    happen.sort()
+    symbols = {first + number: first + i for i, (number, _, _, _) in enumerate(happen)}
+    return [
+        (number, symbols.get(left_symbol, left_symbol), symbols.get(right_symbol, right_symbol), token)
+        for number, left_symbol, right_symbol, token in happen
+    ]
+
+
+def vocabulary_of_characters(
+    dict ids not None, merges=None, byte_ids=None, unknown=None, bint fuses_unknown=False, ranks=None
+):
+    """The Vocabulary over characters with these tokens: dict[bytes, int] from UTF-8 to ids.
+
+    merges: (left, right) as bytes, the first of which is merged first; None: two neighbours are merged if their bytes
+    are a token, the one with the smallest id first, or with the smallest of `ranks`: dict[bytes, int]. byte_ids: the
+    ids of the 256 bytes, which characters without a token become, or None. unknown and fuses_unknown are as for
+    Vocabulary. ValueError as for vocabulary_from_merges.
+    """
+    cdef list characters = [], tokens = [], by_byte = [NONE] * 256, more = []
+    cdef dict numbers
+    cdef Spellings spellings
+    for token in ids:
+        PyErr_CheckSignals()
+        n_characters = len(token.decode())
+        if n_characters == 1 and len(token) > 1:
+            characters.append(token)
+        elif n_characters > 1:
+            tokens.append(token)
+        elif not token:
+            raise ValueError(f"the token {ids[token]} has no characters")
+    for byte in range(256):
+        own = ids.get(bytes([byte])) if byte < 128 else None
+        fallback = byte_ids[byte] if byte_ids is not None else None
+        if own is not None and fallback is not None:
+            more.append((fallback, bytes([byte])))
+        if own is not None or fallback is not None:
+            by_byte[byte] = own if own is not None else fallback
+    characters.sort()
+    spellings = Spellings(characters)
+    if merges is None:
+        ordered = sorted(tokens, key=(ids if ranks is None else ranks).__getitem__)
+        numbers = {token: rank for rank, token in enumerate(ordered)}
+    else:
+        numbers = checked_merges(ids, merges)
+    happen = merges_that_happen(spellings, tokens, numbers, merges is None)
+    merged = {token for _, _, _, token in happen}
+    more += [(ids[token], token) for token in tokens if token not in merged]
+    more.sort()
+    return Vocabulary(
+        array.array("I", [*spellings.lefts, *(left for _, left, _, _ in happen)]),
+        array.array("I", [*spellings.rights, *(right for _, _, right, _ in happen)]),
+        array.array("I", [
+            *by_byte,
+            *(ids.get(token, NONE) for token in spellings.made),
+            *(ids[token] for _, _, _, token in happen),
+            *(token_id for token_id, _ in more),
+        ]),
+        [token for _, token in more],
+        characters=True,
+        unknown=unknown,
+        fuses_unknown=fuses_unknown,
+    )

@@ -1,0 +1,1 @@
+"""tokenizer.json for BPE over characters, as SentencePiece's models are converted to it."""

@@ -1,0 +1,118 @@
+"""Reading a tokenizer.json whose model is over characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cbpe._core.conversion.characters import vocabulary_of_characters
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.formats.hugging_face.characters.settings import checked_characters
+from cbpe.formats.hugging_face.characters.steps import (
+    read_characters_decoder,
+    read_characters_normalizer,
+    read_characters_pre_tokenizer,
+)
+from cbpe.formats.hugging_face.values import flag, refuse
+from cbpe.text.byte_tokens import byte_of, byte_token
+from cbpe.text.spaces import MARK, with_spaces
+
+__all__ = ["is_over_characters", "read_characters", "vocabulary_over_characters"]
+
+
+def is_over_characters(content: dict[str, Any]) -> bool:
+    """Whether the model of a file is over characters: it falls back to bytes, or spaces are shown as marks."""
+    steps = [*steps_in([content.get(name) for name in ("normalizer", "pre_tokenizer", "decoder")])]
+    kinds = {step["type"] for step in steps}
+    if "ByteLevel" in kinds:
+        return False
+    shows_marks = any(MARK in (step.get("content"), step.get("prepend")) for step in steps)
+    model = content["model"]
+    falls_back = isinstance(model, dict) and model.get("byte_fallback") is True
+    return shows_marks or falls_back or not kinds.isdisjoint(("Metaspace", "ByteFallback"))
+
+
+def steps_in(value: object) -> Iterator[dict[str, Any]]:
+    """All steps in a part of a file, whatever it is."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting.extend(one)
+        elif isinstance(one, dict):
+            if isinstance(one.get("type"), str):
+                yield one
+            waiting.extend(one.get(name) for name in ("normalizers", "pretokenizers", "decoders"))
+
+
+def read_characters(content: dict[str, Any]) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+    """The normalizer's steps before the marks, and `processing["characters"]`."""
+    model = content["model"]
+    byte_fallback = flag(model, "model", "byte_fallback", False)
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(name) not in (None, ""):
+            refuse(f"model.{name}", model[name], "over characters, only null is supported")
+    if flag(model, "model", "ignore_merges", False):
+        refuse("model.ignore_merges", True, "over characters, only false is supported")
+    steps, spaces = read_characters_normalizer(content.get("normalizer"))
+    spaces, split = read_characters_pre_tokenizer(content.get("pre_tokenizer"), spaces)
+    settings = {
+        "spaces": spaces,
+        "split": split,
+        "strip": read_characters_decoder(content.get("decoder"), byte_fallback),
+        "byte_fallback": byte_fallback,
+        "fuse_unk": flag(model, "model", "fuse_unk", False),
+        "unk_token": model.get("unk_token"),
+    }
+    if settings["strip"] and spaces is None:
+        refuse("decoder", content["decoder"], "it drops spaces that nothing has put before the text")
+    return steps, checked_characters(settings)
+
+
+def vocabulary_over_characters(
+    vocab: dict[str, int],
+    merges: list[tuple[str, str]],
+    added_tokens: Iterable[str],
+    settings: dict[str, Any],
+) -> Vocabulary:
+    """The vocabulary of such a model. ValueError for one that cannot be kept exactly."""
+    merged = {text for left, right in merges for text in (left, right, left + right)}
+    fallback, unknown = settings["byte_fallback"], settings["unk_token"]
+    if unknown is not None and unknown not in vocab:
+        refuse("model.unk_token", unknown, "there is no such token in model.vocab")
+    left_out = {text for text in added_tokens if text not in merged}
+    ids: dict[bytes, int] = {}
+    for text, token_id in vocab.items():
+        if fallback and byte_of(text) is not None:
+            if text in merged:
+                raise ValueError(f"model.merges makes {text!r}, which is the token of a byte")
+        elif text not in left_out:
+            ids[spelled(text, settings)] = token_id
+    byte_ids = [vocab[text] for text in map(byte_token, range(256)) if text in vocab] if fallback else []
+    if fallback and len(byte_ids) < 256:
+        missing = next(text for text in map(byte_token, range(256)) if text not in vocab)
+        refuse("model.byte_fallback", True, f"it takes a token for each byte, and there is none for {missing!r}")
+    if unknown is not None and unknown in merged:
+        raise ValueError(f"model.merges makes {unknown!r}, which is the unknown token")
+    return vocabulary_of_characters(
+        ids,
+        [(spelled(left, settings), spelled(right, settings)) for left, right in merges],
+        byte_ids if fallback else None,
+        None if fallback or unknown is None else vocab[unknown],
+        settings["fuse_unk"] and not fallback and unknown is not None,
+    )
+
+
+def spelled(text: str, settings: dict[str, Any]) -> bytes:
+    """The bytes of a token as it is kept. ValueError for one that no text has."""
+    if settings["spaces"] is not None:
+        if " " in text:
+            raise ValueError(f"model.vocab has {text[:80]!r}, with a space, where {MARK!r} stands for spaces")
+        text = with_spaces(text)
+    try:
+        found = text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"model.vocab has {text[:80]!r}, which is no text: a lone surrogate is in it") from None
+    if not found:
+        raise ValueError("model.vocab has a token without any characters")
+    return found

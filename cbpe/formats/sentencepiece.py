@@ -1,0 +1,282 @@
+"""SentencePiece's .model, where it holds a BPE model: a message of Protocol Buffers (sentencepiece_model.proto).
+
+Only what encoding and decoding need is read: the pieces with their scores and types, and of the specifications of the
+trainer and the normalizer what changes ids or texts. What cannot be honoured exactly is refused by name.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple, NoReturn
+
+from cbpe._core.conversion.characters import vocabulary_of_characters
+from cbpe._core.text.shown import shown
+from cbpe.formats.parts import Parts
+from cbpe.formats.reading import File
+from cbpe.text.byte_tokens import byte_of
+from cbpe.text.spaces import MARK, with_spaces
+
+__all__ = ["dump", "load", "recognises"]
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+MODEL_TYPES = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
+MAX_PIECES = 1 << 21
+MAX_USER_DEFINED = 1000  # characters: they are looked for at every place of a text
+MAX_TIES = 16  # characters whose runs have pieces with one score
+MAX_RUN = 48  # of one character, by which pieces with one score are tried
+
+Message = list[tuple[int, "int | bytes"]]
+
+
+class Piece(NamedTuple):
+    """A piece of the vocabulary. Its number in the file is its id."""
+
+    text: str
+    score: float
+    kind: int
+
+
+# ---- The file
+
+
+def recognises(file: File) -> bool:
+    """Whether a file begins as a message whose first field is a piece."""
+    start = file.start
+    if start[:1] != b"\n":
+        return False
+    try:
+        number, value = next(fields_of(start, whole=False))
+        return number == 1 and isinstance(value, bytes) and value[:1] == b"\n"
+    except ValueError:
+        return False
+
+
+def load(file: File) -> Parts:
+    """The parts in a .model. ValueError for one that is damaged, that is no BPE model, or that cannot be honoured
+    exactly."""
+    pieces: list[Piece] = []
+    trainer: dict[int, int | bytes] = {}
+    normalizer: dict[int, int | bytes] = {}
+    for number, value in fields_of(file.data):
+        if number == 1:
+            if len(pieces) == MAX_PIECES:
+                raise ValueError(f"it has more than {MAX_PIECES:,} pieces")
+            pieces.append(read_piece(message_in(value, "a piece"), len(pieces)))
+        elif number == 2:
+            trainer.update(fields_of(message_in(value, "trainer_spec")))
+        elif number == 3:
+            normalizer.update(fields_of(message_in(value, "normalizer_spec")))
+        elif number == 5 and dict(fields_of(message_in(value, "denormalizer_spec"))).get(2):
+            refuse("denormalizer_spec.precompiled_charsmap", "it changes decoded text")
+    kind = trainer.get(3, 1)
+    if kind != 2:
+        refuse(
+            "trainer_spec.model_type", f"it is {MODEL_TYPES.get(int_of(kind), shown(kind))}, and only BPE is supported"
+        )
+    return parts_of(pieces, trainer, normalizer)
+
+
+def dump(parts: Parts) -> NoReturn:
+    """Nothing is written in this format."""
+    raise ValueError("SentencePiece's format is read alone: save the tokenizer as a tokenizer.json")
+
+
+def fields_of(data: bytes, *, whole: bool = True) -> Iterator[tuple[int, int | bytes]]:
+    """The fields of a message: their numbers and values. ValueError where the bytes are no message; if they are not
+    the whole one, the fields up to where they end."""
+    at = 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        kind, size = key & 7, {1: 8, 5: 4}.get(key & 7, 0)
+        if kind == 0:
+            value, at = read_varint(data, at)
+            yield key >> 3, value
+            continue
+        if kind == 2:
+            size, at = read_varint(data, at)
+        elif not size:
+            raise ValueError(f"it is damaged, or no model: a field of type {kind} at byte {at:,}")
+        if size > len(data) - at:
+            if not whole:
+                yield key >> 3, data[at:]
+                return
+            raise ValueError(
+                f"it is cut short: a field at byte {at:,} has {size:,} bytes, of which {len(data) - at:,} are there"
+            )
+        yield key >> 3, data[at : at + size]
+        at += size
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number of seven bits a byte, and where it ends."""
+    value = 0
+    for shift in range(0, 70, 7):
+        if at >= len(data):
+            raise ValueError("it is cut short within a number")
+        value |= (data[at] & 0x7F) << shift
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+    raise ValueError(f"it is damaged, or no model: a number at byte {at - 10:,} has no end")
+
+
+def message_in(value: int | bytes, name: str) -> bytes:
+    if not isinstance(value, bytes):
+        raise ValueError(f"it is damaged, or no model: {name} is the number {shown(value)}")
+    return value
+
+
+def int_of(value: int | bytes) -> int:
+    return value if isinstance(value, int) else -1
+
+
+def read_piece(data: bytes, number: int) -> Piece:
+    found = dict(fields_of(data))
+    text, score, kind = found.get(1, b""), found.get(2, b"\0\0\0\0"), found.get(3, NORMAL)
+    if not isinstance(text, bytes) or not isinstance(score, bytes) or len(score) != 4 or not isinstance(kind, int):
+        raise ValueError(f"piece {number} is damaged")
+    try:
+        spelled = text.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"piece {number} is no UTF-8: {shown(text)}") from None
+    if not spelled:
+        raise ValueError(f"piece {number} is empty")
+    (value,) = struct.unpack("<f", score)
+    if not math.isfinite(value):
+        raise ValueError(f"the score of piece {number}, {shown(spelled)}, is {value}")
+    if kind == UNUSED or not NORMAL <= kind <= BYTE:
+        raise ValueError(f"piece {number}, {shown(spelled)}, is of type {shown(kind)}: unused pieces are not supported")
+    return Piece(spelled, value, kind)
+
+
+# ---- What it means
+
+
+def refuse(path: str, why: str) -> NoReturn:
+    raise ValueError(f"{path}: {why}")
+
+
+def parts_of(pieces: list[Piece], trainer: dict[int, int | bytes], normalizer: dict[int, int | bytes]) -> Parts:
+    adds_space = bool(normalizer.get(3, 1))
+    if normalizer.get(2):
+        refuse("normalizer_spec.precompiled_charsmap", "only the normalizer called identity is supported")
+    if normalizer.get(4, 1):
+        refuse("normalizer_spec.remove_extra_whitespaces", "only false is supported")
+    if not normalizer.get(5, 1):
+        refuse("normalizer_spec.escape_whitespaces", "only true is supported")
+    if trainer.get(24, 0):
+        refuse("trainer_spec.treat_whitespace_as_suffix", "only false is supported")
+    fallback = bool(trainer.get(35, 0))
+    ids = {piece.text: number for number, piece in enumerate(pieces)}
+    if len(ids) < len(pieces):
+        twice = next(piece.text for number, piece in enumerate(pieces) if ids[piece.text] != number)
+        raise ValueError(f"the piece {shown(twice)} is there twice")
+    of_kind = {kind: [piece.text for piece in pieces if piece.kind == kind] for kind in range(1, 7)}
+    if len(of_kind[UNKNOWN]) != 1:
+        raise ValueError(f"it has {len(of_kind[UNKNOWN])} unknown pieces: there is just one")
+    byte_ids = bytes_of(of_kind[BYTE], ids) if fallback else None
+    unknown = of_kind[UNKNOWN][0]
+    ranks = ranks_of(pieces)
+    vocabulary = vocabulary_of_characters(
+        {spelled(text): ids[text] for text in of_kind[NORMAL]},
+        None,
+        byte_ids,
+        None if fallback else ids[unknown],
+        not fallback,
+        ranks,
+    )
+    refuse_overlaps(of_kind[USER_DEFINED])
+    surface = trainer.get(44, b" \xe2\x81\x87 ")
+    settings = {
+        "spaces": "each" if adds_space else "never",
+        "split": False,
+        "strip": "one" if adds_space else None,
+        "byte_fallback": fallback,
+        "fuse_unk": True,
+        "unk_token": unknown,
+        "sentencepiece": {
+            "controls": [*of_kind[CONTROL], unknown],
+            "unk_surface": message_in(surface, "unk_surface").decode("utf-8", "replace"),
+        },
+    }
+    special = {text: ids[text] for text in (*of_kind[CONTROL], unknown, *of_kind[USER_DEFINED])}
+    processing: dict[str, object] = {"characters": settings}
+    if of_kind[USER_DEFINED]:
+        processing |= {"normalized": sorted(of_kind[USER_DEFINED]), "ordinary": sorted(of_kind[USER_DEFINED])}
+    return Parts(vocabulary, None, special, processing, kind="SentencePieceTokenizer")
+
+
+def spelled(text: str) -> bytes:
+    if " " in text:
+        raise ValueError(f"the piece {shown(text)} has a space, where {MARK!r} stands for spaces")
+    return with_spaces(text).encode()
+
+
+def bytes_of(texts: list[str], ids: dict[str, int]) -> list[int]:
+    """The ids of the pieces that stand for the 256 bytes."""
+    found = {byte_of(text): ids[text] for text in texts}
+    if None in found or len(found) < 256:
+        raise ValueError(
+            f"it has pieces for {len(found) - (None in found)} bytes of 256, and trainer_spec.byte_fallback"
+        )
+    return [found[byte] for byte in range(256)]
+
+
+def ranks_of(pieces: list[Piece]) -> dict[bytes, int]:
+    """The order in which pieces are merged: those with high scores first. ValueError where it is not told by scores
+    alone: of two pairs with the same, SentencePiece merges the one on the left."""
+    ordered = sorted(
+        ((-piece.score, number) for number, piece in enumerate(pieces) if piece.kind == NORMAL and len(piece.text) > 1)
+    )
+    runs: dict[tuple[str, float], list[int]] = {}
+    for (score, number), (next_score, next_number) in pairwise(ordered):
+        if score != next_score:
+            continue
+        first, second = pieces[number].text, pieces[next_number].text
+        if len({*first, *second}) > 1:
+            raise ValueError(f"the pieces {shown(first)} and {shown(second)} have the same score, {-score}")
+        runs.setdefault((first[0], score), []).extend((len(first), len(second)))
+    if len(runs) > MAX_TIES:
+        raise ValueError(f"pieces of {len(runs):,} repeated characters have the same score: at most {MAX_TIES} may")
+    texts = [pieces[number].text for _, number in ordered]
+    for (character, _), sizes in runs.items():
+        refuse_ties(character, [len(text) for text in texts if {*text} == {character}], sizes)
+    return {spelled(pieces[number].text): rank for rank, (_, number) in enumerate(ordered)}
+
+
+def refuse_ties(character: str, by_rank: list[int], tied: list[int]) -> None:
+    """ValueError unless pieces of one repeated character, some of which have the same score, merge to the same in
+    either order."""
+    ranks = {size: rank for rank, size in enumerate(by_rank)}
+    same = {size: min(ranks[other] for other in tied) if size in tied else rank for size, rank in ranks.items()}
+    for n in range(2, MAX_RUN + 1):
+        if merged_run(n, ranks) != merged_run(n, same):
+            raise ValueError(f"pieces of {shown(character)} alone have the same score, so that {n} of it are not sure")
+
+
+def merged_run(n: int, ranks: dict[int, int]) -> list[int]:
+    """The sizes to which n of one character merge: the smallest rank first, of several the leftmost."""
+    sizes = [1] * n
+    while True:
+        ranked = [(ranks[a + b], i) for i, (a, b) in enumerate(pairwise(sizes)) if a + b in ranks]
+        if not ranked:
+            return sizes
+        _, i = min(ranked)
+        sizes[i : i + 2] = [sizes[i] + sizes[i + 1]]
+
+
+def refuse_overlaps(texts: list[str]) -> None:
+    """ValueError where one user-defined piece ends as another begins: merging could then make what is not found."""
+    ordered = sorted(texts)
+    for text in texts:
+        if len(text) > MAX_USER_DEFINED:
+            raise ValueError(f"the user-defined piece {shown(text)} has more than {MAX_USER_DEFINED:,} characters")
+        for start in range(1, len(text)):
+            end = text[start:]
+            at = bisect_left(ordered, end)
+            if at < len(ordered) and ordered[at].startswith(end):
+                raise ValueError(f"the user-defined piece {shown(text)} ends as {shown(ordered[at])} begins")

@@ -1,0 +1,134 @@
+"""Byte tokens: what a vocabulary over characters has for the bytes of characters that have no token ("<0xE2>"), and how
+Hugging Face and SentencePiece decode them."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["PieceDecoder", "RunDecoder", "byte_of", "byte_token"]
+
+BYTE_TOKEN = re.compile("<0x([0-9A-F]{2})>")
+
+
+def byte_token(byte: int) -> str:
+    """10 -> "<0x0A>" """
+    return f"<0x{byte:02X}>"
+
+
+def byte_of(token: str) -> int | None:
+    """The inverse: "<0x0A>" -> 10; None for any other token."""
+    found = BYTE_TOKEN.fullmatch(token)
+    return int(found[1], 16) if found else None
+
+
+def decode_run(run: bytes) -> str:
+    """A run of byte tokens that is UTF-8 is that text; of one that is not, each is U+FFFD, as `tokenizers` has it."""
+    try:
+        return run.decode()
+    except UnicodeDecodeError:
+        return "\ufffd" * len(run)
+
+
+def decode_characters(run: bytes) -> str:
+    """The characters in a run of bytes, and one U+FFFD for each byte that is part of none, as SentencePiece has it."""
+    parts: list[str] = []
+    while run:
+        try:
+            parts.append(run.decode())
+            break
+        except UnicodeDecodeError as error:
+            parts.append(run[: error.start].decode() + "\ufffd")
+            run = run[error.start + 1 :]
+    return "".join(parts)
+
+
+class RunDecoder:
+    """Decodes ids that come one at a time. What `push` and `flush` return is together what decoding all at once gives;
+    a run of byte tokens is held back until it ends."""
+
+    def __init__(
+        self, spell: Callable[[int], bytes], byte_ids: Mapping[int, int], strip: str | None, errors: str
+    ) -> None:
+        self._spell = spell
+        self._byte_ids = byte_ids
+        self._strip = strip  # as long as nothing has come
+        self._errors = errors
+        self._run = b""
+
+    def push(self, token: int) -> str:
+        """The text that is whole with this id. KeyError, and nothing is changed, for one that is not in the
+        vocabulary."""
+        spelled = self._spell(token)
+        if token in self._byte_ids:
+            if self._strip == "spaces":
+                self._strip = None
+            self._run += spelled
+            return ""
+        text = spelled.decode("utf-8", self._errors)
+        if self._strip == "spaces":
+            text = text.replace(" ", "")
+            self._strip = None
+        return self._begun(self._ended() + text)
+
+    def flush(self) -> str:
+        """What is held back, at the end of the ids."""
+        return self._begun(self._ended())
+
+    def _ended(self) -> str:
+        run, self._run = self._run, b""
+        return decode_run(run) if self._errors == "replace" else run.decode("utf-8", self._errors)
+
+    def _begun(self, text: str) -> str:
+        if self._strip and text:
+            self._strip = None
+            return text.removeprefix(" ")
+        return text
+
+
+class PieceDecoder:
+    """Decodes ids that come one at a time as SentencePiece does: control tokens are left out, the unknown token has a
+    text of its own, and the space before the text, if one was put there, is dropped from the first piece."""
+
+    def __init__(
+        self,
+        spell: Callable[[int], bytes],
+        byte_ids: Mapping[int, int],
+        texts: Mapping[int, str],
+        strips: bool,
+        errors: str,
+    ) -> None:
+        self._spell = spell
+        self._byte_ids = byte_ids
+        self._texts = texts  # of ids whose text is not that of their token
+        self._strips = strips
+        self._errors = errors
+        self._run = b""
+
+    def push(self, token: int) -> str:
+        """The text that is whole with this id. KeyError, and nothing is changed, for one that is not in the
+        vocabulary."""
+        spelled = self._spell(token)
+        if token in self._byte_ids:
+            self._run += spelled
+            return ""
+        before = self.flush()
+        text = self._texts.get(token)
+        if text is None:
+            text = spelled.decode("utf-8", self._errors)
+            if self._strips:
+                self._strips = False
+                text = text.removeprefix(" ")
+        elif text:
+            self._strips = False
+        return before + text
+
+    def flush(self) -> str:
+        """What is held back, at the end of the ids."""
+        run, self._run = self._run, b""
+        if run:
+            self._strips = False
+        return decode_characters(run) if self._errors == "replace" else run.decode("utf-8", self._errors)

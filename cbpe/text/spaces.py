@@ -1,0 +1,20 @@
+"""The mark by which SentencePiece shows a space: its vocabularies hold "▁the" for " the".
+
+Such a tokenizer takes both for the same. Here its tokens are kept with spaces, as they stand in texts.
+"""
+
+from __future__ import annotations
+
+__all__ = ["MARK", "with_marks", "with_spaces"]
+
+MARK = "\u2581"
+
+
+def with_spaces(text: str) -> str:
+    """A text with a space in place of each mark: "▁the" -> " the" """
+    return text.replace(MARK, " ")
+
+
+def with_marks(text: str) -> str:
+    """The inverse, for a text without marks."""
+    return text.replace(" ", MARK)

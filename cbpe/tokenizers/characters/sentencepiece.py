@@ -1,0 +1,360 @@
+"""SentencePieceTokenizer: tokenizers over characters, as SentencePiece makes them and Hugging Face's tokenizer.json
+holds them (Llama 2, Mistral, Gemma).
+
+Such a tokenizer takes a space and the mark "▁" for the same, often puts one before the text, and merges characters. A
+character without a token becomes the tokens of its bytes, or the unknown token. Its tokens are kept with spaces here,
+so that most texts are encoded as they stand.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from array import array
+from typing import TYPE_CHECKING
+
+from cbpe.common.public import public
+from cbpe.formats.hugging_face.characters.settings import checked_characters
+from cbpe.text.added_tokens import Finders
+from cbpe.text.byte_tokens import PieceDecoder, RunDecoder
+from cbpe.text.spaces import MARK, with_spaces
+from cbpe.text.special_tokens import MAX_SUBSETS
+from cbpe.text.splitting import make_splitter
+from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
+from cbpe.tokenizers.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any, AnyStr, SupportsIndex
+
+    from typing_extensions import Buffer
+
+    from cbpe._core.text.special import SpecialTokens
+    from cbpe._core.vocabulary.vocabulary import Vocabulary
+    from cbpe.tokenizers.hugging_face import Stretches
+
+__all__ = ["SentencePieceTokenizer"]
+
+# A word with the spaces before it, for vocabularies none of whose tokens has a space after another character.
+WORDS = r" *[^ ]+| +"
+WORDS_OF_MARKS = r" [^ ]*|[^ ]+"  # where each mark begins a piece
+MAX_ENDINGS = 64  # characters before a space within tokens: with more, cutting there is not worth it
+
+
+@public
+class SentencePieceTokenizer(HuggingFaceTokenizer):
+    """A tokenizer over characters: the ids of `sentencepiece` and `tokenizers` for a BPE model of theirs.
+
+    It is used as a HuggingFaceTokenizer. Its tokens have a space where the file has the mark "▁": text with one is
+    taken for text with the other, as the owners do. decode undoes the space that was put before the text; a run of byte
+    tokens that is no UTF-8 becomes one U+FFFD for each of them. `processing["characters"]` holds what such a model
+    needs besides:
+
+    "spaces": where a space is put before: "each" stretch between added tokens, "always" (each that begins with none),
+    "first" (the same, at the beginning of a text), "never", or None, if spaces are not replaced by marks at all;
+    "split": whether each mark begins a piece; "strip": what decode drops: "one" space at the beginning, all "spaces"
+    of the first token, or None; "byte_fallback", "unk_token", "fuse_unk": as in the file.
+    """
+
+    __slots__ = ("_byte_ids", "_characters", "_controls", "_forms", "_odd_texts")
+
+    _characters: Mapping[str, Any]
+    _byte_ids: Mapping[int, int]  # id -> byte
+    _controls: Mapping[int, str]  # ids of SentencePiece's control tokens and unknown one, to what they decode to
+    _forms: Mapping[int, bytes]  # ids of added tokens that are decoded to another form
+    _odd_texts: list[bytes]  # without any of these, bytes are decoded as they are
+
+    # ---- What it is made of
+
+    @property
+    def pattern(self) -> str | None:
+        """The split pattern: None, as merging goes over all of a text, but where each mark begins a piece."""
+        return WORDS_OF_MARKS if self._characters["split"] else None
+
+    # ---- Decoding
+
+    def decode_bytes(self, tokens: Iterable[SupportsIndex]) -> bytes:
+        """Decode token ids to bytes, without the space that was put before the text. Raises as Tokenizer.decode_bytes
+        does."""
+        ids = listed_ids(tokens)
+        if self._controls:
+            return self.decode(ids, "surrogateescape").encode("utf-8", "surrogateescape")
+        return self._stripped(super().decode_bytes(ids), ids, b" ")
+
+    def decode(self, tokens: Iterable[SupportsIndex], errors: str = "replace") -> str:
+        """Decode token ids to text, without the space that was put before it; `errors` says what becomes of byte tokens
+        that are no UTF-8: with "replace", each of such a run is U+FFFD."""
+        ids = listed_ids(tokens)
+        data = super().decode_bytes(ids)
+        if self._is_plain(ids, data):
+            return self._stripped(data.decode(), ids, " ")
+        decoder = self.stream_decoder(errors)
+        return "".join(map(decoder.push, map(int, ids))) + decoder.flush()
+
+    def decode_bytes_batch(
+        self, batch: Iterable[Iterable[SupportsIndex]], *, num_threads: int | None = None
+    ) -> list[bytes]:
+        """Decode several sequences of token ids to bytes."""
+        return [self.decode_bytes(tokens) for tokens in batch]
+
+    def decode_batch(
+        self, batch: Iterable[Iterable[SupportsIndex]], *, errors: str = "replace", num_threads: int | None = None
+    ) -> list[str]:
+        """Decode several sequences of token ids to text."""
+        return [self.decode(tokens, errors) for tokens in batch]
+
+    def stream_decoder(  # type: ignore[override]  # it has the same methods
+        self, errors: str = "replace"
+    ) -> PieceDecoder | RunDecoder:
+        """A decoder of ids that come one at a time, as Tokenizer.stream_decoder: it holds back a run of byte tokens."""
+        codecs.lookup_error(errors)
+        if self._controls:
+            strips = self._characters["strip"] is not None
+            return PieceDecoder(self.decode_single_token_bytes, self._byte_ids, self._controls, strips, errors)
+        return RunDecoder(self._spelled, self._byte_ids, self._characters["strip"], errors)
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """The bytes of one token, its space included. KeyError if there is no such id."""
+        return super().decode_bytes([token])
+
+    def decode_tokens_bytes(self, tokens: Iterable[SupportsIndex]) -> list[bytes]:
+        """The bytes of each token, its space included."""
+        return [super(SentencePieceTokenizer, self).decode_bytes((token,)) for token in tokens]
+
+    # ---- Private
+
+    def _is_plain(self, ids: Sequence[SupportsIndex], data: bytes) -> bool:
+        """Whether these bytes of ids are the text, but for the space before it."""
+        if self._controls and len(ids) and int(ids[0]) in self._byte_ids:
+            return False
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return False
+        return not any(text in data for text in self._odd_texts)
+
+    def _spelled(self, token: int) -> bytes:
+        """The bytes of a token as it is decoded. KeyError if there is no such id."""
+        form = self._forms.get(token)
+        return self.decode_single_token_bytes(token) if form is None else form
+
+    def _set_processing(self, processing: Mapping[str, Any]) -> None:
+        rest = {name: value for name, value in processing.items() if name != "characters"}
+        self._characters = checked_characters(processing.get("characters"))
+        super()._set_processing(rest)
+        self._changes_nothing = False
+        vocabulary = self._vocabulary
+        owner = self._characters.get("sentencepiece")
+        self._controls = (
+            {} if owner is None else control_texts(self.special_tokens, owner, self._characters["unk_token"])
+        )
+        # What `tokenizers` looks for in normalized text is decoded to what it looks for.
+        normalized = [] if self._controls else self._steps.get("normalized", ())
+        special = self.special_tokens
+        forms = {special[text]: self._normal(text) for text in normalized if text in special}
+        self._forms = {i: form.encode() for i, form in forms.items() if form not in special}
+        odd = {*self._controls, *self._forms}
+        # Every id of these has its text in the bytes that are decoded.
+        self._odd_texts = [text.encode() for text, token_id in special.items() if token_id in odd]
+        self._byte_ids = byte_ids(vocabulary) if self._characters["byte_fallback"] else {}
+        splitter = make_splitter(self.pattern or safe_pattern(vocabulary, self._characters["spaces"]))
+        self._use(vocabulary, splitter, self.special_tokens)
+
+    def _processing(self) -> dict[str, Any]:
+        return {**super()._processing(), "characters": {**self._characters}}
+
+    def _takes_whole_texts(self) -> bool:
+        return self._characters["spaces"] is not None or super()._takes_whole_texts()
+
+    def _normal(self, stretch: str) -> str:
+        """What is between two added tokens, normalized: with spaces for marks, and one before it."""
+        if "normalizer" in self._steps:
+            stretch = self._normalizer.normalized(stretch)
+        if self._characters["spaces"] is None:
+            return stretch
+        if MARK in stretch:
+            stretch = with_spaces(stretch)
+        return " " + stretch if self._characters["spaces"] == "each" and stretch else stretch
+
+    def _begun(self, stretch: str, is_first: bool) -> str:
+        """What is merged, with a space before it if it gets one only then."""
+        spaces = self._characters["spaces"]
+        adds = spaces == "always" or (spaces == "first" and is_first)
+        return " " + stretch if adds and not stretch.startswith(" ") else stretch
+
+    def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:
+        if not isinstance(text, str) or not text:
+            return text
+        if forbidden is not None:
+            self._refuse_special(text, forbidden)
+            self._refuse_other_forms(text, forbidden)
+        has_special = allowed is not None and bool(allowed.ids) and self._holds_special(text, allowed)
+        if has_special and self._is_as_it_stands(text):
+            return text
+        if not has_special:
+            prepared = self._begun(self._normal(text), True)
+            if allowed is None or not self._may_hold(prepared, text, allowed):
+                return prepared
+        return list(self._stretches(text, self._finders(allowed)))
+
+    def _may_hold(self, prepared: str, text: str, allowed: SpecialTokens) -> bool:
+        """Whether added tokens may be in a text as it was prepared, which are not in the text."""
+        if "normalized" in self._steps:
+            return self._finders(allowed).all.is_in(prepared)
+        return prepared is not text and self._holds_special(prepared, allowed)
+
+    def _is_as_it_stands(self, text: str) -> bool:
+        """Whether a text with added tokens is encoded as it is."""
+        return (
+            not self._controls
+            and self._characters["spaces"] in (None, "never")
+            and MARK not in text
+            and self._steps.keys() <= {"ordinary", "template"}
+        )
+
+    def _stretches(self, text: str, finders: Finders) -> Iterator[tuple[str, int | None]]:
+        is_first = True
+        for stretch, token_id in finders.as_it_is.cut(text):
+            if token_id is not None:
+                yield stretch, token_id
+                is_first = False
+                continue
+            for inner, inner_id in finders.normalized.cut(self._normal(stretch)):
+                yield inner if inner_id is not None else self._begun(inner, is_first), inner_id
+                is_first = False
+
+    def _finders(self, allowed: SpecialTokens | None) -> Finders:
+        ids = {} if allowed is None else allowed.ids
+        found: dict[frozenset[str], Finders] = self._tables.setdefault("finders", {})
+        key = frozenset(ids)
+        if key not in found:
+            if len(found) >= MAX_SUBSETS:
+                found.clear()
+            if self._controls:
+                # These are in no text. User-defined tokens are looked for in normalized text, but are not normalized.
+                ids = {text: token_id for text, token_id in ids.items() if token_id not in self._controls}
+                found[key] = Finders(ids, self._steps, with_spaces)
+            else:
+                found[key] = Finders(ids, self._steps, self._normal)
+        return found[key]
+
+    def _encode_dropping(
+        self,
+        text: str,
+        allowed: SpecialTokens | None,
+        forbidden: SpecialTokens | None,
+        probability: float,
+        seed: int,
+    ) -> list[int]:
+        raise ValueError("dropout is for byte-level BPE alone: here merges also spell the characters")
+
+    def _encode_with_offsets(
+        self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        prepared = self._prepared(text, allowed, forbidden)
+        stretches: Stretches = [(prepared, None)] if isinstance(prepared, str) else prepared
+        if self._vocabulary.unknown is not None:
+            raise ValueError("the unknown token does not tell how much of the text it stands for: there are no offsets")
+        ids: list[int] = []
+        spans: list[tuple[int, int]] = []
+        start = 0
+        for stretch, token_id in stretches:
+            size = len(stretch)
+            # What is looked for in normalized text may have the space that was put before it, as what is merged has.
+            added = int(with_spaces(text[start : start + size]) != with_spaces(stretch))
+            found: tuple[list[int], list[tuple[int, int]]] = ([token_id or 0], [(added, size)])
+            if token_id is None:
+                found = Tokenizer._encode_with_offsets(self, stretch, allowed if prepared is stretch else None, None)
+            if with_spaces(text[start : start + size - added]) != with_spaces(stretch[added:]):
+                raise ValueError("normalization changes this text: there are no places in it for its tokens")
+            ids += found[0]
+            # A token that is nothing but the space before the text is at its first character, as in `tokenizers`.
+            spans += [(start + max(first - added, 0), start + max(last - added, 1)) for first, last in found[1]]
+            start += size - added
+        return ids, spans
+
+    def _n_added(self, stretch: str, is_first: bool) -> int:
+        """How many spaces are put before a stretch of a text that is not empty."""
+        spaces = self._characters["spaces"]
+        adds = spaces == "always" or (spaces == "first" and is_first)
+        return int(spaces == "each" or (adds and not stretch.startswith((" ", MARK))))
+
+    def _encode_buffer_with_offsets(
+        self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+    ) -> tuple[Buffer, bytearray]:
+        ids, spans = self._encode_with_offsets(text, allowed, forbidden)
+        return array("I", ids), bytearray(array("q", [place for span in spans for place in span]))
+
+    def _truncate(
+        self, text: str, max_tokens: int, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+    ) -> str:
+        prepared = self._prepared(text, allowed, forbidden)
+        if not isinstance(prepared, str):
+            raise ValueError(
+                "what is done to this text depends on the added tokens in it, so that its prefixes are not known: "
+                "truncate what is between them"
+            )
+        if not prepared:
+            return prepared
+        if "normalizer" in self._steps:
+            added = int(prepared.startswith(" ") and not text.startswith((" ", MARK)))
+            if with_spaces(text) != prepared[added:]:
+                raise ValueError("normalization changes this text, so that its prefixes are not known")
+        added = self._n_added(text, True)
+        found = Tokenizer._truncate(self, prepared, max_tokens, allowed, None)
+        return text[: max(len(found) - added, 0)]
+
+    def _stripped(self, decoded: AnyStr, ids: Sequence[SupportsIndex], space: AnyStr) -> AnyStr:
+        """What was decoded, without the spaces that were put before the text."""
+        strip = self._characters["strip"]
+        if strip == "one":
+            return decoded[1:] if decoded[:1] == space else decoded
+        if strip == "spaces" and len(ids) and int(ids[0]) not in self._byte_ids:
+            first = self.decode_single_token_bytes(int(ids[0]))
+            size = len(first) if isinstance(decoded, bytes) else len(first.decode("utf-8", "replace"))
+            return decoded[:size].replace(space, decoded[:0]) + decoded[size:]
+        return decoded
+
+
+def listed_ids(tokens: Iterable[SupportsIndex]) -> Sequence[SupportsIndex]:
+    """Token ids that can be gone through twice."""
+    if isinstance(tokens, (list, tuple)):
+        return tokens
+    return [*tokens.tolist()] if hasattr(tokens, "tolist") else [*tokens]
+
+
+def control_texts(special: Mapping[str, int], owner: Mapping[str, Any], unknown: str | None) -> dict[int, str]:
+    """What SentencePiece's control tokens and its unknown token decode to, by id. ValueError for one that is no special
+    token."""
+    for text in owner["controls"]:
+        if text not in special:
+            raise ValueError(f"the control token {text!r} is no special token")
+    return {special[text]: owner["unk_surface"] if text == unknown else "" for text in owner["controls"]}
+
+
+def byte_ids(vocabulary: Vocabulary) -> dict[int, int]:
+    """The byte tokens of a vocabulary with one for every byte: id -> byte."""
+    found: dict[int, int] = {}
+    single = {token_id: token for token_id, token in vocabulary.tokens().items() if len(token) == 1}
+    unmerged = vocabulary.unmerged()
+    # An ASCII character may have a token of its own, which merges. What is left is for the byte.
+    twice = {token for token_id, token in single.items() if token_id in unmerged}
+    for token_id, token in single.items():
+        if token_id in unmerged or token not in twice:
+            found[token_id] = token[0]
+    return found
+
+
+def safe_pattern(vocabulary: Vocabulary, spaces: str | None) -> str | None:
+    """A pattern that cuts a text at spaces where no token reaches over the place, so that cutting changes nothing; None
+    where there is none."""
+    if spaces is None:
+        return None
+    joined = b"\0".join(vocabulary.tokens().values()).decode("utf-8", "ignore")
+    before = {*re.findall("[^ \0](?= )", joined)}
+    if not before:
+        return WORDS
+    if len(before) > MAX_ENDINGS:
+        return None
+    endings = "".join(sorted(map(re.escape, before)))
+    return rf" *(?:[^ {endings}]|[{endings}] *)+| +"

@@ -1,0 +1,347 @@
+"""tokenizer.json over characters: models of every kind that SentencePiece's are converted to, trained by `tokenizers`,
+give its ids and texts; published ones do too."""
+
+import json
+import lzma
+import pickle
+import random
+from functools import cache
+from itertools import chain, product
+
+import pytest
+from project import SHARED
+from tokenizer_json import added
+
+import cbpe
+from cbpe import HuggingFaceTokenizer
+from cbpe.formats.hugging_face.reading import loads
+from cbpe.tokenizers.kinds import tokenizer_of
+from store import ModelStore
+
+tokenizers = pytest.importorskip("tokenizers")
+
+MARK = "\u2581"
+TRAINED_ON = [
+    "the cat sat on the mat, the other cat did not sit",
+    "  two  spaces   three ",
+    "caf\u00e9 na\u00efve \u4e2d\u6587\u4e2d\u5b57 \u4e2d\u6587",
+    "x> </y> </x> <a> </a>",
+    "1 2 3 12 123",
+    "tab\there\nand\nthere\n\n",
+]
+HOSTILE = [
+    "",
+    " ",
+    "   ",
+    " a",
+    "a ",
+    "  a   b  ",
+    MARK,
+    f"{MARK}{MARK} {MARK}the",
+    f"a{MARK}b",
+    "\n\n",
+    "\t\ta",
+    "<s>",
+    "<s> the",
+    "the<s>cat",
+    "<s></s>",
+    "the </s> cat<unk>",
+    f"{MARK}<s>{MARK}",
+    "<mask> and <mask>the",
+    "\u00e9\u20ac\U0001f600\u0301",
+    "\u4e2d\u6587\u672a\u4e2d",
+    "\x00\x01\x7f",
+    "<0x0A>",
+    "x> </y> > </ >  <",
+    "the cat sat on the mat",
+]
+FIXED = {
+    "replace": {"type": "Replace", "pattern": {"String": " "}, "content": MARK},
+    "prepend": {"type": "Prepend", "prepend": MARK},
+    "back": {"type": "Replace", "pattern": {"String": MARK}, "content": " "},
+    "strip": {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+}
+SPLIT = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+TEMPLATE = {
+    "type": "TemplateProcessing",
+    "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+    "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}},
+}
+
+
+def metaspace(scheme, split):
+    return {"type": "Metaspace", "replacement": MARK, "prepend_scheme": scheme, "split": split}
+
+
+def sequence(kind, *steps):
+    return {"type": "Sequence", kind: list(steps)}
+
+
+@cache
+def trained(split, bytes_too):
+    """The model of a small tokenizer that `tokenizers` has trained, over characters."""
+    judge = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>"))
+    judge.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(split=split)
+    special = ["<unk>", "<s>", "</s>", *([f"<0x{byte:02X}>" for byte in range(256)] if bytes_too else [])]
+    judge.train_from_iterator(
+        TRAINED_ON, tokenizers.trainers.BpeTrainer(vocab_size=len(special) + 110, special_tokens=special)
+    )
+    return json.loads(judge.to_str())["model"]
+
+
+def a_file(normalizer, pre_tokenizer, decoder, *, split=True, byte_fallback=True, fuse_unk=False, **parts):
+    model = trained(split, byte_fallback) | {"byte_fallback": byte_fallback, "fuse_unk": fuse_unk}
+    special = [added(text, i) for i, text in enumerate(("<unk>", "<s>", "</s>"))]
+    mask = added("<mask>", len(model["vocab"]), normalized=True, special=False)
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [*special, mask],
+        "normalizer": normalizer,
+        "pre_tokenizer": pre_tokenizer,
+        "post_processor": TEMPLATE,
+        "decoder": decoder,
+        "model": model,
+        **parts,
+    }
+
+
+def decoder_of(*, byte_fallback, strips):
+    steps = [FIXED["back"], *([{"type": "ByteFallback"}] if byte_fallback else []), {"type": "Fuse"}]
+    return sequence("decoders", *steps, *([FIXED["strip"]] if strips else []))
+
+
+def kinds():
+    """Files of all kinds, by name."""
+    for fallback, fuses in ((True, False), (False, False), (False, True)):
+        options = {"byte_fallback": fallback, "fuse_unk": fuses}
+        name = "bytes" if fallback else "fused" if fuses else "unknown"
+        plain = decoder_of(byte_fallback=fallback, strips=False)
+        strips = decoder_of(byte_fallback=fallback, strips=True)
+        llama = sequence("normalizers", FIXED["prepend"], FIXED["replace"])
+        yield f"llama {name}", a_file(llama, None, strips, split=False, **options)
+        yield f"gemma {name}", a_file(FIXED["replace"], SPLIT, plain, split=False, **options)
+        for scheme, split in product(("always", "first", "never"), (True, False)):
+            decoder = strips if fallback else metaspace(scheme, split)
+            yield f"{scheme} {split} {name}", a_file(None, metaspace(scheme, split), decoder, split=split, **options)
+
+
+KINDS = dict(kinds())
+
+
+@cache
+def both(name):
+    data = json.dumps(KINDS[name])
+    return tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+
+
+def hostile_texts(seed, n):
+    rng = random.Random(seed)
+    atoms = [
+        "the",
+        "cat",
+        " ",
+        "  ",
+        MARK,
+        "<s>",
+        "</s>",
+        "<mask>",
+        "\u4e2d",
+        "\u6587",
+        "\u00e9",
+        "\u672a",
+        "\n",
+        "> </",
+        "x",
+    ]
+    return ["".join(rng.choices(atoms, k=rng.randrange(9))) for _ in range(n)]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_ids_and_texts_are_those_of_tokenizers(name):
+    ours, judge = both(name)
+    for text in HOSTILE + hostile_texts(name, 60):
+        for adds in (True, False):
+            ids = ours.encode(text, add_special_tokens=adds)
+            assert ids == judge.encode(text, add_special_tokens=adds).ids, (text, adds)
+            decoded = judge.decode(ids, skip_special_tokens=False)
+            assert ours.decode(ids) == decoded, (text, adds)
+            stream = ours.stream_decoder()
+            assert "".join(map(stream.push, ids)) + stream.flush() == decoded, (text, adds)
+        assert ours.encode_to_numpy(text, add_special_tokens=False).tolist() == ids
+        assert ours.count(text, add_special_tokens=False) == len(ids)
+        assert [*chain(*ours.encode_stream(text, add_special_tokens=False))] == ids
+        assert ours.encode_batch([text, text], add_special_tokens=False) == [ids, ids]
+        assert ours.encode_batch_flat([text, "a"], add_special_tokens=False)[0][: len(ids)].tolist() == ids
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_any_ids_are_decoded_as_by_tokenizers(name):
+    ours, judge = both(name)
+    rng = random.Random(name)
+    known = sorted(ours.vocab)
+    for _ in range(150):
+        ids = rng.choices(known, k=rng.randrange(7))
+        assert ours.decode(ids) == judge.decode(ids, skip_special_tokens=False), ids
+        stream = ours.stream_decoder()
+        assert "".join(map(stream.push, ids)) + stream.flush() == ours.decode(ids), ids
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if "bytes" in name])
+def test_offsets_are_those_of_tokenizers(name):
+    ours, judge = both(name)
+    for text in HOSTILE + hostile_texts(name, 40):
+        found = ours.encode_with_offsets(text, add_special_tokens=False)
+        expected = judge.encode(text, add_special_tokens=False)
+        assert found == (expected.ids, expected.offsets), text
+        ids, spans = ours.encode_to_numpy_with_offsets(text, add_special_tokens=False)
+        assert (ids.tolist(), [tuple(span) for span in spans.tolist()]) == found
+
+
+def test_an_unknown_token_has_no_place():
+    with pytest.raises(ValueError, match="unknown token"):
+        both("llama unknown")[0].encode_with_offsets("the")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_longest_prefix_within_a_budget_is_found(name):
+    ours, _ = both(name)
+    for text in [text for text in HOSTILE if "<" not in text]:
+        counts = [ours.count(text[:n]) for n in range(len(text) + 1)]
+        for budget in range(1, max(counts) + 2):
+            longest = max(n for n, count in enumerate(counts) if count <= budget)
+            assert ours.truncate(text, budget) == text[:longest], (text, budget)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_it_is_saved_and_kept_whole(name, tmp_path):
+    ours, _ = both(name)
+    ours.save(tmp_path / "saved.json")
+    loaded = cbpe.load(tmp_path / "saved.json")
+    judge = tokenizers.Tokenizer.from_file(str(tmp_path / "saved.json"))
+    restored = pickle.loads(pickle.dumps(ours))
+    for text in HOSTILE:
+        ids = ours.encode(text)
+        assert loaded.encode(text) == restored.encode(text) == judge.encode(text).ids == ids, text
+        assert loaded.decode(ids) == restored.decode(ids) == ours.decode(ids)
+    assert loaded.processing == ours.processing
+    assert loaded._vocabulary.pack() == ours._vocabulary.pack()
+
+
+@pytest.mark.parametrize("name", ["llama bytes", "first True fused"])
+def test_a_store_keeps_it(name, tmp_path):
+    ours, _ = both(name)
+    with ModelStore(tmp_path / "models.db") as models:
+        saved = models.save(ours, "ours")
+        assert models.save(ours, "again").digest == saved.digest
+        loaded = models.load("ours")
+        assert type(loaded) is type(ours)
+        assert [loaded.encode(text) for text in HOSTILE] == [ours.encode(text) for text in HOSTILE]
+        assert not models.verify().problems
+
+
+def test_it_says_what_it_is():
+    ours, _ = both("llama bytes")
+    assert isinstance(ours, cbpe.SentencePieceTokenizer)
+    assert isinstance(ours, HuggingFaceTokenizer)
+    assert ours.pattern is None
+    assert ours.processing["characters"] == {
+        "spaces": "each",
+        "strip": "one",
+        "split": False,
+        "byte_fallback": True,
+        "fuse_unk": False,
+        "unk_token": "<unk>",
+    }
+    assert ours.encode_single_token(" the") == ours.encode("the", add_special_tokens=False)[0]
+    assert ours.decode_single_token_bytes(ours.encode_single_token(" the")) == b" the"
+    assert ours.decode_bytes(ours.encode("the\ncat", add_special_tokens=False)) == b"the\ncat"
+    assert ours.decode_batch([ours.encode("the", add_special_tokens=False)]) == ["the"]
+    with pytest.raises(ValueError, match="dropout is for byte-level BPE"):
+        ours.encode("the", dropout=0.1)
+
+
+REFUSED = [
+    ({"pre_tokenizer": {"type": "WhitespaceSplit"}}, "pre_tokenizer is .*WhitespaceSplit"),
+    ({"pre_tokenizer": metaspace("always", True)}, "pre_tokenizer is .*Metaspace"),
+    ({"decoder": None}, "decoder is null"),
+    ({"decoder": {"type": "ByteFallback"}}, "decoder is .*only a Sequence of Replace, ByteFallback, Fuse"),
+    ({"decoder": sequence("decoders", FIXED["back"], {"type": "Fuse"})}, "decoder is"),
+    (
+        {
+            "decoder": sequence(
+                "decoders", FIXED["back"], {"type": "ByteFallback"}, {"type": "Fuse"}, {**FIXED["strip"], "stop": 1}
+            )
+        },
+        r"decoder.decoders\[3\] is .*only one space at the start",
+    ),
+    ({"normalizer": FIXED["prepend"]}, "normalizer is .*leaves the spaces"),
+    ({"normalizer": {**FIXED["replace"], "content": "_"}}, "normalizer|decoder is .*drops spaces that nothing"),
+]
+
+
+@pytest.mark.parametrize(("parts", "problem"), REFUSED)
+def test_what_cannot_be_honoured_is_refused_by_its_name(parts, problem):
+    with pytest.raises(ValueError, match=problem):
+        loads(json.dumps({**KINDS["llama bytes"], **parts}).encode())
+
+
+BROKEN_MODELS = [
+    ({"unk_token": "<nothing>"}, "model.unk_token is .*no such token"),
+    ({"unk_token": 3}, "unk_token"),
+    ({"end_of_word_suffix": "</w>"}, "model.end_of_word_suffix"),
+    ({"ignore_merges": True}, "model.ignore_merges"),
+    ({"type": "Unigram"}, "model.type is .*Unigram"),
+    ({"merges": [["t", "nothing"]]}, "nothing"),
+    ({"merges": [["<0x0", "A>"]]}, "A>"),
+]
+
+
+@pytest.mark.parametrize(("fields", "problem"), BROKEN_MODELS)
+def test_a_model_that_is_not_whole_is_refused(fields, problem):
+    content = KINDS["llama bytes"]
+    with pytest.raises(ValueError, match=problem):
+        loads(json.dumps({**content, "model": {**content["model"], **fields}}).encode())
+
+
+@pytest.mark.parametrize("token", ["a token", "\ud800", ""])
+def test_a_token_that_no_text_has_is_refused(token):
+    content = KINDS["llama bytes"]
+    vocab = {text: i for text, i in content["model"]["vocab"].items() if text != "<0xFF>"}
+    vocab[token] = content["model"]["vocab"]["<0xFF>"]
+    with pytest.raises(ValueError, match=r"model\.vocab has"):
+        loads(json.dumps({**content, "model": {**content["model"], "vocab": vocab}}).encode())
+
+
+def test_a_byte_without_a_token_is_named():
+    content = KINDS["llama bytes"]
+    vocab = {"@@" if text == "<0x41>" else text: i for text, i in content["model"]["vocab"].items()}
+    with pytest.raises(ValueError, match=r"model\.byte_fallback .*<0x41>"):
+        loads(json.dumps({**content, "model": {**content["model"], "vocab": vocab}}).encode())
+
+
+# ---- Published tokenizers
+
+
+@cache
+def published(name):
+    path = SHARED / "zoo" / f"{name}.json.xz"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    data = lzma.decompress(path.read_bytes())
+    return tokenizer_of(loads(data)), tokenizers.Tokenizer.from_buffer(data)
+
+
+@pytest.mark.parametrize("name", ["llama2", "mistral01", pytest.param("gemma3", marks=pytest.mark.slow)])
+def test_published_tokenizers_give_the_ids_of_their_owner(name):
+    ours, judge = published(name)
+    texts = HOSTILE + hostile_texts(name, 100) + ["<start_of_turn>user\n\n  Hi<end_of_turn>\n\t\t</table>"]
+    for corpus in ("english", "code", "chinese", "multilingual", "japanese"):
+        with lzma.open(SHARED / "corpora" / f"{corpus}.txt.xz", "rt", encoding="utf-8", newline="") as file:
+            texts.append(file.read(60_000))
+    for text in texts:
+        ids = ours.encode(text)
+        assert ids == judge.encode(text).ids, text[:50]
+        assert ours.decode(ids) == judge.decode(ids, skip_special_tokens=False), text[:50]

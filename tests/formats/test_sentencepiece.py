@@ -1,0 +1,197 @@
+"""SentencePiece's .model: small models that `sentencepiece` has trained, and Llama 2's, give its ids and texts; what is
+damaged, or cannot be honoured exactly, is refused by name."""
+
+import contextlib
+import io
+import lzma
+import random
+from functools import cache
+
+import pytest
+from project import SHARED
+from sentencepiece_model import SPECS, field, piece, varint
+
+import cbpe
+from cbpe.text.spaces import MARK
+
+sentencepiece = pytest.importorskip("sentencepiece")
+
+TRAINED_ON = [
+    "the cat sat on the mat, the other cat did not sit",
+    "two  spaces   three and four    five",
+    "caf\u00e9 na\u00efve \u4e2d\u6587\u4e2d\u5b57 \u4e2d\u6587",
+    "a <sep> b <sep> c",
+    "1 2 3 12 123",
+] * 4
+HOSTILE = [
+    "", " ", "   ", " a", "a ", "  a   b  ", MARK, f"{MARK}{MARK} {MARK}the", f"a{MARK}b", "\n\n", "<s>", "<s> the</s>",
+    "<unk>", "<sep>", "the<sep>cat <sep> <sep><sep>", "\u00e9\u20ac\U0001f600\u0301", "\u4e2d\u6587\u672a\u672a\u4e2d",
+    "\x00\x01\x7f", "<0x0A>", "the cat sat on the mat", "\uff41\u3000",
+]  # fmt: skip
+ALWAYS = {"model_type": "bpe", "normalization_rule_name": "identity", "remove_extra_whitespaces": False}
+KINDS = {
+    "bytes": {"byte_fallback": True, "vocab_size": 330},
+    "unknown": {"vocab_size": 70, "character_coverage": 0.98},
+    "no space before": {"byte_fallback": True, "vocab_size": 330, "add_dummy_prefix": False},
+    "user-defined": {"vocab_size": 75, "user_defined_symbols": ["<sep>", "na"], "unk_surface": "?!"},
+    "other specials": {"vocab_size": 75, "control_symbols": ["<cls>"], "pad_id": 3, "unk_id": 5},
+    "spaces alone": {"vocab_size": 75, "allow_whitespace_only_pieces": True, "split_digits": True},
+}
+
+
+@cache
+def data_of(name):
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(TRAINED_ON), model_writer=written, minloglevel=2, **ALWAYS | KINDS[name]
+    )
+    return written.getvalue()
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+
+    @cache
+    def load(name):
+        path = folder / f"{name}.model"
+        path.write_bytes(data_of(name))
+        return cbpe.load(path), sentencepiece.SentencePieceProcessor(model_proto=data_of(name))
+
+    return load
+
+
+def hostile_texts(seed, n):
+    rng = random.Random(seed)
+    atoms = ["the", "cat", " ", "  ", MARK, "<s>", "<sep>", "\u4e2d", "\u6587", "\u00e9", "\u672a", "\n", "na", "3"]
+    return ["".join(rng.choices(atoms, k=rng.randrange(9))) for _ in range(n)]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_ids_and_texts_are_those_of_sentencepiece(both, name):
+    ours, judge = both(name)
+    for text in HOSTILE + hostile_texts(name, 300):
+        ids = ours.encode(text)
+        assert ids == judge.encode(text), text
+        assert ours.decode(ids) == judge.decode(ids), text
+        assert ours.encode_batch([text]) == [ids]
+        assert ours.count(text) == len(ids)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_any_ids_are_decoded_as_by_sentencepiece(both, name):
+    ours, judge = both(name)
+    rng = random.Random(name)
+    for _ in range(300):
+        ids = rng.choices(range(judge.vocab_size()), k=rng.randrange(7))
+        assert ours.decode(ids) == judge.decode(ids), ids
+        stream = ours.stream_decoder()
+        assert "".join(map(stream.push, ids)) + stream.flush() == ours.decode(ids), ids
+
+
+def test_runs_of_spaces_are_those_of_sentencepiece(both):
+    for name in ("spaces alone", "bytes"):
+        ours, judge = both(name)
+        for n in (*range(70), 1000, 4097):
+            assert ours.encode(" " * n + "the") == judge.encode(" " * n + "the"), n
+
+
+def test_it_is_found_in_its_folder(tmp_path):
+    (tmp_path / "tokenizer.model").write_bytes(data_of("bytes"))
+    assert cbpe.load(tmp_path).encode("the cat") == cbpe.load(tmp_path / "tokenizer.model").encode("the cat")
+
+
+def test_it_is_no_format_to_save_in(both, tmp_path):
+    with pytest.raises(ValueError, match="ends like no file"):
+        both("bytes")[0].save(tmp_path / "x.spm")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"model_type": "unigram"}, "model_type: it is unigram, and only BPE"),
+        ({"model_type": "char"}, "model_type: it is char"),
+        ({"normalization_rule_name": "nmt_nfkc"}, "precompiled_charsmap: only the normalizer called identity"),
+        ({"remove_extra_whitespaces": True}, "remove_extra_whitespaces: only false"),
+        ({"treat_whitespace_as_suffix": True}, "treat_whitespace_as_suffix: only false"),
+        ({"user_defined_symbols": ["ab", "bc"]}, "'ab' ends as 'bc' begins"),
+    ],
+)
+def test_what_cannot_be_honoured_is_refused_by_its_name(options, problem, tmp_path):
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(TRAINED_ON),
+        model_writer=written,
+        minloglevel=2,
+        hard_vocab_limit=False,
+        **ALWAYS | {"vocab_size": 75} | options,
+    )
+    (tmp_path / "a.model").write_bytes(written.getvalue())
+    with pytest.raises(ValueError, match=problem):
+        cbpe.load(tmp_path / "a.model")
+
+
+UNKNOWN = piece(b"<unk>", kind=2)
+BROKEN = {
+    "a number without end": (b"\n\x07\n\x01a" + b"\xff" * 20, "a number .* has no end|cut short"),
+    "a length of 2**63": (UNKNOWN + b"\n" + varint(2**63), "cut short: a field .* has 9,223,372,036,854,775,808 bytes"),
+    "a group": (UNKNOWN + b"\x0b", "a field of type 3"),
+    "a score that is no number": (
+        UNKNOWN + piece(b"ab", b"\x00\x00\xc0\x7f") + SPECS,
+        "score of piece 1, 'ab', is nan",
+    ),
+    "a score without bounds": (UNKNOWN + piece(b"ab", b"\x00\x00\x80\x7f") + SPECS, "score of piece 1, 'ab', is inf"),
+    "no UTF-8": (UNKNOWN + piece(b"\xff") + SPECS, "piece 1 is no UTF-8"),
+    "an empty piece": (UNKNOWN + piece(b"") + SPECS, "piece 1 is empty"),
+    "a piece twice": (UNKNOWN + piece(b"a") * 2 + SPECS, "'a' is there twice"),
+    "an unused piece": (UNKNOWN + piece(b"a", kind=5) + SPECS, "unused pieces are not supported"),
+    "a kind beyond all": (UNKNOWN + piece(b"a", kind=2**40) + SPECS, "is of type 1099511627776"),
+    "no unknown piece": (piece(b"a") + SPECS, "it has 0 unknown pieces"),
+    "one score for two pieces": (
+        UNKNOWN + piece(b"a") + piece(b"b") + piece(b"ab") + piece(b"ba") + SPECS,
+        "'ab' and 'ba' have the same score",
+    ),
+    "bytes missing": (
+        UNKNOWN + piece(b"<0x00>", kind=6) + field(2, field(3, 2) + field(35, 1)) + field(3, field(4, 0)),
+        "1 bytes of 256",
+    ),
+    "a number in place of a piece": (UNKNOWN + field(1, 5) + SPECS, "a piece is the number 5"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_damaged_file_is_refused(name, tmp_path):
+    data, problem = BROKEN[name]
+    (tmp_path / "a.model").write_bytes(data)
+    with pytest.raises(ValueError, match=problem):
+        cbpe.load(tmp_path / "a.model")
+
+
+def test_a_file_cut_or_changed_anywhere_is_refused_or_a_tokenizer(both, tmp_path):
+    data = data_of("bytes")
+    rng = random.Random(1)
+    path = tmp_path / "a.model"
+    for at in [*range(0, len(data), len(data) // 10), *rng.choices(range(len(data)), k=60)]:
+        for damaged in (data[:at], data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :]):
+            path.write_bytes(damaged)
+            tokenizer = None
+            with contextlib.suppress(ValueError):
+                tokenizer = cbpe.load(path)
+            assert tokenizer is None or isinstance(tokenizer, cbpe.SentencePieceTokenizer)
+
+
+def test_llama_2s_own_model_gives_the_ids_of_sentencepiece(tmp_path):
+    path = SHARED / "zoo" / "llama2.model.xz"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    data = lzma.decompress(path.read_bytes())
+    (tmp_path / "tokenizer.model").write_bytes(data)
+    ours, judge = cbpe.load(tmp_path), sentencepiece.SentencePieceProcessor(model_proto=data)
+    texts = HOSTILE + hostile_texts("llama 2", 300) + [" " * n for n in range(200)]
+    for corpus in ("english", "code", "chinese", "multilingual", "japanese"):
+        with lzma.open(SHARED / "corpora" / f"{corpus}.txt.xz", "rt", encoding="utf-8", newline="") as file:
+            texts.append(file.read(60_000))
+    for text in texts:
+        ids = ours.encode(text)
+        assert ids == judge.encode(text), text[:50]
+        assert ours.decode(ids) == judge.decode(ids), text[:50]
