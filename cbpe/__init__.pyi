@@ -13,8 +13,10 @@ from cbpe.text.patterns import GPT2_SPLIT_PATTERN as GPT2_SPLIT_PATTERN
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN as GPT4_SPLIT_PATTERN
 from cbpe.tokenizers.characters.sentencepiece import SentencePieceTokenizer as SentencePieceTokenizer
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer as HuggingFaceTokenizer
+from cbpe.tokenizers.loading import Inspection as Inspection
 from cbpe.tokenizers.loading import from_bpeasy as from_bpeasy
 from cbpe.tokenizers.loading import from_rustbpe as from_rustbpe
+from cbpe.tokenizers.loading import inspect as inspect
 from cbpe.tokenizers.loading import load as load
 from cbpe.tokenizers.minbpe import BasicTokenizer as BasicTokenizer
 from cbpe.tokenizers.minbpe import GPT2Tokenizer as GPT2Tokenizer
@@ -38,6 +40,7 @@ __all__ = [
     "GPT2Tokenizer",
     "GPT4Tokenizer",
     "HuggingFaceTokenizer",
+    "Inspection",
     "RegexTokenizer",
     "SentencePieceTokenizer",
     "TextStatistics",
@@ -51,6 +54,7 @@ __all__ = [
     "from_bpeasy",
     "from_rustbpe",
     "get_encoding",
+    "inspect",
     "list_encoding_names",
     "load",
     "recover_merges",

@@ -33,6 +33,7 @@ COMMANDS = {
     "vocab": ("vocabulary", "List or search a vocabulary, or draw how one token is merged."),
     "stats": ("vocabulary", "Measure how well tokenizers fit texts."),
     "convert": ("converting", "Write a tokenizer to a file of another format."),
+    "inspect": ("converting", "Say what a file of any format holds, and what of it is refused."),
     "encodings": ("vocabulary", "List the named encodings."),
     "models": ("models.commands", "Keep tokenizers as versions under names: the model store."),
 }

@@ -1,7 +1,9 @@
-"""convert: a tokenizer from one file format to another."""
+"""convert and inspect: a tokenizer from one file format to another, and what a file holds."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -13,8 +15,11 @@ from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import pattern_of, special_ids
 from cbpe.cli.output.printing import print_json, print_pairs
 from cbpe.cli.registering import new_app
+from cbpe.common.wording import listed
 
 app = new_app(add_completion=False)
+
+SPECIAL_SHOWN = 8
 
 
 @app.command()
@@ -81,3 +86,52 @@ def tokenizer_with(reference: str, pattern: str | None, special: list[str] | Non
         pattern=None if pattern is None else pattern_of(pattern),
         special_tokens=None if special is None else special_ids(special),
     )
+
+
+@app.command()
+def inspect(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of any format, or a folder with one.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Say what a file of any format holds, and what of it is refused.
+
+    Prints the format and its parts, as the file says; the class, the sizes, the split pattern, the special tokens, and
+    what is done before splitting and after merging. Of a file that is refused, it prints what can be told, and why,
+    with exit code 1.
+
+    \b
+    Example:
+      cbpe inspect book.model
+    """
+    found = cbpe.inspect(file)
+    if as_json:
+        print_json(found)
+    else:
+        print_pairs(inspected(found))
+    if found.refused is not None:
+        raise typer.Exit(1)
+
+
+def inspected(found: cbpe.Inspection) -> Iterator[tuple[str, object]]:
+    """What was found, as names and values to print."""
+    yield "file", found.path
+    yield "bytes", found.size
+    yield "format", found.format or "unknown"
+    for name, value in found.found.items():
+        yield name, str(value).lower() if isinstance(value, bool) else value
+    if found.refused is not None:
+        yield "refused", found.refused
+        return
+    yield "class", found.kind
+    yield "tokens", found.tokens
+    yield "merges", found.merges
+    yield "merged by", found.semantics
+    yield "split pattern", "none" if found.pattern is None else found.pattern
+    if not found.splits_natively:
+        yield "split by", "the regex module"
+    special = found.special_tokens or {}
+    yield "special tokens", len(special)
+    if special:
+        yield "", listed((f"{text} ({token_id})" for text, token_id in special.items()), SPECIAL_SHOWN)
+    for name, value in (found.processing or {}).items():
+        yield name, value if isinstance(value, (str, int)) else json.dumps(value, ensure_ascii=False)

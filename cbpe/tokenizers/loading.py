@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from cbpe.common.public import public
 from cbpe.common.published import is_published, load_published
@@ -13,6 +14,7 @@ from cbpe.encodings.digests import PUBLISHED
 from cbpe.encodings.named import SPECS
 from cbpe.formats import bpeasy, rustbpe
 from cbpe.formats.files import find_in_folder, recognise
+from cbpe.formats.inspecting import found_in, title_of
 from cbpe.formats.parts import Parts
 from cbpe.formats.ranks import tiktoken
 from cbpe.formats.ranks.beside import CONFIG, PATTERNS_BY_SHA256, look_beside
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from cbpe.formats.table import Format
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["from_bpeasy", "from_rustbpe", "load"]
+__all__ = ["Inspection", "from_bpeasy", "from_rustbpe", "inspect", "load"]
 
 
 @public
@@ -113,6 +115,58 @@ def completed(
         special_tokens = parts.special_tokens if beside is None else beside.added_tokens
     name = file.path.stem if name is None else name
     return Parts(parts.vocabulary, pattern, special_tokens, parts.processing, kind=parts.kind, name=name)
+
+
+@public
+@dataclass(frozen=True)
+class Inspection:
+    """What a file holds. `refused` says why no tokenizer is made of it; then what only a tokenizer has is None."""
+
+    path: str
+    size: int  # bytes
+    format: str | None  # None for a file of no known format
+    found: Mapping[str, str | int]  # the parts of the file by name, as it says: kinds, and numbers of things
+    refused: str | None = None
+    kind: str | None = None  # the class that cbpe.load gives
+    tokens: int | None = None  # without special tokens
+    merges: int | None = None
+    semantics: str | None = None  # "pairs" or "ranks"
+    pattern: str | None = None
+    splits_natively: bool | None = None
+    special_tokens: Mapping[str, int] | None = None
+    processing: Mapping[str, Any] | None = None  # what is done before splitting and after merging
+
+
+@public
+def inspect(path: str | os.PathLike[str]) -> Inspection:
+    """What a file of any format, or a folder with one, holds: its format and sizes, the steps around merging, the split
+    pattern and the special tokens; of a file that cbpe.load refuses, what can be told, and why.
+
+    OSError where it cannot be read; ValueError for a folder without a tokenizer.
+
+    >>> inspect("toy.model").kind
+    'BasicTokenizer'
+    """
+    path = Path(path)
+    if path.is_dir():
+        path = find_in_folder(path)
+    file = File(path)
+    known = (str(path), path.stat().st_size, title_of(file), found_in(file))
+    try:
+        tok = load(path)
+    except ValueError as error:
+        return Inspection(*known, refused=str(error).removeprefix(f"{path}: "))
+    return Inspection(
+        *known,
+        kind=type(tok).__name__,
+        tokens=len(tok._vocabulary),
+        merges=tok._vocabulary.n_merges,
+        semantics=tok.semantics,
+        pattern=tok.pattern,
+        splits_natively=tok.splits_natively,
+        special_tokens=tok.special_tokens,
+        processing=tok._processing(),
+    )
 
 
 @public

@@ -63,3 +63,30 @@ def test_what_a_format_cannot_hold_is_refused(here):
     assert not (here / "cl100k.model").exists()
     assert ".tiktoken" in error_of("convert", "book.model", "book.xyz")
     assert "No such file" in error_of("convert", "book.model", here / "nowhere" / "book.json")
+
+
+# ---- inspect
+
+
+def test_what_a_file_holds_is_told(here):
+    run("convert", "book.model", "book.json")
+    told = run("inspect", "book.json").stdout
+    for line in ("Hugging Face's tokenizer.json", "HuggingFaceTokenizer", "<|end|> (290)"):
+        assert line in told
+    found = json.loads(run("inspect", "book.json", "--json").stdout)
+    assert (found["kind"], found["refused"]) == ("HuggingFaceTokenizer", None)
+    assert found["special_tokens"] == {"<|end|>": 290}
+    assert found["found"]["model.type"] == "BPE"
+
+
+def test_what_is_refused_is_told_with_exit_code_1(here):
+    run("convert", "book.model", "book.json")
+    content = json.loads((here / "book.json").read_text())
+    (here / "other.json").write_text(json.dumps({**content, "model": {"type": "Unigram", "vocab": [["a", 0.1]]}}))
+    done = run("inspect", "other.json", exit_code=1)
+    assert "model.type is" in done.stdout
+    assert "Unigram" in done.stdout
+    told = json.loads(run("inspect", "other.json", "--json", exit_code=1).stdout)
+    assert told["refused"].startswith('model.type is "Unigram"')
+    assert told["found"]["model.vocab"] == 1
+    assert "No such file" in error_of("inspect", "nowhere.json")

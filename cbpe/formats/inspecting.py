@@ -1,0 +1,84 @@
+"""What a file says of itself, whether a tokenizer can be made of it or not: its format, and kinds and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cbpe.formats.files import recognise
+from cbpe.formats.gguf import loading as gguf
+from cbpe.formats.gguf.metadata import read_metadata
+from cbpe.formats.ranks import tiktoken
+from cbpe.formats.reading import File
+
+__all__ = ["found_in", "title_of"]
+
+MOST_KINDS = 20  # of one part, in a row
+PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+INNER = ("normalizers", "pretokenizers", "processors", "decoders")  # what a Sequence of each calls its steps
+
+
+def title_of(file: File) -> str | None:
+    """What the format of a file is called; None for one that is of no known format."""
+    try:
+        return recognise(file).title
+    except ValueError:
+        return None
+
+
+def found_in(file: File) -> dict[str, str | int]:
+    """What can be told without making a tokenizer: the parts of a file by name, as far as it is whole."""
+    try:
+        if gguf.recognises(file):
+            return in_gguf(read_metadata(file.path, gguf.WANTED))
+        if file.looks_like_json:
+            return in_json(file.json)
+        if tiktoken.recognises(file):
+            return {"ranks": sum(1 for line in file.data.splitlines() if line)}
+    except ValueError:
+        pass  # what loading says of it is enough
+    return {}
+
+
+def in_gguf(values: dict[str, Any]) -> dict[str, str | int]:
+    """The texts, numbers and lengths of lists among the values of a GGUF file's tokenizer."""
+    return {name: len(value) if isinstance(value, list) else value for name, value in sorted(values.items())}
+
+
+def in_json(value: Any) -> dict[str, str | int]:
+    """The kinds and sizes of the parts of a tokenizer.json or a tekken.json."""
+    found: dict[str, str | int] = {}
+    if not isinstance(value, dict):
+        return found
+    for name in ("model", "config"):
+        part = value.get(name)
+        if not isinstance(part, dict):
+            continue
+        for key, inner in part.items():
+            if isinstance(inner, (dict, list)):
+                found[f"{name}.{key}"] = len(inner)
+            elif inner is not None:
+                found[f"{name}.{key}"] = inner
+    for name in ("vocab", "added_tokens", "special_tokens"):
+        if isinstance(value.get(name), (dict, list)):
+            found[name] = len(value[name])
+    for name in PARTS:
+        kinds = kinds_of(value.get(name))
+        if kinds:
+            found[name] = ", ".join(kinds[:MOST_KINDS]) + (", ..." if len(kinds) > MOST_KINDS else "")
+    found.update({name: "there" for name in ("truncation", "padding") if value.get(name) is not None})
+    return found
+
+
+def kinds_of(part: Any) -> list[str]:
+    """The types of the steps of a part: of a Sequence, those in it."""
+    kinds: list[str] = []
+    waiting = [part]
+    while waiting and len(kinds) <= MOST_KINDS:
+        step = waiting.pop()
+        kind = step.get("type") if isinstance(step, dict) else None
+        inner = next((step[name] for name in INNER if isinstance(step.get(name), list)), None) if kind else None
+        if kind == "Sequence" and inner is not None:
+            waiting += reversed(inner)
+        elif isinstance(kind, str):
+            kinds.append(kind)
+    return kinds

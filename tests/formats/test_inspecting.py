@@ -1,0 +1,101 @@
+"""What a file of any format holds is told, and of one that is refused what can be told."""
+
+import json
+
+import pytest
+from gguf_files import gguf_file, tokenizer
+from good_files import good_files
+from tokenizer_json import a_file, as_json
+
+import cbpe
+from cbpe.formats.files import format_of_name
+
+GOOD = good_files()
+COMPLETE = [kind for kind, files in GOOD.items() if kind not in ("tiktoken", "llm.c")]
+
+
+def saved(folder, files):
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return folder / next(iter(files))
+
+
+@pytest.mark.parametrize("kind", COMPLETE)
+def test_of_a_good_file_all_is_told_that_the_tokenizer_has(tmp_path, kind):
+    path = saved(tmp_path, GOOD[kind])
+    found, tok = cbpe.inspect(path), cbpe.load(path)
+    named = format_of_name(path.name)
+    assert found.format == ("GGUF" if named is None else named.title)
+    assert (found.path, found.size, found.refused) == (str(path), path.stat().st_size, None)
+    assert (found.kind, found.semantics) == (type(tok).__name__, tok.semantics)
+    assert (found.pattern, found.splits_natively) == (tok.pattern, tok.splits_natively)
+    assert found.special_tokens == tok.special_tokens
+    assert found.tokens + len(tok.special_tokens) == len(tok.vocab)
+    assert found.merges == len(tok.merges)
+    assert json.dumps([dict(found.found), found.processing])
+
+
+@pytest.mark.parametrize("kind", ["tiktoken", "llm.c"])
+def test_a_file_without_a_split_pattern_says_what_is_missing(tmp_path, kind):
+    found = cbpe.inspect(saved(tmp_path, GOOD[kind]))
+    assert "holds no split pattern: give it" in found.refused
+    assert found.kind is found.tokens is found.special_tokens is None
+    assert found.found == ({"ranks": 259} if kind == "tiktoken" else {})
+
+
+def test_a_folder_is_its_file(tmp_path):
+    path = saved(tmp_path, GOOD["tekken"])
+    assert cbpe.inspect(tmp_path) == cbpe.inspect(path)
+
+
+@pytest.mark.parametrize("model", ["Unigram", "WordPiece", "WordLevel"])
+def test_a_model_that_is_refused_is_told_with_its_sizes(tmp_path, model):
+    content = {**a_file(), "model": {"type": model, "vocab": [["a", 0.5]] * 7}, "normalizer": {"type": "Lowercase"}}
+    found = cbpe.inspect(saved(tmp_path, {"tokenizer.json": as_json(content)}))
+    assert found.refused.startswith(f'model.type is "{model}"')
+    assert found.format == "Hugging Face's tokenizer.json"
+    assert (found.found["model.type"], found.found["model.vocab"], found.found["normalizer"]) == (model, 7, "Lowercase")
+
+
+def test_steps_are_told_by_their_types_however_deep_they_stand(tmp_path):
+    step = {"type": "Digits", "individual_digits": True}
+    for _ in range(50):
+        step = {"type": "Sequence", "pretokenizers": [step, {"type": "Whitespace"}]}
+    found = cbpe.inspect(saved(tmp_path, {"x.json": as_json({**a_file(), "pre_tokenizer": step})}))
+    assert found.found["pre_tokenizer"] == "Digits" + ", Whitespace" * 19 + ", ..."
+    assert found.refused
+
+
+def test_a_gguf_file_of_another_model_is_told_with_its_sizes(tmp_path):
+    found = cbpe.inspect(saved(tmp_path, {"x.gguf": gguf_file(tokenizer(model="llama"))}))
+    assert found.format == "GGUF"
+    assert found.found["tokenizer.ggml.model"] == "llama"
+    assert found.found["tokenizer.ggml.tokens"] == 263
+    assert found.found["tokenizer.ggml.merges"] == 3
+    assert "SentencePiece's BPE is not supported yet" in found.refused
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_a_file_cut_at_every_tenth_is_refused_with_what_can_be_told(tmp_path, kind):
+    path = saved(tmp_path, GOOD[kind])
+    data = path.read_bytes()
+    for tenth in range(10):
+        path.write_bytes(data[: len(data) * tenth // 10])
+        found = cbpe.inspect(path)
+        assert found.refused
+        assert found.size == len(data) * tenth // 10
+        assert found.kind is None
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"{}", b"[]", b"null", b"{", b"[" * 100_000, b"GGUF", b"\xff" * 99])
+def test_what_is_no_tokenizer_is_refused(tmp_path, data):
+    found = cbpe.inspect(saved(tmp_path, {"file": data}))
+    assert found.refused
+    assert (found.found, found.kind) == ({}, None)
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        cbpe.inspect(tmp_path / "nothing")
+    with pytest.raises(ValueError, match="this folder has neither"):
+        cbpe.inspect(tmp_path)
