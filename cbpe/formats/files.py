@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from cbpe.common.atomic_files import write_files
-from cbpe.common.wording import shown
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
 from cbpe.formats.table import FORMATS, Format, known_formats
@@ -53,7 +52,7 @@ def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     known = format_of_name(path)
     if known is None:
         endings = ", ".join(ending for one in FORMATS for ending in one.endings)
-        raise ValueError(f"{shown(path)} ends like no file of a known format; these are {endings}")
+        raise ValueError(f"{path[-400:]!r} ends like no file of a known format; these are {endings}")
     try:
         contents = known.module.dump(parts)
         write_files({name: [data] for name, data in zip(known.files(path), contents, strict=True)})

@@ -98,7 +98,7 @@ class BasicTokenizer(Tokenizer):
         """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid
         model. (A file that was cut exactly after one of its merges is a valid model of fewer.)"""
         if not os.fspath(model_file).endswith(".model"):
-            raise ValueError(f"a model file ends in .model: {shown(os.fspath(model_file))}")
+            raise ValueError(f"a model file ends in .model: {os.fspath(model_file)[-400:]!r}")
         try:
             self._become(minbpe.load(File(model_file)))
         except ValueError as error:
@@ -200,7 +200,7 @@ def recover_merges(mergeable_ranks: dict[bytes, int]) -> dict[tuple[int, int], i
     vocabulary = vocabulary_from_ranks(mergeable_ranks)
     unmerged = vocabulary.unmerged()
     if unmerged:
-        shown = ", ".join(f"{shown(token)} ({rank})" for rank, token in list(unmerged.items())[:5])
+        named = ", ".join(f"{shown(token)} ({rank})" for rank, token in list(unmerged.items())[:5])
         more = ", ..." if len(unmerged) > 5 else ""
-        raise ValueError(f"{len(unmerged)} tokens are never merged from two others: {shown}{more}")
+        raise ValueError(f"{len(unmerged)} tokens are never merged from two others: {named}{more}")
     return vocabulary.merges()
