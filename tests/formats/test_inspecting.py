@@ -8,7 +8,8 @@ from good_files import good_files
 from tokenizer_json import a_file, as_json
 
 import cbpe
-from cbpe.formats.files import format_of_name
+from cbpe.formats.files import recognise
+from cbpe.formats.reading import File
 
 GOOD = good_files()
 COMPLETE = [kind for kind, files in GOOD.items() if kind not in ("tiktoken", "llm.c")]
@@ -24,8 +25,7 @@ def saved(folder, files):
 def test_of_a_good_file_all_is_told_that_the_tokenizer_has(tmp_path, kind):
     path = saved(tmp_path, GOOD[kind])
     found, tok = cbpe.inspect(path), cbpe.load(path)
-    named = format_of_name(path.name)
-    assert found.format == ("GGUF" if named is None else named.title)
+    assert found.format == recognise(File(path)).title
     assert (found.path, found.size, found.refused) == (str(path), path.stat().st_size, None)
     assert (found.kind, found.semantics) == (type(tok).__name__, tok.semantics)
     assert (found.pattern, found.splits_natively) == (tok.pattern, tok.splits_natively)
