@@ -59,6 +59,17 @@ BY_NAME = {
     "r50k": R50K_SPLIT_PATTERN,
 }
 
+# What the three splits of DeepSeek V3's tokenizer.json are in one pattern.
+_DEEPSEEK3 = (
+    r"""\p{N}{1,3}|(?:(?=[぀-ヿ一-龥])[^\p{P}\p{L}\p{S}\x0a\x0d])?(?:(?=[぀-ヿ一-龥])[\p{L}\p{M}])+|(?:(?=[぀-ヿ一"""
+    r"""-龥])[\p{P}\p{S}])+|(?:(?:(?![\p{L}\p{M}])(?![\p{P}\p{S}])(?![\x0a\x0d])(?!\s)(?=[^\p{P}\p{L}\p{"""
+    r"""S}\x0a\x0d])(?=[぀-ヿ一-龥])[\s\S])(?:(?![\p{L}\p{M}])|(?![぀-ヿ一-龥])))+|[\x21-\x2f\x3a-\x40\x5b-\x60"""
+    r"""\x7b-\x7e][A-Za-z]+|(?:(?![぀-ヿ一-龥])(?!\p{N})[^\p{P}\p{L}\p{S}\x0a\x0d])?(?:(?![぀-ヿ一-龥])[\p{L}\p"""
+    r"""{M}])+| ?(?:(?![぀-ヿ一-龥])[\p{P}\p{S}])+[\x0a\x0d]*|\s*[\x0a\x0d]+|\s+(?:(?:(?!\S)|(?=\p{N}))|(?="""
+    r"""[぀-ヿ一-龥]))|\s+|(?:(?:(?![\p{L}\p{M}])(?![\p{P}\p{S}])(?![\x0a\x0d])(?!\s)(?=[^\p{P}\p{L}\p{S}\x"""
+    r"""0a\x0d])(?![぀-ヿ一-龥])(?!\p{N})[\s\S])(?:(?![\p{L}\p{M}])|(?=[぀-ヿ一-龥])))+"""
+)
+
 _WORDS_WITH_PREFIX = ("ANY_PREFIX", "NEWLINES", "ANY_CASE")
 
 # What these patterns say of ASCII, in a form that is split 64 bytes at a time. All have contractions that
@@ -71,4 +82,7 @@ ASCII_RULES = {
     LLAMA3_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE"),
     QWEN2_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_ONE"),
     O200K_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE", "SLASHES", "SUFFIXES", "CASES"),
+    _DEEPSEEK3: ascii_rules(
+        "ANY_PREFIX", "NEWLINES", "DIGITS_BY_THREE", "BLANKS_BEFORE_DIGITS", "WITHOUT_CONTRACTIONS", "VISIBLE_ALONE"
+    ),
 }

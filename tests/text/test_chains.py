@@ -115,6 +115,14 @@ def test_steps_that_published_models_have_are_one_pattern():
     assert composed(steps_of([{**digits, "individual_digits": False}, digits]), None) is not None
 
 
+def test_the_one_pattern_of_deepseek_is_split_in_blocks():
+    """The patterns are those of its file, character by character."""
+    marks = "!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~"
+    last = f"[{marks}][A-Za-z]+" + DEEPSEEK[DEEPSEEK.index("|") :].replace(r"\r\n", "\r\n", 2)
+    steps = [Step(r"\p{N}{1,3}"), Step("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"), Step(last)]
+    assert patterns.ASCII_RULES[composed(steps, None)]
+
+
 @pytest.mark.parametrize(
     ("steps", "last"),
     [

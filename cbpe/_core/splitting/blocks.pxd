@@ -18,6 +18,9 @@ cdef enum AsciiRules:
     ANY_CASE = 64               # contractions may be in capitals
     SUFFIXES = 128              # contractions end a word, instead of being pieces
     CASES = 256                 # a word is capitals, then small letters: it ends where a capital follows a small one
+    BLANKS_BEFORE_DIGITS = 512  # all white space before a number is one piece
+    WITHOUT_CONTRACTIONS = 1024
+    VISIBLE_ALONE = 2048        # the rules say nothing of control characters, nor of what is not ASCII
 
 
 # The places in text[0:64], all of which may be read, where pieces begin, given that one begins at 0: a bit for each.

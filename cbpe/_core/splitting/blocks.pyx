@@ -9,7 +9,8 @@ to the next: the next block begins with the last piece that this one could not f
 from libc.string cimport memcpy, memset
 
 from cbpe._core.c.ascii cimport cbpe_masks
-from cbpe._core.c.bits cimport cbpe_highest_bit, cbpe_lowest_bit
+from cbpe._core.c.bits cimport cbpe_count_bits, cbpe_highest_bit, cbpe_lowest_bit
+from cbpe._core.c.loads cimport cbpe_load64
 from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, category_of
 
 cdef enum:
@@ -178,6 +179,30 @@ cdef inline uint64_t fit_contractions(
     return ~<uint64_t>0
 
 
+cdef inline uint64_t contractions_at(
+    uint64_t apostrophes, uint64_t letters, uint64_t marks, int size, uint32_t rules
+) noexcept nogil:
+    """The apostrophes that a contraction may begin with: before a letter, and at the end of what is known."""
+    if rules & WITHOUT_CONTRACTIONS:
+        return 0
+    return apostrophes & (letters >> 1 & (letters << 1 if rules & SUFFIXES else marks) | <uint64_t>1 << (size - 1))
+
+
+cdef inline bint has_controls(const uint8_t *text, int n, const cbpe_masks *m) noexcept nogil:
+    """Whether there are control characters that are no white space among n bytes, after which zeros follow up to 64."""
+    cdef uint64_t eight, low, deleted = 0
+    cdef uint64_t sevens = 0x7F7F7F7F7F7F7F7F, tops = <uint64_t>0x8080808080808080
+    cdef uint64_t spaces = 0x6060606060606060  # added to a byte from 0x20 on, this carries to its top bit
+    cdef int i, count = 0
+    for i in range(8):
+        eight = cbpe_load64(text + 8 * i)
+        low = ((eight & sevens) + spaces | eight) & tops    # the top bits of bytes from 0x20 on
+        count += 8 - cbpe_count_bits(low)
+        eight ^= sevens
+        deleted |= ~((eight & sevens) + sevens | eight) & tops          # of bytes that are 0x7F
+    return deleted != 0 or count != 64 - n + cbpe_count_bits(m.blank & ~m.space)
+
+
 cdef inline uint64_t starts_within(
     const uint8_t *text, int n, uint32_t rules, cbpe_classify classify
 ) noexcept nogil:
@@ -193,7 +218,10 @@ cdef inline uint64_t starts_within(
     classify(text, &m)
     if n < 64:
         m.beyond |= ~<uint64_t>0 << n
-    if m.beyond:
+    if rules & VISIBLE_ALONE:
+        if has_controls(text, n, &m):
+            return 1
+    elif m.beyond:
         tails = add_wide(text, rules, &m)
     if m.beyond:
         size = cbpe_lowest_bit(m.beyond)
@@ -218,7 +246,7 @@ cdef inline uint64_t starts_within(
         starts = 0
     # A piece begins at the first and at the last character of each run of white space. The last one joins what
     # follows, or stands alone. (With NEWLINES, none begins at a last one that is a line break.)
-    starts |= blanks & ~(blanks << 1) | gaps & ~(blanks >> 1)
+    starts |= blanks & ~(blanks << 1) | gaps & ~(blanks >> 1) & ~(digits >> 1 if rules & BLANKS_BEFORE_DIGITS else 0)
     if blanks >> (size - 1) & 1:
         # A run that may go on: nothing is certain but where it begins.
         bit = ~blanks & valid
@@ -236,9 +264,7 @@ cdef inline uint64_t starts_within(
         words |= m.upper & (letters & ~m.upper) << 1
     starts |= words | number_starts(digits, spaces, rules) | marks
 
-    group = m.apostrophe & letters >> 1 & (letters << 1 if rules & SUFFIXES else marks)
-    if m.apostrophe >> (size - 1) & 1:
-        group |= m.apostrophe & <uint64_t>1 << (size - 1)
+    group = contractions_at(m.apostrophe, letters, marks, size, rules)
     if group:
         trusted &= fit_contractions(text, size, rules, group, &starts)
     starts = starts & valid & trusted | 1
@@ -262,7 +288,8 @@ cdef uint64_t last_piece_starts(const uint8_t *text, int n, uint32_t rules, cbpe
 RULES = {
     "ANY_PREFIX": ANY_PREFIX, "DIGIT_PREFIX": DIGIT_PREFIX, "DIGITS_BY_THREE": DIGITS_BY_THREE,
     "DIGITS_BY_ONE": DIGITS_BY_ONE, "NEWLINES": NEWLINES, "SLASHES": SLASHES, "ANY_CASE": ANY_CASE,
-    "SUFFIXES": SUFFIXES, "CASES": CASES,
+    "SUFFIXES": SUFFIXES, "CASES": CASES, "BLANKS_BEFORE_DIGITS": BLANKS_BEFORE_DIGITS,
+    "WITHOUT_CONTRACTIONS": WITHOUT_CONTRACTIONS, "VISIBLE_ALONE": VISIBLE_ALONE,
 }
 
 

@@ -102,7 +102,7 @@ def test_every_character_of_three_bytes_between_letters_and_others(instructions)
 
 
 def test_the_rules_reach_every_named_pattern():
-    assert set(ASCII_RULES) == set(BY_NAME.values())
+    assert set(ASCII_RULES) >= set(BY_NAME.values())
     assert all(ASCII_RULES.values())
 
 
