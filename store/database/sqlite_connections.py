@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+import weakref
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +14,15 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import QueuePool
 
-from store.database.sqlite_files import State, check_file, file_is_used, file_was_closed, size_of_log, state_of
+from store.database.sqlite_files import (
+    State,
+    check_file,
+    file_is_used,
+    file_was_closed,
+    is_inherited,
+    size_of_log,
+    state_of,
+)
 from store.database.waiting import DEADLINE, SECONDS, begin_to_write
 from store.errors import Busy
 
@@ -24,6 +33,20 @@ SECONDS_OF_CLOCK = 0.02  # within which a file system may give two changes the s
 ATTEMPTS = 50  # to open a file while others put new ones in its place
 PAGES = ("page_count", "page_size")
 WRITES = "store_writes"  # the execution option of transactions that write
+
+
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()  # of files
+
+
+def close_idle() -> None:
+    """Before this process is forked: close the connections that nobody uses. A child would inherit what SQLite knows of
+    their locks, and not the locks."""
+    for engine in list(_engines):
+        engine.dispose()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=close_idle)
 
 
 class FileConnection(sqlite3.Connection):
@@ -72,6 +95,7 @@ def make_engine(path: str, read_only: bool = False, timeout: float = SECONDS) ->
         return connection
 
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1)
+    _engines.add(engine)
 
     @event.listens_for(engine, "checkout")
     def look_again(connection: Any, record: object, proxy: object) -> None:
@@ -95,6 +119,11 @@ def opened(path: str, read_only: bool, timeout: float) -> FileConnection:
         mode = reading_mode(path) if read_only else "rw"
         if before is None or (mode == "immutable" and not has_settled(before)):
             continue
+        if is_inherited(before):
+            raise Busy(
+                f"this process was forked while another thread used the store {path}, which SQLite does not survive: "
+                "fork while nobody uses it, or start the process in another way (multiprocessing's spawn)"
+            )
         query = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
         uri = f"file:{quote(os.fsencode(path))}?{query}"
         connection = sqlite3.connect(uri, uri=True, timeout=timeout, check_same_thread=False, factory=FileConnection)

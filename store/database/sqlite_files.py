@@ -109,15 +109,25 @@ _used: Counter[tuple[int, int]] = Counter()  # connections of this process, by t
 _using = threading.Lock()  # held while a file is opened or its header is read
 
 
+_inherited: set[tuple[int, int]] = set()  # files that were open when this process was forked
+
+
 def forget_files() -> None:
     """In a process that was forked: the connections of the one before have no locks here."""
     global _using
+    _inherited.update(identity for identity, n in _used.items() if n > 0)
     _used.clear()
     _using = threading.Lock()  # another thread may have held the one before
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=forget_files)
+
+
+def is_inherited(state: State) -> bool:
+    """Whether SQLite had a file open when this process was forked. It then takes itself for the owner of locks that
+    only the other process has, whatever connection is opened, so that the two damage the file."""
+    return state.identity in _inherited
 
 
 def file_is_used(state: State) -> None:

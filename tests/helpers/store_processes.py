@@ -37,6 +37,16 @@ def save_in_children(url, n_children, n_saves):
     return run("save_in_children", url, n_children, n_saves)
 
 
+def close_beside_a_child(url):
+    """Close a store in a process whose child, forked before, still reads it. Returns what is then in its folder."""
+    return run("close_beside_a_child", url)
+
+
+def fork_in_use(url):
+    """Fork while a connection is in use. Returns what the child's own store raises, as [[name, message]]."""
+    return run("fork_in_use", url)
+
+
 def run(*arguments):
     command = [sys.executable, str(Path(__file__).resolve()), *map(str, arguments)]
     done = subprocess.run(command, stdout=subprocess.PIPE, timeout=SECONDS, check=True)
@@ -134,6 +144,44 @@ def main_save_in_children(url, n_children, n_saves):
     return saved
 
 
+def main_close_beside_a_child(url):
+    """What is beside the file of a store while a child still has it open, and the one that forked it has not."""
+    told, tell = os.pipe()
+    with ModelStore(url) as models:
+        models.save(small_tokenizer(0), "a")
+        child, reading = forked(read_until_told, models, told)
+        models.load("a")
+        assert os.read(reading, 100)  # the child reads by now
+    beside = sorted(path.name for path in Path(make_url(url).database).parent.iterdir())
+    os.write(tell, b"x")
+    results_of(child, reading)
+    return beside
+
+
+def read_until_told(pipe, models, told):
+    models.names()  # by which it finds that it was forked
+    with models._database._engine.connect() as connection:
+        connection.exec_driver_sql("SELECT 1 FROM names").all()
+        report(pipe, "it reads")
+        os.read(told, 1)
+
+
+def main_fork_in_use(url):
+    """What a child meets whose parent had a connection in use when it forked."""
+    with ModelStore(url) as models:
+        models.save(small_tokenizer(0), "a")
+        with models._database._engine.connect() as connection:
+            connection.exec_driver_sql("SELECT 1 FROM names").all()
+            return results_of(*forked(tell_error, url))
+
+
+def tell_error(pipe, url):
+    try:
+        ModelStore(url).load("a")
+    except Exception as error:
+        report(pipe, [type(error).__name__, str(error)])
+
+
 def save_as_child(pipe, models, child, n_saves):
     for i in range(n_saves):
         version = models.save(small_tokenizer(i), f"child {child}")
@@ -195,6 +243,7 @@ if __name__ == "__main__":
     with contextlib.suppress(ImportError):  # which SQLAlchemy imports when it first connects
         import psycopg  # noqa: F401
     from small_models import small_tokenizer
+    from sqlalchemy import make_url
 
     from cbpe.tokenizers.description import describe
     from store import ModelStore
@@ -203,6 +252,8 @@ if __name__ == "__main__":
         "save_together": main_save_together,
         "save_in_children": main_save_in_children,
         "kill_savers": main_kill_savers,
+        "close_beside_a_child": main_close_beside_a_child,
+        "fork_in_use": main_fork_in_use,
     }
     with ModelStore(":memory:") as first:  # so that no child is the first to make and to load anything
         first.load(first.save(small_tokenizer(0), "first"))

@@ -67,6 +67,19 @@ def test_a_store_that_is_open_can_be_used_in_a_child_process(empty_store_url):
         assert models.verify().problems == ()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_store_that_is_closed_leaves_the_log_of_a_child_that_was_forked_from_it(tmp_path):
+    beside = store_processes.close_beside_a_child(f"sqlite:///{tmp_path}/models.db")
+    assert beside == ["models.db", "models.db-shm", "models.db-wal"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_child_that_was_forked_while_the_file_was_in_use_is_refused(tmp_path):
+    [[raised, message]] = store_processes.fork_in_use(f"sqlite:///{tmp_path}/models.db")
+    assert raised == "Busy"
+    assert "forked while another thread used the store" in message
+
+
 def test_threads_share_one_store(empty_store_url):
     names = ["a", "b", "c"]
     with ModelStore(empty_store_url) as models, ThreadPoolExecutor(8) as threads:
