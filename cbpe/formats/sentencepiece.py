@@ -15,12 +15,13 @@ from typing import NamedTuple, NoReturn
 
 from cbpe._core.conversion.characters import vocabulary_of_characters
 from cbpe._core.text.shown import shown
+from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
 from cbpe.text.byte_tokens import byte_of
 from cbpe.text.spaces import MARK, with_spaces
 
-__all__ = ["dump", "load", "recognises"]
+__all__ = ["Piece", "dump", "load", "recognises", "sorted_pieces", "vocabulary_of"]
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 MODEL_TYPES = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
@@ -171,25 +172,9 @@ def parts_of(pieces: list[Piece], trainer: dict[int, int | bytes], normalizer: d
     if trainer.get(24, 0):
         refuse("trainer_spec.treat_whitespace_as_suffix", "only false is supported")
     fallback = bool(trainer.get(35, 0))
-    ids = {piece.text: number for number, piece in enumerate(pieces)}
-    if len(ids) < len(pieces):
-        twice = next(piece.text for number, piece in enumerate(pieces) if ids[piece.text] != number)
-        raise ValueError(f"the piece {shown(twice)} is there twice")
-    of_kind = {kind: [piece.text for piece in pieces if piece.kind == kind] for kind in range(1, 7)}
-    if len(of_kind[UNKNOWN]) != 1:
-        raise ValueError(f"it has {len(of_kind[UNKNOWN])} unknown pieces: there is just one")
-    byte_ids = bytes_of(of_kind[BYTE], ids) if fallback else None
+    ids, of_kind = sorted_pieces(pieces)
     unknown = of_kind[UNKNOWN][0]
-    ranks = ranks_of(pieces)
-    vocabulary = vocabulary_of_characters(
-        {spelled(text): ids[text] for text in of_kind[NORMAL]},
-        None,
-        byte_ids,
-        None if fallback else ids[unknown],
-        not fallback,
-        ranks,
-    )
-    refuse_overlaps(of_kind[USER_DEFINED])
+    vocabulary = vocabulary_of(pieces, ids, of_kind, fallback)
     surface = trainer.get(44, b" \xe2\x81\x87 ")
     settings = {
         "spaces": "each" if adds_space else "never",
@@ -208,6 +193,34 @@ def parts_of(pieces: list[Piece], trainer: dict[int, int | bytes], normalizer: d
     if of_kind[USER_DEFINED]:
         processing |= {"normalized": sorted(of_kind[USER_DEFINED]), "ordinary": sorted(of_kind[USER_DEFINED])}
     return Parts(vocabulary, None, special, processing, kind="SentencePieceTokenizer")
+
+
+def sorted_pieces(pieces: list[Piece]) -> tuple[dict[str, int], dict[int, list[str]]]:
+    """The ids of all pieces, and the pieces of each kind."""
+    ids = {piece.text: number for number, piece in enumerate(pieces)}
+    if len(ids) < len(pieces):
+        twice = next(piece.text for number, piece in enumerate(pieces) if ids[piece.text] != number)
+        raise ValueError(f"the piece {shown(twice)} is there twice")
+    of_kind = {kind: [piece.text for piece in pieces if piece.kind == kind] for kind in range(1, 7)}
+    if len(of_kind[UNKNOWN]) != 1:
+        raise ValueError(f"it has {len(of_kind[UNKNOWN])} unknown pieces: there is just one")
+    return ids, of_kind
+
+
+def vocabulary_of(
+    pieces: list[Piece], ids: dict[str, int], of_kind: dict[int, list[str]], fallback: bool
+) -> Vocabulary:
+    """The vocabulary of pieces that merge by their scores, with byte tokens if it falls back to bytes. ValueError for
+    what cannot be kept exactly."""
+    refuse_overlaps(of_kind[USER_DEFINED])
+    return vocabulary_of_characters(
+        {spelled(text): ids[text] for text in of_kind[NORMAL]},
+        None,
+        bytes_of(of_kind[BYTE], ids) if fallback else None,
+        None if fallback else ids[of_kind[UNKNOWN][0]],
+        not fallback,
+        ranks_of(pieces),
+    )
 
 
 def spelled(text: str) -> bytes:

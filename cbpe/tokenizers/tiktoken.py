@@ -54,6 +54,7 @@ class Encoding(Tokenizer):
         from cbpe._core.conversion.ranks import vocabulary_from_ranks
 
         super().__init__(vocabulary_from_ranks(mergeable_ranks), pat_str, special_tokens, cache_bytes=cache_bytes)
+        self._set_processing({})
         self.name = name
         if explicit_n_vocab:
             found = len(mergeable_ranks) + len(special_tokens)
@@ -122,6 +123,11 @@ class Encoding(Tokenizer):
     def __reduce__(self) -> tuple[Any, ...]:
         return super().__reduce__() if self._found_by is None else self._found_by
 
+    def _set_processing(self, processing: Mapping[str, Any]) -> None:
+        super()._set_processing(processing)
+        if not self.splits_natively:
+            refuse_set_operations(self.pattern or "")
+
     # ---- tiktoken's private names, for programs that reach in: make an encoding of another's parts, for one
 
     @property
@@ -150,3 +156,15 @@ class Encoding(Tokenizer):
         if not isinstance(text, bytes):
             raise TypeError(f"bytes are to be encoded, not {type(text).__name__}")
         return encode_bytes(self, text)
+
+
+def refuse_set_operations(pattern: str) -> None:
+    """ValueError for a pattern that intersects or subtracts sets of characters, which tiktoken does, and which means
+    something else to the `regex` module, by which such a pattern would run, unless it begins with (?V1)."""
+    import re
+
+    if not pattern.startswith("(?V1)") and re.search(r"\[[^\]]*(?:&&|--|~~)", pattern):
+        raise ValueError(
+            f"the split pattern {shown(pattern)} has '&&', '--' or '~~' among characters, which tiktoken takes for an "
+            "operation on sets, and the `regex` module for characters: begin it with (?V1), which makes it one"
+        )

@@ -1,12 +1,13 @@
 """GGUF: the tokenizer before the weights is read as the `gguf` package writes it, and hostile sizes are refused."""
 
+import io
 import struct
 import time
 import tracemalloc
 
 import pytest
 import tokenizers
-from gguf_files import KINDS, MERGES, TOKENS, gguf_file, numbers, packed, text, texts, tokenizer
+from gguf_files import KINDS, MERGES, TOKENS, gguf_file, numbers, packed, scores, text, texts, tokenizer
 
 import cbpe
 from cbpe.formats.gguf.loading import PRE
@@ -126,7 +127,8 @@ LISTS = {"in a list": struct.pack("<IQ", 9, 1), "of an unknown type": struct.pac
         (gguf_file({"a": 1}, n=2) + text("a") + struct.pack("<IB", 0, 1), "'a' is there twice"),
         (gguf_file({}, n=1000) + bytes(100_000), "'' is there twice"),
         (gguf_file({b"\xff": 1}), "the name of value 0 is not UTF-8"),
-        (gguf_file(tokenizer(model="llama")), "model is 'llama', and SentencePiece's BPE is not supported yet"),
+        (gguf_file(tokenizer(model="llama")), "scores should have a number for each"),
+        (gguf_file(tokenizer(model="llama", scores=scores([float("nan")] * len(TOKENS)))), r"scores\[0\] is nan"),
         (gguf_file(tokenizer(model="bert")), "model is 'bert', and only gpt2"),
         (gguf_file(tokenizer(model=5)), "model is '5'"),
         (gguf_file(tokenizer(pre=None)), "pre is 'None': the split patterns that are known are gpt-2"),
@@ -169,3 +171,38 @@ def test_a_file_cut_anywhere_is_refused(saved):
     for size in range(0, len(data), 37):
         with pytest.raises(ValueError, match=r"model\.gguf"):
             cbpe.load(saved(data[:size]))
+
+
+def test_sentencepieces_models_give_its_ids(saved):
+    sentencepiece = pytest.importorskip("sentencepiece")
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the cat sat on the mat, the other cat", "two  spaces", "caf\u00e9 \u4e2d\u6587"] * 4),
+        model_writer=written,
+        minloglevel=2,
+        model_type="bpe",
+        vocab_size=320,
+        byte_fallback=True,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+    )
+    judge = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
+    pieces = range(judge.vocab_size())
+    kinds = [6 if judge.is_byte(i) else 3 if judge.is_control(i) else 2 if judge.is_unknown(i) else 1 for i in pieces]
+    values = tokenizer(
+        model="llama",
+        pre=None,
+        merges=None,
+        tokens=texts([judge.id_to_piece(i) for i in pieces]),
+        token_type=numbers(kinds),
+        scores=scores([judge.get_score(i) for i in pieces]),
+        bos_token_id=1,
+        eos_token_id=2,
+    )
+    tok = cbpe.load(saved(gguf_file(values)))
+    for one in ["the cat", "", " ", "  the  mat ", "caf\u00e9\n\u4e2d\u672a\U0001f609", "\u2581x"]:
+        ids = judge.encode(one)
+        assert tok.encode(one, add_special_tokens=False) == ids
+        assert tok.encode(one) == [1, *ids]  # as llama.cpp does unless the file says otherwise
+        assert tok.decode(ids) == judge.decode(ids)
+    assert tok.encode("the<s>cat", add_special_tokens=False) == [*judge.encode("the"), 1, *judge.encode("cat")]

@@ -22,6 +22,10 @@ def numbers(values):
     return 9, struct.pack("<IQ", 5, len(values)) + struct.pack(f"<{len(values)}i", *values)
 
 
+def scores(values):
+    return 9, struct.pack("<IQ", 6, len(values)) + struct.pack(f"<{len(values)}f", *values)
+
+
 def packed(value):
     """The type of a value and its bytes; of a pair, these as they are."""
     if isinstance(value, tuple):

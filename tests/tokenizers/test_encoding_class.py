@@ -5,6 +5,7 @@ import pickle
 import threading
 
 import pytest
+import tiktoken
 from toys import HELLO, HELLO_IDS
 
 import cbpe
@@ -170,3 +171,14 @@ def test_merges_and_vocab_are_those_in_use_whoever_asks_meanwhile(toy):
         thread.join()
     assert not wrong
     assert sorted(toy.vocab)[256:] == [256, 257, 258, 1199]
+
+
+@pytest.mark.parametrize("operation", ["[a-z&&[^e]]", "[a-z--[e]]", "[a-e~~[e-z]]"])
+def test_operations_on_sets_are_never_taken_for_characters(operation):
+    pattern = operation + "+|e+"
+    with pytest.raises(ValueError, match=r"among characters, which tiktoken takes for an operation on sets"):
+        cbpe.Encoding("mine", pat_str=pattern, mergeable_ranks=RANKS, special_tokens={})
+    enc = cbpe.Encoding("mine", pat_str="(?V1)" + pattern, mergeable_ranks=RANKS, special_tokens={})
+    judge = tiktoken.Encoding("mine", pat_str=pattern, mergeable_ranks=RANKS, special_tokens={})
+    for text in ("hello", "abcabeab", "e", "-&~", "x-y"):
+        assert enc.encode_ordinary(text) == judge.encode_ordinary(text)

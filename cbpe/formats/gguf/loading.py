@@ -1,11 +1,13 @@
-"""The tokenizer in a GGUF file of llama.cpp's, where it is byte-level BPE: tokenizer.ggml.model is "gpt2".
+"""The tokenizer in a GGUF file of llama.cpp's, where it is BPE: tokenizer.ggml.model is "gpt2", which is byte-level, or
+"llama", which is SentencePiece's.
 
-The file names its split pattern by tokenizer.ggml.pre. The names that are known here stand for one pattern each; a name
-that stands for several steps, or for another pattern in each model, is refused.
+A byte-level one names its split pattern by tokenizer.ggml.pre. The names that are known here stand for one pattern
+each; a name that stands for several steps, or for another pattern in each model, is refused.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, NoReturn
 
 from cbpe._core.conversion.spelled import resolve
@@ -14,6 +16,8 @@ from cbpe.formats.gguf.metadata import MAGIC, read_metadata
 from cbpe.formats.gpt2 import CHARACTER_TO_BYTE, unspell
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
+from cbpe.formats.sentencepiece import Piece, sorted_pieces
+from cbpe.formats.sentencepiece import vocabulary_of as vocabulary_of_pieces
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN, LLAMA3_SPLIT_PATTERN, O200K_SPLIT_PATTERN, QWEN2_SPLIT_PATTERN
 
 TEKKEN_SPLIT_PATTERN = (
@@ -48,11 +52,11 @@ PRE = {
 
 PREFIX = "tokenizer.ggml."
 TEXTS = ("model", "pre")
-LISTS = ("tokens", "token_type", "merges")
-FLAGS = ("add_bos_token", "add_eos_token")
+LISTS = ("tokens", "token_type", "merges", "scores")
+FLAGS = ("add_bos_token", "add_eos_token", "add_space_prefix")
 IDS = ("bos_token_id", "eos_token_id")
 WANTED = frozenset(PREFIX + name for name in (*TEXTS, *LISTS, *FLAGS, *IDS))
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED = 1, 2, 3, 4, 5  # kinds of tokens
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # kinds of tokens
 MAX_ADDED_TOKENS = 100_000  # what is looked for at every place of a text: more would take very long
 MAX_ADDED_LENGTH = 1000
 
@@ -67,32 +71,73 @@ def load(file: File) -> Parts:
     and valid, and for a tokenizer that is not of the kind that is known here."""
     values = {name.removeprefix(PREFIX): value for name, value in read_metadata(file.path, WANTED).items()}
     model = values.get("model")
+    for name in FLAGS:
+        if not isinstance(values.get(name, False), bool):
+            raise ValueError(f"{PREFIX}{name} is {values[name]!r}: true or false should be here")
+    if model == "llama":
+        return load_pieces(values)
     if model != "gpt2":
         refuse_model(model)
     pre = PRE.get(values["pre"]) if isinstance(values.get("pre"), str) else None
     if pre is None:
         why = f"the split patterns that are known are {', '.join(PRE)}"
         raise ValueError(f"{PREFIX}pre is {str(values.get('pre'))[:80]!r}: {why}")
-    for name in FLAGS:
-        if not isinstance(values.get(name, False), bool):
-            raise ValueError(f"{PREFIX}{name} is {values[name]!r}: true or false should be here")
     tokens, kinds, merges = read_lists(values)
     special_tokens, user_defined, vocab = sort_tokens(tokens, kinds)
     processing: dict[str, Any] = {}
     if user_defined:
         processing["ordinary"] = user_defined
-    template = template_of(values, pre, tokens, special_tokens)
+    template = template_of(values, pre.add_bos, tokens, special_tokens)
     if template is not None:
         processing["template"] = template
     vocabulary = vocabulary_of(vocab, merges, pre.whole_pieces)
     return Parts(vocabulary, pre.pattern, special_tokens, processing, kind="HuggingFaceTokenizer")
 
 
+def load_pieces(values: dict[str, Any]) -> Parts:
+    """The parts of a SentencePieceTokenizer: pieces that merge by their scores."""
+    tokens, kinds = read_tokens(values)
+    scores = values.get("scores")
+    if not isinstance(scores, list) or len(scores) != len(tokens):
+        raise ValueError(f"{PREFIX}scores should have a number for each of {len(tokens):,} tokens")
+    pieces: list[Piece] = []
+    for token_id, (text, score, kind) in enumerate(zip(tokens, scores, kinds, strict=True)):
+        if not isinstance(score, float) or not math.isfinite(score):
+            raise ValueError(f"{PREFIX}scores[{token_id}] is {score} ({text[:80]!r}): a number should be here")
+        if not NORMAL <= kind <= BYTE or not text:
+            raise ValueError(f"{PREFIX}token_type[{token_id}] is {kind} ({text[:80]!r}): 1 to 6 are known")
+        pieces.append(Piece(text, score, kind))
+    ids, of_kind = sorted_pieces(pieces)
+    fallback = bool(of_kind[BYTE])
+    vocabulary = vocabulary_of_pieces(pieces, ids, of_kind, fallback)
+    special = {text: ids[text] for kind in (UNKNOWN, CONTROL, USER_DEFINED) for text in of_kind[kind]}
+    if len(special) > MAX_ADDED_TOKENS or any(len(text) > MAX_ADDED_LENGTH for text in special):
+        limits = f"up to {MAX_ADDED_TOKENS:,} special tokens of 1 to {MAX_ADDED_LENGTH:,} characters are supported"
+        raise ValueError(f"{PREFIX}tokens: {limits}")
+    adds_space = values.get("add_space_prefix", True)
+    processing: dict[str, Any] = {
+        "characters": {
+            "spaces": "each" if adds_space else "never",
+            "split": False,
+            "strip": "one" if adds_space else None,
+            "byte_fallback": fallback,
+            "fuse_unk": True,
+            "unk_token": of_kind[UNKNOWN][0],
+        }
+    }
+    if of_kind[USER_DEFINED]:
+        processing["ordinary"] = sorted(of_kind[USER_DEFINED])
+    template = template_of(values, True, tokens, special)
+    if template is not None:
+        processing["template"] = template
+    return Parts(vocabulary, None, special, processing, kind="SentencePieceTokenizer")
+
+
 def refuse_model(model: object) -> NoReturn:
     if model is None:
         raise ValueError(f"it has no {PREFIX}model: it holds no tokenizer")
-    why = "SentencePiece's BPE is not supported yet" if model == "llama" else "only gpt2, byte-level BPE, is supported"
-    raise ValueError(f"{PREFIX}model is {str(model)[:80]!r}, and {why}")
+    known = "gpt2 (byte-level BPE) and llama (SentencePiece's BPE)"
+    raise ValueError(f"{PREFIX}model is {str(model)[:80]!r}, and only {known} are supported")
 
 
 def dump(parts: Parts) -> list[bytes]:
@@ -102,16 +147,26 @@ def dump(parts: Parts) -> list[bytes]:
 
 def read_lists(values: dict[str, Any]) -> tuple[list[str], list[int], list[str]]:
     """The tokens by id, the kind of each, and the merges."""
-    for name in ("tokens", "merges"):
-        value = values.get(name)
-        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-            raise ValueError(f"{PREFIX}{name} should be a list of texts")
+    merges = texts_of(values, "merges")
+    return *read_tokens(values), merges
+
+
+def texts_of(values: dict[str, Any], name: str) -> list[str]:
+    value = values.get(name)
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ValueError(f"{PREFIX}{name} should be a list of texts")
+    return value
+
+
+def read_tokens(values: dict[str, Any]) -> tuple[list[str], list[int]]:
+    """The tokens by id, and the kind of each."""
+    tokens = texts_of(values, "tokens")
     kinds = values.get("token_type")
-    n = len(values["tokens"])
+    n = len(tokens)
     if not isinstance(kinds, list) or len(kinds) != n:
         found = f"{len(kinds):,} numbers" if isinstance(kinds, list) else "missing, or no list"
         raise ValueError(f"{PREFIX}token_type should have a number for each of {n:,} tokens, and is {found}")
-    return values["tokens"], kinds, values["merges"]
+    return tokens, kinds
 
 
 def sort_tokens(tokens: list[str], kinds: list[int]) -> tuple[dict[str, int], list[str], dict[str, int]]:
@@ -142,12 +197,12 @@ def sort_tokens(tokens: list[str], kinds: list[int]) -> tuple[dict[str, int], li
 
 
 def template_of(
-    values: dict[str, Any], pre: Pre, tokens: list[str], special_tokens: dict[str, int]
+    values: dict[str, Any], add_bos: bool, tokens: list[str], special_tokens: dict[str, int]
 ) -> dict[str, Any] | None:
     """What puts the tokens for the beginning and the end around a text, if the file or llama.cpp says so."""
     around: list[list[dict[str, Any]]] = []
     named: dict[str, Any] = {}
-    for side, flag, default in (("bos", "add_bos_token", pre.add_bos), ("eos", "add_eos_token", False)):
+    for side, flag, default in (("bos", "add_bos_token", add_bos), ("eos", "add_eos_token", False)):
         around.append([])
         if not values.get(flag, default):
             continue
