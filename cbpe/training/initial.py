@@ -24,6 +24,8 @@ def problem_with(vocabulary: Vocabulary) -> str | None:
     token, a merge makes each other token, and no merge is made of a later one; by ranks, the bytes of each token merge
     to it.
     """
+    if vocabulary.characters:
+        return "it is over characters, and training is over bytes"
     unmerged = vocabulary.unmerged()
     if unmerged:
         token_id, token = next(iter(unmerged.items()))

@@ -258,6 +258,11 @@ def test_it_says_what_it_is():
     assert ours.encode_single_token(" the") == ours.encode("the", add_special_tokens=False)[0]
     assert ours.decode_single_token_bytes(ours.encode_single_token(" the")) == b" the"
     assert ours.decode_bytes(ours.encode("the\ncat", add_special_tokens=False)) == b"the\ncat"
+    assert ours.encode_single_token("\u2581the") == ours.encode_single_token(" the")
+    ids = ours.encode("the cat", add_special_tokens=False)
+    sizes = [len(token) for token in ours.decode_tokens_bytes(ids)]
+    places = [max(0, sum(sizes[:i]) - 1) for i in range(len(ids))]  # less the space that was put before
+    assert ours.decode_with_offsets(ids) == ("the cat", places)
     assert ours.decode_batch([ours.encode("the", add_special_tokens=False)]) == ["the"]
     with pytest.raises(ValueError, match="dropout is for byte-level BPE"):
         ours.encode("the", dropout=0.1)

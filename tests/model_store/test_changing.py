@@ -5,6 +5,7 @@ import hashlib
 
 import pytest
 from sqlalchemy import func, select, update
+from unchecked import unchecked
 
 import cbpe
 from cbpe.tokenizers.description import describe
@@ -160,7 +161,7 @@ def test_a_number_means_one_version_whatever_names_it_has_had(filled):
 
 
 def test_a_name_is_not_changed_where_the_log_cannot_be_read(filled):
-    with filled._database._writer.begin() as connection:
+    with filled._database._writer.begin() as connection, unchecked(connection):
         connection.execute(update(audit_log).values(details="{"))
     with pytest.raises(Damaged, match="the details of a change in the audit log cannot be read"):
         filled.rename("a", "b")

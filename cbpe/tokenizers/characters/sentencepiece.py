@@ -71,7 +71,32 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         """The split pattern: None, as merging goes over all of a text, but where each mark begins a piece."""
         return WORDS_OF_MARKS if self._characters["split"] else None
 
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """The id of the token with this text or these bytes, with spaces or with marks; failing that, of such a special
+        token. KeyError if neither."""
+        try:
+            return super().encode_single_token(text_or_bytes)
+        except KeyError:
+            if isinstance(text_or_bytes, str) and MARK in text_or_bytes:
+                return super().encode_single_token(with_spaces(text_or_bytes))
+            raise
+
     # ---- Decoding
+
+    def decode_with_offsets(self, tokens: Iterable[SupportsIndex]) -> tuple[str, list[int]]:
+        """Decode token ids to text, and the number of the first character of each, as Tokenizer.decode_with_offsets.
+
+        The space that was put before the text is in neither. ValueError where more than one space is dropped, or a
+        token is left out of the text.
+        """
+        ids = listed_ids(tokens)
+        whole, offsets = super().decode_with_offsets(ids)
+        text = self.decode(ids)
+        if text == whole:
+            return text, offsets
+        if text != whole[1:]:
+            raise ValueError("not every token is in the text as it stands: there are no places of tokens in it")
+        return text, [max(0, offset - 1) for offset in offsets]
 
     def decode_bytes(self, tokens: Iterable[SupportsIndex]) -> bytes:
         """Decode token ids to bytes, without the space that was put before the text. Raises as Tokenizer.decode_bytes
