@@ -15,6 +15,7 @@ import encoding_tasks
 import growth
 import materials
 import processes
+import published
 import pytest
 import regex
 import report
@@ -24,6 +25,7 @@ from processes import Outcome
 from results import Results, installed_version
 from suites import SUITES
 
+import cbpe
 from cbpe.text import patterns
 
 HARD = "It's 1234 o'clock,\r\n\n  naïve café!!!\n\nDON'T  stop \t\n x_y 안녕하세요 ½ <|end|>   "
@@ -323,3 +325,32 @@ def test_wrong_arguments_say_what_to_give(arguments, said, capsys):
     with pytest.raises(SystemExit):
         compare.main(["encoding", *arguments])
     assert said in capsys.readouterr().err
+
+
+def test_published_tokenizers_are_measured_where_their_ids_are_the_same(texts, tmp_path, capsys, monkeypatch):
+    cbpe.train("the cat sat on the mat", 266).save(tmp_path / "small.json")
+    seen = []
+
+    def measured_here(peer, file, path, megabytes):
+        seen.append(peer)
+        ids = published.encoder("cbpe", str(file))(corpora.read(path, megabytes))
+        speed = {"cbpe": 6.0, "gigatoken": 3.0}[peer]
+        return {"first": speed, "again": 2 * speed, "ids": repr(ids.tolist()[:: differing[peer]])}
+
+    monkeypatch.setattr(published, "in_a_process", measured_here)
+    differing = {"cbpe": 1, "gigatoken": 1}
+    arguments = [str(tmp_path / "small.json"), "--corpora", str(texts), "--corpus", "english", "--rounds", "2"]
+    published.main(arguments)
+    assert seen == ["cbpe", "gigatoken"] * 2
+    assert "2.00 / 2.00" in capsys.readouterr().out
+    differing["gigatoken"] = 2
+    with pytest.raises(SystemExit, match="the ids differ"):
+        published.main(arguments)
+
+
+def test_a_process_measures_a_published_tokenizer(texts, tmp_path):
+    cbpe.train("the cat sat on the mat", 266).save(tmp_path / "small.json")
+    found = published.in_a_process("cbpe", str(tmp_path / "small.json"), texts / "english.txt", 0.001)
+    assert found["first"] > 0
+    assert found["again"] > 0
+    assert len(found["ids"]) == 64
