@@ -200,6 +200,29 @@ def test_offsets_are_those_of_tokenizers(name):
         assert (ids.tolist(), [tuple(span) for span in spans.tolist()]) == found
 
 
+def test_other_normalizers_come_before_the_marks(tmp_path):
+    steps = [{"type": "NFKC"}, {"type": "Lowercase"}, FIXED["prepend"], FIXED["replace"]]
+    decoder = decoder_of(byte_fallback=True, strips=True)
+    data = json.dumps(a_file(sequence("normalizers", *steps), None, decoder, split=False))
+    ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+    ours.save(tmp_path / "saved.json")
+    loaded = cbpe.load(tmp_path / "saved.json")
+    for text in [*HOSTILE, "\uff34\uff28\uff25\u3000Cat", "e\u0301 \ufb01 THE", " The<s>CAT "]:
+        ids = ours.encode(text)
+        assert ids == judge.encode(text).ids == loaded.encode(text), text
+        assert ours.decode(ids) == judge.decode(ids, skip_special_tokens=False)
+    assert ours.encode("THE", add_special_tokens=False) == ours.encode("the", add_special_tokens=False)
+    counts = [ours.count(" the cat"[:n]) for n in range(9)]
+    for budget in range(1, 6):
+        longest = max(n for n, count in enumerate(counts) if count <= budget)
+        assert ours.truncate(" the cat", budget) == " the cat"[:longest]
+    for changed in ("\uff34he", "e\u0301"):
+        with pytest.raises(ValueError, match="its prefixes are not known"):
+            ours.truncate(changed, 5)
+        with pytest.raises(ValueError, match="no places in it"):
+            ours.encode_with_offsets(changed)
+
+
 def test_an_unknown_token_has_no_place():
     with pytest.raises(ValueError, match="unknown token"):
         both("llama unknown")[0].encode_with_offsets("the")

@@ -321,10 +321,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             )
         if not prepared:
             return prepared
-        if "normalizer" in self._steps:
-            added = int(prepared.startswith(" ") and not text.startswith((" ", MARK)))
-            if with_spaces(text) != prepared[added:]:
-                raise ValueError("normalization changes this text, so that its prefixes are not known")
+        if "normalizer" in self._steps and not self._normalizer.leaves_all_parts(text):
+            raise ValueError("normalization may change parts of this text, so that its prefixes are not known")
         added = self._n_added(text, True)
         found = Tokenizer._truncate(self, prepared, max_tokens, allowed, None)
         return text[: max(len(found) - added, 0)]
