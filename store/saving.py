@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, insert, select, update
 
@@ -28,6 +28,14 @@ from store.records.versions import Version, fetch_one, find_row
 __all__ = ["Entry", "check_pattern", "checked_vocabulary", "entry_of", "put", "save"]
 
 
+class Tables(NamedTuple):
+    """What tables say of a vocabulary besides its packed form."""
+
+    n_tokens: int
+    n_merges: int
+    places: list[tuple[int, bytes]]  # of the tokens (store/records/places.py)
+
+
 @dataclass(frozen=True)
 class Entry:
     """What a version is made of."""
@@ -38,7 +46,7 @@ class Entry:
     vocabulary_digest: str
     training: TrainingRecord | None
     parent_digest: str | None = None  # if the parent itself may be in another store
-    places: tuple[tuple[int, bytes], ...] = ()  # of the tokens, if they were made before the transaction
+    tables: Tables | None = None  # of its vocabulary, if they were made before the transaction
 
 
 def entry_of(model: Model, training: TrainingRecord | None = None, parent_digest: str | None = None) -> Entry:
@@ -78,18 +86,19 @@ def save(
 ) -> Version:
     """Make the entry a version, unless the newest of that name already is the same, and put the labels on it either
     way. The action and its details go to the audit log."""
-    prepared = with_places(database, entry)
+    prepared = with_tables(database, entry)
     return database.write(lambda connection: put(connection, prepared, name, given, parent, action, **details))
 
 
-def with_places(database: Database, entry: Entry) -> Entry:
-    """The entry with the places of its tokens, if its vocabulary is new: they are made before others have to wait."""
+def with_tables(database: Database, entry: Entry) -> Entry:
+    """The entry with what tables say of its vocabulary, if that is new: it is made before others have to wait."""
     is_known = database.read(known_vocabulary, entry) is not None
-    return entry if is_known else dataclasses.replace(entry, places=places_of(entry))
+    return entry if is_known else dataclasses.replace(entry, tables=tables_of(entry))
 
 
-def places_of(entry: Entry) -> tuple[tuple[int, bytes], ...]:
-    return tuple(place_rows(checked_vocabulary(entry.model.vocabulary)))
+def tables_of(entry: Entry) -> Tables:
+    vocabulary = checked_vocabulary(entry.model.vocabulary)
+    return Tables(len(vocabulary), vocabulary.n_merges, place_rows(vocabulary))
 
 
 def put(
@@ -166,15 +175,15 @@ def vocabulary_id(connection: Connection, entry: Entry) -> int:
     known = known_vocabulary(connection, entry)
     if known is not None:
         return known
-    vocabulary = checked_vocabulary(entry.model.vocabulary)
+    tables = entry.tables or tables_of(entry)
     new = insert(vocabularies).values(
         digest=entry.vocabulary_digest,
-        n_tokens=len(vocabulary),
-        n_merges=vocabulary.n_merges,
+        n_tokens=tables.n_tokens,
+        n_merges=tables.n_merges,
         packed=entry.model.vocabulary,
     )
     made: int = connection.execute(new.returning(vocabularies.c.id)).scalar_one()
-    rows.insert_places(connection, made, entry.places or places_of(entry))
+    rows.insert_places(connection, made, tables.places)
     return made
 
 

@@ -20,6 +20,7 @@ from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
+from cbpe._core.vocabulary.buckets import bucket_entries
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from store.database.schema import token_places
 
@@ -51,18 +52,9 @@ def holds_in_postgresql(element: Holds, compiler: SQLCompiler, **options: Any) -
 
 def place_rows(vocabulary: Vocabulary) -> list[tuple[int, bytes]]:
     """(bucket, entries) of all buckets that are not empty."""
-    ranks = {new: rank for rank, (_, _, new) in enumerate(vocabulary.merge_parts())}
     n_buckets = 1 << (len(vocabulary) // TOKENS_IN_BUCKET).bit_length()
-    buckets: list[list[bytes]] = [[] for _ in range(n_buckets)]
-    for token_id, token in vocabulary.tokens().items():
-        rank = ranks.get(token_id)
-        if rank is None:
-            numbers = b"%d" % token_id
-        else:
-            numbers = b"%d," % token_id if rank == token_id - N_BYTES else b"%d,%d" % (token_id, rank)
-        spelled = token if token.isascii() else escaped(token)
-        buckets[crc32(token) & (n_buckets - 1)].append(b"\xfe%b\xff%b" % (spelled, numbers))
-    return [(n_buckets + i, b"".join(entries)) for i, entries in enumerate(buckets) if entries]
+    buckets = bucket_entries(vocabulary, n_buckets)
+    return [(n_buckets + i, entries) for i, entries in enumerate(buckets) if entries]
 
 
 def escaped(token: bytes) -> bytes:

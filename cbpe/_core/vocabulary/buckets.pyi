@@ -1,0 +1,3 @@
+from cbpe._core.vocabulary.vocabulary import Vocabulary
+
+def bucket_entries(vocabulary: Vocabulary, n_buckets: int) -> list[bytes]: ...
