@@ -514,6 +514,27 @@ def test_an_added_token_that_spells_other_text_is_refused_where_whole_pieces_are
         HuggingFaceTokenizer.from_json(as_json(content))
 
 
+@pytest.mark.parametrize(
+    ("added", "normalizer", "text"),
+    [
+        ([("xyz", {"single_word": True})], None, "1xyz"),
+        ([("xyz", {}), ("<xyz>", {"single_word": True})], None, "1<xyz>"),
+        ([("xyz", {"normalized": False})], {"type": "Lowercase"}, "XYZ"),
+        ([("xy;", {"normalized": False})], {"type": "NFC"}, "xy\u037e"),
+    ],
+)
+def test_an_added_token_that_a_piece_can_be_is_refused_where_whole_pieces_are_looked_up(added, normalizer, text):
+    pattern = {"type": "Split", "pattern": {"Regex": r"xy.|."}, "behavior": "Isolated", "invert": False}
+    steps = {"type": "Sequence", "pretokenizers": [pattern, {**BYTE_LEVEL, "use_regex": False}]}
+    content = a_file(added_tokens=added, normalizer=normalizer, pre_tokenizer=steps)
+    agrees(content, [text])
+    content["model"]["ignore_merges"] = True
+    token_id = content["added_tokens"][0]["id"]
+    assert token_id in ids_there(content, text)
+    with pytest.raises(ValueError, match="which is also an ordinary token"):
+        HuggingFaceTokenizer.from_json(as_json(content))
+
+
 def test_a_special_token_that_spells_other_text_is_not_written_where_whole_pieces_are_looked_up():
     ranks = {bytes([byte]): byte for byte in range(256)}
     enc = cbpe.Encoding("x", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"\u00c3\u00a9": 256})

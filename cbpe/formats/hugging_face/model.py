@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cbpe._core.conversion.spelled import are_ids, are_pairs
 from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, spells_other_text
 from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
 
-__all__ = ["pair_of_merge", "read_merges", "read_model", "read_vocab", "take_added_tokens"]
+__all__ = ["found_whole", "pair_of_merge", "read_merges", "read_model", "read_vocab", "take_added_tokens"]
+
+MADE_BY_NFC = frozenset("K;`")
 
 
 def read_model(value: object) -> tuple[dict[str, int], list[Any], bool]:
@@ -59,16 +62,47 @@ def pair_of_merge(merge: Any, number: int) -> tuple[str, str]:
 
 
 def take_added_tokens(
-    vocab: dict[str, int], merges: list[tuple[str, str]], added_tokens: dict[str, int], whole_pieces: bool
+    vocab: dict[str, int],
+    merges: list[tuple[str, str]],
+    added_tokens: dict[str, int],
+    whole_pieces: bool,
+    processing: Mapping[str, Any],
 ) -> None:
     """Take the added tokens out of the vocabulary. ValueError for one that other text could become as well."""
     listed = added_tokens.keys() & vocab
     merged = {path for left, right in merges for path in (left, right, left + right) if path in listed}
+    whole = found_whole(listed, processing) if whole_pieces else frozenset()
     for text in added_tokens:
-        ordinary = text in merged or text in CHARACTER_TO_BYTE or (whole_pieces and spells_other_text(text))
+        ordinary = text in merged or text in CHARACTER_TO_BYTE or text in whole
         if text in listed and ordinary:
             raise ValueError(f"added_tokens has {text[:80]!r}, which is also an ordinary token of model.vocab")
         vocab.pop(text, None)
+
+
+def found_whole(texts: Iterable[str], processing: Mapping[str, Any]) -> frozenset[str]:
+    """Those of some added tokens that a piece can be, so that they are found by ignore_merges in other text too.
+
+    A piece can be what spells other text; what stands within a word, where one that is none within a word is left
+    alone, and shorter ones in it with it; and what the normalizer makes of other text.
+    """
+    words = processing.get("single_word", ())
+    longest = max(map(len, words), default=0)
+    normalized = processing.get("normalized", ())
+    normalizer = processing.get("normalizer")
+
+    def can_be_a_piece(text: str) -> bool:
+        if spells_other_text(text):
+            return True
+        left_alone = len(text) < longest or text in words
+        made = normalizer is not None and text not in normalized and not (normalizer == "NFC" and not_made_by_nfc(text))
+        return (left_alone or made) and CHARACTER_TO_BYTE.keys() >= set(text)
+
+    return frozenset(filter(can_be_a_piece, texts))
+
+
+def not_made_by_nfc(text: str) -> bool:
+    """Whether no other text has this one as its NFC: of ASCII, three characters are those of others."""
+    return text.isascii() and MADE_BY_NFC.isdisjoint(text)
 
 
 def read_vocab(vocab: dict[str, int]) -> dict[str, bytes]:

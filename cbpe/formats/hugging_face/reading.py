@@ -91,7 +91,7 @@ def read(content: Any) -> Parts:
     spelled = resolve(ordinary, merges, CHARACTER_TO_BYTE)
     # Where all is well, no merge has to do with an added token, and each is of tokens that spell bytes.
     pairs = [] if spelled is not None else [pair_of_merge(merge, i) for i, merge in enumerate(merges)]
-    take_added_tokens(vocab, pairs, added_tokens, whole_pieces)
+    take_added_tokens(vocab, pairs, added_tokens, whole_pieces, processing)
     tokens = {} if spelled is not None else read_vocab(vocab)
     if template is not None:
         known = {*vocab.values(), *added_tokens.values()}

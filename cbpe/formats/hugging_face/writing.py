@@ -8,9 +8,10 @@ from typing import Any
 
 from cbpe._core.text.shown import shown
 from cbpe.formats.checks import refuse_shared_bytes
-from cbpe.formats.gpt2 import spell, spells_other_text, unspell
+from cbpe.formats.gpt2 import spell, unspell
 from cbpe.formats.hugging_face.added_tokens import written_token
 from cbpe.formats.hugging_face.characters.writing import written_characters
+from cbpe.formats.hugging_face.model import found_whole
 from cbpe.formats.hugging_face.normalizers import written_normalizer
 from cbpe.formats.hugging_face.pre_tokenizers import byte_level, written_pre_tokenizer
 from cbpe.formats.parts import Parts
@@ -54,17 +55,18 @@ def written_bytes(parts: Parts) -> dict[str, Any]:
     refuse_shared_bytes("Hugging Face's format", tokens)
     spelled = {token_id: spell(token) for token_id, token in tokens.items()}
     vocab = {text: token_id for token_id, text in spelled.items()}
+    whole = found_whole(parts.special_tokens, processing) if vocabulary.whole_pieces else frozenset()
     for text, token_id in parts.special_tokens.items():
         if vocab.setdefault(text, token_id) != token_id:
             raise ValueError(
                 f"the special token {shown(text)} is spelled like the ordinary token {vocab[text]} in Hugging Face's "
                 "format"
             )
-        if vocabulary.whole_pieces and spells_other_text(text):
-            spelled_text = unspell(text).decode()
+        if text in whole:
+            spelled_text = unspell(text).decode(errors="replace")
             raise ValueError(
                 f"Hugging Face's format, where whole pieces are looked up, would take {shown(spelled_text)} for the "
-                f"special token {shown(text)}"
+                f"special token {shown(text)} in other text too"
             )
     return {
         "normalizer": written_normalizer(processing.get("normalizer")),

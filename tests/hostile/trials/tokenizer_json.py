@@ -11,6 +11,7 @@ import cbpe
 from cbpe.formats.gpt2 import spell
 from cbpe.text import patterns
 
+BYTES = set(spell(bytes(range(256))))
 NO_REGEX = {**BYTE_LEVEL, "use_regex": False}
 SPLITS = [patterns.LLAMA3_SPLIT_PATTERN, r"\p{L}+| ?\d", r"\s+|\S+", "a+|b"]
 BITS = [
@@ -82,7 +83,17 @@ def check(case):
         for around in (True, False):
             expected = there.encode(text, add_special_tokens=around).ids
             assert tok.encode(text, add_special_tokens=around) == expected
-        assert tok.decode(expected) == there.decode(expected, skip_special_tokens=False)
+        if not any(decodes_in_another_form(there, token_id) for token_id in expected):
+            assert tok.decode(expected) == there.decode(expected, skip_special_tokens=False)
+
+
+def decodes_in_another_form(there, token_id):
+    """Whether this is an added token that `tokenizers` does not decode as it is written (docs/formats.md)."""
+    token = there.get_added_tokens_decoder().get(token_id)
+    if token is None:
+        return False
+    form = there.normalizer.normalize_str(token.content) if token.normalized and there.normalizer else token.content
+    return form != token.content or (not form.isascii() and BYTES.issuperset(form))
 
 
 def content_of(case):
