@@ -17,9 +17,9 @@ from store.database.locations import find_store
 from store.database.older import AS_IT_IS
 from store.database.opening import Database
 from store.database.schema import REVISIONS, merges, meta, metadata, tokens, versions, vocabularies
-from store.database.sqlite_connections import WRITES, make_engine
-from store.database.sqlite_files import check_file, files_of
-from store.database.sqlite_making import make_file, set_pragmas, sync_folder
+from store.database.sqlite.connections import WRITES, make_engine
+from store.database.sqlite.files import check_file, files_of
+from store.database.sqlite.making import make_file, set_pragmas, sync_folder
 from store.errors import CannotOpen, Damaged, Failed, NotAStore, Refused
 from store.records import audit
 from store.verifying import verify

@@ -21,7 +21,7 @@ from cbpe.tokenizers.tokenizer import Tokenizer
 from store import saving
 from store.database.opening import Database
 from store.database.schema import versions
-from store.database.sqlite_files import files_of
+from store.database.sqlite.files import files_of
 from store.errors import Damaged, Refused, StoreError
 from store.records.content import content_model, model_of, training_of
 from store.records.export import MAGIC, Carried, parts_of_file, read_file

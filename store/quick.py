@@ -19,7 +19,7 @@ from urllib.parse import quote
 from cbpe.tokenizers.description import build
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store.database.revisions import ALIKE, VERSION_TABLE
-from store.database.sqlite_files import check_file, file_is_used, file_was_closed, state_of
+from store.database.sqlite.files import check_file, file_is_used, file_was_closed, state_of
 from store.errors import StoreError
 from store.records.content import model_of, training_of
 from store.records.references import Reference, parse

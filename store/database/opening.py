@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import URL, Connection, Engine, event, inspect, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
@@ -30,7 +30,7 @@ from store.database.migrating import revision_of, upgrade
 from store.database.older import AS_IT_IS, read_as_newest
 from store.database.operations import OPERATION, AnswerLost, Operation, is_noted, was_committed
 from store.database.schema import REVISIONS, VERSION_TABLE, metadata
-from store.database.sqlite_connections import (
+from store.database.sqlite.connections import (
     WRITES,
     FileConnection,
     empty_log,
@@ -38,8 +38,9 @@ from store.database.sqlite_connections import (
     make_engine,
     memory_engine,
 )
-from store.database.sqlite_files import check_file
-from store.database.sqlite_making import create_file
+from store.database.sqlite.files import check_file
+from store.database.sqlite.making import create_file
+from store.database.statements import new_engine
 from store.database.waiting import DEADLINE, SECONDS, NoTurn, Turns, checked_timeout, milliseconds_left, pause
 from store.errors import Busy, CannotOpen, Closed, Failed, NotAStore, Outdated, ReadOnly, StoreError, Uncertain
 
@@ -441,7 +442,7 @@ def postgresql_engine(url: URL, read_only: bool, timeout: float) -> Engine:
     options = {"postgresql_readonly": True} if read_only else {}
     schema = own_schema(url)
     try:
-        engine = create_engine(
+        engine = new_engine(
             url.difference_update_query(["schema"]),
             pool_pre_ping=True,
             pool_timeout=timeout,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, TableClause, column, delete, insert, table
+from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
@@ -119,8 +121,13 @@ def insert_rows(
         copy_rows(connection, target, columns, rows)
         return
     # Straight to the driver: SQLAlchemy would make a dict of each row.
-    statement = insert(target).compile(dialect=connection.dialect, column_keys=list(columns))
-    connection.exec_driver_sql(str(statement), rows)
+    connection.exec_driver_sql(insert_statement(target, tuple(columns), connection.dialect), rows)
+
+
+@cache
+def insert_statement(target: TableClause, columns: tuple[str, ...], dialect: Dialect) -> str:
+    """The SQL that inserts a row."""
+    return str(insert(target).compile(dialect=dialect, column_keys=list(columns)))
 
 
 def copy_rows(

@@ -22,7 +22,7 @@ from cbpe.common.checks import is_float
 from cbpe.common.public import public_of
 from store.database.failures import answer_is_lost, explained
 from store.database.opening import Database
-from store.database.sqlite_files import State, state_of
+from store.database.sqlite.files import State, state_of
 from store.errors import Busy, CannotOpen, Failed, NotAStore, NotFound, StoreError
 from store.records.audit import CHANNEL
 from store.records.references import parse, shown

@@ -15,8 +15,8 @@ from store.database import opening
 from store.database.migrating import upgrade
 from store.database.migrations.versions import revision_9
 from store.database.schema import metadata
-from store.database.sqlite_files import APPLICATION_ID
-from store.database.sqlite_making import set_pragmas
+from store.database.sqlite.files import APPLICATION_ID
+from store.database.sqlite.making import set_pragmas
 from store.keeping import copy_rows
 
 TOO_LARGE = 2**31

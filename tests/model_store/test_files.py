@@ -14,7 +14,7 @@ from small_models import small_tokenizer
 from users import as_nobody, open_to_all
 
 from store import CannotOpen, Failed, ModelStore, StoreError
-from store.database.sqlite_connections import empty_log
+from store.database.sqlite.connections import empty_log
 
 posix = pytest.mark.skipif(os.name != "posix", reason="an open file can be replaced as POSIX has it")
 

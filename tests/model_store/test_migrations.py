@@ -21,8 +21,8 @@ from cbpe.tokenizers.description import canonical_form, describe
 from store import Failed, ModelStore, NotAStore, Outdated, ReadOnly, Refused
 from store.database.migrating import configuration, upgrade
 from store.database.schema import REVISIONS, VERSION_TABLE, metadata
-from store.database.sqlite_files import APPLICATION_ID
-from store.database.sqlite_making import set_pragmas
+from store.database.sqlite.files import APPLICATION_ID
+from store.database.sqlite.making import set_pragmas
 
 TOK = cbpe.train("low lower lowest", 260, special_tokens=["<|end|>"])
 

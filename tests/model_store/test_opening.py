@@ -314,7 +314,7 @@ def test_a_store_whose_making_was_interrupted_leaves_none(path, monkeypatch):
     def interrupted(connection, revision):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("store.database.sqlite_making.upgrade", interrupted)
+    monkeypatch.setattr("store.database.sqlite.making.upgrade", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ModelStore(path)
     assert files(path.parent) == {}

@@ -11,8 +11,8 @@ from pathlib import Path
 from sqlalchemy.exc import DBAPIError
 
 from store.database.migrating import upgrade
-from store.database.sqlite_connections import WRITES, make_engine
-from store.database.sqlite_files import APPLICATION_ID, files_of
+from store.database.sqlite.connections import WRITES, make_engine
+from store.database.sqlite.files import APPLICATION_ID, files_of
 from store.errors import CannotOpen
 
 __all__ = ["create_file", "make_file", "set_pragmas", "sync_folder"]

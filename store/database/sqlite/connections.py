@@ -10,11 +10,11 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, event
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import QueuePool
 
-from store.database.sqlite_files import (
+from store.database.sqlite.files import (
     State,
     check_file,
     file_is_used,
@@ -23,6 +23,7 @@ from store.database.sqlite_files import (
     size_of_log,
     state_of,
 )
+from store.database.statements import new_engine
 from store.database.waiting import DEADLINE, SECONDS, begin_to_write
 from store.errors import Busy
 
@@ -32,6 +33,7 @@ MILLISECONDS_FOR_LOG = 100  # that emptying the log waits for others; the next w
 SECONDS_OF_CLOCK = 0.02  # within which a file system may give two changes the same time
 ATTEMPTS = 50  # to open a file while others put new ones in its place
 PAGES = ("page_count", "page_size")
+ANY = URL.create("sqlite")  # what is opened is for `creator` to say
 WRITES = "store_writes"  # the execution option of transactions that write
 
 
@@ -94,7 +96,7 @@ def make_engine(path: str, read_only: bool = False, timeout: float = SECONDS) ->
             raise
         return connection
 
-    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1)
+    engine = new_engine(ANY, creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1)
     _engines.add(engine)
 
     @event.listens_for(engine, "checkout")
@@ -193,12 +195,8 @@ def memory_engine(timeout: float = SECONDS) -> Engine:
         prepare(connection, True)
         return connection
 
-    return with_transactions(
-        create_engine(
-            "sqlite://", creator=connect, poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=timeout
-        ),
-        timeout,
-    )
+    engine = new_engine(ANY, creator=connect, poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=timeout)
+    return with_transactions(engine, timeout)
 
 
 def prepare(connection: sqlite3.Connection, writable: bool) -> None:
