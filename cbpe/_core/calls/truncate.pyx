@@ -157,7 +157,7 @@ cdef Py_ssize_t truncate_utf8(
             end = size
             if goes_on and allowed is not None:
                 # A special token may begin here whose end is not to be seen.
-                end = character_start(text, size, max(start, size - allowed.tables.lengths[0]))
+                end = character_start(text, size, max(start, size - allowed.tables.longest))
         stretch.text, stretch.size, stretch.goes_on = text + start, end - start, goes_on and at < 0
         stretch.budget = budget
         kept = stretch.find()
@@ -165,7 +165,7 @@ cdef Py_ssize_t truncate_utf8(
             return kept if kept == MORE_TEXT else start + kept
         length = allowed.tables.offsets[which + 1] - allowed.tables.offsets[which]
         if kept == end - start and stretch.n_tokens < budget:
-            if goes_on and size - at < <Py_ssize_t>allowed.tables.lengths[0]:
+            if goes_on and size - at < <Py_ssize_t>allowed.tables.longest:
                 return MORE_TEXT    # it may be the beginning of a longer one
             budget -= stretch.n_tokens + 1
             start = at + length

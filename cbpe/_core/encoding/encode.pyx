@@ -431,9 +431,11 @@ cdef EncodeStatus encode_slice(
 ) noexcept nogil:
     cdef Py_ssize_t n, slice_end = reading.position + SLICE
     # What no merge makes is found by its whole piece only, and unknown characters are counted within a whole piece.
+    # With bonds, pieces are cut already.
     cdef bint may_cut = not (v.whole_pieces and v.n_tokens > v.n_symbols) and not v.fuses_unknown
     cdef bint in_time
     cdef EncodeStatus status
+    may_cut = may_cut and split.bonds == NULL
     while reading.position < stop:
         if undecided == NULL:
             n = find_pieces(split, text, size, reading, work.spans, BATCH)

@@ -4,6 +4,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from cbpe._core.c.ascii cimport cbpe_classify
 from cbpe._core.c.spans cimport cbpe_write_spans
+from cbpe._core.splitting.bonds cimport BondTables, Bonds
 
 
 cdef struct Span:
@@ -37,6 +38,8 @@ cdef struct SplitTables:
     Py_ssize_t least_rest  # bytes at the end of a text, less than a block, that are split as one
     cbpe_classify classify
     cbpe_write_spans write_spans
+    # NULL, or where the text is cut in place of the pattern: at more places, of which these are some.
+    const BondTables *bonds
 
 
 # Find the next pieces of text[reading.position:size] (valid UTF-8), at most `capacity` of them, and move the position
@@ -81,6 +84,7 @@ cdef uint32_t class_at(const SplitTables *tables, const uint8_t *text, Py_ssize_
 cdef class Splitter:
     cdef SplitTables tables
     cdef readonly object pattern
+    cdef readonly Bonds bonds
     # What the tables point to.
     cdef bytes ascii_rows
     cdef bytes class_rows

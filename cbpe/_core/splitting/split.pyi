@@ -2,12 +2,16 @@ from typing import Final
 
 from typing_extensions import Buffer
 
+from cbpe._core.splitting.bonds import Bonds
+
 UNICODE_VERSION: Final[str]
 
 class PatternNotSupported(ValueError): ...  # noqa: N818
 
 class Splitter:
-    def __init__(self, pattern: str | None, rules: int = 0, instructions: str | None = None) -> None: ...
+    def __init__(
+        self, pattern: str | None, rules: int = 0, instructions: str | None = None, bonds: Bonds | None = None
+    ) -> None: ...
     @property
     def pattern(self) -> str | None: ...
     @property

@@ -14,6 +14,7 @@ from cbpe._core.c.loads cimport cbpe_load64, cbpe_prefetch
 from cbpe._core.c.spans cimport SPANS_AT_ONCE
 from cbpe._core.splitting.automaton cimport BOUNDARY, FLAGS, MARK, START, STATE_SHIFT, STOP, Automaton, compile_pattern
 from cbpe._core.splitting.blocks cimport last_piece_starts, piece_starts
+from cbpe._core.splitting.bonds cimport Bonds, may_cut_at, next_place, places_in_block
 from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
 from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
 from cbpe._core.splitting.pattern cimport Pattern, parse
@@ -203,6 +204,40 @@ cdef Py_ssize_t walk(
     return count
 
 
+cdef Py_ssize_t cut_pieces(
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Reading *reading,
+    Span *spans, Py_ssize_t capacity, bint goes_on, Pause *pause,
+) noexcept nogil:
+    """Cut the text between characters that have no bond."""
+    cdef Py_ssize_t count = 0, start, end, stop, left
+    cdef uint64_t ends
+    while count < capacity and reading.position < size:
+        start, left = reading.position, size - reading.position
+        if reading.at == 0:
+            ends = places_in_block(tables.bonds, text + start, left)
+            if left < BLOCK and not goes_on:
+                ends |= <uint64_t> 1 << left
+            if ends:
+                count += put_spans(tables, ends, &reading.position, spans + count, capacity - count)
+                continue
+            reading.at = character_start(text, size, start + min(left, BLOCK) - 1)
+            reading.at = max(reading.at, start + character_size(text[start]))
+        stop = size if size - reading.at <= MAX_STEPS else reading.at + MAX_STEPS
+        end = min(size, next_place(tables.bonds, text, size, reading.at, stop))
+        if end >= stop and stop < size:
+            reading.at = end
+            pause[0] = TOOK_LONG
+            break
+        if end == size and goes_on:
+            reading.at = 0
+            pause[0] = UNDECIDED
+            break
+        spans[count] = Span(start, end)
+        count += 1
+        reading[0] = read_from(end)
+    return count
+
+
 cdef inline Py_ssize_t run(
     const SplitTables *tables,
     const uint8_t *text,
@@ -235,7 +270,9 @@ cdef Py_ssize_t find_pieces(
     Span *spans,
     Py_ssize_t capacity,
 ) noexcept nogil:
-    cdef Pause pause
+    cdef Pause pause = NONE
+    if tables.bonds != NULL:
+        return cut_pieces(tables, text, size, reading, spans, capacity, False, &pause)
     if tables.ascii_rows == NULL:
         if reading.position >= size or capacity == 0:
             return 0
@@ -255,11 +292,14 @@ cdef Py_ssize_t find_sure_pieces(
     bint *undecided,
 ) noexcept nogil:
     cdef Py_ssize_t count
-    cdef Pause pause
-    if tables.ascii_rows == NULL:
+    cdef Pause pause = NONE
+    if tables.bonds != NULL:
+        count = cut_pieces(tables, text, size, reading, spans, capacity, True, &pause)
+    elif tables.ascii_rows == NULL:
         undecided[0] = True
         return 0
-    count = run(tables, text, size, reading, spans, capacity, True, &pause)
+    else:
+        count = run(tables, text, size, reading, spans, capacity, True, &pause)
     undecided[0] = pause == UNDECIDED or (count < capacity and reading.position >= size)
     return count
 
@@ -277,9 +317,15 @@ cdef Py_ssize_t find_border(
         uint64_t next_class = 0  # as a bit; none for a character that is not whole
         uint32_t of_class
         int length
-    while at > 0 and tables.borders != NULL:
+        bint follows = False  # a whole character
+    while at > 0 and (tables.borders != NULL or tables.bonds != NULL):
         at = character_start(text, size, at - 1)
-        if border - at >= character_size(text[at]):
+        if border - at >= character_size(text[at]) and tables.bonds != NULL:
+            if follows and may_cut_at(tables.bonds, text, size, border):
+                seen[0] = end
+                return border
+            follows = True
+        elif border - at >= character_size(text[at]):
             of_class = class_at(tables, text + at, border - at, &length)
             if tables.borders[of_class] & next_class:
                 seen[0] = end
@@ -295,7 +341,8 @@ cdef class Splitter:
 
     `rules` are the AsciiRules that say the same of ASCII as the pattern does, 0 if none do; `instructions` is one of
     instruction_sets(), by default what the environment's CBPE_INSTRUCTIONS names, or the widest. Neither changes a
-    piece.
+    piece. With `bonds`, text is cut where two characters have none, and a piece of the pattern is one or more of these:
+    the pattern still says how the prefixes of a text are split.
 
     Raises PatternNotSupported where the native splitter does not understand the pattern.
 
@@ -303,7 +350,7 @@ cdef class Splitter:
     ['Hello', ' new', ' world']
     """
 
-    def __cinit__(self, pattern, uint32_t rules=0, str instructions=None):
+    def __cinit__(self, pattern, uint32_t rules=0, str instructions=None, Bonds bonds=None):
         cdef Automaton automaton
         cdef Classes classes
         cdef Pattern parsed
@@ -317,6 +364,9 @@ cdef class Splitter:
         self.tables.least_rest = BLOCK if chosen.classify == choose_instructions("portable").classify else LEAST_REST
         self.tables.rules = rules
         self.pattern = pattern
+        self.bonds = bonds
+        if bonds is not None:
+            self.tables.bonds = &bonds.tables
         if pattern is None:
             return
         parsed = parse(pattern)
@@ -339,7 +389,7 @@ cdef class Splitter:
         return True
 
     def __reduce__(self):
-        return Splitter, (self.pattern, self.tables.rules)
+        return Splitter, (self.pattern, self.tables.rules, None, self.bonds)
 
     def __repr__(self):
         return f"Splitter({self.pattern!r})"

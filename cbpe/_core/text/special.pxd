@@ -6,23 +6,23 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 cdef enum:
     FEW = 4                     # so many bytes are looked for one by one
     LARGEST_WINDOW = 1 << 12
+    NO_SPECIAL = 0xFFFFFFFF
     SEARCHED = 1 << 26          # bytes of text, or as much work, between two looks at the signals
 
 
 cdef struct SpecialTables:
     uint32_t n
+    uint32_t longest            # bytes of the longest
     uint32_t n_first            # how many bytes there are that a special token starts with
     uint8_t first[FEW]          # the first of them
     bint starts[256]            # whether a special token starts with this byte
-    uint64_t beginnings[1024]   # a bit for each pair of bytes that one starts with: first << 8 | second
+    uint32_t singles[256]       # the number of the special token that is this byte alone; NO_SPECIAL: there is none
+    uint64_t beginnings[1024]   # a bit for each pair of bytes that a longer one starts with: first << 8 | second
     uint32_t *offsets           # n + 1 of them: where each one's bytes start
     uint8_t *bytes
     uint32_t *ids
-    uint32_t *slots             # hash table: number + 1, 0 where free
-    uint64_t mask
-    uint64_t seed               # random: no texts can be chosen that fill one corner of the table
-    uint32_t *lengths           # the different lengths, falling
-    uint32_t n_lengths
+    uint32_t *ordered           # their numbers, by rising bytes
+    uint32_t by_first[257]      # byte -> the place in it from which on they start with this byte, or a larger one
 
 
 # Where the first special token at or after text[start[0]] begins, or -1. which[0] becomes its number: the longest of

@@ -1,21 +1,18 @@
-"""Special tokens: found in UTF-8 text by their first bytes and a hash table, without a regular expression.
+"""Special tokens: found in UTF-8 text by their first bytes and a search in their order, without a regular expression.
 
 The leftmost occurrence is found; where several special tokens begin at the same place, the longest.
 """
 
-import os
-
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memchr, memcmp, memcpy
+from libc.stdlib cimport free, malloc
+from libc.string cimport memchr, memcpy, memset
 
-from cbpe._core.c.hashing cimport cbpe_hash
 from cbpe._core.text.utf8 cimport exact_text
 
 
 cdef enum:
     WITH_GIL = 1 << 20          # bytes of text, or as much work, that are not worth giving up the GIL for
-    CANDIDATE = 64              # bytes that are looked at in the time that it takes to try one length at one place
+    CANDIDATE = 32              # bytes that are looked at in the time that it takes to compare one token at one place
 
 
 cdef Py_ssize_t find_first(
@@ -52,24 +49,49 @@ cdef inline bint has_beginning(const SpecialTables *s, uint8_t first, uint8_t se
     return s.beginnings[(first << 8 | second) >> 6] >> (second & 63) & 1
 
 
+cdef inline Py_ssize_t common_bytes(
+    const uint8_t *a, Py_ssize_t n_a, const uint8_t *b, Py_ssize_t n_b
+) noexcept nogil:
+    """How many bytes two texts have in common from their beginnings on."""
+    cdef Py_ssize_t n = min(n_a, n_b), i = 0
+    while i < n and a[i] == b[i]:
+        i += 1
+    return i
+
+
 cdef bint longest_here(
     const SpecialTables *s, const uint8_t *text, Py_ssize_t size, Py_ssize_t *effort, uint32_t *which
 ) noexcept nogil:
-    """Whether a special token begins at text[0], the longest of which is which[0]."""
-    cdef uint32_t i, k, number
-    cdef uint64_t slot
-    for k in range(s.n_lengths):
-        if s.lengths[k] > <uint64_t>size:
-            continue
-        effort[0] -= CANDIDATE + s.lengths[k]
-        slot = cbpe_hash(text, s.lengths[k], s.seed) & s.mask
-        while s.slots[slot] != 0:
-            number = s.slots[slot] - 1
-            i = s.offsets[number]
-            if s.offsets[number + 1] - i == s.lengths[k] and memcmp(s.bytes + i, text, s.lengths[k]) == 0:
-                which[0] = number
-                return True
-            slot = (slot + 1) & s.mask
+    """Whether a special token of two bytes or more begins at text[0], the longest of which is which[0].
+
+    Of all that do not come after the text, by their bytes, the last begins with each that the text begins with. So it
+    is the longest itself, or the longest is within what the two have in common, and found there in the same way.
+    """
+    cdef Py_ssize_t length = size, common
+    cdef uint32_t low, high, middle, number
+    cdef const uint8_t *token
+    while length > 1:
+        low, high = s.by_first[text[0]], s.by_first[text[0] + 1]
+        common = 0
+        while low < high:
+            middle = (low + high) >> 1
+            number = s.ordered[middle]
+            token = s.bytes + s.offsets[number]
+            common = common_bytes(text, length, token, s.offsets[number + 1] - s.offsets[number])
+            effort[0] -= CANDIDATE + common
+            if common == s.offsets[number + 1] - s.offsets[number] or common < length and token[common] < text[common]:
+                low = middle + 1
+            else:
+                high = middle
+        if low == s.by_first[text[0]]:
+            return False
+        number = s.ordered[low - 1]
+        token = s.bytes + s.offsets[number]
+        common = common_bytes(text, length, token, s.offsets[number + 1] - s.offsets[number])
+        if common == s.offsets[number + 1] - s.offsets[number]:
+            which[0] = number
+            return True
+        length = common
     return False
 
 
@@ -92,10 +114,14 @@ cdef Py_ssize_t find_special(
         effort -= at - before
         if at >= stop:
             break
-        if at + 1 == size or has_beginning(s, text[at], text[at + 1]):
+        if at + 1 < size and has_beginning(s, text[at], text[at + 1]):
             if longest_here(s, text + at, size - at, &effort, which):
                 start[0] = at
                 return at
+        if s.singles[text[at]] != NO_SPECIAL:
+            which[0] = s.singles[text[at]]
+            start[0] = at
+            return at
         at += 1
     start[0] = at
     return -1
@@ -120,9 +146,8 @@ cdef class SpecialTokens:
 
     def __cinit__(self, dict ids not None):
         cdef SpecialTables *s = &self.tables
-        cdef uint32_t number = 0, pair
-        cdef int second
-        cdef uint64_t slot
+        cdef uint32_t number = 0, pair, place
+        cdef int first = 0
         cdef bytes token
         # Of what was handed in, no method is called from here on: the exact texts are.
         self.ids = {exact_text(text): token_id for text, token_id in list(ids.items())}
@@ -132,25 +157,17 @@ cdef class SpecialTokens:
 
             raise ValueError(f"the special token with id {shown(self.ids[''])} is empty")
         total = sum(map(len, tokens))
-        lengths = sorted(set(map(len, tokens)), reverse=True)
         if total >= 1 << 31:
             raise ValueError(f"special tokens of {total} bytes together are too many")
         s.n = len(tokens)
-        s.n_lengths = len(lengths)
-        slots = 4
-        while slots < 2 * s.n:
-            slots *= 2
-        s.mask = slots - 1
-        s.seed = int.from_bytes(os.urandom(8), "little")
+        s.longest = max(map(len, tokens), default=0)
         s.offsets = <uint32_t *>malloc((s.n + <size_t>1) * sizeof(uint32_t))
         s.bytes = <uint8_t *>malloc(total + 1)
         s.ids = <uint32_t *>malloc((s.n + <size_t>1) * sizeof(uint32_t))
-        s.lengths = <uint32_t *>malloc((s.n_lengths + <size_t>1) * sizeof(uint32_t))
-        s.slots = <uint32_t *>calloc(slots, sizeof(uint32_t))
-        if s.offsets == NULL or s.bytes == NULL or s.ids == NULL or s.lengths == NULL or s.slots == NULL:
+        s.ordered = <uint32_t *>malloc((s.n + <size_t>1) * sizeof(uint32_t))
+        if s.offsets == NULL or s.bytes == NULL or s.ids == NULL or s.ordered == NULL:
             raise MemoryError
-        for number, length in enumerate(lengths):
-            s.lengths[number] = length
+        memset(s.singles, 0xFF, sizeof(s.singles))
         s.offsets[0] = 0
         for number, token_id in enumerate(self.ids.values()):
             s.ids[number] = token_id
@@ -163,18 +180,22 @@ cdef class SpecialTokens:
                 if s.n_first < FEW:
                     s.first[s.n_first] = s.bytes[s.offsets[number]]
                 s.n_first += 1
-            for second in range(256):
-                if len(token) == 1 or <uint8_t>token[1] == second:
-                    pair = <uint32_t>(<uint8_t>token[0]) << 8 | <uint32_t>second
-                    s.beginnings[pair >> 6] |= <uint64_t>1 << (pair & 63)
-            slot = cbpe_hash(s.bytes + s.offsets[number], <size_t>len(token), s.seed) & s.mask
-            while s.slots[slot] != 0:
-                slot = (slot + 1) & s.mask
-            s.slots[slot] = number + 1
+            if len(token) == 1:
+                s.singles[<uint8_t>token[0]] = number
+            else:
+                pair = <uint32_t>(<uint8_t>token[0]) << 8 | <uint8_t>token[1]
+                s.beginnings[pair >> 6] |= <uint64_t>1 << (pair & 63)
+        for place, number in enumerate(sorted(range(len(tokens)), key=tokens.__getitem__)):
+            s.ordered[place] = number
+            while first <= s.bytes[s.offsets[number]]:
+                s.by_first[first] = place
+                first += 1
+        while first <= 256:
+            s.by_first[first] = s.n
+            first += 1
 
     def __dealloc__(self):
         free(self.tables.offsets)
         free(self.tables.bytes)
         free(self.tables.ids)
-        free(self.tables.lengths)
-        free(self.tables.slots)
+        free(self.tables.ordered)

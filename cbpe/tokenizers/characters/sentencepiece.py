@@ -13,13 +13,14 @@ import re
 from array import array
 from typing import TYPE_CHECKING
 
+from cbpe._core.analysis.bonded import bonds_of
+from cbpe._core.splitting.split import Splitter
 from cbpe.common.public import public
 from cbpe.formats.hugging_face.characters.settings import checked_characters
 from cbpe.text.added_tokens import Finders
 from cbpe.text.byte_tokens import PieceDecoder, RunDecoder
 from cbpe.text.spaces import MARK, with_spaces
 from cbpe.text.special_tokens import MAX_SUBSETS
-from cbpe.text.splitting import make_splitter
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -182,7 +183,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         # Every id of these has its text in the bytes that are decoded.
         self._odd_texts = [text.encode() for text, token_id in special.items() if token_id in odd]
         self._byte_ids = byte_ids(vocabulary) if self._characters["byte_fallback"] else {}
-        splitter = make_splitter(self.pattern or safe_pattern(vocabulary, self._characters["spaces"]))
+        pattern = self.pattern or safe_pattern(vocabulary, self._characters["spaces"])
+        splitter = Splitter(pattern, bonds=bonds_of(vocabulary, self._characters["split"]))
         self._use(vocabulary, splitter, self.special_tokens)
 
     def _processing(self) -> dict[str, Any]:

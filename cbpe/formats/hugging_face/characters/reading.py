@@ -92,6 +92,8 @@ def vocabulary_over_characters(
     if fallback and len(byte_ids) < 256:
         missing = next(text for text in map(byte_token, range(256)) if text not in vocab)
         refuse("model.byte_fallback", True, f"it takes a token for each byte, and there is none for {missing!r}")
+    if fallback and settings["spaces"] is not None and MARK not in vocab:
+        refuse("model.byte_fallback", True, f"spaces would become the bytes of a mark, as there is no token {MARK!r}")
     if unknown is not None and unknown in merged:
         raise ValueError(f"model.merges makes {unknown!r}, which is the unknown token")
     return vocabulary_of_characters(
