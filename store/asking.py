@@ -27,7 +27,7 @@ from store.database.schema import (
 from store.records.content import readable_pattern
 from store.records.places import having, places_in
 from store.records.references import checked_label, checked_name
-from store.records.versions import FEW, Version, fetch, fetch_by_id
+from store.records.versions import FEW, Order, Version, fetch, fetch_by_id
 
 __all__ = ["ORDERS", "TokenPlace", "find_token", "list_names", "list_versions"]
 
@@ -117,7 +117,7 @@ def find_rows(connection: Connection, spelled: bytes) -> list[tuple[int, int, in
     return [(version_id, token_id, rank) for version_id, token_id, rank in rows]
 
 
-def ordering(order: str) -> list[ColumnElement[Any]]:
+def ordering(order: str) -> Order:
     backwards = text("order", order).startswith("-")
     by = order.removeprefix("-")
     if by.startswith(BY_METRIC):
@@ -126,15 +126,19 @@ def ordering(order: str) -> list[ColumnElement[Any]]:
     if columns is None:
         known = ", ".join([*ORDERS, "metric:NAME"])
         raise ValueError(f"order is {order!r}; it may be {known}, with a '-' in front to turn it around")
-    return [column.desc() if backwards else column for column in columns]
+    return lambda query: query.order_by(*turned(columns, backwards))
 
 
-def by_metric(metric: str, backwards: bool) -> list[ColumnElement[Any]]:
+def turned(columns: tuple[ColumnElement[Any], ...], backwards: bool) -> list[ColumnElement[Any]]:
+    return [column.desc() if backwards else column.asc() for column in columns]
+
+
+def by_metric(metric: str, backwards: bool) -> Order:
     """In order of a metric; the versions without it come last, either way."""
-    own = (metrics.c.version_id == versions.c.id, metrics.c.metric == checked_label("a metric", metric))
-    value = select(metrics.c.value).where(*own).scalar_subquery()
-    columns = [column.desc() if backwards else column for column in (names.c.name, versions.c.number)]
-    return [(value.desc() if backwards else value.asc()).nulls_last(), *columns]
+    own = metrics.alias("own_metric")
+    is_own = and_(own.c.version_id == versions.c.id, own.c.metric == checked_label("a metric", metric))
+    (value, *others) = turned((own.c.value, names.c.name, versions.c.number), backwards)
+    return lambda query: query.outerjoin(own, is_own).order_by(value.nulls_last(), *others)
 
 
 def all_of(what: Callable[[Any], ColumnElement[bool]], given: Any) -> ColumnElement[bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -22,6 +22,7 @@ __all__ = [
     "FEW",
     "NAME",
     "STORED",
+    "Order",
     "Version",
     "check_meant",
     "fetch",
@@ -109,6 +110,13 @@ DESCRIBED: Select[Any] = (
 )
 
 
+# Which versions there are, for conditions and orders over these three tables.
+FOUND: Select[Any] = (
+    select(versions.c.id)
+    .join_from(versions, names, versions.c.name_id == names.c.id)
+    .join(vocabularies, versions.c.vocabulary_id == vocabularies.c.id)
+)
+
 # All that a tokenizer is built from.
 STORED: Select[Any] = (
     select(
@@ -135,22 +143,45 @@ ALIAS = (aliases.c.alias, aliases.c.name_id.label("alias_name_id"), aliases.c.se
 
 
 Page = tuple["int | None", int]  # the most rows, after how many
+Order = Callable[[Select[Any]], Select[Any]]  # puts the rows of a query in order
+
+
+def in_any_order(query: Select[Any]) -> Select[Any]:
+    return query
 
 
 def fetch(
-    connection: Connection, *conditions: ColumnElement[bool], order: Sequence[Any] = (), page: Page = (None, 0)
+    connection: Connection, *conditions: ColumnElement[bool], order: Order = in_any_order, page: Page = (None, 0)
 ) -> list[Version]:
     """The versions that meet all conditions."""
     return list(fetch_by_id(connection, *conditions, order=order, page=page).values())
 
 
 def fetch_by_id(
-    connection: Connection, *conditions: ColumnElement[bool], order: Sequence[Any] = (), page: Page = (None, 0)
+    connection: Connection, *conditions: ColumnElement[bool], order: Order = in_any_order, page: Page = (None, 0)
 ) -> dict[int, Version]:
-    """The versions that meet all conditions, by the ids of their rows."""
+    """The versions that meet all conditions, by the ids of their rows.
+
+    First which they are, and then all about them: a database that does not know how few there are would put together
+    all about every version.
+    """
     limit, offset = page
-    query = DESCRIBED.where(*conditions).order_by(*order).limit(limit).offset(offset or None)
-    rows = connection.execute(query).all()
+
+    def chosen(query: Select[Any]) -> Select[Any]:
+        return order(query.where(*conditions)).limit(limit).offset(offset or None)
+
+    if conditions or limit is not None:
+        ids = list(connection.scalars(chosen(FOUND)))
+        if not ids:
+            return {}
+        if len(ids) <= FEW:
+            rows = {row[0]: row for row in connection.execute(DESCRIBED.where(versions.c.id.in_(ids))).all()}
+            return with_labels(connection, [rows[version_id] for version_id in ids if version_id in rows])
+    return with_labels(connection, connection.execute(chosen(DESCRIBED)).all())
+
+
+def with_labels(connection: Connection, rows: Sequence[Row[Any]]) -> dict[int, Version]:
+    """The versions of rows of DESCRIBED, by the ids of these."""
     if not rows:
         return {}
     ids = [row[0] for row in rows]
@@ -195,10 +226,10 @@ def in_order(labels: dict[str, T] | None) -> dict[str, T]:
 
 
 def fetch_one(connection: Connection, version_id: int) -> Version:
-    found = fetch(connection, versions.c.id == version_id)
+    found = with_labels(connection, connection.execute(DESCRIBED.where(versions.c.id == version_id)).all())
     if not found:
         raise Damaged(f"the store is damaged: version {version_id} has no name or no vocabulary")
-    return found[0]
+    return found[version_id]
 
 
 def find_row(
