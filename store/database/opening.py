@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import URL, Connection, Engine, event, inspect, text
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy import URL, Connection, Engine, inspect, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from store.database.failures import (
@@ -25,10 +25,11 @@ from store.database.failures import (
     log_has_moved,
     not_opened,
 )
-from store.database.locations import is_in_memory, own_schema, shown_url, sqlite_path
+from store.database.locations import is_in_memory, shown_url, sqlite_path
 from store.database.migrating import revision_of, upgrade
 from store.database.older import AS_IT_IS, read_as_newest
 from store.database.operations import OPERATION, AnswerLost, Operation, is_noted, was_committed
+from store.database.postgresql import LOCK_OF_UPGRADES, postgresql_engine
 from store.database.schema import REVISIONS, VERSION_TABLE, metadata
 from store.database.sqlite.connections import (
     WRITES,
@@ -40,8 +41,7 @@ from store.database.sqlite.connections import (
 )
 from store.database.sqlite.files import check_file
 from store.database.sqlite.making import create_file
-from store.database.statements import new_engine
-from store.database.waiting import DEADLINE, SECONDS, NoTurn, Turns, checked_timeout, milliseconds_left, pause
+from store.database.waiting import DEADLINE, SECONDS, NoTurn, Turns, checked_timeout, pause
 from store.errors import Busy, CannotOpen, Closed, Failed, NotAStore, Outdated, ReadOnly, StoreError, Uncertain
 
 __all__ = ["Database"]
@@ -52,7 +52,6 @@ SQLITE_NEEDED = (3, 37, 0)
 SECONDS_TO_FIND_OUT = 30.0  # for which a database is asked again whether a change was made
 SECONDS_OF_CHANGES = 10.0  # for which reading is repeated because somebody wrote to the file meanwhile
 SECONDS_OF_REPLACING = 2.0  # for which it is repeated because the file is another one
-LOCK_OF_UPGRADES = int.from_bytes(b"cbpe", "big")  # PostgreSQL's advisory lock on making and migrating a store
 _of_others: list[Engine] = []  # of the process that this one was forked from
 
 
@@ -436,47 +435,6 @@ def lock_schema(connection: Connection) -> None:
 def may_pass(error: DBAPIError) -> bool:
     """Whether a database that gave this error may answer a little later."""
     return is_transient(error) or answer_is_lost(error)
-
-
-def postgresql_engine(url: URL, read_only: bool, timeout: float) -> Engine:
-    options = {"postgresql_readonly": True} if read_only else {}
-    schema = own_schema(url)
-    try:
-        engine = new_engine(
-            url.difference_update_query(["schema"]),
-            pool_pre_ping=True,
-            pool_timeout=timeout,
-            isolation_level="REPEATABLE READ",
-            execution_options=options,
-        )
-    except (ImportError, ArgumentError) as error:
-        raise CannotOpen(f"a store in PostgreSQL takes a driver, pip install 'cbpe[postgresql]': {error}") from error
-
-    @event.listens_for(engine, "connect")
-    def set_up(driver: Any, record: object) -> None:
-        driver.execute(f"SET lock_timeout = {round(max(timeout, 0.001) * 1000)}")
-        if schema is not None:
-            use_schema(driver, schema, read_only)
-        driver.commit()
-
-    @event.listens_for(engine, "begin")
-    def limit_waiting(connection: Connection) -> None:
-        deadline = connection.get_execution_options().get(DEADLINE)
-        if deadline is not None:
-            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds_left(deadline)}")
-
-    return engine
-
-
-def use_schema(driver: Any, schema: str, read_only: bool) -> None:
-    """Let a new connection to PostgreSQL find the tables of this schema alone, which is made if need be."""
-    quoted = '"' + schema.replace('"', '""') + '"'
-    with driver.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [schema])
-        if cursor.fetchone() is None and not read_only:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_OF_UPGRADES])  # which another process may have
-            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted}")
-        cursor.execute(f"SET search_path TO {quoted}")
 
 
 def check_place(connection: Connection, store: object) -> None:
