@@ -1,14 +1,29 @@
-"""tokenizer.json: what it says is honoured exactly or refused by its name; what is written is read by its owners."""
-
-import copy
-import re
-from itertools import pairwise
+"""tokenizer.json: what is honoured gives the ids of its owners, and what is written is read by them."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizer_json import BYTE_LEVEL, TEMPLATE, a_file, added, as_json, tokenizers
-from vocabularies import lists_of_merges, minbpe_parts
+from tokenizer_json import (
+    ADDED,
+    BERT,
+    BYTE_LEVEL,
+    DIGITS,
+    NO_REGEX,
+    PLAIN,
+    ROBERTA,
+    SPLIT,
+    TEMPLATE,
+    TEXT,
+    a_file,
+    agrees,
+    as_json,
+    normalized_by,
+    sequence,
+    sequence_of,
+    split_at,
+    tokenizers,
+)
+from vocabularies import lists_of_merges
 
 import cbpe
 from cbpe.formats.gpt2 import spell
@@ -17,52 +32,6 @@ from cbpe.formats.parts import Parts
 from cbpe.text import patterns
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
-
-TEXT = "the other  the\n\n x's 'LL the123456 e\u0301\u00e9 \u4e2d\u6587 \U0001f609<s>the</s> \u017f\t \n"
-SPLIT = {"type": "Split", "pattern": {"Regex": patterns.LLAMA3_SPLIT_PATTERN}, "behavior": "Isolated", "invert": False}
-NO_REGEX = {**BYTE_LEVEL, "use_regex": False}
-
-
-def sequence_of(name, *steps):
-    return {"type": "Sequence", name: list(steps)}
-
-
-def sequence(*steps):
-    return sequence_of("pretokenizers", *steps)
-
-
-def normalized_by(*steps):
-    return {"normalizer": sequence_of("normalizers", *steps)}
-
-
-def split_at(pattern, behavior, *, invert=False):
-    return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
-
-
-BERT = {"type": "BertProcessing", "sep": ["</s>", 301], "cls": ["<s>", 300]}
-ROBERTA = {**BERT, "type": "RobertaProcessing", "trim_offsets": True, "add_prefix_space": False}
-DIGITS = {"type": "Digits", "individual_digits": True}
-PLAIN = [("<s>", {}), ("</s>", {})]
-
-
-def ids_there(content, text, **options):
-    return tokenizers().Tokenizer.from_str(as_json(content).decode()).encode(text, **options).ids
-
-
-def agrees(content, texts=(TEXT,)):
-    """Both give the same ids on some texts, with the template and without."""
-    tok = HuggingFaceTokenizer.from_json(as_json(content))
-    there = tokenizers().Tokenizer.from_str(as_json(content).decode())
-    for text in texts:
-        for around in (True, False):
-            expected = there.encode(text, add_special_tokens=around)
-            assert tok.encode(text, add_special_tokens=around) == expected.ids, text
-        if not any(there.normalizer and there.normalizer.normalize_str(token) != token for token in tok.special_tokens):
-            assert tok.decode(expected.ids) == there.decode(expected.ids, skip_special_tokens=False)
-    return tok
-
-
-# ---- What is honoured
 
 HONOURED = {
     "plain": {},
@@ -137,7 +106,7 @@ HONOURED = {
         "model": {"ignore_merges": True},
     },
 }
-ADDED = [("<s>", {}), ("</s>", {}), ("  ", {"normalized": True, "special": False}), ("\u00e9 ", {"normalized": True})]
+
 TEXTS = [
     TEXT,
     "",
@@ -253,328 +222,6 @@ def test_generated_vocabularies_give_the_ids_of_tokenizers(listed, whole_pieces,
     content["model"]["merges"] = [[spell(left), spell(right)] for left, right in merges]
     content["model"]["ignore_merges"] = whole_pieces
     agrees(content, ["".join(texts), *texts])
-
-
-FLAGS = st.fixed_dictionaries({name: st.booleans() for name in ("normalized", "lstrip", "rstrip", "single_word")})
-NORMALIZERS = [None, {"type": "NFC"}, {"type": "Lowercase"}, {"type": "Prepend", "prepend": "b"}]
-
-
-@given(
-    st.lists(st.tuples(st.text("abA<> ", min_size=2, max_size=4), FLAGS), max_size=6, unique_by=lambda t: t[0]),
-    st.lists(st.text("abA<> \u3000\n\u200d\u4e2de\u0301", max_size=20), min_size=1, max_size=6),
-    st.sampled_from(NORMALIZERS),
-    st.booleans(),
-)
-def test_generated_added_tokens_give_the_ids_of_tokenizers(tokens, texts, normalizer, prefix_space):
-    """Those found in the text as it is come before those found in normalized text, wherever they overlap; some take
-    the white space beside them, and some are none within a word."""
-    content = a_file(
-        added_tokens=tokens, normalizer=normalizer, pre_tokenizer={**BYTE_LEVEL, "add_prefix_space": prefix_space}
-    )
-    texts += [text.join(pair) for pair in pairwise(texts) for text, _ in tokens]
-    refused = "is never found|are the same normalized|may stand within the white space"
-    try:
-        tok = HuggingFaceTokenizer.from_json(as_json(content))
-    except ValueError as error:
-        if not re.search(refused, str(error)):
-            raise
-        return
-    there = tokenizers().Tokenizer.from_str(as_json(content).decode())
-    for text in texts:
-        assert tok.encode(text) == there.encode(text).ids, text
-
-
-def test_offsets_of_added_tokens_have_the_white_space_that_they_take():
-    tokens = [("<m>", {"lstrip": True}), ("<r>", {"rstrip": True}), ("<w>", {"single_word": True})]
-    content = a_file(added_tokens=tokens)
-    tok, there = (
-        HuggingFaceTokenizer.from_json(as_json(content)),
-        tokenizers().Tokenizer.from_str(as_json(content).decode()),
-    )
-    for text in ("the  <m> the", "<r>  \u3000the<m>", "the<w>  <w> <w>the", " <r> <m> <w>", "<m><r>"):
-        found = there.encode(text)
-        assert tok.encode_with_offsets(text) == (found.ids, found.offsets)
-
-
-@given(
-    st.dictionaries(st.text("abc<>", min_size=1, max_size=2), st.integers(256, 264), max_size=4),
-    st.lists(st.tuples(st.text("abc<>", min_size=1, max_size=2), st.integers(256, 264)), max_size=4),
-)
-def test_ids_of_added_tokens_are_those_that_tokenizers_gives_or_refused(entries, tokens):
-    content = a_file(merges=())
-    content["model"]["vocab"] |= {text: token_id for text, token_id in entries.items() if len(text) > 1}
-    content["added_tokens"] = [added(text, token_id) for text, token_id in tokens]
-    try:
-        tok = HuggingFaceTokenizer.from_json(as_json(content))
-    except ValueError:
-        return
-    for text, token_id in tokens:
-        assert tok.encode(text) == ids_there(content, text) == [token_id]
-
-
-# ---- What is refused
-
-REFUSED = {
-    "truncation": ({"truncation": 5}, "truncation is 5: an object should be here"),
-    "padding": ({"padding": {"strategy": "BatchLongest"}}, "padding has no 'pad_id'"),
-    "version": ({"version": "2.0"}, 'version is "2.0": only 1.0 is known'),
-    "an unknown part": ({"postscript": None}, "tokenizer.json has a 'postscript', which is not known"),
-    "another normalizer": ({"normalizer": {"type": "Nmt"}}, r"normalizer is .*Nmt.*of the normalizers, only NFC, NFD"),
-    "a normalizer in a sequence": (
-        {"normalizer": sequence_of("normalizers", {"type": "NFC"}, {"type": "Precompiled"})},
-        r"normalizer.normalizers\[1\] is .*Precompiled",
-    ),
-    "a normalizer's unknown field": (
-        {"normalizer": {"type": "Lowercase", "locale": "tr"}},
-        "normalizer has a 'locale', which is not known here",
-    ),
-    "too many normalizers": (
-        {"normalizer": sequence_of("normalizers", *[{"type": "NFC"}, {"type": "NFD"}] * 51)},
-        "the normalizer has 102 steps: at most 100",
-    ),
-    "nothing to replace": (
-        {"normalizer": {"type": "Replace", "pattern": {"String": ""}, "content": "x"}},
-        r"normalizer.pattern.String is \"\": a text that is not empty",
-    ),
-    "an expression to replace that may be empty": (
-        {"normalizer": {"type": "Replace", "pattern": {"Regex": "x*"}, "content": "y"}},
-        "normalizer.pattern.Regex is 'x.'.*may match the empty string",
-    ),
-    "a long text to put in": (
-        {"normalizer": {"type": "Prepend", "prepend": "x" * 1001}},
-        "normalizer.prepend is .*at most 1,000 characters",
-    ),
-    "a strip without its sides": ({"normalizer": {"type": "Strip"}}, "normalizer has no 'strip_left'"),
-    "no pre-tokenizer": ({"pre_tokenizer": None}, "pre_tokenizer is null: only byte-level BPE is supported"),
-    "another pre-tokenizer": (
-        {"pre_tokenizer": sequence({"type": "BertPreTokenizer"}, BYTE_LEVEL)},
-        r"pretokenizers\[0\] is .*before ByteLevel, only Split, Digits, Punctuation",
-    ),
-    "a step after ByteLevel": (
-        {"pre_tokenizer": sequence(BYTE_LEVEL, {"type": "Digits", "individual_digits": True})},
-        "pre_tokenizer is .*where ByteLevel comes last",
-    ),
-    "bytes before the last step": (
-        {"pre_tokenizer": sequence(BYTE_LEVEL, BYTE_LEVEL)},
-        r"pretokenizers\[0\] is .*before ByteLevel, only",
-    ),
-    "an unknown behavior": (
-        {"pre_tokenizer": sequence({**SPLIT, "behavior": "Kept"}, NO_REGEX)},
-        r"pretokenizers\[0\].behavior is \"Kept\": one of Removed, Isolated",
-    ),
-    "a behavior of the wrong type": (
-        {"pre_tokenizer": sequence({"type": "Punctuation", "behavior": []}, BYTE_LEVEL)},
-        r"pretokenizers\[0\].behavior is \[\]",
-    ),
-    "a pattern of no kind": (
-        {"pre_tokenizer": sequence({**SPLIT, "pattern": {}}, NO_REGEX)},
-        r"pretokenizers\[0\].pattern is \{\}: a Regex or a String",
-    ),
-    "too many steps": (
-        {"pre_tokenizer": sequence(*[SPLIT] * 51, NO_REGEX)},
-        "the pre-tokenizer has 51 steps: at most 50",
-    ),
-    "a pattern of its own meaning": (
-        {"pre_tokenizer": sequence({**SPLIT, "pattern": {"Regex": r"\w+|\W+"}}, NO_REGEX)},
-        r"pretokenizers\[0\].pattern.Regex is .*the escape",
-    ),
-    "two templates": (
-        {"post_processor": sequence_of("processors", TEMPLATE, TEMPLATE)},
-        r"processors\[1\] is .*a single TemplateProcessing",
-    ),
-    "a template beside another": (
-        {"post_processor": sequence_of("processors", TEMPLATE, BERT)},
-        "post_processor is .*a TemplateProcessing beside another",
-    ),
-    "a post-processor without an id": (
-        {"post_processor": {**BERT, "sep": ["</s>"]}},
-        r"post_processor.sep is \[\"</s>\"\]: a token and its id",
-    ),
-    "a post-processor's token with two ids": (
-        {"post_processor": {**BERT, "sep": ["<s>", 301]}},
-        r"post_processor is \"<s>\": it has the ids 300 and 301",
-    ),
-    "a template with a text twice": (
-        {"post_processor": {**TEMPLATE, "single": TEMPLATE["single"] * 2}},
-        r"post_processor.single is .*\['A'\] should be here once",
-    ),
-    "a template of unknown tokens": (
-        {"post_processor": {**TEMPLATE, "special_tokens": {}}},
-        r"post_processor.single is .*stands for nothing that is known",
-    ),
-    "no decoder": ({"decoder": None}, "decoder is null: only ByteLevel is supported"),
-    "another decoder": ({"decoder": {"type": "WordPiece"}}, "decoder is .*only ByteLevel is supported"),
-    **{
-        f"a {kind} model, whatever is around it": (
-            {"model": {"type": kind}, "normalizer": {"type": "BertNormalizer"}, "decoder": {"type": kind}},
-            f'model.type is "{kind}": only BPE is supported',
-        )
-        for kind in ("Unigram", "WordPiece", "WordLevel")
-    },
-    "dropout": ({"model": {"dropout": 0.1}}, "model.dropout is 0.1: set it to null"),
-    "a prefix": ({"model": {"continuing_subword_prefix": "##"}}, 'model.continuing_subword_prefix is "##"'),
-    "a suffix": ({"model": {"end_of_word_suffix": "</w>"}}, 'model.end_of_word_suffix is "</w>"'),
-    "a model's unknown field": ({"model": {"vocabulary": {}}}, "model has a 'vocabulary', which is not known"),
-    "a merge of what is no token": ({"model": {"merges": ["x y"]}}, r"model.merges\[0\] needs the token 'xy'"),
-    "a merge that is no pair": ({"model": {"merges": ["t h", "x"]}}, r"model.merges\[1\] is \"x\": two tokens"),
-    "a merge of three": ({"model": {"merges": [["t", "h", "e"]]}}, r"model.merges\[0\] is "),
-    "a merge twice": ({"model": {"merges": ["t h", "t h"]}}, "the merge of b't' and b'h' is given twice"),
-}
-
-
-@pytest.mark.parametrize(("parts", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_honoured_is_refused_by_its_name(parts, message):
-    with pytest.raises(ValueError, match=message):
-        HuggingFaceTokenizer.from_json(as_json(a_file(**parts, added_tokens=ADDED)))
-
-
-@pytest.mark.parametrize(
-    ("tokens", "message"),
-    [
-        ([added("<x>", 259, lstrip=1)], r"added_tokens\[0\].lstrip is 1: true or false"),
-        (
-            [added(" ", 259, lstrip=True), added("<x>", 260, rstrip=True)],
-            "the added token ' ' with lstrip may stand within the white space that another one takes, '<x>' with",
-        ),
-        ([added("<x>", 259, special="yes")], r"added_tokens\[0\].special is \"yes\": true or false"),
-        ([added("<x>", 300)], r"added_tokens\[0\].id is 300: tokenizers would give '<x>' the id 259"),
-        (
-            [added("<x>", 259), added("<y>", 259)],
-            r"added_tokens\[1\].id is 259: tokenizers would give '<y>' the id 260",
-        ),
-        ([added("<x>", 259), added("<x>", 260)], r"added_tokens\[1\].content is \"<x>\": .*not there twice"),
-        ([added("", 259)], r"added_tokens\[0\].content is \"\""),
-        ([added("the", 257)], "added_tokens has 'the', which is also an ordinary token"),
-        ([added("a", 97)], "added_tokens has 'a', which is also an ordinary token"),
-        ([added("<x>" * 400, 259)], "up to 100,000 added tokens of up to 1,000 characters are supported"),
-        ([{"content": "<x>"}], r"added_tokens\[0\] has no 'id'"),
-        ([{**added("<x>", 259), "weight": 1}], r"added_tokens\[0\] has a 'weight'"),
-        ([7], r"added_tokens\[0\] is 7: an object should be here"),
-        ({"<x>": 259}, "added_tokens is .*a list should be here"),
-    ],
-)
-def test_added_tokens_that_cannot_be_honoured_are_refused(tokens, message):
-    with pytest.raises(ValueError, match=message):
-        HuggingFaceTokenizer.from_json(as_json({**a_file(), "added_tokens": tokens}))
-
-
-@pytest.mark.parametrize(
-    ("vocab", "message"),
-    [
-        ({"the": 256}, "model.vocab gives the id 256 to 'th' and to 'the'"),
-        ({"the": -1}, r"model.vocab\['the'\] is -1: an id from 0 to 4294967294"),
-        ({"the": 2**32 - 1}, r"model.vocab\['the'\] is 4294967295"),
-        ({"the": 257.0}, r"model.vocab\['the'\] is 257.0"),
-        ({"the": True}, r"model.vocab\['the'\] is true"),
-        ({"the": None}, r"model.vocab\['the'\] is null"),
-        ({"x y": 400}, "model.vocab has 'x y': the character ' ' stands for no byte, and it is no added token"),
-        ({"": 400}, "model.vocab has a token without any bytes"),
-        ({"the": 10**9}, "token id 1000000000 is too large for a vocabulary"),
-    ],
-)
-def test_a_vocabulary_that_cannot_be_honoured_is_refused(vocab, message):
-    content = a_file()
-    content["model"]["vocab"] |= vocab
-    with pytest.raises(ValueError, match=message):
-        HuggingFaceTokenizer.from_json(as_json(content))
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ({"unk_token": "<unk>"}, "model.unk_token is \"<unk>\": it stands for bytes without a token, such as 'x'"),
-        ({"byte_fallback": True}, "model.byte_fallback is true: it is for bytes without a token, such as 'x'"),
-    ],
-)
-def test_what_stands_for_bytes_without_a_token_is_refused(option, message):
-    content = a_file(model=option)
-    del content["model"]["vocab"]["x"]
-    with pytest.raises(ValueError, match=message):
-        HuggingFaceTokenizer.from_json(as_json(content))
-
-
-def test_a_byte_without_a_token_is_an_error_when_it_comes_up():
-    """tokenizers leaves such bytes out in silence."""
-    content = a_file()
-    del content["model"]["vocab"]["x"]
-    tok = agrees(content, ["the", "other words"])
-    with pytest.raises(KeyError, match="the byte 0x78 has no token"):
-        tok.encode("x")
-
-
-def test_an_added_token_that_spells_other_text_is_refused_where_whole_pieces_are_looked_up():
-    """tokenizers takes " xyz" for it, and honours it without that look-up."""
-    content = a_file(added_tokens=[("\u0120xyz", {})])
-    tok = HuggingFaceTokenizer.from_json(as_json(content))
-    assert [tok.encode(text) for text in (" xyz", "a\u0120xyz")] == [[32, 120, 121, 122], [97, 300]]
-    assert ids_there(content, " xyz") == [32, 120, 121, 122]
-    content["model"]["ignore_merges"] = True
-    assert ids_there(content, "a xyz") == [97, 300]
-    with pytest.raises(ValueError, match=r"added_tokens has '\u0120xyz', which is also an ordinary"):
-        HuggingFaceTokenizer.from_json(as_json(content))
-
-
-@pytest.mark.parametrize(
-    ("added", "normalizer", "text"),
-    [
-        ([("xyz", {"single_word": True})], None, "1xyz"),
-        ([("xyz", {}), ("<xyz>", {"single_word": True})], None, "1<xyz>"),
-        ([("xyz", {"normalized": False})], {"type": "Lowercase"}, "XYZ"),
-        ([("xy;", {"normalized": False})], {"type": "NFC"}, "xy\u037e"),
-    ],
-)
-def test_an_added_token_that_a_piece_can_be_is_refused_where_whole_pieces_are_looked_up(added, normalizer, text):
-    pattern = {"type": "Split", "pattern": {"Regex": r"xy.|."}, "behavior": "Isolated", "invert": False}
-    steps = {"type": "Sequence", "pretokenizers": [pattern, {**BYTE_LEVEL, "use_regex": False}]}
-    content = a_file(added_tokens=added, normalizer=normalizer, pre_tokenizer=steps)
-    agrees(content, [text])
-    content["model"]["ignore_merges"] = True
-    token_id = content["added_tokens"][0]["id"]
-    assert token_id in ids_there(content, text)
-    with pytest.raises(ValueError, match="which is also an ordinary token"):
-        HuggingFaceTokenizer.from_json(as_json(content))
-
-
-def test_a_special_token_that_spells_other_text_is_not_written_where_whole_pieces_are_looked_up():
-    ranks = {bytes([byte]): byte for byte in range(256)}
-    enc = cbpe.Encoding("x", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"\u00c3\u00a9": 256})
-    with pytest.raises(ValueError, match="would take '\u00e9' for the special token '\u00c3\u00a9'"):
-        writing.dumps(Parts(enc._vocabulary, enc.pattern, enc.special_tokens))
-    tok = cbpe.RegexTokenizer()
-    written = writing.dumps(Parts(tok._vocabulary, tok.pattern, enc.special_tokens))
-    assert tokenizers().Tokenizer.from_str(written.decode()).encode("\u00e9").ids == tok.encode("\u00e9")
-
-
-def test_a_template_of_an_id_that_is_no_token_is_refused():
-    template = copy.deepcopy(TEMPLATE)
-    template["special_tokens"]["<s>"]["ids"] = [999]
-    with pytest.raises(ValueError, match="post_processor is 999: there is no token with this id"):
-        HuggingFaceTokenizer.from_json(as_json(a_file(post_processor=template, added_tokens=ADDED)))
-
-
-# ---- What is written
-
-
-def test_two_tokens_with_the_same_bytes_cannot_be_written():
-    tok = cbpe.BasicTokenizer()
-    tok._use(cbpe.BasicTokenizer()._vocabulary, tok._splitter, {})
-    tok._become(minbpe_parts(None, {}, [(97, 97), (256, 97), (97, 256)]))
-    with pytest.raises(ValueError, match=r"cannot hold two tokens with the same bytes: b'aaa' is 257 and 258"):
-        writing.dumps(Parts(tok._vocabulary, None, {}))
-
-
-@pytest.mark.parametrize(
-    ("special_tokens", "message"),
-    [
-        ({"a": 999}, "the special token 'a' is spelled like the ordinary token 97"),
-        ({"\u0120": 999}, "is spelled like the ordinary token 32"),
-        ({"<\ud800>": 999}, "a lone surrogate"),
-        ({"<x>": 999, "<y>": 999}, "have the same id 999"),
-    ],
-)
-def test_special_tokens_that_the_format_cannot_hold_are_not_written(special_tokens, message):
-    with pytest.raises(ValueError, match=message):
-        writing.dumps(Parts(cbpe.BasicTokenizer()._vocabulary, None, special_tokens))
 
 
 @pytest.mark.filterwarnings("ignore:training stopped")

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, spell
+from cbpe.text import patterns
+from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 TEMPLATE = {
@@ -20,6 +22,16 @@ TEMPLATE = {
         "</s>": {"id": "</s>", "ids": [301], "tokens": ["</s>"]},
     },
 }
+
+# A text with all that pre-tokenizers cut at, and steps of files.
+TEXT = "the other  the\n\n x's 'LL the123456 e\u0301\u00e9 \u4e2d\u6587 \U0001f609<s>the</s> \u017f\t \n"
+SPLIT = {"type": "Split", "pattern": {"Regex": patterns.LLAMA3_SPLIT_PATTERN}, "behavior": "Isolated", "invert": False}
+NO_REGEX = {**BYTE_LEVEL, "use_regex": False}
+BERT = {"type": "BertProcessing", "sep": ["</s>", 301], "cls": ["<s>", 300]}
+ROBERTA = {**BERT, "type": "RobertaProcessing", "trim_offsets": True, "add_prefix_space": False}
+DIGITS = {"type": "Digits", "individual_digits": True}
+PLAIN = [("<s>", {}), ("</s>", {})]
+ADDED = [("<s>", {}), ("</s>", {}), ("  ", {"normalized": True, "special": False}), ("\u00e9 ", {"normalized": True})]
 
 
 def tokenizers():
@@ -88,3 +100,36 @@ def replaced(value, path, new):
     copy = value.copy()
     copy[path[0]] = replaced(value[path[0]], path[1:], new)
     return copy
+
+
+def sequence_of(name, *steps):
+    return {"type": "Sequence", name: list(steps)}
+
+
+def sequence(*steps):
+    return sequence_of("pretokenizers", *steps)
+
+
+def normalized_by(*steps):
+    return {"normalizer": sequence_of("normalizers", *steps)}
+
+
+def split_at(pattern, behavior, *, invert=False):
+    return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
+
+
+def ids_there(content, text, **options):
+    return tokenizers().Tokenizer.from_str(as_json(content).decode()).encode(text, **options).ids
+
+
+def agrees(content, texts=(TEXT,)):
+    """Both give the same ids on some texts, with the template and without."""
+    tok = HuggingFaceTokenizer.from_json(as_json(content))
+    there = tokenizers().Tokenizer.from_str(as_json(content).decode())
+    for text in texts:
+        for around in (True, False):
+            expected = there.encode(text, add_special_tokens=around)
+            assert tok.encode(text, add_special_tokens=around) == expected.ids, text
+        if not any(there.normalizer and there.normalizer.normalize_str(token) != token for token in tok.special_tokens):
+            assert tok.decode(expected.ids) == there.decode(expected.ids, skip_special_tokens=False)
+    return tok

@@ -1,0 +1,144 @@
+"""The added tokens of a tokenizer.json: they are found as their owners find them, or refused."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizer_json import BYTE_LEVEL, a_file, added, agrees, as_json, ids_there, tokenizers
+
+import cbpe
+from cbpe.formats.hugging_face import writing
+from cbpe.formats.parts import Parts
+from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
+
+FLAGS = st.fixed_dictionaries({name: st.booleans() for name in ("normalized", "lstrip", "rstrip", "single_word")})
+
+NORMALIZERS = [None, {"type": "NFC"}, {"type": "Lowercase"}, {"type": "Prepend", "prepend": "b"}]
+
+
+@given(
+    st.lists(st.tuples(st.text("abA<> ", min_size=2, max_size=4), FLAGS), max_size=6, unique_by=lambda t: t[0]),
+    st.lists(st.text("abA<> \u3000\n\u200d\u4e2de\u0301", max_size=20), min_size=1, max_size=6),
+    st.sampled_from(NORMALIZERS),
+    st.booleans(),
+)
+def test_generated_added_tokens_give_the_ids_of_tokenizers(tokens, texts, normalizer, prefix_space):
+    """Those found in the text as it is come before those found in normalized text, wherever they overlap; some take
+    the white space beside them, and some are none within a word."""
+    content = a_file(
+        added_tokens=tokens, normalizer=normalizer, pre_tokenizer={**BYTE_LEVEL, "add_prefix_space": prefix_space}
+    )
+    texts += [text.join(pair) for pair in pairwise(texts) for text, _ in tokens]
+    refused = "is never found|are the same normalized|may stand within the white space"
+    try:
+        tok = HuggingFaceTokenizer.from_json(as_json(content))
+    except ValueError as error:
+        if not re.search(refused, str(error)):
+            raise
+        return
+    there = tokenizers().Tokenizer.from_str(as_json(content).decode())
+    for text in texts:
+        assert tok.encode(text) == there.encode(text).ids, text
+
+
+def test_offsets_of_added_tokens_have_the_white_space_that_they_take():
+    tokens = [("<m>", {"lstrip": True}), ("<r>", {"rstrip": True}), ("<w>", {"single_word": True})]
+    content = a_file(added_tokens=tokens)
+    tok, there = (
+        HuggingFaceTokenizer.from_json(as_json(content)),
+        tokenizers().Tokenizer.from_str(as_json(content).decode()),
+    )
+    for text in ("the  <m> the", "<r>  \u3000the<m>", "the<w>  <w> <w>the", " <r> <m> <w>", "<m><r>"):
+        found = there.encode(text)
+        assert tok.encode_with_offsets(text) == (found.ids, found.offsets)
+
+
+@given(
+    st.dictionaries(st.text("abc<>", min_size=1, max_size=2), st.integers(256, 264), max_size=4),
+    st.lists(st.tuples(st.text("abc<>", min_size=1, max_size=2), st.integers(256, 264)), max_size=4),
+)
+def test_ids_of_added_tokens_are_those_that_tokenizers_gives_or_refused(entries, tokens):
+    content = a_file(merges=())
+    content["model"]["vocab"] |= {text: token_id for text, token_id in entries.items() if len(text) > 1}
+    content["added_tokens"] = [added(text, token_id) for text, token_id in tokens]
+    try:
+        tok = HuggingFaceTokenizer.from_json(as_json(content))
+    except ValueError:
+        return
+    for text, token_id in tokens:
+        assert tok.encode(text) == ids_there(content, text) == [token_id]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        ([added("<x>", 259, lstrip=1)], r"added_tokens\[0\].lstrip is 1: true or false"),
+        (
+            [added(" ", 259, lstrip=True), added("<x>", 260, rstrip=True)],
+            "the added token ' ' with lstrip may stand within the white space that another one takes, '<x>' with",
+        ),
+        ([added("<x>", 259, special="yes")], r"added_tokens\[0\].special is \"yes\": true or false"),
+        ([added("<x>", 300)], r"added_tokens\[0\].id is 300: tokenizers would give '<x>' the id 259"),
+        (
+            [added("<x>", 259), added("<y>", 259)],
+            r"added_tokens\[1\].id is 259: tokenizers would give '<y>' the id 260",
+        ),
+        ([added("<x>", 259), added("<x>", 260)], r"added_tokens\[1\].content is \"<x>\": .*not there twice"),
+        ([added("", 259)], r"added_tokens\[0\].content is \"\""),
+        ([added("the", 257)], "added_tokens has 'the', which is also an ordinary token"),
+        ([added("a", 97)], "added_tokens has 'a', which is also an ordinary token"),
+        ([added("<x>" * 400, 259)], "up to 100,000 added tokens of up to 1,000 characters are supported"),
+        ([{"content": "<x>"}], r"added_tokens\[0\] has no 'id'"),
+        ([{**added("<x>", 259), "weight": 1}], r"added_tokens\[0\] has a 'weight'"),
+        ([7], r"added_tokens\[0\] is 7: an object should be here"),
+        ({"<x>": 259}, "added_tokens is .*a list should be here"),
+    ],
+)
+def test_added_tokens_that_cannot_be_honoured_are_refused(tokens, message):
+    with pytest.raises(ValueError, match=message):
+        HuggingFaceTokenizer.from_json(as_json({**a_file(), "added_tokens": tokens}))
+
+
+def test_an_added_token_that_spells_other_text_is_refused_where_whole_pieces_are_looked_up():
+    """tokenizers takes " xyz" for it, and honours it without that look-up."""
+    content = a_file(added_tokens=[("\u0120xyz", {})])
+    tok = HuggingFaceTokenizer.from_json(as_json(content))
+    assert [tok.encode(text) for text in (" xyz", "a\u0120xyz")] == [[32, 120, 121, 122], [97, 300]]
+    assert ids_there(content, " xyz") == [32, 120, 121, 122]
+    content["model"]["ignore_merges"] = True
+    assert ids_there(content, "a xyz") == [97, 300]
+    with pytest.raises(ValueError, match=r"added_tokens has '\u0120xyz', which is also an ordinary"):
+        HuggingFaceTokenizer.from_json(as_json(content))
+
+
+@pytest.mark.parametrize(
+    ("added", "normalizer", "text"),
+    [
+        ([("xyz", {"single_word": True})], None, "1xyz"),
+        ([("xyz", {}), ("<xyz>", {"single_word": True})], None, "1<xyz>"),
+        ([("xyz", {"normalized": False})], {"type": "Lowercase"}, "XYZ"),
+        ([("xy;", {"normalized": False})], {"type": "NFC"}, "xy\u037e"),
+    ],
+)
+def test_an_added_token_that_a_piece_can_be_is_refused_where_whole_pieces_are_looked_up(added, normalizer, text):
+    pattern = {"type": "Split", "pattern": {"Regex": r"xy.|."}, "behavior": "Isolated", "invert": False}
+    steps = {"type": "Sequence", "pretokenizers": [pattern, {**BYTE_LEVEL, "use_regex": False}]}
+    content = a_file(added_tokens=added, normalizer=normalizer, pre_tokenizer=steps)
+    agrees(content, [text])
+    content["model"]["ignore_merges"] = True
+    token_id = content["added_tokens"][0]["id"]
+    assert token_id in ids_there(content, text)
+    with pytest.raises(ValueError, match="which is also an ordinary token"):
+        HuggingFaceTokenizer.from_json(as_json(content))
+
+
+def test_a_special_token_that_spells_other_text_is_not_written_where_whole_pieces_are_looked_up():
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    enc = cbpe.Encoding("x", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"\u00c3\u00a9": 256})
+    with pytest.raises(ValueError, match="would take '\u00e9' for the special token '\u00c3\u00a9'"):
+        writing.dumps(Parts(enc._vocabulary, enc.pattern, enc.special_tokens))
+    tok = cbpe.RegexTokenizer()
+    written = writing.dumps(Parts(tok._vocabulary, tok.pattern, enc.special_tokens))
+    assert tokenizers().Tokenizer.from_str(written.decode()).encode("\u00e9").ids == tok.encode("\u00e9")
