@@ -84,6 +84,7 @@ class Server:
             self._remove_folder()
             raise
         self._n_databases = 0
+        self._cleaning: dict[str, psycopg.Connection] = {}  # a connection to each database: a new one takes long
         self._free: list[str] = []  # databases that are empty again
         self._free_stores: list[str] = []  # databases with a store that is empty again
         self._n_left: Counter[str] = Counter()  # deleted rows that are in the files of such a store
@@ -148,11 +149,10 @@ class Server:
         try:
             yield self._url(name)
         finally:
-            with self._connection(name) as connection:
-                connection.execute(END_OTHERS)
-                # Much faster than to drop the database and to create one.
-                connection.execute("DROP SCHEMA public CASCADE")
-                connection.execute("CREATE SCHEMA public")
+            connection = self._cleaner(name)
+            # Much faster than to drop the database and to create one.
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
             self._free.append(name)
 
     @contextlib.contextmanager
@@ -166,10 +166,20 @@ class Server:
         try:
             yield self._url(name)
         finally:
-            with self._connection(name) as connection:
-                connection.execute(END_OTHERS)
-                self._remove_rows(name, connection)
+            self._remove_rows(name, self._cleaner(name))
             self._free_stores.append(name)
+
+    def _cleaner(self, name: str) -> psycopg.Connection:
+        """The connection that cleans a database up, and is now the only one."""
+        import psycopg
+
+        if name in self._cleaning:
+            with contextlib.suppress(psycopg.OperationalError):  # a test may have ended all connections
+                self._cleaning[name].execute(END_OTHERS)
+                return self._cleaning[name]
+        self._cleaning[name] = self._connection(name)
+        self._cleaning[name].execute(END_OTHERS)
+        return self._cleaning[name]
 
     def _remove_rows(self, name: str, connection: psycopg.Connection) -> None:
         """Truncating takes ten times as long as to delete what a test has saved, whose rows stay in the files."""
@@ -192,6 +202,8 @@ class Server:
 
     def stop(self) -> None:
         """End the server and remove all that it kept."""
+        for connection in self._cleaning.values():
+            connection.close()
         self._end()
         self._remove_folder()
 

@@ -135,7 +135,7 @@ def check_that_it_is_read(url, revision, read_only, exported):
         assert models.revision == revision
         check_what_is_in_it(models)
         models.export("a", exported)
-        with ModelStore(":memory:") as other:
+        with ModelStore(exported.with_suffix(".db")) as other:
             models.copy("a@prod", other)
             other.import_(exported, "b")
             assert other.load("a").merges == other.load("b").merges == TOK.merges

@@ -9,12 +9,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from small_models import small_tokenizer
 from sqlalchemy import text
 from users import as_nobody, open_to_all
 
 import cbpe
 import store
 from store import Busy, CannotOpen, Closed, ModelStore, NotAStore, ReadOnly, StoreError
+from store.database.migrating import upgrade
 
 TOK = cbpe.train("low lower lowest", 260)
 
@@ -314,10 +316,32 @@ def test_a_store_whose_making_was_interrupted_leaves_none(path, monkeypatch):
     def interrupted(connection, revision):
         raise KeyboardInterrupt
 
+    monkeypatch.setattr("store.database.sqlite.making._empty", None)
     monkeypatch.setattr("store.database.sqlite.making.upgrade", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ModelStore(path)
     assert files(path.parent) == {}
+
+
+def test_a_process_makes_a_file_by_migrations_once_and_the_same_file_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("store.database.sqlite.making._empty", None)
+    migrations = []
+
+    def counted(connection, revision):
+        migrations.append(revision)
+        upgrade(connection, revision)
+
+    monkeypatch.setattr("store.database.sqlite.making.upgrade", counted)
+    paths = [tmp_path / f"{number}.db" for number in range(3)]
+    for path in paths:
+        ModelStore(path).close()
+    assert migrations == ["head"]
+    assert len({path.read_bytes() for path in paths}) == 1
+    with ModelStore(paths[2]) as models:
+        assert models.save(small_tokenizer(1), "a").number == 1
+        assert models.verify().problems == ()
+    with ModelStore(paths[1]) as models:
+        assert models.names() == []
 
 
 def test_what_fails_in_a_transaction_changes_nothing(models):

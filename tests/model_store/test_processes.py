@@ -15,18 +15,18 @@ from store import ModelStore
 
 @pytest.mark.slow
 def test_eight_processes_that_save_at_once_leave_no_number_out_and_give_none_twice(empty_store_url):
-    found = store_processes.save_together(empty_store_url, n_writers=8, n_saves=10, n_names=5)
+    found = store_processes.save_together(empty_store_url, n_writers=8, n_saves=5, n_names=5)
     numbers = defaultdict(list)
     for name, number, _ in found["saved"]:
         numbers[name].append(number)
     assert {name: sorted(given) for name, given in numbers.items()} == {
-        f"name {i}": list(range(1, 17)) for i in range(5)
+        f"name {i}": list(range(1, 9)) for i in range(5)
     }
     assert min(found["looks"]) > 0
     with ModelStore(empty_store_url) as models:
         kept = sorted([version.name, version.number, version.digest] for version in models.versions())
         assert kept == sorted(found["saved"])
-        assert {digest for _, _, digest in kept} == {describe(small_tokenizer(i)).digest for i in range(80)}
+        assert {digest for _, _, digest in kept} == {describe(small_tokenizer(i)).digest for i in range(40)}
         assert models.verify().problems == ()
 
 
@@ -34,7 +34,7 @@ def test_eight_processes_that_save_at_once_leave_no_number_out_and_give_none_twi
 def test_of_a_killed_process_each_save_that_returned_is_there_and_none_is_half_there(empty_store_url):
     with ModelStore(empty_store_url):
         pass
-    n_kills = 40
+    n_kills = 24
     rounds = store_processes.kill_savers(empty_store_url, n_kills, seed=5)
     with ModelStore(empty_store_url) as models:
         assert models.verify().problems == ()

@@ -18,18 +18,25 @@ from store.errors import CannotOpen
 __all__ = ["create_file", "make_file", "set_pragmas", "sync_folder"]
 
 PAGE_BYTES = 4096
+_empty: bytes | None = None  # the file of an empty store, once this process has made one: migrating takes long
 
 
 def create_file(path: str) -> None:
     """Make a new and empty store under another name, and put it in place when it is whole, so that nobody finds half of
     one. If another process was first, its store stays. Raises CannotOpen if no store can be made.
     """
+    global _empty
     aside = f"{path}.{os.getpid()}.{secrets.token_hex(4)}.part"
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        make_file(aside)
-        with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
-            connection.execute("VACUUM")  # of the tables that migrations have made anew
+        if _empty is None:
+            make_file(aside)
+            with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
+                connection.execute("VACUUM")  # of the tables that migrations have made anew
+            _empty = Path(aside).read_bytes()
+        else:
+            with open(aside, "xb") as file:
+                file.write(_empty)
         set_pragmas(aside, "journal_mode = WAL")
         put_in_place(aside, path)
     except OSError as error:
