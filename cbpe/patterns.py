@@ -9,8 +9,10 @@ from cbpe.text.patterns import (
     QWEN2_SPLIT_PATTERN,
     R50K_SPLIT_PATTERN,
 )
+from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
 
 __all__ = [
+    "CHARACTERS_SPLIT_PATTERN",
     "CL100K_SPLIT_PATTERN",
     "GPT2_SPLIT_PATTERN",
     "GPT4_SPLIT_PATTERN",

@@ -71,6 +71,44 @@ def train(pieces, n_merges, tie_break="first", min_count=1, max_token_length=Non
     return merges, counts_of_merges, remaining
 
 
+def words_of(text, add_dummy_prefix=True):
+    """The words of a text that is learned from over characters: "a b\\nc" -> [" a", " b", " c"]
+
+    Each line that is not empty gets a space before it; each space, also if it is shown as the mark, begins a word.
+    """
+    words = []
+    for line in text.replace("\u2581", " ").split("\n"):
+        if line:
+            first, *rest = (" " * add_dummy_prefix + line).split(" ")
+            words += [first] * bool(first) + [" " + word for word in rest]
+    return words
+
+
+def train_over_characters(words, n_merges, tie_break="shortest", min_count=1, may_be_token=lambda text: True):
+    """Learn up to n_merges merges from words (a list of str) -> the texts that they make, the counts, the tokens
+    remaining after each.
+
+    A token is its text here. No merge makes a text that another one has made, or that may_be_token says no to. Of
+    several pairs with the highest count, "shortest" is the one of the fewest characters, of these the one whose text
+    sorts first, with a mark for each space, of these the one with the shorter left token.
+    """
+    pieces = [list(word) for word in words]
+    made, counts_of_merges, remaining = [], [], []
+    while len(made) < n_merges:
+        counts = count_pairs(pieces)
+        counts = {(a, b): n for (a, b), n in counts.items() if a + b not in made and may_be_token(a + b)}
+        if not counts or max(counts.values()) < min_count:
+            break
+        tied = [pair for pair, count in counts.items() if count == max(counts.values())]
+        shortest = min(tied, key=lambda pair: (len("".join(pair)), "".join(pair).replace(" ", "\u2581"), len(pair[0])))
+        left, right = shortest if tie_break == "shortest" else tied[0]
+        pieces = [merge(piece, (left, right), left + right) for piece in pieces]
+        made.append(left + right)
+        counts_of_merges.append(counts[left, right])
+        remaining.append(sum(len(piece) for piece in pieces))
+    return made, counts_of_merges, remaining
+
+
 def encode_with_merges(piece, merges):
     """Encode bytes by pairs of ids (minbpe's semantics): the pair that was learned first is merged first.
 

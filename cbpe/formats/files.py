@@ -34,10 +34,14 @@ def find_in_folder(folder: Path) -> Path:
     raise ValueError(f"{folder}: this folder has neither {expected}: give the path of a file")
 
 
-def format_of_name(path: str | os.PathLike[str]) -> Format | None:
-    """The format that the end of a name says, or the whole of the name."""
+def format_of_name(path: str | os.PathLike[str], over_characters: bool = False) -> Format | None:
+    """The format that the end of a name says, or the whole of the name: for a tokenizer over characters, another one in
+    some cases."""
     name = os.path.basename(os.fspath(path))
     for ending in (name, os.path.splitext(name)[1]):
+        for known in FORMATS:
+            if over_characters and ending in known.for_characters:
+                return known
         for known in FORMATS:
             if ending in known.endings:
                 return known
@@ -49,7 +53,7 @@ def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     is written, for a name that says none, and for what the format cannot hold; OSError where a file cannot be
     written."""
     path = os.fspath(path)
-    known = format_of_name(path)
+    known = format_of_name(path, "characters" in parts.processing)
     if known is None:
         endings = ", ".join(ending for one in FORMATS for ending in one.endings)
         raise ValueError(f"{path[-400:]!r} ends like no file of a known format; these are {endings}")

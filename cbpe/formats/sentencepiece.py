@@ -18,6 +18,7 @@ from cbpe._core.text.shown import shown
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
+from cbpe.formats.sentencepiece_writing import written_model
 from cbpe.text.byte_tokens import byte_of
 from cbpe.text.spaces import MARK, with_spaces
 
@@ -81,9 +82,9 @@ def load(file: File) -> Parts:
     return parts_of(pieces, trainer, normalizer)
 
 
-def dump(parts: Parts) -> NoReturn:
-    """Nothing is written in this format."""
-    raise ValueError("SentencePiece's format is read alone: save the tokenizer as a tokenizer.json")
+def dump(parts: Parts) -> list[bytes]:
+    """The content of the file. ValueError for what SentencePiece would encode otherwise."""
+    return [written_model(parts)]
 
 
 def fields_of(data: bytes, *, whole: bool = True) -> Iterator[tuple[int, int | bytes]]:

@@ -44,6 +44,7 @@ class Format(NamedTuple):
     endings: tuple[str, ...]  # of names by which it is saved: ".json", or a whole name; none if it is only read
     files: Callable[[str], list[str]] = only_itself  # the paths that saving to a path writes, in the order of dump
     in_folders: tuple[tuple[str, ...], ...] = ()  # names of files by which a folder is loaded: any group that is whole
+    for_characters: tuple[str, ...] = ()  # ends of names that are another format's, unless a tokenizer is over these
     leaves_out: tuple[str, ...] = ()  # what a file does not hold: "pattern", "template", "special_tokens"
 
     @property
@@ -67,7 +68,14 @@ FORMATS = (
     Format("Hugging Face's tokenizer.json", tokenizer_json, (".json",), in_folders=(("tokenizer.json",),)),
     Format("Mistral's tekken.json", tekken, ("tekken.json",), in_folders=(("tekken.json",),), leaves_out=("template",)),
     Format("GGUF", gguf, ()),
-    Format("SentencePiece's .model", sentencepiece, (), in_folders=(("tokenizer.model",),)),
+    Format(
+        "SentencePiece's .model",
+        sentencepiece,
+        (),
+        in_folders=(("tokenizer.model",),),
+        for_characters=(".model",),
+        leaves_out=("template",),
+    ),
     Format(GPT2_TITLE, gpt2, gpt2.NAMES, gpt2.files, gpt2.FILE_NAMES),
 )
 

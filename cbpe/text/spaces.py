@@ -5,9 +5,12 @@ Such a tokenizer takes both for the same. Here its tokens are kept with spaces, 
 
 from __future__ import annotations
 
-__all__ = ["MARK", "with_marks", "with_spaces"]
+__all__ = ["CHARACTERS_SPLIT_PATTERN", "MARK", "with_marks", "with_spaces"]
 
 MARK = "\u2581"
+
+# For training over characters: a space or its mark begins a piece, and so do the line breaks before a line.
+CHARACTERS_SPLIT_PATTERN = "\n+(?=[ \u2581])|\n*[^ \n\u2581]+|[ \u2581][^ \n\u2581]*"
 
 
 def with_spaces(text: str) -> str:

@@ -23,15 +23,15 @@ def save(tok: Tokenizer, path: str | os.PathLike[str]) -> None:
     files.save(tok._parts(), path)
 
 
-def saved_files(path: str) -> list[str]:
+def saved_files(path: str, over_characters: bool = False) -> list[str]:
     """The files that a tokenizer is written to by the save of one that was trained: "book" -> book.model, book.vocab"""
-    known = format_of_name(path)
+    known = format_of_name(path, over_characters)
     return minbpe.files(f"{path}.model") if known is None else known.files(path)
 
 
 def left_out(tok: Tokenizer, path: str) -> list[str]:
     """What of a tokenizer the file that save makes does not hold, in words."""
-    known = format_of_name(path)
+    known = format_of_name(path, "characters" in tok._processing())
     missing = () if known is None else known.leaves_out
     words = ["the split pattern"] if "pattern" in missing and tok.pattern is not None else []
     if "template" in missing and "template" in tok._processing():

@@ -389,7 +389,8 @@ class Tokenizer(TokenizerBase):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tokenizer to a file, in the format that the end of its name says.
 
-        .json: Hugging Face's tokenizer.json. .model or .vocab: minbpe's, both files. .tiktoken: tiktoken's ranks and
+        .json: Hugging Face's tokenizer.json. .model or .vocab: minbpe's, both files; over characters,
+        .model: SentencePiece's. .tiktoken: tiktoken's ranks and
         nothing else. gpt2_tokenizer.bin: llm.c's. tekken.json: Mistral's. encoder.json or vocab.bpe, vocab.json or
         merges.txt: GPT-2's two files. ValueError, and nothing is written, where the format cannot hold what gives the
         same results, or the name has another end.

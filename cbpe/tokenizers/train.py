@@ -6,6 +6,7 @@ import os
 from array import array
 from collections.abc import Iterable, Mapping
 from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import N_BYTES, merges_asked
@@ -17,23 +18,40 @@ from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.added_tokens import FLAGS
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
+from cbpe.tokenizers.kinds import tokenizer_of
 from cbpe.tokenizers.minbpe import BasicTokenizer, RegexTokenizer
 from cbpe.tokenizers.tokenizer import Tokenizer
+from cbpe.training.characters import (
+    Characters,
+    checked_characters,
+    checked_special_texts,
+    learn_pieces,
+    trained_characters,
+)
 from cbpe.training.checkpoint import Checkpoint
 from cbpe.training.initial import all_special_tokens, all_token_ids, ids_in_order, problem_with
 from cbpe.training.learn import learn_merges
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from cbpe.tokenizers.characters.sentencepiece import SentencePieceTokenizer
+    from cbpe.training.characters import CharacterOptions
+
 __all__ = ["train"]
 
+ALPHABETS = ("bytes", "characters")
 
-@public
+
+@overload
 def train(
     source: Source | WordCounts,
     vocab_size: int,
     *,
+    alphabet: Literal["bytes"] = "bytes",
     pattern: str | EllipsisType | None = ...,
     special_tokens: Iterable[str] | Mapping[str, int] = (),
-    tie_break: str = "first",
+    tie_break: str | None = None,
     min_count: int = 1,
     max_token_length: int | None = None,
     initial: Tokenizer | None = None,
@@ -45,7 +63,51 @@ def train(
     errors: str = "strict",
     verbose: bool = False,
     progress: bool | ProgressCallback | None = None,
-) -> BasicTokenizer:
+) -> BasicTokenizer: ...
+
+
+@overload
+def train(
+    source: Source | WordCounts,
+    vocab_size: int,
+    *,
+    alphabet: Literal["characters"],
+    special_tokens: Iterable[str] = (),
+    tie_break: str | None = None,
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    workers: int | None = None,
+    max_words: int | None = None,
+    field: str | None = None,
+    errors: str = "strict",
+    verbose: bool = False,
+    progress: bool | ProgressCallback | None = None,
+    **characters: Unpack[CharacterOptions],
+) -> SentencePieceTokenizer: ...
+
+
+@public
+def train(
+    source: Source | WordCounts,
+    vocab_size: int,
+    *,
+    alphabet: str = "bytes",
+    pattern: str | EllipsisType | None = ...,
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+    tie_break: str | None = None,
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    initial: Tokenizer | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_seconds: float = 60.0,
+    workers: int | None = None,
+    max_words: int | None = None,
+    field: str | None = None,
+    errors: str = "strict",
+    verbose: bool = False,
+    progress: bool | ProgressCallback | None = None,
+    **characters: Unpack[CharacterOptions],
+) -> BasicTokenizer | SentencePieceTokenizer:
     """A new tokenizer with vocab_size - 256 merges learned from source: a text, texts, files, or WordCounts.
 
     source, workers, max_words, field, errors: as for count_words, whose WordCounts are a source as well.
@@ -57,9 +119,9 @@ def train(
     special_tokens come on top of vocab_size: given as texts they get the ids that follow the merges, in their order, or
     they bring their ids.
 
-    tie_break: which of several pairs with the highest count is merged, "first" the one that occurs first, as in minbpe,
-    "largest" or "smallest" the one with the largest or smallest (left id, right id). Pairs that occur less than
-    min_count times are not merged, nor those whose token would have more than max_token_length bytes.
+    tie_break: which of several pairs with the highest count is merged, "first" (the default) the one that occurs first,
+    as in minbpe, "largest" or "smallest" the one with the largest or smallest (left id, right id). Pairs that occur
+    less than min_count times are not merged, nor those whose token would have more than max_token_length bytes.
 
     initial: a tokenizer to go on from. Its merges are the first of the new one, whatever the options say, and its
     special tokens are taken over; all of them keep their ids. New tokens get the next ids that no special token has.
@@ -71,6 +133,16 @@ def train(
 
     verbose prints every merge. progress=True draws a bar on stderr; a function is called some ten times a second with
     ("reading", bytes read, bytes in all or None), and then ("merging", merges done, merges asked for).
+
+    alphabet="characters" trains as SentencePiece does, and a SentencePieceTokenizer comes back, of vocab_size tokens in
+    all: "<unk>", "<s>", "</s>" and the special_tokens, which are texts without ids; the 256 bytes, if byte_fallback is
+    True (the default); merges of characters; and the characters, the most frequent ones until they are
+    character_coverage (0.9995) of the text, and all required_characters. Each line of a text stands alone, with a space
+    before it, unless add_dummy_prefix is False. A token has characters of one word with the space before it, and of one
+    script, digits apart; split_by_script=False and split_by_number=False lift this, and with split_digits a digit is
+    merged with nothing. No two tokens are spelled alike. max_token_length is in characters, 16 unless given. tie_break
+    is "shortest", the pair of the fewest characters, of several the one that sorts first (with U+2581 for a space),
+    then the one with the shorter left token; or "first". pattern, initial and checkpoint are for bytes alone.
 
     Where nothing is left to merge, training ends early with a UserWarning, and tok.training.stopped says why. Raises
     what count_words raises, TypeError for a number of the wrong type, ValueError for an option out of range, a pattern
@@ -84,6 +156,14 @@ def train(
     >>> train("low lower lowest", 260, initial=tok).vocab[259]
     b' lower'
     """
+    if is_over_characters(alphabet, characters):
+        refuse_options_for_bytes(pattern, initial, checkpoint)
+        return train_characters(
+            source, vocab_size, special_tokens, characters, tie_break="shortest" if tie_break is None else tie_break,
+            min_count=min_count, max_token_length=max_token_length, verbose=verbose, progress=progress, workers=workers,
+            max_words=max_words, field=field, errors=errors,
+        )  # fmt: skip
+    tie_break = "first" if tie_break is None else tie_break
     vocabulary = trained_vocabulary() if initial is None else initial_vocabulary(initial)
     n_merges = merges_to_reach(vocab_size, vocabulary)
     if isinstance(pattern, EllipsisType):
@@ -115,6 +195,45 @@ def train(
     tok.register_special_tokens(all_special_tokens(old_special_tokens, special_tokens, ids))
     tok.training = record
     return tok
+
+
+def is_over_characters(alphabet: str, options: CharacterOptions) -> bool:
+    """Whether training is over characters. ValueError for an alphabet that there is not, and for options of characters
+    over bytes; TypeError for an option that there is not."""
+    if alphabet not in ALPHABETS:
+        raise ValueError(f"alphabet is {shown(alphabet)}; it must be one of {', '.join(map(repr, ALPHABETS))}")
+    for option in options:
+        if option not in Characters._fields:
+            raise TypeError(f"train() got an unexpected keyword argument {option!r}")
+        if alphabet == "bytes":
+            raise ValueError(f'{option} is for alphabet="characters": leave it out')
+    return alphabet == "characters"
+
+
+def refuse_options_for_bytes(pattern: object, initial: object, checkpoint: object) -> None:
+    """ValueError for an option that training over characters does not have."""
+    if not isinstance(pattern, EllipsisType):
+        raise ValueError("over characters, text is split at spaces and line breaks: leave the pattern out")
+    if initial is not None:
+        raise ValueError("over characters, training does not go on from a tokenizer: leave initial out")
+    if checkpoint is not None:
+        raise ValueError("a checkpoint cannot hold a vocabulary over characters: leave it out")
+
+
+def train_characters(
+    source: Source | WordCounts,
+    vocab_size: int,
+    special_tokens: Iterable[str],
+    options: CharacterOptions,
+    **learning: Any,
+) -> SentencePieceTokenizer:
+    """The tokenizer over characters that is learned from a source."""
+    settings = checked_characters(options)
+    special = checked_special_texts(special_tokens, settings.byte_fallback)
+    learned = learn_pieces(source, vocab_size, settings, special, **learning)
+    tok = tokenizer_of(trained_characters(learned.merged, learned.characters, special, settings))
+    tok.training = learned.record
+    return cast("SentencePieceTokenizer", tok)
 
 
 def initial_vocabulary(initial: Tokenizer) -> Vocabulary:

@@ -12,10 +12,10 @@ import warnings
 from array import array
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cbpe._core.text.shown import shown
-from cbpe._core.training.train import TIE_BREAKS, Trainer
+from cbpe._core.training.train import Trainer
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe._version import __version__
 from cbpe.common.checks import N_BYTES, checked_int
@@ -36,7 +36,19 @@ if TYPE_CHECKING:
     from cbpe._core.calls.encoder import PythonSplitter
     from cbpe._core.splitting.split import Splitter
 
-__all__ = ["learn_merges"]
+__all__ = [
+    "Counted",
+    "Rules",
+    "checked_rules",
+    "closing_line",
+    "counted_of",
+    "learn_merges",
+    "record_of",
+    "warn_if_stopped",
+]
+
+
+BYTE_TIE_BREAKS = ("first", "largest", "smallest")
 
 
 class Rules(NamedTuple):
@@ -103,41 +115,85 @@ def learn_merges(
         n_before = len(trainer)
         report = Report(trainer, n_merges, ids or range(N_BYTES + n_merges)) if verbose else None
         run(trainer, n_merges, report=report, progress=told, checkpoint=checkpoint)
-    left, right, counts, tokens = trainer.results()
-    record = TrainingRecord(
+    record = record_of(
+        trainer,
+        rules,
+        counted,
         source=described,
-        counts=counts,
-        tokens=tokens,
-        tokens_at_start=trainer.tokens_at_start,
-        **counted._asdict(),
+        seconds=(read - started, time.perf_counter() - read),
+        splitter=splitter,
+        special_tokens=dict(special_tokens),
+        vocab_size=N_BYTES + n_merges,
         initial_merges=known.n_merges,
         merges_before=n_before,
-        reading_seconds=read - started,
-        merging_seconds=time.perf_counter() - read,
-        vocab_size=N_BYTES + n_merges,
+    )
+    if verbose:
+        print(closing_line(record))
+    warn_if_stopped(record, n_merges, stacklevel=4)
+    return (*trainer.merges(), record)
+
+
+def record_of(
+    trainer: Trainer,
+    rules: Rules,
+    counted: Counted,
+    *,
+    seconds: tuple[float, float],
+    splitter: Splitter | PythonSplitter,
+    tokens_apart: int = 0,
+    initial_merges: int = 0,
+    merges_before: int = 0,
+    **about: Any,
+) -> TrainingRecord:
+    """The record of a training that has ended. seconds: of reading and of merging. tokens_apart: of the text, that the
+    trainer does not know of. about: other fields of the record."""
+    _, _, counts, tokens = trainer.results()
+    return TrainingRecord(
+        counts=counts,
+        tokens=array("q", [n + tokens_apart for n in tokens]) if tokens_apart else tokens,
+        tokens_at_start=trainer.tokens_at_start + tokens_apart,
+        **counted._asdict(),
+        initial_merges=initial_merges,
+        merges_before=merges_before,
+        reading_seconds=seconds[0],
+        merging_seconds=seconds[1],
         pattern=splitter.pattern,
-        special_tokens=dict(special_tokens),
         **rules._asdict(),
         stopped=trainer.stopped,
         cbpe_version=__version__,
         unicode_version=unicode_version(splitter),
+        **about,
     )
-    if verbose:
-        print(f"{record.text_bytes:,} bytes are {trainer.tokens:,} tokens: {record.compression():.2f} bytes per token")
+
+
+def closing_line(record: TrainingRecord) -> str:
+    """What verbose=True prints at the end."""
+    tokens = record.tokens[-1] if record.tokens else record.tokens_at_start
+    return f"{record.text_bytes:,} bytes are {tokens:,} tokens: {record.compression():.2f} bytes per token"
+
+
+def warn_if_stopped(record: TrainingRecord, n_merges: int, stacklevel: int) -> None:
+    """A UserWarning where a training has ended early. stacklevel: as for warnings.warn, from here."""
     if record.stopped:
-        reached = f"{len(left)} of {n_merges} merges, at a vocabulary of {N_BYTES + len(left)} tokens"
-        warnings.warn(f"training stopped after {reached}: {record.stopped}", stacklevel=3)
-    return left, right, record
+        learned = len(record.counts)
+        reached = f"{learned} of {n_merges} merges, at a vocabulary of {record.start_tokens + learned} tokens"
+        warnings.warn(f"training stopped after {reached}: {record.stopped}", stacklevel=stacklevel)
 
 
-def checked_rules(tie_break: str, min_count: int, max_token_length: int | None) -> Rules:
+def checked_rules(
+    tie_break: str, min_count: int, max_token_length: int | None, tie_breaks: Sequence[str] = BYTE_TIE_BREAKS
+) -> Rules:
     """The rules of these options. TypeError for a number of the wrong type, ValueError for what is out of range."""
     min_count = checked_int("min_count", min_count, 1)
     if max_token_length is not None:
         max_token_length = checked_int("max_token_length", max_token_length, 2)
-    if tie_break not in TIE_BREAKS:
-        raise ValueError(f"tie_break is {shown(tie_break)}; it must be one of {', '.join(map(repr, TIE_BREAKS))}")
+    if tie_break not in tie_breaks:
+        raise ValueError(f"tie_break is {shown(tie_break)}; it must be one of {', '.join(map(repr, tie_breaks))}")
     return Rules(tie_break, min_count, max_token_length)
+
+
+def counted_of(words: WordCounts) -> Counted:
+    return Counted(words.text_bytes, len(words), words.dropped_words, words.dropped_occurrences)
 
 
 def make_trainer(
@@ -150,7 +206,7 @@ def make_trainer(
 ) -> tuple[Trainer, Counted]:
     """Read and count a source, and give its pieces to a new trainer, which knows the merges of `start`."""
     words = counts_of(source, splitter, progress, **reading)
-    counted = Counted(words.text_bytes, len(words), words.dropped_words, words.dropped_occurrences)
+    counted = counted_of(words)
     data, lengths, counts = words.data(), words.lengths(), words.counts()
     # Counting gives back its memory, several times as much, before the trainer takes its own.
     del words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Protocol
 
 from cbpe._core.training.train import Trainer
 from cbpe.common.checks import N_BYTES
@@ -43,29 +43,46 @@ def run(
             checkpoint.write(trainer)
 
 
-class Report:
-    """Prints what verbose=True asks for: a line for each merge. ids: of the bytes and of all merges."""
+class Symbols(Protocol):
+    """What the trainer's symbols are called."""
 
-    def __init__(self, trainer: Trainer, n_merges: int, ids: Sequence[int]) -> None:
+    def __getitem__(self, symbol: int, /) -> object: ...
+
+
+class Report:
+    """Prints what verbose=True asks for: a line for each merge. ids: of the trainer's symbols, those of all merges
+    included. start: the tokens before the first merge; None: the bytes. tokens_apart: of the text, that the trainer
+    does not know of."""
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        n_merges: int,
+        ids: Symbols,
+        start: list[bytes] | None = None,
+        tokens_apart: int = 0,
+    ) -> None:
         self.trainer = trainer
         self.n_merges = n_merges
         self.ids = ids
-        self.vocab = [bytes([i]) for i in range(N_BYTES)]
+        self.tokens_apart = tokens_apart
+        self.vocab = [bytes([i]) for i in range(N_BYTES)] if start is None else start
+        self.n_start = len(self.vocab)
         for left, right in zip(*trainer.merges(), strict=True):
             self.vocab.append(self.vocab[left] + self.vocab[right])
-        print(f"{trainer.tokens:,} tokens at the start")
+        print(f"{trainer.tokens + tokens_apart:,} tokens at the start")
 
     def print_new_merges(self) -> None:
         """One line for each merge since the last call."""
-        for left, right, count, tokens in zip(*self.trainer.results(len(self.vocab) - N_BYTES), strict=True):
+        for left, right, count, tokens in zip(*self.trainer.results(len(self.vocab) - self.n_start), strict=True):
             token = self.vocab[left] + self.vocab[right]
             shown = repr(token[:LONGEST_SHOWN])
             if len(token) > LONGEST_SHOWN:
                 shown += f"..., {len(token):,} bytes"
             self.vocab.append(token)
-            number = len(self.vocab) - N_BYTES
-            left_id, right_id, new_id = (self.ids[symbol] for symbol in (left, right, N_BYTES + number - 1))
+            number = len(self.vocab) - self.n_start
+            left_id, right_id, new_id = (self.ids[symbol] for symbol in (left, right, len(self.vocab) - 1))
             print(
                 f"merge {number}/{self.n_merges}: ({left_id}, {right_id}) -> {new_id} ({shown}) "
-                f"had {count:,} occurrences, {tokens:,} tokens remain"
+                f"had {count:,} occurrences, {tokens + self.tokens_apart:,} tokens remain"
             )

@@ -13,9 +13,16 @@ __all__ = ["plot_compression"]
 MOST_POINTS = 2000  # more would make the file large and the curve no better
 
 
-def plot_compression(path: str | os.PathLike[str], curve: Sequence[float], merges_before: int, text_bytes: int) -> None:
-    """Draw a compression curve to a file. curve: item i is the bytes of text per token with 256 + i tokens, at least
-    one item. merges_before: after how many merges a mark stands, 0 for no mark. text_bytes: for the title.
+def plot_compression(
+    path: str | os.PathLike[str],
+    curve: Sequence[float],
+    merges_before: int,
+    text_bytes: int,
+    *,
+    start_tokens: int = N_BYTES,
+) -> None:
+    """Draw a compression curve to a file. curve: item i is the bytes of text per token with start_tokens + i tokens, at
+    least one item. merges_before: after how many merges a mark stands, 0 for no mark. text_bytes: for the title.
 
     Raises ImportError where matplotlib is missing, ValueError for an ending of the name that it does not know, and
     where the text has no token.
@@ -30,9 +37,9 @@ def plot_compression(path: str | os.PathLike[str], curve: Sequence[float], merge
     sizes = sorted({*range(0, len(curve), len(curve) // MOST_POINTS + 1), len(curve) - 1})
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.add_subplot()
-    axes.plot([N_BYTES + size for size in sizes], [curve[size] for size in sizes])
+    axes.plot([start_tokens + size for size in sizes], [curve[size] for size in sizes])
     if merges_before:
-        axes.axvline(N_BYTES + merges_before, color="grey", linestyle=":", label="learned from here on")
+        axes.axvline(start_tokens + merges_before, color="grey", linestyle=":", label="learned from here on")
         axes.legend()
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter("{x:,.0f}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from array import array
 from dataclasses import dataclass
+from typing import Any
 
-from cbpe.common.checks import N_BYTES, merges_asked
+from cbpe.common.checks import MAX_TOKENS, N_BYTES, checked_int
 from cbpe.common.public import public
 
 __all__ = ["TrainingRecord"]
@@ -24,7 +25,7 @@ class TrainingRecord:
     source: str  # in some words
     counts: array[int]  # array("q"): how often the merged pair occurred, overlaps included ("aaa" holds "aa" twice)
     tokens: array[int]  # array("q"): tokens in the whole text after the merge
-    tokens_at_start: int  # one for each byte that is in a piece
+    tokens_at_start: int  # one for each byte that is in a piece; over characters, for each of these
     text_bytes: int  # of all texts in UTF-8
     distinct_pieces: int
     dropped_words: int  # how many distinct pieces max_words had dropped (see WordCounts),
@@ -33,7 +34,7 @@ class TrainingRecord:
     merging_seconds: float
     initial_merges: int  # of the tokenizer that this one went on from; 0 if there was none
     merges_before: int  # the initial ones, and those of a checkpoint
-    vocab_size: int  # as asked for: 256 + the number of merges, unless `stopped`
+    vocab_size: int  # as asked for: start_tokens + the number of merges, unless `stopped`
     pattern: str | None
     special_tokens: dict[str, int]
     tie_break: str
@@ -42,6 +43,8 @@ class TrainingRecord:
     stopped: str | None  # why there are fewer merges than asked for; None if there are not
     cbpe_version: str
     unicode_version: str | None  # that the text was split by; None where the `regex` module's own was used
+    start_tokens: int = N_BYTES  # that are there before the first merge; over characters, special tokens and these too
+    characters: dict[str, Any] | None = None  # over characters, the options that are for these alone
 
     @property
     def seconds(self) -> float:
@@ -54,16 +57,19 @@ class TrainingRecord:
     def compression(self, vocab_size: int | None = None) -> float:
         """Bytes of text per token with the first vocab_size tokens (None: all of them); nan for an empty text.
 
-        ValueError unless 256 <= vocab_size <= 256 + the number of merges.
+        ValueError unless start_tokens <= vocab_size <= start_tokens + the number of merges (256 over bytes).
         """
-        n_merges = len(self.tokens) if vocab_size is None else merges_asked(vocab_size)
+        start, n_merges = self.start_tokens, len(self.tokens)
+        if vocab_size is not None:
+            why = " (the single bytes)" if self.characters is None else " (those before the first merge)"
+            n_merges = checked_int("vocab_size", vocab_size, start, why, MAX_TOKENS) - start
         if n_merges > len(self.tokens):
-            raise ValueError(f"vocab_size is {vocab_size}, but the training reached only {N_BYTES + len(self.tokens)}")
+            raise ValueError(f"vocab_size is {vocab_size}, but the training reached only {start + len(self.tokens)}")
         tokens = self.tokens[n_merges - 1] if n_merges else self.tokens_at_start
         return self.text_bytes / tokens if tokens else float("nan")
 
     def compression_curve(self) -> list[float]:
-        """Item i is the compression with a vocabulary of 256 + i tokens: len(counts) + 1 items."""
+        """Item i is the compression with a vocabulary of start_tokens + i tokens: len(counts) + 1 items."""
         return [self.text_bytes / tokens if tokens else float("nan") for tokens in (self.tokens_at_start, *self.tokens)]
 
     def plot(self, path: str | os.PathLike[str]) -> None:
@@ -76,4 +82,6 @@ class TrainingRecord:
         """
         from cbpe.training.plot import plot_compression
 
-        plot_compression(path, self.compression_curve(), self.merges_before, self.text_bytes)
+        plot_compression(
+            path, self.compression_curve(), self.merges_before, self.text_bytes, start_tokens=self.start_tokens
+        )

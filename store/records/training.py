@@ -14,6 +14,13 @@ __all__ = ["ARRAYS", "record_from_fields", "record_from_json", "record_to_fields
 
 ARRAYS = ("counts", "tokens")
 FIELDS = {field.name: field.type for field in dataclasses.fields(TrainingRecord)}
+# Of fields that records over characters have. Where they say this, they are not written: so other records stay as they
+# are, and those of an earlier cbpe lack them.
+DEFAULTS = {
+    field.name: field.default
+    for field in dataclasses.fields(TrainingRecord)
+    if field.default is not dataclasses.MISSING
+}
 TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int": (int,),
@@ -21,6 +28,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "str | None": (str, type(None)),
     "int | None": (int, type(None)),
     "dict[str, int]": (dict,),
+    "dict[str, Any] | None": (dict, type(None)),
     "array[int]": (array,),
 }
 
@@ -38,7 +46,8 @@ def record_to_json(record: TrainingRecord) -> str:
 
 def record_to_fields(record: TrainingRecord) -> dict[str, Any]:
     """The fields of a record; those in ARRAYS are array("q"), the others as JSON can hold them."""
-    return {name: getattr(record, name) for name in FIELDS}
+    fields = {name: getattr(record, name) for name in FIELDS}
+    return {name: value for name, value in fields.items() if name not in DEFAULTS or value != DEFAULTS[name]}
 
 
 def record_from_json(text: str) -> TrainingRecord:
@@ -55,6 +64,7 @@ def record_from_fields(fields: Any) -> TrainingRecord:
     """The record with these fields. Raises ValueError if they make none. Unknown fields are ignored, so that an older
     cbpe reads the records of a newer one."""
     try:
+        fields = {**DEFAULTS, **fields}
         for name, kind in FIELDS.items():
             if not isinstance(fields[name], TYPES[str(kind)]) or isinstance(fields[name], bool):
                 raise TypeError(f"{name} is {fields[name]!r:.80}")

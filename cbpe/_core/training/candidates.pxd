@@ -3,19 +3,21 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from cbpe._core.training.pairs cimport Heap, Pair, PairTable
+from cbpe._core.training.spelling cimport Spellings
 
 
 cdef enum:
     SEPARATOR = 0xFFFFFFFF          # before, between and after the words
     INSIDE = 0x80000000             # set in a slot that belongs to a token and is not its first
     LENGTH = 0x7FFFFFFF
-    LONGEST = 0x7FFFFFF0            # of tokens, in bytes; also the highest id
+    LONGEST = 0x7FFFFFF0            # of tokens, in slots; also the highest id
     WORK_BETWEEN_CHECKS = 1 << 19   # in positions visited: some milliseconds to some tens of them
 
 cdef enum TieBreak:
     TIE_FIRST
     TIE_LARGEST
     TIE_SMALLEST
+    TIE_SHORTEST
 
 
 cdef struct Change:
@@ -72,17 +74,19 @@ cdef struct State:
     Heap heap
     Side left
     Side right
-    uint32_t *lengths       # of each id's bytes
+    uint32_t *lengths       # of each id, in slots: its bytes, or its characters
     Block *blocks           # of each id: the lists made with it; block 0 is build_pairs'
-    Merge *merges           # of each id - 256
+    Merge *merges           # of each id - n_start
+    size_t n_start          # ids before those of merges: the 256 bytes, or the characters
+    Spellings spellings     # over characters
     size_t n_ids
-    uint64_t n_bytes        # of all tokens together, each once
+    uint64_t n_bytes        # of all tokens together, each once, in slots
     size_t ids_capacity
     size_t ids_wanted       # as many as there will be when all merges that were asked for are learned
     int64_t tokens
     int64_t min_count
     int64_t cutoff          # pairs with lower counts are not in the table
-    uint32_t max_length     # of a token, in bytes
+    uint32_t max_length     # of a token, in slots
     TieBreak tie_break
     size_t work             # done since signals were last checked
     double deadline         # on time.monotonic's clock; 0 for none

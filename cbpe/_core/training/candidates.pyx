@@ -16,6 +16,7 @@ from cbpe._core.training.pairs cimport (
     Candidate, Pair, PairTable, heap_clear, heap_drop, heap_push, heap_reserve, heap_sink, mix, pair_key, table_add,
     table_clear, table_find, table_prefetch, table_rebuild, table_reserve
 )
+from cbpe._core.training.spelling cimport compare_spellings, spelling_key
 
 cdef enum:
     LONG_LIST = 1024                # a position list this long has memory of its own; shorter ones share a block
@@ -125,6 +126,8 @@ cdef inline uint64_t tie_key(const State *state, const Pair *pair) noexcept nogi
         return pair.positions[pair.first]
     if state.tie_break == TIE_LARGEST:
         return ~pair_key(pair.left, pair.right)
+    if state.tie_break == TIE_SHORTEST:
+        return spelling_key(&state.spellings, pair.left, pair.right)
     return pair_key(pair.left, pair.right)
 
 
@@ -155,6 +158,8 @@ cdef Pair *best_pair(State *state) noexcept nogil:
             heap_drop(&state.heap)
             continue
         if pair.count == top.count:
+            if state.tie_break == TIE_SHORTEST:
+                return first_of_equals(state)
             if state.tie_break != TIE_FIRST:
                 return pair
             while not occurs_at(state, pair, pair.positions[pair.first]):
@@ -166,6 +171,40 @@ cdef Pair *best_pair(State *state) noexcept nogil:
         top.count = pair.count
         heap_sink(&state.heap, 0)
     return NULL
+
+
+cdef Pair *first_of_equals(State *state) noexcept nogil:
+    """Of the pairs with the first entry's count and key, of which it is one, the one to merge first. Its entry is
+    dropped; those of the others wait behind the heap's end, where dropping has made room, and then go back."""
+    cdef:
+        Heap *heap = &state.heap
+        Candidate best = heap.entries[0], other
+        size_t n_waiting = 0
+        Pair *pair
+        const Pair *first
+    heap_drop(heap)
+    while heap.size and heap.entries[0].count == best.count and heap.entries[0].key == best.key:
+        other = heap.entries[0]
+        pair = &state.table.pairs[other.index]
+        if pair.count != 0 and pair.count != other.count:
+            heap.entries[0].count = pair.count
+            heap_sink(heap, 0)
+            continue
+        heap_drop(heap)
+        # Dropping frees the place before those that wait: what waits last comes there.
+        if pair.count != 0:
+            first = &state.table.pairs[best.index]
+            if compare_spellings(&state.spellings, pair.left, pair.right, first.left, first.right) < 0:
+                best, other = other, best
+            heap.entries[heap.size] = other
+            n_waiting += 1
+        elif n_waiting:
+            heap.entries[heap.size] = heap.entries[heap.size + n_waiting]
+        state.work += 1
+    while n_waiting:
+        heap_push(heap, heap.entries[heap.size])
+        n_waiting -= 1
+    return &state.table.pairs[best.index]
 
 
 # ---------------------------------------------------------------- reading the pairs off the text
@@ -325,7 +364,7 @@ cdef int count_frequent_pairs(State *state, size_t wanted) except -1 nogil:
     cdef:
         size_t n_cells = 1 << 12
         uint32_t *sketch
-        int64_t most, enough
+        int64_t most, enough, rarest
     while n_cells < state.n_slots // 8:
         n_cells *= 2
     sketch = <uint32_t *>calloc(n_cells, sizeof(uint32_t))
@@ -337,7 +376,9 @@ cdef int count_frequent_pairs(State *state, size_t wanted) except -1 nogil:
             most = state.cutoff
         most = min(most, state.cutoff - 1)
         enough = count_with_enough_pairs(sketch, n_cells, wanted)
-        state.cutoff = max(state.min_count, most // CUTOFF_FACTOR, min(most // 2, enough))
+        # Characters are many, and so are the pairs that are frequent: to read the text again would take longer.
+        rarest = most // CUTOFF_FACTOR if state.spellings.n == 0 else 1
+        state.cutoff = max(state.min_count, rarest, min(most // 2, enough))
         count_pairs(state, sketch, n_cells - 1, <uint32_t>min(state.cutoff, UINT32_MAX))
     finally:
         free(sketch)
@@ -351,7 +392,7 @@ cdef int build_pairs(State *state, size_t wanted) except -1 nogil:
         int64_t best = 0
         size_t i
     clear_pairs(state)
-    if state.n_ids > 256:
+    if state.n_ids > 256:     # too many pairs may be there to count all of them
         count_frequent_pairs(state, wanted)
     else:
         count_pairs(state, NULL, 0, 0)

@@ -11,6 +11,7 @@ from libc.string cimport memset
 
 from cbpe._core.merging.merge cimport MergeRoom, check_merged, free_merge_room, merge_piece
 from cbpe._core.merging.walk cimport WalkTables, free_walk_tables, stay_apart
+from cbpe._core.text.utf8 cimport read_character
 from cbpe._core.training.candidates cimport INSIDE, SEPARATOR, WORK_BETWEEN_CHECKS, check, out_of_memory
 from cbpe._core.vocabulary.tables cimport NONE
 
@@ -32,16 +33,31 @@ cdef inline int count_work(State *state, size_t work) except -1 nogil:
     return check(state) if state.work > WORK_BETWEEN_CHECKS else 0
 
 
+cdef int64_t n_symbols(const uint8_t *word, int64_t length, const uint32_t *numbers) noexcept nogil:
+    cdef:
+        int64_t at = 0, n = 0
+        int size
+    if numbers == NULL:
+        return length
+    while at < length:
+        if numbers[read_character(word + at, length - at, &size)] == 0:
+            return -1
+        at += size
+        n += 1
+    return n
+
+
 cdef int lay_out(
-    State *state, const uint8_t *data, const int64_t *lengths, const int64_t *counts, size_t n
+    State *state, const uint8_t *data, const int64_t *lengths, const int64_t *counts, size_t n, const uint32_t *numbers
 ) except -1 nogil:
-    """Words of one byte are left out: they hold no pair."""
+    """Words of one symbol are left out: they hold no pair."""
     cdef:
         size_t i, word = 0, at = 1, offset = 0, block = 0
         int64_t j, k, step
+        int size
     state.symbols[0] = SEPARATOR
     for i in range(n):
-        if lengths[i] > 1:
+        if n_symbols(data + offset, lengths[i], numbers) > 1:
             if state.starts != NULL:
                 while block <= at >> 6:
                     state.starts[block].n_before = word
@@ -50,6 +66,11 @@ cdef int lay_out(
                 state.weights[word] = counts[i]
             word += 1
             k = 0
+            while k < lengths[i] and numbers != NULL:
+                state.symbols[at] = numbers[read_character(data + offset + k, lengths[i] - k, &size)] - 1
+                k += size
+                at += 1
+                count_work(state, 1)
             while k < lengths[i]:
                 step = min(lengths[i] - k, 1 << 16)
                 for j in range(step):
@@ -169,13 +190,13 @@ cdef int trace_merges(State *state) except -1 nogil:
                 made[symbol] += state.weights[word] if state.starts != NULL else state.one_weight
                 position += state.lengths[symbol]
             count_work(state, 1)
-        for i in range(state.n_ids - 1, 255, -1):
-            made[state.merges[i - 256].left] += made[i]
-            made[state.merges[i - 256].right] += made[i]
-        for i in range(256, state.n_ids):
+        for i in range(state.n_ids - 1, state.n_start - 1, -1):
+            made[state.merges[i - state.n_start].left] += made[i]
+            made[state.merges[i - state.n_start].right] += made[i]
+        for i in range(state.n_start, state.n_ids):
             tokens -= made[i]
-            state.merges[i - 256].count = made[i]
-            state.merges[i - 256].tokens = tokens
+            state.merges[i - state.n_start].count = made[i]
+            state.merges[i - state.n_start].tokens = tokens
         state.tokens = tokens
     finally:
         free(made)

@@ -1,7 +1,8 @@
 """Learns merges: of all pairs of neighbouring tokens, again and again, joins the most frequent.
 
 The text, one sequence or distinct words that each count several times, lies in one flat array of symbols, a slot a
-byte, with a SEPARATOR before, between and after the words. A token of n bytes owns n slots. The first holds its id. If
+byte (over characters, a slot a character, and so on in what follows), with a SEPARATOR before, between and after the
+words. A token of n bytes owns n slots. The first holds its id. If
 n > 1 the last holds INSIDE | n, which leads from a token back to the start of the token before it; slots between hold
 nothing that is ever taken for an id. So merging moves nothing, and positions stay what they were.
 
@@ -23,6 +24,7 @@ from cbpe._core.training.candidates cimport (
     best_pair, build_pairs, check, clear_pairs, kill, out_of_memory, place_lists, push_pairs
 )
 from cbpe._core.training.pairs cimport Pair, pair_key, table_add, table_find, table_prefetch, table_reserve
+from cbpe._core.training.spelling cimport Spellings, add_spelling, close_spellings, is_spelled, mixes_scripts
 from cbpe._core.vocabulary.vocabulary cimport MAX_BYTES, MAX_TOKENS
 
 cdef enum:
@@ -227,7 +229,9 @@ cdef int apply_merge(State *state, uint32_t left, uint32_t right) except -1 nogi
     state.lengths[new_id] = state.lengths[left] + state.lengths[right]
     state.n_ids += 1
     state.n_bytes += state.lengths[new_id]
-    merge = &state.merges[new_id - 256]
+    if state.spellings.n and add_spelling(&state.spellings, left, right) < 0:
+        return out_of_memory()
+    merge = &state.merges[new_id - state.n_start]
     merge.left = left
     merge.right = right
     merge.count = 0
@@ -257,6 +261,13 @@ cdef int apply_merge(State *state, uint32_t left, uint32_t right) except -1 nogi
     return 0
 
 
+cdef bint may_be_made(const Spellings *spellings, const Pair *pair) noexcept nogil:
+    """Whether a merge over characters makes a token that is new, and of one script."""
+    if is_spelled(spellings, pair.left, pair.right):
+        return False
+    return spellings.scripts == NULL or not mixes_scripts(spellings, pair.left, pair.right)
+
+
 cdef int learn(State *state, size_t n_merges) except -1 nogil:
     """Learn up to n_merges merges, or until the deadline; 1 when there is nothing left to merge, 2 when a vocabulary
     could not hold the next token."""
@@ -268,6 +279,10 @@ cdef int learn(State *state, size_t n_merges) except -1 nogil:
             if state.cutoff <= state.min_count:
                 return 1
             build_pairs(state, 2 * n_merges)
+            continue
+        if state.spellings.n and not may_be_made(&state.spellings, pair):
+            kill(state, pair)
+            state.work += 16
             continue
         if (
             state.n_ids + 1 >= MAX_TOKENS
@@ -320,3 +335,4 @@ cdef void free_state(State *state) noexcept nogil:
     free(state.lengths)
     free(state.blocks)
     free(state.merges)
+    close_spellings(&state.spellings)

@@ -1,11 +1,12 @@
 from array import array
+from collections.abc import Iterable
 from typing import final
 
 from typing_extensions import Buffer
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 
-TIE_BREAKS: tuple[str, str, str]
+TIE_BREAKS: tuple[str, str, str, str]
 
 @final
 class Trainer:
@@ -24,6 +25,9 @@ class Trainer:
         min_count: int = 1,
         max_token_length: int = 0,
         initial: Vocabulary | None = None,
+        alphabet: str | None = None,
+        refused: Iterable[str] = (),
+        scripts: Buffer | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
     def run(self, n_merges: int, seconds: float = 0.0) -> int: ...

@@ -5,19 +5,46 @@ from array import array
 
 cimport cython
 from libc.stdint cimport INT64_MAX, UINT32_MAX, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc, malloc
+from libc.stdlib cimport calloc, free, malloc
 
 from cbpe._core.training.candidates cimport LONGEST, Merge, State, TieBreak, WordStarts, out_of_memory
-from cbpe._core.training.layout cimport lay_out, lay_out_tokens, trace_merges
+from cbpe._core.training.layout cimport lay_out, lay_out_tokens, n_symbols, trace_merges
 from cbpe._core.training.learn cimport find_reason, free_state, learn, reserve_ids
+from cbpe._core.training.spelling cimport Spellings, open_spellings, refuse_spelling
 from cbpe._core.vocabulary.vocabulary cimport MAX_BYTES, MAX_TOKENS, Vocabulary
 
 from cbpe._core.text.shown import shown
 
 cdef enum:
     VOCABULARY_FULL = 3     # a reason to stop besides those of find_reason
+    CODE_POINTS = 1 << 21   # that UTF-8 has room for
 
-TIE_BREAKS = ("first", "largest", "smallest")   # in the order of the enum in candidates.pxd
+TIE_BREAKS = ("first", "largest", "smallest", "shortest")   # in the order of the enum in candidates.pxd
+
+
+cdef int check_options(
+    str tie_break, int64_t min_count, int64_t max_token_length, str alphabet, Vocabulary initial
+) except -1:
+    if tie_break not in TIE_BREAKS:
+        raise ValueError(f"tie_break is {shown(tie_break)}; it must be one of {', '.join(map(repr, TIE_BREAKS))}")
+    if alphabet is None and tie_break == "shortest":
+        raise ValueError('tie_break "shortest" is for training over characters')
+    if alphabet is not None and initial is not None:
+        raise ValueError("over characters, training goes on from no vocabulary")
+    if min_count < 1:
+        raise ValueError(f"min_count is {min_count}; it must be at least 1")
+    if max_token_length < 0 or max_token_length == 1:
+        raise ValueError(f"max_token_length is {max_token_length}; it must be at least 2, or 0 for any length")
+    return 0
+
+
+cdef int64_t tokens_with(int64_t tokens, int64_t n_here, int64_t count, size_t word) except -1:
+    """The tokens of all words, and of one more of n_here symbols."""
+    if n_here < 0:
+        raise ValueError(f"word {word} has a character that the alphabet lacks")
+    if n_here and count > (INT64_MAX - tokens) // n_here:
+        raise OverflowError("the words have more than 2^63 - 1 bytes with repetitions; lower the counts")
+    return tokens + n_here * count
 
 
 @cython.final
@@ -31,6 +58,13 @@ cdef class Trainer:
     merged, nor are those that would make a token of more than max_token_length bytes (0: any length). initial: a
     monotone vocabulary whose merges come first, whatever min_count and max_token_length say; only its merges count, not
     its ids.
+
+    alphabet: the characters of all words, for training over characters: symbol i is alphabet[i], and merge i makes
+    symbol len(alphabet) + i. Lengths of tokens are then in characters. No merge makes what another one has made, nor
+    one of the texts in `refused`, of characters of the alphabet, nor what has characters of two scripts: `scripts` has
+    a number for each character of the alphabet, 0 for any script, 1 for that of the character before it. tie_break
+    "shortest" takes the pair of the fewest characters, of several the one that sorts first by `alphabet`, then the one
+    with the shorter left token.
 
     Raises OverflowError when the words have more than 2^32 - 2 bytes (one more counted for each word), or more than
     2^63 - 1 with repetitions.
@@ -46,35 +80,37 @@ cdef class Trainer:
         int64_t min_count = 1,
         int64_t max_token_length = 0,
         Vocabulary initial = None,
+        str alphabet = None,
+        refused = (),
+        const uint8_t[::1] scripts = None,
     ):
         cdef:
             State *state = &self.state
             size_t n_words = lengths.shape[0], n_kept = 0, n_slots = 1, n_bytes = 0
-            int64_t tokens = 0
+            int64_t tokens = 0, n_here
             bint same = True
             size_t i
-        if tie_break not in TIE_BREAKS:
-            raise ValueError(f"tie_break is {shown(tie_break)}; it must be one of {', '.join(map(repr, TIE_BREAKS))}")
-        if min_count < 1:
-            raise ValueError(f"min_count is {min_count}; it must be at least 1")
-        if max_token_length < 0 or max_token_length == 1:
-            raise ValueError(f"max_token_length is {max_token_length}; it must be at least 2, or 0 for any length")
+            uint32_t *numbers = NULL
+        check_options(tie_break, min_count, max_token_length, alphabet, initial)
         if <size_t>counts.shape[0] != n_words:
             raise ValueError(f"there are {n_words} lengths and {counts.shape[0]} counts; each word needs one of both")
+        state.n_start = 256 if alphabet is None else len(alphabet)
+        if alphabet is not None:
+            self.spell(alphabet, refused, scripts)
+            numbers = self.numbers
         for i in range(n_words):
             if lengths[i] < 0 or <size_t>lengths[i] > <size_t>data.shape[0] - n_bytes:
                 raise ValueError(f"word {i} of length {lengths[i]} does not lie inside {data.shape[0]} bytes of data")
             if counts[i] < 1:
                 raise ValueError(f"word {i} has the count {counts[i]}; counts must be at least 1")
+            n_here = n_symbols(&data[0] + n_bytes, lengths[i], numbers) if lengths[i] else 0
             n_bytes += lengths[i]
-            if lengths[i] and counts[i] > (INT64_MAX - tokens) // lengths[i]:
-                raise OverflowError("the words have more than 2^63 - 1 bytes with repetitions; lower the counts")
-            tokens += lengths[i] * counts[i]
-            if lengths[i] > 1:
+            tokens = tokens_with(tokens, n_here, counts[i], i)
+            if n_here > 1:
                 same = same and (n_kept == 0 or counts[i] == state.one_weight)
                 state.one_weight = counts[i]
                 n_kept += 1
-                n_slots += lengths[i] + 1
+                n_slots += n_here + 1
         if n_bytes != <size_t>data.shape[0]:
             raise ValueError(f"the lengths add up to {n_bytes} bytes, but data holds {data.shape[0]}")
         if n_slots > UINT32_MAX:
@@ -90,10 +126,43 @@ cdef class Trainer:
         if n_words == 0 or n_bytes == 0:
             return
         with nogil:
-            lay_out(state, &data[0], &lengths[0], &counts[0], n_words)
+            lay_out(state, &data[0], &lengths[0], &counts[0], n_words, numbers)
             if initial is not None:
                 lay_out_tokens(state, &initial.tables)
                 trace_merges(state)
+
+    cdef int spell(self, str alphabet, refused, const uint8_t[::1] scripts) except -1:
+        """Number the characters of an alphabet, and refuse what no merge may make."""
+        cdef:
+            Spellings *spellings = &self.state.spellings
+            uint32_t[::1] symbols
+            uint32_t character, n = 0
+        self.numbers = <uint32_t *>calloc(CODE_POINTS, sizeof(uint32_t))
+        if self.numbers == NULL or open_spellings(spellings, <uint32_t>len(alphabet)) < 0:
+            out_of_memory()
+        for character in alphabet:
+            n += 1
+            if self.numbers[character]:
+                raise ValueError(f"the alphabet has the character {shown(chr(character))} twice")
+            self.numbers[character] = n
+        for text in refused:
+            if not text or any(character not in alphabet for character in text):
+                raise ValueError(f"the refused text {shown(text)} is not of characters of the alphabet")
+            symbols = array("I", [alphabet.index(character) for character in text])
+            if refuse_spelling(spellings, &symbols[0], len(text)) < 0:
+                out_of_memory()
+        return 0 if scripts is None else self.note_scripts(scripts)
+
+    cdef int note_scripts(self, const uint8_t[::1] scripts) except -1:
+        cdef size_t n = scripts.shape[0], i
+        if n != self.state.n_start:
+            raise ValueError(f"there are {n} scripts for {self.state.n_start} characters")
+        self.state.spellings.scripts = <uint8_t *>malloc(n + 1)
+        if self.state.spellings.scripts == NULL:
+            out_of_memory()
+        for i in range(n):
+            self.state.spellings.scripts[i] = scripts[i]
+        return 0
 
     cdef int allocate(self, size_t n_weights) except -1:
         """Take memory for the symbols, and for so many weights of words, if any."""
@@ -110,10 +179,11 @@ cdef class Trainer:
 
     def __dealloc__(self):
         free_state(&self.state)
+        free(self.numbers)
 
     def __len__(self):
         """The number of merges so far, the initial ones included."""
-        return self.state.n_ids - 256
+        return self.state.n_ids - self.state.n_start
 
     @property
     def tokens(self):
@@ -125,9 +195,9 @@ cdef class Trainer:
         cdef:
             State *state = &self.state
             uint32_t i
-        state.n_ids = state.n_bytes = 256
-        reserve_ids(state, 1024)
-        for i in range(256):
+        state.n_ids = state.n_bytes = state.n_start
+        reserve_ids(state, max(state.n_start, <size_t>1024))
+        for i in range(state.n_start):
             state.lengths[i] = 1
         if initial is None:
             return 0
@@ -197,11 +267,19 @@ cdef class Trainer:
             return f"a vocabulary holds at most {MAX_TOKENS - 1} tokens, of {MAX_BYTES} bytes together"
         if reason == 0:
             return "no pair of neighbouring tokens is left"
+        if self.numbers != NULL:
+            return self.describe_characters()
         rare = f"no pair occurs min_count = {self.state.min_count} times"
         if reason == 1:
             return rare
         return f"every pair left would make a token of more than max_token_length = {self.state.max_length} bytes" + (
             f", or is too rare for min_count = {self.state.min_count}" if self.state.min_count > 1 else "")
+
+    cdef str describe_characters(self):
+        return (
+            f"every pair left would make a token that is there already, or of more than max_token_length = "
+            f"{self.state.max_length} characters"
+        ) + (f", or is too rare for min_count = {self.state.min_count}" if self.state.min_count > 1 else "")
 
     def results(self, size_t start = 0):
         """The merges from number `start` on: four arrays of one length, (left, right, counts, tokens).
@@ -218,7 +296,7 @@ cdef class Trainer:
         self.enter()
         self.refuse_broken()
         try:
-            n = self.state.n_ids - 256
+            n = self.state.n_ids - self.state.n_start
             if start > n:
                 raise IndexError(f"there are {n} merges, none from number {start} on")
             arrays = array("I"), array("I"), array("q"), array("q")
@@ -245,7 +323,7 @@ cdef class Trainer:
             uint32_t[::1] left, right
         self.enter()
         try:
-            n = self.state.n_ids - 256
+            n = self.state.n_ids - self.state.n_start
             arrays = array("I", bytes(4 * n)), array("I", bytes(4 * n))
             left, right = arrays
             for i in range(n):
