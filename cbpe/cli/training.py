@@ -40,9 +40,17 @@ class TieBreak(str, Enum):
     first = "first"
     largest = "largest"
     smallest = "smallest"
+    shortest = "shortest"
 
 
-SizeOption = Annotated[int, typer.Option(min=256, help="Tokens to end with: the 256 bytes and the merges.")]
+class Alphabet(str, Enum):
+    bytes = "bytes"
+    characters = "characters"
+
+
+SizeOption = Annotated[
+    int, typer.Option(min=256, help="Tokens to end with: the 256 bytes and the merges; over characters, all.")
+]
 PatternOption = Annotated[
     str | None,
     typer.Option(
@@ -56,10 +64,39 @@ NewSpecialOption = Annotated[
     list[str] | None, typer.Option(metavar="TOKEN", help="A special token; its id follows the merges; repeatable.")
 ]
 TieBreakOption = Annotated[
-    TieBreak, typer.Option(help="Of equally frequent pairs: the first in the text, or the largest or smallest ids.")
+    TieBreak | None,
+    typer.Option(
+        help="Of equally frequent pairs: the first in the text, or the largest or smallest ids; over characters, the "
+        "shortest, or the first. Left out, it is first, and shortest over characters.",
+    ),
 ]
+AlphabetOption = Annotated[
+    Alphabet, typer.Option(help="What merges join: bytes, as GPT's, or characters, as SentencePiece and Llama 2.")
+]
+CoverageOption = Annotated[
+    float | None,
+    typer.Option(help="Over characters: give tokens to so much of the text, the most frequent first (0.9995)."),
+]
+RequiredOption = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Over characters: give these a token as well.")
+]
+FallbackOption = Annotated[
+    bool, typer.Option("--no-byte-fallback", help="Over characters: rare ones are <unk>, not their bytes.")
+]
+MixScriptsOption = Annotated[
+    bool, typer.Option("--mix-scripts", help="Over characters: merge across scripts, and with punctuation.")
+]
+MixNumbersOption = Annotated[
+    bool, typer.Option("--mix-numbers", help="Over characters: merge digits with what is beside them.")
+]
+SplitDigitsOption = Annotated[
+    bool, typer.Option("--split-digits", help="Over characters: each digit is a token of its own.")
+]
+NoPrefixOption = Annotated[bool, typer.Option("--no-dummy-prefix", help="Over characters: put no space before a line.")]
 MinCountOption = Annotated[int, typer.Option(min=1, help="Merge no pair that is rarer than this.")]
-MaxLengthOption = Annotated[int | None, typer.Option(min=2, help="Make no token of more bytes than this.")]
+MaxLengthOption = Annotated[
+    int | None, typer.Option(min=2, help="Make no token of more bytes than this (characters: 16).")
+]
 InitialOption = Annotated[
     str | None,
     typer.Option(
@@ -93,10 +130,18 @@ SaveOption = Annotated[
 def train(
     vocab_size: SizeOption,
     files: FilesArgument = None,
+    alphabet: AlphabetOption = Alphabet.bytes,
+    character_coverage: CoverageOption = None,
+    required_characters: RequiredOption = None,
+    no_byte_fallback: FallbackOption = False,
+    mix_scripts: MixScriptsOption = False,
+    mix_numbers: MixNumbersOption = False,
+    split_digits: SplitDigitsOption = False,
+    no_dummy_prefix: NoPrefixOption = False,
     pattern: PatternOption = None,
     no_split: NoSplitOption = False,
     special: NewSpecialOption = None,
-    tie_break: TieBreakOption = TieBreak.first,
+    tie_break: TieBreakOption = None,
     min_count: MinCountOption = 1,
     max_token_length: MaxLengthOption = None,
     initial: InitialOption = None,
@@ -123,6 +168,7 @@ def train(
       cbpe train book.txt --vocab-size 4096 --special "<|end|>" --output book
       cbpe train book.txt --vocab-size 4096 --save book --alias prod
       cbpe train a.jsonl.gz b.jsonl.gz --field text --vocab-size 50000 --save web
+      cbpe train book.txt --vocab-size 4096 --alphabet characters --save sp
     """
     if verbose and as_json:
         raise typer.BadParameter("not together with --json", param_hint="--verbose")
@@ -130,27 +176,21 @@ def train(
     known = None if origin is None else tokenizer_of(origin)
     split_by = split_pattern(pattern, no_split)
     target = Target(output, save, alias or [], pairs_of(tag), notes, parent=origin and version_of(origin))
-    target.check(special or [], known, vocab_size)
+    target.check(special or [], known, vocab_size, alphabet is Alphabet.characters)
     if output is None and save is None and checkpoint is None and sys.stderr.isatty():
         print_warning("nothing will be written: there is no --output FILE and no --save NAME")
+    characters = character_options(
+        character_coverage, required_characters, no_byte_fallback, mix_scripts, mix_numbers, split_digits,
+        no_dummy_prefix,
+    )  # fmt: skip
     with warnings_in_one_line():
         tokenizer = cbpe.train(
-            [source_of(file) for file in files or [STANDARD_STREAM]],
-            vocab_size,
-            pattern=split_by,
-            special_tokens=special or (),
-            tie_break=tie_break.value,
-            min_count=min_count,
-            max_token_length=max_token_length,
-            initial=known,
-            checkpoint=checkpoint,
-            workers=workers,
-            max_words=max_words,
-            field=field,
-            errors=errors,
-            verbose=verbose,
-            progress=sys.stderr.isatty() and not verbose,
-        )
+            [source_of(file) for file in files or [STANDARD_STREAM]], vocab_size, alphabet=alphabet.value,
+            pattern=split_by, special_tokens=special or (), tie_break=None if tie_break is None else tie_break.value,
+            min_count=min_count, max_token_length=max_token_length, initial=known, checkpoint=checkpoint,
+            workers=workers, max_words=max_words, field=field, errors=errors, verbose=verbose,
+            progress=sys.stderr.isatty() and not verbose, **characters,
+        )  # fmt: skip
     written = target.write(tokenizer, in_words=not as_json)
     if as_json:
         print_json({**training_row(tokenizer), "written": written})
@@ -169,7 +209,13 @@ class Target:
     notes: str | None
     parent: str | None  # the version that the training goes on from
 
-    def check(self, special_tokens: list[str], initial: cbpe.Tokenizer | None, vocab_size: int) -> None:
+    def check(
+        self,
+        special_tokens: list[str],
+        initial: cbpe.Tokenizer | None,
+        vocab_size: int,
+        over_characters: bool,
+    ) -> None:
         """Before the training: an error for what could not be saved after it."""
         from cbpe.tokenizers.saving import refuse_before_training
 
@@ -178,7 +224,7 @@ class Target:
         if self.output == STANDARD_STREAM:
             raise typer.BadParameter("name a file: a tokenizer is not written to a pipe", param_hint="--output")
         if self.output is not None:
-            refuse_before_training(self.output, special_tokens, initial, vocab_size)
+            refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters)
         if self.name is not None:
             refuse_unsavable(self.name, self.tags, self.aliases, self.notes)
 
@@ -189,7 +235,7 @@ class Target:
         written = []
         if self.output is not None:
             tokenizer.save(self.output)
-            written += saved_files(self.output)
+            written += saved_files(self.output, isinstance(tokenizer, cbpe.SentencePieceTokenizer))
         if self.name is not None:
             labels: dict[str, Any] = {"aliases": self.aliases, "tags": self.tags, "notes": self.notes}
             with open_store(make=True) as models:
@@ -197,6 +243,28 @@ class Target:
             known_before = ", which it was already" if in_words and not version.created else ""
             written.append(version.reference + known_before)
         return written
+
+
+def character_options(
+    character_coverage: float | None,
+    required_characters: str | None,
+    no_byte_fallback: bool,
+    mix_scripts: bool,
+    mix_numbers: bool,
+    split_digits: bool,
+    no_dummy_prefix: bool,
+) -> Any:
+    """The options of cbpe.train over characters, those that were given."""
+    options = {
+        "character_coverage": character_coverage,
+        "required_characters": required_characters,
+        "byte_fallback": False if no_byte_fallback else None,
+        "split_by_script": False if mix_scripts else None,
+        "split_by_number": False if mix_numbers else None,
+        "split_digits": True if split_digits else None,
+        "add_dummy_prefix": False if no_dummy_prefix else None,
+    }
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def split_pattern(name_or_expression: str | None, no_split: bool) -> str | EllipsisType | None:
@@ -225,7 +293,7 @@ def training_row(tokenizer: cbpe.Tokenizer) -> dict[str, Any]:
     merges = len(record.counts)
     return {
         "text_bytes": record.text_bytes,
-        "vocab_size": 256 + merges,
+        "vocab_size": record.start_tokens + merges,
         "merges": merges,
         "special_tokens": tokenizer.special_tokens,
         "dropped_words": record.dropped_words,
@@ -242,7 +310,7 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     """How a training went, for people."""
     row = training_row(tokenizer)
     yield "text", f"{row['text_bytes']:,} bytes"
-    yield "vocabulary", f"{row['vocab_size']:,} tokens: 256 bytes and {row['merges']:,} merges"
+    yield "vocabulary", f"{row['vocab_size']:,} tokens: {start_in_words(tokenizer)} and {row['merges']:,} merges"
     for token, token_id in row["special_tokens"].items():
         yield "special token", f"{token} with id {token_id:,}"
     if row["dropped_words"]:
@@ -253,3 +321,15 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     yield "tokens", f"{row['tokens_at_start']:,} before, {row['tokens']:,} now"
     yield "compression", f"{row['bytes_per_token']:.2f} bytes a token"
     yield "time", f"{row['seconds']:.2f} s"
+
+
+def start_in_words(tokenizer: cbpe.Tokenizer) -> str:
+    """The tokens before the first merge."""
+    record = tokenizer.training
+    assert record is not None
+    if record.characters is None:
+        return f"{record.start_tokens} bytes"
+    special = len(record.special_tokens)
+    n_bytes = 256 if record.characters["byte_fallback"] else 0
+    characters = f"{record.start_tokens - special - n_bytes:,} characters"
+    return ", ".join([f"{special} special", *([f"{n_bytes} bytes"] if n_bytes else []), characters])

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from cbpe.common.atomic_files import check_writable
 from cbpe.common.wording import shown
-from cbpe.formats import files, minbpe
+from cbpe.formats import files, minbpe, sentencepiece
 from cbpe.formats.files import format_of_name
+from cbpe.formats.hugging_face import tokenizer_json
 
 if TYPE_CHECKING:
     import os
@@ -42,12 +43,23 @@ def left_out(tok: Tokenizer, path: str) -> list[str]:
 
 
 def refuse_before_training(
-    path: str, special_tokens: Iterable[str], initial: Tokenizer | None, vocab_size: int
+    path: str,
+    special_tokens: Iterable[str],
+    initial: Tokenizer | None,
+    vocab_size: int,
+    over_characters: bool = False,
 ) -> None:
     """Before there is something to lose: an error where the result of a training could not be saved in the end, as far
     as that is known. OSError where files cannot be written there, ValueError for what minbpe's format cannot hold."""
     check_writable(path)
-    known = format_of_name(path)
+    known = format_of_name(path, over_characters)
+    if over_characters:
+        if known is None or known.module not in (sentencepiece, tokenizer_json):
+            raise ValueError(
+                f"{shown(path)}: a tokenizer over characters is saved as .json (Hugging Face's) or .model "
+                "(SentencePiece's)"
+            )
+        return
     if known is not None and known.module is not minbpe:
         return
     minbpe.refuse_texts(None, special_tokens)

@@ -86,6 +86,30 @@ def train(
 ) -> SentencePieceTokenizer: ...
 
 
+@overload
+def train(
+    source: Source | WordCounts,
+    vocab_size: int,
+    *,
+    alphabet: str,
+    pattern: str | EllipsisType | None = ...,
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+    tie_break: str | None = None,
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    initial: Tokenizer | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_seconds: float = 60.0,
+    workers: int | None = None,
+    max_words: int | None = None,
+    field: str | None = None,
+    errors: str = "strict",
+    verbose: bool = False,
+    progress: bool | ProgressCallback | None = None,
+    **characters: Unpack[CharacterOptions],
+) -> BasicTokenizer | SentencePieceTokenizer: ...
+
+
 @public
 def train(
     source: Source | WordCounts,

@@ -279,3 +279,39 @@ def test_train_prints_json(tmp_path, text_file):
 def test_train_bounds_the_length_of_tokens(text_file, tmp_path):
     run("train", text_file, "--vocab-size", 280, "--max-token-length", 2, "--output", tmp_path / "short")
     assert max(len(token) for token in cbpe.load(tmp_path / "short.model").vocab.values()) == 2
+
+
+# ---- Over characters
+
+
+@pytest.mark.parametrize("name", ["trained.json", "trained.model"])
+def test_train_over_characters_learns_what_the_library_learns(tmp_path, text_file, name):
+    options = ["--character-coverage", 0.99, "--required-characters", "é", "--split-digits", "--special", "<sep>"]
+    size = ["--vocab-size", 300, "--alphabet", "characters"]
+    output = run("train", text_file, *size, *options, "--output", tmp_path / name).stdout
+    expected = cbpe.train(
+        TEXT, 300, alphabet="characters", character_coverage=0.99, required_characters="é", split_digits=True,
+        special_tokens=["<sep>"],
+    )  # fmt: skip
+    loaded = cbpe.load(tmp_path / name)
+    assert {*tmp_path.iterdir()} == {text_file, tmp_path / name}
+    assert isinstance(loaded, cbpe.SentencePieceTokenizer)
+    assert loaded.encode_ordinary(TEXT) == expected.encode_ordinary(TEXT)
+    start = expected.training.start_tokens
+    assert f"300 tokens: 4 special, 256 bytes, {start - 260} characters and {300 - start} merges" in output
+    told = json.loads(run("train", text_file, *size, *options, "--json").stdout)
+    assert told["vocab_size"] == 300
+
+
+def test_train_over_characters_says_what_it_is_not_for(tmp_path, text_file):
+    size = ["--vocab-size", 350]
+    over = [*size, "--alphabet", "characters"]
+    message = "a tokenizer over characters is saved as .json"
+    for name in ("trained", "trained.vocab", "trained.tiktoken"):
+        assert message in error_of("train", text_file, *over, "--output", tmp_path / name)
+    assert [*tmp_path.iterdir()] == [text_file]
+    assert "leave the pattern out" in error_of("train", text_file, *over, "--no-split")
+    assert "a checkpoint cannot hold" in error_of("train", text_file, *over, "--checkpoint", tmp_path / "a.model")
+    assert 'split_by_script is for alphabet="characters"' in error_of("train", text_file, *size, "--mix-scripts")
+    assert "it must be above 0, and at most 1" in error_of("train", text_file, *over, "--character-coverage", 2)
+    assert "take " in error_of("train", text_file, "--vocab-size", 256, "--alphabet", "characters")
