@@ -344,7 +344,13 @@ class HuggingFaceTokenizer(Tokenizer):
         prepared = self._prepared(text, allowed, forbidden)
         if isinstance(prepared, str):
             return super()._encode_buffer(prepared, allowed, forbidden, workers)
-        return array("I", self._encode(text, allowed, forbidden, workers))
+        ids = array("I")
+        for stretch, token_id in prepared:
+            if token_id is None:
+                ids.frombytes(memoryview(super()._encode_buffer(stretch, None, forbidden, workers)).cast("B"))
+            else:
+                ids.append(token_id)
+        return ids
 
     def _encode_batch(
         self,

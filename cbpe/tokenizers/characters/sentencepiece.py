@@ -228,6 +228,11 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         """Whether added tokens may be in a text as it was prepared, which are not in the text."""
         if "normalized" in self._steps:
             return self._finders(allowed).all.is_in(prepared)
+        if "normalizer" not in self._steps and MARK not in text:
+            # It may have a space before it, and no more: a token that the text does not hold begins there.
+            if len(prepared) == len(text):
+                return False
+            prepared = prepared[: max(map(len, allowed.ids))]
         return prepared is not text and self._holds_special(prepared, allowed)
 
     def _is_as_it_stands(self, text: str) -> bool:
