@@ -15,6 +15,7 @@ __all__ = ["MAX_FILE_BYTES", "File", "parse_json", "read_start", "read_text", "r
 ENOUGH_TO_TELL = 1 << 16  # bytes of a file by which its format is told
 
 MAX_FILE_BYTES = 1 << 28  # the largest tokenizers that are published have some 40 MB
+WORTH_ORJSON = 1 << 22  # bytes of JSON that take longer than to import orjson
 MAX_DIGITS = 20  # of a number; longer ones are no ids, and int() has no time for endless ones
 
 
@@ -73,25 +74,37 @@ def read_text(path: str | os.PathLike[str]) -> str:
 def parse_json(data: bytes, name: str) -> Any:
     """The value in a JSON file called `name`. ValueError for anything that is not JSON in UTF-8, for an object that
     has a key twice, and for nesting or numbers without end."""
+    n_members, longest = scan(data)
+    if longest < MAX_DIGITS:
+        try:  # without looking at each object and number, which takes twice as long
+            value = fast_json(data)
+        except (RecursionError, ValueError):
+            pass  # the other way says what is wrong, or takes what that does not
+        else:
+            if count_members(value) == n_members:
+                return value
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is no JSON: it is not UTF-8 ({error})") from None
-    n_members, longest = scan(data)
-    if longest < MAX_DIGITS:
-        try:  # without looking at each object and number, which takes twice as long
-            value = json.loads(text, parse_constant=refuse_constant)
-        except (RecursionError, ValueError):
-            pass  # the other way says what is wrong
-        else:
-            if count_members(value) == n_members:
-                return value
     try:
         return json.loads(text, object_pairs_hook=unique_keys, parse_int=short_int, parse_constant=refuse_constant)
     except RecursionError:
         raise ValueError(f"{name} is no JSON that can be read: it is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"{name} is no JSON: {error}") from None
+
+
+def fast_json(data: bytes) -> Any:
+    """The value in JSON, of which some kinds are refused with any ValueError."""
+    if len(data) >= WORTH_ORJSON:
+        try:
+            import orjson
+        except ImportError:  # it is there for speed alone
+            pass
+        else:
+            return orjson.loads(data)
+    return json.loads(data.decode(), parse_constant=refuse_constant)
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from cbpe.common.garbage import without_collecting
 from cbpe.common.public import public
 from cbpe.common.published import is_published, load_published
 from cbpe.encodings.digests import PUBLISHED
@@ -71,15 +72,16 @@ def load(
     if path.is_dir():
         path = find_in_folder(path)
     try:
-        file = File(path)
-        known = recognise(file)
-        if not known.is_complete:
-            return tokenizer_of(completed(known, file, pattern, special_tokens, name))
-        if pattern is not None or special_tokens is not None or name is not None:
-            raise ValueError(
-                "pattern, special_tokens and name are for files without a split pattern, and this one has its own"
-            )
-        return tokenizer_of(known.module.load(file))
+        with without_collecting():
+            file = File(path)
+            known = recognise(file)
+            if not known.is_complete:
+                return tokenizer_of(completed(known, file, pattern, special_tokens, name))
+            if pattern is not None or special_tokens is not None or name is not None:
+                raise ValueError(
+                    "pattern, special_tokens and name are for files without a split pattern, and this one has its own"
+                )
+            return tokenizer_of(known.module.load(file))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 

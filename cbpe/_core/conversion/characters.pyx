@@ -20,9 +20,6 @@ from cbpe._core.conversion.merge_lists import checked_merges
 cdef class Spellings:
     """The merges that spell characters: (left, right) of each, and what it makes."""
 
-    cdef dict symbols       # bytes -> symbol, single bytes included
-    cdef list lefts, rights, made
-
     def __init__(self, characters):
         cdef bytes character
         self.symbols = {bytes([byte]): byte for byte in range(256)}

@@ -16,15 +16,16 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memset
 
 from cbpe._core.c.hashing cimport cbpe_hash
+from cbpe._core.c.loads cimport cbpe_prefetch
 from cbpe._core.conversion.last_parts cimport LastParts
 from cbpe._core.merging.merge cimport resize
 from cbpe._core.vocabulary.tables cimport NONE
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
 cdef enum:
-    CHARACTERS = 512            # those that spell bytes are below
     NO_BYTE = 256
     SPACE = 0x20                # between the two tokens of a merge; it spells no byte
+    AHEAD = 32                  # merges that are looked up together
     SIGNALS = 4095              # how often to look for Ctrl-C: each time that these bits are 0
 
 
@@ -63,25 +64,6 @@ def are_pairs(list merges not None):
 cdef class Spelled:
     """Tokens with their ids, and merges as the numbers of tokens."""
 
-    cdef:
-        uint32_t n_tokens
-        uint32_t n_merges
-        uint32_t bytes_of[CHARACTERS]   # the byte that a character spells, or NO_BYTE
-        uint32_t singles[256]           # the token of each byte, or NONE
-        uint8_t *data                   # of all tokens
-        uint64_t *offsets               # token -> where its bytes start; n_tokens + 1 of them
-        uint32_t *ids
-        uint64_t *slots                 # hash table: bytes -> token + 1, with the upper half of the hash above it
-        uint64_t mask
-        uint64_t seed
-        uint32_t *left                  # merge -> tokens
-        uint32_t *right
-        uint32_t *joined
-        uint32_t *first                 # token -> the last merge that makes it, or NONE
-        uint32_t *before                # merge -> the merge before it that makes the same token, or NONE
-        uint8_t *room                   # for the bytes of a merge
-        Py_ssize_t capacity
-
     def __cinit__(self, dict vocab not None, list merges not None, dict alphabet not None):
         cdef uint32_t i
         self.n_tokens, self.n_merges = <uint32_t>len(vocab), <uint32_t>len(merges)
@@ -105,8 +87,6 @@ cdef class Spelled:
         free(self.room)
 
     cdef Py_ssize_t unspell(self, str text, Py_ssize_t start, uint8_t *into, uint32_t end) noexcept:
-        """Write the bytes that a text spells from `start` on, up to the character `end`: how many, or -1 where it
-        spells none."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void *data = PyUnicode_DATA(text)
         cdef Py_ssize_t i
@@ -114,11 +94,18 @@ cdef class Spelled:
         for i in range(start, PyUnicode_GET_LENGTH(text)):
             character = PyUnicode_READ(kind, data, i)
             if character == end:
+                self.n_read = i
                 return i - start
             if character >= CHARACTERS or self.bytes_of[character] == NO_BYTE:
                 return -1
             into[i - start] = <uint8_t>self.bytes_of[character]
         return PyUnicode_GET_LENGTH(text) - start
+
+    cdef uint64_t most_bytes(self, str text) noexcept:
+        return PyUnicode_GET_LENGTH(text)
+
+    cdef bint may_spell_nothing(self, str text) except -1:
+        return False
 
     cdef uint64_t slot_of(self, const uint8_t *token, uint64_t size, uint64_t hashed) noexcept nogil:
         """The slot of a token, or the free one where it would be."""
@@ -134,17 +121,15 @@ cdef class Spelled:
         return slot
 
     cdef uint32_t find(self, const uint8_t *token, uint64_t size) noexcept nogil:
-        """The number of a token, or NONE."""
         cdef uint64_t found = self.slots[self.slot_of(token, size, cbpe_hash(token, size, self.seed))]
         return <uint32_t>found - 1 if found else NONE
 
     cdef bint take_tokens(self, dict vocab) except -1:
-        """Enter all tokens: whether each spells bytes, and no two the same."""
         cdef uint64_t total = 0, at = 0, slot, hashed
         cdef uint32_t number = 0
         cdef Py_ssize_t size
         for text in vocab:
-            total += PyUnicode_GET_LENGTH(text)
+            total += self.most_bytes(text)
         self.mask = 15
         while self.mask < <uint64_t>self.n_tokens * 2:
             self.mask = self.mask * 2 + 1
@@ -158,6 +143,8 @@ cdef class Spelled:
         for text, token_id in vocab.items():
             size = self.unspell(text, 0, self.data + at, NONE)
             if size <= 0:
+                if self.may_spell_nothing(text):
+                    continue
                 return False
             hashed = cbpe_hash(self.data + at, size, self.seed)
             slot = self.slot_of(self.data + at, size, hashed)
@@ -172,14 +159,12 @@ cdef class Spelled:
             number += 1
             if not number & SIGNALS:
                 PyErr_CheckSignals()
+        self.n_tokens = number
         return True
 
     cdef bint take_merges(self, list merges) except -1:
-        """Enter all merges: whether each is of two tokens to a token, and none given twice."""
         cdef size_t n = self.n_merges + <size_t>1
-        cdef uint32_t number, other
-        cdef Py_ssize_t left, right
-        cdef str first, second
+        cdef uint32_t number
         self.left = <uint32_t *>malloc(n * sizeof(uint32_t))
         self.right = <uint32_t *>malloc(n * sizeof(uint32_t))
         self.joined = <uint32_t *>malloc(n * sizeof(uint32_t))
@@ -189,35 +174,88 @@ cdef class Spelled:
                 or self.first == NULL):
             raise MemoryError
         memset(self.first, 0xFF, (<size_t>self.n_tokens + 1) * sizeof(uint32_t))
-        for number in range(self.n_merges):
-            merge = merges[number]
-            if type(merge) is str:
-                first = second = <str>merge
-                self.make_room(PyUnicode_GET_LENGTH(first))
-                left = self.unspell(first, 0, self.room, SPACE)
-                right = self.unspell(first, left + 1, self.room + left, NONE) if left > 0 else -1
-            else:
-                first, second = merge
-                self.make_room(PyUnicode_GET_LENGTH(first) + PyUnicode_GET_LENGTH(second))
-                left = self.unspell(first, 0, self.room, NONE)
-                right = self.unspell(second, 0, self.room + left, NONE) if left > 0 else -1
-            if right <= 0:
+        for number in range(0, self.n_merges, AHEAD):
+            if not self.take_some_merges(merges, number, min(self.n_merges - number, <uint32_t>AHEAD)):
                 return False
-            self.left[number] = self.find(self.room, left)
-            self.right[number] = self.find(self.room + left, right)
-            self.joined[number] = self.find(self.room, left + right)
-            if self.left[number] == NONE or self.right[number] == NONE or self.joined[number] == NONE:
+            PyErr_CheckSignals()
+        return True
+
+    cdef bint take_some_merges(self, list merges, uint32_t first, uint32_t n) except -1:
+        """Enter n merges from number `first` on. What they need of the tables comes from all over the memory: it is
+        asked for some time before."""
+        cdef Coming coming[AHEAD]
+        cdef Coming *one
+        cdef Py_ssize_t used = 0
+        cdef uint32_t i, token
+        for i in range(n):
+            one = &coming[i]
+            one.start = used
+            if not self.unspell_merge(merges[first + i], one):
                 return False
-            # Two merges of the same tokens make the same token.
-            other = self.first[self.joined[number]]
-            self.before[number] = other
-            while other != NONE:
-                if self.left[other] == self.left[number]:
-                    return False
-                other = self.before[other]
-            self.first[self.joined[number]] = number
-            if not number & SIGNALS:
-                PyErr_CheckSignals()
+            used += one.left + one.right
+            one.left_hash = cbpe_hash(self.room + one.start, one.left, self.seed)
+            one.right_hash = cbpe_hash(self.room + one.start + one.left, one.right, self.seed)
+            cbpe_prefetch(self.slots + (one.left_hash & self.mask))
+            cbpe_prefetch(self.slots + (one.right_hash & self.mask))
+        for i in range(2 * n):
+            one = &coming[i >> 1]
+            token = <uint32_t>self.slots[(one.right_hash if i & 1 else one.left_hash) & self.mask]
+            cbpe_prefetch(self.offsets + token)
+        for i in range(2 * n):
+            one = &coming[i >> 1]
+            token = <uint32_t>self.slots[(one.right_hash if i & 1 else one.left_hash) & self.mask]
+            if token:
+                cbpe_prefetch(self.data + self.offsets[token - 1])
+        for i in range(n):
+            if not self.take_merge(first + i, &coming[i]):
+                return False
+        return True
+
+    cdef bint unspell_merge(self, merge, Coming *one) except -1:
+        """Write the bytes of the two tokens of a merge into the room, where they are to start: whether there are
+        such."""
+        cdef Py_ssize_t left, right
+        cdef str before, after
+        if type(merge) is str:
+            before = <str>merge
+            self.make_room(one.start + self.most_bytes(before))
+            left = self.unspell(before, 0, self.room + one.start, SPACE)
+            right = self.unspell(before, self.n_read + 1, self.room + one.start + left, NONE) if left > 0 else -1
+        else:
+            before, after = merge
+            self.make_room(one.start + self.most_bytes(before) + self.most_bytes(after))
+            left = self.unspell(before, 0, self.room + one.start, NONE)
+            right = self.unspell(after, 0, self.room + one.start + left, NONE) if left > 0 else -1
+        one.left, one.right = left, right
+        return right > 0
+
+    cdef bint take_merge(self, uint32_t number, const Coming *one) noexcept nogil:
+        """Enter a merge: whether it is of two tokens to a token, and not given before."""
+        cdef const uint8_t *both = self.room + one.start
+        cdef uint64_t left = self.slots[self.slot_of(both, one.left, one.left_hash)]
+        cdef uint64_t right = self.slots[self.slot_of(both + one.left, one.right, one.right_hash)]
+        cdef uint64_t size = one.left + one.right
+        cdef uint32_t joined = NONE, other, guess
+        # Most files have merges and tokens in the same order.
+        for guess in range(self.expected, min(self.expected + 2, self.n_tokens)):
+            if self.offsets[guess + 1] - self.offsets[guess] == size:
+                if memcmp(self.data + self.offsets[guess], both, size) == 0:
+                    joined = guess
+                    break
+        if joined == NONE:
+            joined = self.find(both, size)
+        if left == 0 or right == 0 or joined == NONE:
+            return False
+        self.expected = joined
+        self.left[number], self.right[number], self.joined[number] = <uint32_t>left - 1, <uint32_t>right - 1, joined
+        # Two merges of the same tokens make the same token.
+        other = self.first[joined]
+        self.before[number] = other
+        while other != NONE:
+            if self.left[other] == self.left[number]:
+                return False
+            other = self.before[other]
+        self.first[joined] = number
         return True
 
     cdef int make_room(self, Py_ssize_t size) except -1:
@@ -228,7 +266,6 @@ cdef class Spelled:
         return 0
 
     cdef uint32_t *shortest_first(self, uint32_t *n) except NULL:
-        """The tokens that merges make, the shortest first; the caller frees them."""
         cdef uint64_t size, longest = 0, at = 0, count
         cdef uint32_t number
         for number in range(self.n_tokens):
@@ -254,21 +291,16 @@ cdef class Spelled:
         n[0] = <uint32_t>at
         return ordered
 
-    cdef inline uint32_t token_of(self, uint32_t symbol) noexcept nogil:
-        """The token of a symbol: a byte, or 256 + the number of a merge."""
+    cdef uint32_t token_of(self, uint32_t symbol) noexcept nogil:
         return self.singles[symbol] if symbol < 256 else self.joined[symbol - 256]
 
     cdef uint32_t merge_of(self, uint32_t token, uint32_t left, uint32_t right) noexcept nogil:
-        """The merge of these two tokens to that one, or NONE."""
         cdef uint32_t merge = self.first[token]
         while merge != NONE and (self.left[merge] != left or self.right[merge] != right):
             merge = self.before[merge]
         return merge
 
-    cdef int find_parts(self, uint32_t *lefts, uint32_t *rights) except -1:
-        """For each merge that can happen, the symbols that it is of, 256 + the number of a merge (merge_lists.pyx says
-        which can happen)."""
-        cdef LastParts known = LastParts(self.n_merges)
+    cdef int find_parts(self, LastParts known, uint32_t base, uint32_t *lefts, uint32_t *rights) except -1:
         cdef uint32_t n = 0, i, token, merge, left, right
         cdef uint32_t *ordered = self.shortest_first(&n)
         try:
@@ -280,7 +312,7 @@ cdef class Spelled:
                     continue
                 merge = self.merge_of(token, self.token_of(left), self.token_of(right))
                 if merge != NONE:
-                    known.add(left, right, 256 + merge)
+                    known.add(left, right, base + merge)
                     lefts[merge], rights[merge] = left, right
         finally:
             free(ordered)
@@ -300,7 +332,7 @@ cdef class Spelled:
             if lefts == NULL or rights == NULL or symbols == NULL or ids == NULL or made == NULL:
                 raise MemoryError
             memset(lefts, 0xFF, n * sizeof(uint32_t))
-            self.find_parts(lefts, rights)
+            self.find_parts(LastParts(self.n_merges), 256, lefts, rights)
             for number in range(256):
                 token = self.singles[number]
                 ids[number] = NONE

@@ -242,6 +242,16 @@ cdef class Vocabulary:
         found = {v.ids[index]: self.spell(index) for index in range(v.n_symbols, v.n_tokens)}
         return dict(sorted(found.items()))
 
+    def single_bytes(self):
+        """The tokens of one byte: list of (byte, id, whether it is what merging begins with)."""
+        cdef VocabTables *v = &self.tables
+        cdef uint32_t i
+        found = [(v.bytes[v.offsets[i]], v.ids[i], True) for i in range(256) if v.ids[i] != NONE]
+        return found + [
+            (v.bytes[v.offsets[i]], v.ids[i], False)
+            for i in range(v.n_symbols, v.n_tokens) if v.offsets[i + 1] - v.offsets[i] == 1
+        ]
+
     def pack(self):
         """The vocabulary as bytes, the same for the same vocabulary on every machine.
 

@@ -111,8 +111,7 @@ def read_over_characters(content: dict[str, Any]) -> Parts:
     processing: dict[str, Any] = {}
     steps, settings = read_characters(content)
     # What has been read of the model by now is not asked about again.
-    vocab, listed, _ = read_model({**content["model"], "unk_token": None, "byte_fallback": False})
-    merges = [pair_of_merge(merge, i) for i, merge in enumerate(listed)]
+    vocab, merges, _ = read_model({**content["model"], "unk_token": None, "byte_fallback": False})
     normalizer = read_normalizer({"type": "Sequence", "normalizers": [step for _, step in steps]})
     if normalizer is not None:
         processing["normalizer"] = normalizer

@@ -30,16 +30,18 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from cbpe._core.splitting.bonds import Bonds
     from cbpe._core.text.special import SpecialTokens
     from cbpe._core.vocabulary.vocabulary import Vocabulary
     from cbpe.tokenizers.hugging_face import Stretches
 
 __all__ = ["SentencePieceTokenizer"]
 
-# A word with the spaces before it, for vocabularies none of whose tokens has a space after another character.
+# A word with the spaces before it, for vocabularies no merge of which joins a space to another character before it.
 WORDS = r" *[^ ]+| +"
 WORDS_OF_MARKS = r" [^ ]*|[^ ]+"  # where each mark begins a piece
-MAX_ENDINGS = 64  # characters before a space within tokens: with more, cutting there is not worth it
+SPACE = ord(" ")
+MAX_ENDINGS = 64  # characters that merges join to a space: with more, cutting there is not worth it
 
 
 @public
@@ -183,8 +185,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         # Every id of these has its text in the bytes that are decoded.
         self._odd_texts = [text.encode() for text, token_id in special.items() if token_id in odd]
         self._byte_ids = byte_ids(vocabulary) if self._characters["byte_fallback"] else {}
-        pattern = self.pattern or safe_pattern(vocabulary, self._characters["spaces"])
-        splitter = Splitter(pattern, bonds=bonds_of(vocabulary, self._characters["split"]))
+        bonds = bonds_of(vocabulary, self._characters["split"])
+        splitter = Splitter(self.pattern or safe_pattern(bonds, self._characters["spaces"]), bonds=bonds)
         self._use(vocabulary, splitter, self.special_tokens)
 
     def _processing(self) -> dict[str, Any]:
@@ -364,24 +366,19 @@ def control_texts(special: Mapping[str, int], owner: Mapping[str, Any], unknown:
 
 def byte_ids(vocabulary: Vocabulary) -> dict[int, int]:
     """The byte tokens of a vocabulary with one for every byte: id -> byte."""
-    found: dict[int, int] = {}
-    single = {token_id: token for token_id, token in vocabulary.tokens().items() if len(token) == 1}
-    unmerged = vocabulary.unmerged()
+    single = vocabulary.single_bytes()
     # An ASCII character may have a token of its own, which merges. What is left is for the byte.
-    twice = {token for token_id, token in single.items() if token_id in unmerged}
-    for token_id, token in single.items():
-        if token_id in unmerged or token not in twice:
-            found[token_id] = token[0]
-    return found
+    twice = {byte for byte, _, merges in single if not merges}
+    return {token_id: byte for byte, token_id, merges in single if not merges or byte not in twice}
 
 
-def safe_pattern(vocabulary: Vocabulary, spaces: str | None) -> str | None:
-    """A pattern that cuts a text at spaces where no token reaches over the place, so that cutting changes nothing; None
+def safe_pattern(bonds: Bonds, spaces: str | None) -> str | None:
+    """A pattern that cuts a text at spaces where no merge reaches over the place, so that cutting changes nothing; None
     where there is none."""
-    if spaces is None:
+    if spaces is None or bonds.known is not None:
         return None
-    joined = b"\0".join(vocabulary.tokens().values()).decode("utf-8", "ignore")
-    before = {*re.findall("[^ \0](?= )", joined)}
+    before = {chr(pair >> 32) for pair in array("Q", bonds.pairs) if pair & 0xFFFFFFFF == SPACE}
+    before.discard(" ")
     if not before:
         return WORDS
     if len(before) > MAX_ENDINGS:

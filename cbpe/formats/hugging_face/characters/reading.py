@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from cbpe._core.conversion.characters import vocabulary_of_characters
+from cbpe._core.conversion.spelled_characters import resolve_characters
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.hugging_face.characters.settings import checked_characters
 from cbpe.formats.hugging_face.characters.steps import (
@@ -13,6 +14,7 @@ from cbpe.formats.hugging_face.characters.steps import (
     read_characters_normalizer,
     read_characters_pre_tokenizer,
 )
+from cbpe.formats.hugging_face.model import pair_of_merge
 from cbpe.formats.hugging_face.values import flag, refuse
 from cbpe.text.byte_tokens import byte_of, byte_token
 from cbpe.text.spaces import MARK, with_spaces
@@ -71,15 +73,30 @@ def read_characters(content: dict[str, Any]) -> tuple[list[tuple[str, Any]], dic
 
 def vocabulary_over_characters(
     vocab: dict[str, int],
-    merges: list[tuple[str, str]],
-    added_tokens: Iterable[str],
+    merges: list[Any],
+    added_tokens: Collection[str],
     settings: dict[str, Any],
 ) -> Vocabulary:
-    """The vocabulary of such a model. ValueError for one that cannot be kept exactly."""
-    merged = {text for left, right in merges for text in (left, right, left + right)}
+    """The vocabulary of such a model, whose merges are as in the file. ValueError for one that cannot be kept
+    exactly."""
     fallback, unknown = settings["byte_fallback"], settings["unk_token"]
     if unknown is not None and unknown not in vocab:
         refuse("model.unk_token", unknown, "there is no such token in model.vocab")
+    spaces = settings["spaces"] is not None
+    byte_texts = [*map(byte_token, range(256))] if fallback else []
+    stands_for_unknown = None if fallback or unknown is None else vocab[unknown]
+    options = (stands_for_unknown, settings["fuse_unk"] and stands_for_unknown is not None)
+    if all(text in vocab for text in [*byte_texts, *([MARK] if spaces and fallback else [])]):
+        byte_ids = [vocab[text] for text in byte_texts] if fallback else None
+        ordinary = dict(vocab) if fallback else vocab
+        for text in byte_texts:
+            del ordinary[text]
+        resolved = resolve_characters(ordinary, merges, spaces, frozenset(added_tokens), unknown)
+        if resolved is not None:
+            return resolved.vocabulary_of_characters(byte_ids, *options)
+    # The slower way says what is wrong.
+    pairs = [pair_of_merge(merge, i) for i, merge in enumerate(merges)]
+    merged = {text for left, right in pairs for text in (left, right, left + right)}
     left_out = {text for text in added_tokens if text not in merged}
     ids: dict[bytes, int] = {}
     for text, token_id in vocab.items():
@@ -88,21 +105,21 @@ def vocabulary_over_characters(
                 raise ValueError(f"model.merges makes {text!r}, which is the token of a byte")
         elif text not in left_out:
             ids[spelled(text, settings)] = token_id
-    byte_ids = [vocab[text] for text in map(byte_token, range(256)) if text in vocab] if fallback else []
-    if fallback and len(byte_ids) < 256:
-        missing = next(text for text in map(byte_token, range(256)) if text not in vocab)
-        refuse("model.byte_fallback", True, f"it takes a token for each byte, and there is none for {missing!r}")
-    if fallback and settings["spaces"] is not None and MARK not in vocab:
-        refuse("model.byte_fallback", True, f"spaces would become the bytes of a mark, as there is no token {MARK!r}")
+    byte_ids = bytes_of_fallback(vocab, spaces) if fallback else None
     if unknown is not None and unknown in merged:
         raise ValueError(f"model.merges makes {unknown!r}, which is the unknown token")
-    return vocabulary_of_characters(
-        ids,
-        [(spelled(left, settings), spelled(right, settings)) for left, right in merges],
-        byte_ids if fallback else None,
-        None if fallback or unknown is None else vocab[unknown],
-        settings["fuse_unk"] and not fallback and unknown is not None,
-    )
+    listed = [(spelled(left, settings), spelled(right, settings)) for left, right in pairs]
+    return vocabulary_of_characters(ids, listed, byte_ids, *options)
+
+
+def bytes_of_fallback(vocab: dict[str, int], marks: bool) -> list[int]:
+    """The ids of the byte tokens. ValueError where one is missing that a text may need."""
+    missing = next((text for text in map(byte_token, range(256)) if text not in vocab), None)
+    if missing is not None:
+        refuse("model.byte_fallback", True, f"it takes a token for each byte, and there is none for {missing!r}")
+    if marks and MARK not in vocab:
+        refuse("model.byte_fallback", True, f"spaces would become the bytes of a mark, as there is no token {MARK!r}")
+    return [vocab[text] for text in map(byte_token, range(256))]
 
 
 def spelled(text: str, settings: dict[str, Any]) -> bytes:
