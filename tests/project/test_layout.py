@@ -67,7 +67,9 @@ def functions_of_python(text):
             yield node.name, len(lines)
 
 
-HEAD_OF_CYTHON = re.compile(r"^( *)(?:def|cdef|cpdef)\b[^\n=]*?(\w+)\(.*?\)[^\n()]*:[^\n]*$", re.MULTILINE | re.DOTALL)
+HEAD_OF_CYTHON = re.compile(
+    r"^( *)(?:def|cdef(?! class)|cpdef)\b[^\n=]*?(\w+)\(.*?\)[^\n()]*:[^\n]*$", re.MULTILINE | re.DOTALL
+)
 
 
 def functions_of_cython(text):
@@ -120,12 +122,17 @@ cdef class A:
         return f(1)
 
     cdef int n
+
+
+cdef class B(A):
+    def h(self):
+        return 1
 """
 
 
 def test_the_lines_of_a_function_are_counted_without_words_about_it():
     assert list(functions_of_python(PYTHON)) == [("f", 5), ("g", 1)]
-    assert list(functions_of_cython(CYTHON)) == [("f", 6), ("g", 2)]
+    assert list(functions_of_cython(CYTHON)) == [("f", 6), ("g", 2), ("h", 2)]
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.suffix in (".py", ".pyx")], ids=place)

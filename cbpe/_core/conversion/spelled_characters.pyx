@@ -136,13 +136,26 @@ cdef class SpelledCharacters(Spelled):
             self.whole[i] = number
         return found
 
+    cdef list ids_of_bytes(self, byte_ids, list more):
+        """The ids of the 256 bytes: of ASCII characters where these have a token, and then the token of the byte is one
+        more."""
+        cdef uint32_t i, token
+        cdef list found = []
+        for i in range(256):
+            token = self.singles[i]
+            fallback = NONE if byte_ids is None else byte_ids[i]
+            if token != NONE and byte_ids is not None:
+                more.append((fallback, bytes([i])))
+            found.append(self.ids[token] if token != NONE else fallback)
+        return found
+
     def vocabulary_of_characters(self, byte_ids, unknown, bint fuses_unknown):
         """The Vocabulary; the arguments are those of vocabulary_of_characters in characters.pyx."""
         cdef size_t n = self.n_merges + <size_t>1
         cdef uint32_t number, n_made = 0, base, token, i
         cdef Spellings spelled
         cdef LastParts known
-        cdef list more = [], by_byte = []
+        cdef list more = []
         cdef uint32_t *lefts = <uint32_t *>malloc(n * sizeof(uint32_t))
         cdef uint32_t *rights = <uint32_t *>malloc(n * sizeof(uint32_t))
         cdef uint32_t *symbols = <uint32_t *>malloc(n * sizeof(uint32_t))
@@ -171,12 +184,7 @@ cdef class SpelledCharacters(Spelled):
                     lefts[n_made] = lefts[number] if lefts[number] < base else symbols[lefts[number] - base]
                     rights[n_made] = rights[number] if rights[number] < base else symbols[rights[number] - base]
                     n_made += 1
-            for i in range(256):
-                token = self.singles[i]
-                fallback = NONE if byte_ids is None else byte_ids[i]
-                if token != NONE and byte_ids is not None:
-                    more.append((fallback, bytes([i])))
-                by_byte.append(self.ids[token] if token != NONE else fallback)
+            by_byte = self.ids_of_bytes(byte_ids, more)
             for token in range(self.n_tokens):
                 if not (made[token] or self.left_out[token] or self.is_character(token)):
                     more.append((self.ids[token], self.token(token)))
