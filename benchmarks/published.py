@@ -1,6 +1,7 @@
-"""Encoding with published tokenizers, beside gigatoken, which reads the same files.
+"""Encoding with published tokenizers, beside gigatoken or tokenizers, which read the same files.
 
     python benchmarks/published.py llama2.json gemma3.json --corpora FOLDER [--rounds 3] [--megabytes 20]
+    python benchmarks/published.py clip_base.json --beside tokenizers --corpora FOLDER [--megabytes 4]
 
 FOLDER is compare.py's. Each figure is of a process of its own, on one core, by processor time: the first pass over a
 corpus, and the best of three later ones; medians over the rounds, in which the two take turns. Their ids are compared.
@@ -21,7 +22,7 @@ from processes import keep_to_cores
 from rich.console import Console
 from rich.table import Table
 
-PEERS = ("cbpe", "gigatoken")
+PEERS = ("gigatoken", "tokenizers")
 LATER_PASSES = 3
 
 
@@ -30,16 +31,17 @@ def main(arguments=None):
     if options.peer:
         return print(json.dumps(measured(options.peer, options.files[0], options.text, options.megabytes)))
     paths = corpora.find_all(options.corpora, set(options.corpus))
-    table = Table("file", "corpus", *PEERS, "ratio", title="MB/s, first / repeated")
+    peers = ("cbpe", options.beside)
+    table = Table("file", "corpus", *peers, "ratio", title="MB/s, first / repeated")
     for file in options.files:
         for name, path in paths.items():
-            found = {peer: [] for peer in PEERS}
+            found = {peer: [] for peer in peers}
             for _ in range(options.rounds):
-                for peer in PEERS:
+                for peer in peers:
                     found[peer].append(in_a_process(peer, file, path, options.megabytes))
             if len({one["ids"] for several in found.values() for one in several}) > 1:
                 sys.exit(f"{file}, {name}: the ids differ, so that their speed does not count")
-            ours, theirs = ([median(found[peer], key) for key in ("first", "again")] for peer in PEERS)
+            ours, theirs = ([median(found[peer], key) for key in ("first", "again")] for peer in peers)
             ratios = " / ".join(f"{a / b:.2f}" for a, b in zip(ours, theirs, strict=True))
             shown = (f"{first:.0f} / {again:.0f}" for first, again in (ours, theirs))
             table.add_row(Path(file).stem, name, *shown, ratios)
@@ -53,7 +55,8 @@ def parse_arguments(arguments):
     parser.add_argument("--corpus", nargs="+", default=corpora.CORPORA, choices=corpora.CORPORA)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--megabytes", type=float, default=20.0, help="of each corpus (default: 20)")
-    parser.add_argument("--peer", choices=PEERS, help=argparse.SUPPRESS)
+    parser.add_argument("--beside", choices=PEERS, default=PEERS[0])
+    parser.add_argument("--peer", choices=("cbpe", *PEERS), help=argparse.SUPPRESS)
     parser.add_argument("--text", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if not options.peer and not options.corpora:
@@ -95,6 +98,12 @@ def encoder(peer, file):
 
         tokenizer = gigatoken.Tokenizer(file)
         return lambda text: numpy.asarray(tokenizer.encode(text))
+    if peer == "tokenizers":
+        import numpy
+        import tokenizers
+
+        judge = tokenizers.Tokenizer.from_file(file)
+        return lambda text: numpy.array(judge.encode(text, add_special_tokens=False).ids, dtype=numpy.uint32)
     import cbpe
 
     tokenizer = cbpe.load(file)

@@ -24,6 +24,7 @@ _HOMES = {
     "TrainingRecord": "cbpe.training.record",
     "VocabularyAnalysis": "cbpe.analysis.vocabulary",
     "WordCounts": "cbpe.corpus.word_counts",
+    "WordTokenizer": "cbpe.tokenizers.characters.words",
     "count_words": "cbpe.corpus.counting",
     "encoding_for_model": "cbpe.tokenizers.registry",
     "encoding_name_for_model": "cbpe.tokenizers.registry",

@@ -12,6 +12,7 @@ from cbpe.formats.minbpe import render_token as render_token
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN as GPT2_SPLIT_PATTERN
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN as GPT4_SPLIT_PATTERN
 from cbpe.tokenizers.characters.sentencepiece import SentencePieceTokenizer as SentencePieceTokenizer
+from cbpe.tokenizers.characters.words import WordTokenizer as WordTokenizer
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer as HuggingFaceTokenizer
 from cbpe.tokenizers.loading import Inspection as Inspection
 from cbpe.tokenizers.loading import from_bpeasy as from_bpeasy
@@ -48,6 +49,7 @@ __all__ = [
     "TrainingRecord",
     "VocabularyAnalysis",
     "WordCounts",
+    "WordTokenizer",
     "count_words",
     "encoding_for_model",
     "encoding_name_for_model",

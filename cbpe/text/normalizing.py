@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from cbpe._core.splitting.split import Splitter
+from cbpe._core.text import changes
+from cbpe.text.normalization.bert import bert_steps
 from cbpe.text.surrogates import without_surrogates
 from cbpe.text.unicode_versions import LATER_LOWERCASE, LATER_THAN_9, MARKS_IN_9_ALONE, WHITE_SPACE
 
@@ -25,13 +28,15 @@ __all__ = ["FORMS", "Normalizer"]
 
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 ASCII = re.compile("[\0-\x7f]")
+LAST_UPPERCASE = 0x1E921
 CHUNK = 2048  # characters that are normalized at a time, or a few more
 # Characters that were seen to change, and what each becomes alone.
 COMMON: dict[Form, dict[str, str]] = {form: {} for form in FORMS}
 MAX_COMMON = 48  # as each is looked for in every chunk
 
 # What these leave as it is, they leave as it is in every part of it, too.
-PARTWISE = frozenset({*FORMS, "Lowercase", "StripAccents"})
+PARTWISE = frozenset({*FORMS, "Lowercase", "StripAccents", "BertNormalizer"})
+SINGLE_SPACES = ({"Regex": r"\s+"}, " ")  # of a Replace
 
 
 class Normalizer:
@@ -44,9 +49,9 @@ class Normalizer:
 
     def __init__(self, steps: Iterable[Mapping[str, Any]]) -> None:
         self.steps = [(step["type"], step_function(step)) for step in steps]
-        replaced = (step["pattern"] for step in steps if step["type"] == "Replace")
+        replaced = (step for step in steps if step["type"] == "Replace")
         self.is_partwise = all(name in PARTWISE or name == "Replace" for name, _ in self.steps) and all(
-            "String" in pattern for pattern in replaced
+            "String" in step["pattern"] or makes_single_spaces(step) for step in replaced
         )
 
     def normalized(self, text: str) -> str:
@@ -77,7 +82,11 @@ def step_function(step: Mapping[str, Any]) -> Callable[[str], str]:
         return partial(strip, left=step["strip_left"], right=step["strip_right"])
     if name == "Prepend":
         return partial(prepend, step["prepend"])
+    if name == "BertNormalizer":
+        return partial(in_turn, bert_steps(step, partial(in_form, "NFD"), lowercase))
     assert name == "Replace", name
+    if makes_single_spaces(step):
+        return changes.with_single_spaces
     if "String" in step["pattern"]:
         return partial(replace_text, step["pattern"]["String"], step["content"])
     return partial(replace_matches, Splitter(step["pattern"]["Regex"]), step["content"])
@@ -94,7 +103,7 @@ def later_than_9() -> re.Pattern[str]:
 def is_normalized(form: Form, text: str) -> bool:
     """Whether it is certain that a form by Unicode 9.0 leaves a text as it is: what a later version does not change, an
     earlier one does not."""
-    return unicodedata.is_normalized(form, text)
+    return text.isascii() or unicodedata.is_normalized(form, text)
 
 
 def in_form(form: Form, text: str) -> str:
@@ -163,21 +172,26 @@ def without_accents(table: Accents, text: str) -> str:
 
 
 @cache
-def later_lowercase() -> tuple[re.Pattern[str], dict[int, int]]:
-    """An expression for upper case that Python may not know, and the table of its lower case."""
-    table = {
-        code_point: lower + code_point - first
-        for first, last, step, lower in LATER_LOWERCASE
-        for code_point in range(first, last + 1, step)
-    }
-    return re.compile(f"[{''.join(map(chr, table))}]"), table
+def lowercase_table() -> bytes:
+    """The lower case of each character by Unicode 17.0, which Python may not know: uint32 for each up to the last that
+    has one, 0 where that is several characters."""
+    alone = [chr(character).lower() for character in range(LAST_UPPERCASE + 1)]
+    table = array("I", [ord(lower) if len(lower) == 1 else 0 for lower in alone])
+    for first, last, step, lower in LATER_LOWERCASE:
+        for character in range(first, last + 1, step):
+            table[character] = lower + character - first
+    return table.tobytes()
 
 
 def lowercase(text: str) -> str:
     """Every character in lower case by Unicode 17.0, whatever stands beside it: a sigma at the end of a word, too."""
-    text = text.replace("\u03a3", "\u03c3").lower()
-    found, table = later_lowercase()
-    return text.translate(table) if not text.isascii() and found.search(text) else text
+    if text.isascii():
+        return text.lower()
+    lower = changes.lowercase(text, lowercase_table())
+    if lower is not None:
+        return lower
+    # Only U+0130 becomes two characters.
+    return "i\u0307".join([changes.lowercase(part, lowercase_table()) or "" for part in text.split("\u0130")])
 
 
 # ---- Other steps
@@ -190,6 +204,16 @@ def strip(text: str, *, left: bool, right: bool) -> str:
 
 def prepend(before: str, text: str) -> str:
     return before + text if text else text
+
+
+def in_turn(functions: Iterable[Callable[[str], str]], text: str) -> str:
+    for function in functions:
+        text = function(text)
+    return text
+
+
+def makes_single_spaces(step: Mapping[str, Any]) -> bool:
+    return (step["pattern"], step["content"]) == SINGLE_SPACES
 
 
 def replace_text(old: str, new: str, text: str) -> str:

@@ -19,6 +19,7 @@ _HOMES = {
     "Encoding": "cbpe.tokenizers.tiktoken",
     "HuggingFaceTokenizer": "cbpe.tokenizers.hugging_face",
     "SentencePieceTokenizer": "cbpe.tokenizers.characters.sentencepiece",
+    "WordTokenizer": "cbpe.tokenizers.characters.words",
 }
 
 

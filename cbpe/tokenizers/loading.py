@@ -48,14 +48,15 @@ def load(
 
     minbpe's .model: a BasicTokenizer, or a RegexTokenizer if it has a split pattern. GPT-2's pair of files, given one
     of them or their folder: a GPT2Tokenizer. Hugging Face's tokenizer.json, given it or its folder: a
-    HuggingFaceTokenizer, or a SentencePieceTokenizer if its model is over characters. llama.cpp's GGUF: the same two.
-    SentencePiece's .model of type BPE, given it or its folder: a SentencePieceTokenizer. Mistral's tekken.json, given
-    it or its folder: an Encoding. tiktoken's .tiktoken, llm.c's gpt2_tokenizer.bin: an Encoding; such files hold ranks
-    and no split pattern, and only for them are `pattern` (the split pattern), `special_tokens` (by default the file's,
-    or those of a tokenizer_config.json beside it, or none) and `name` (the file's by default). The files that OpenAI
-    publishes, Llama 3's, and llm.c's of GPT-2, are known by their SHA-256. If a tokenizer_config.json beside it names
-    a class that is known (Kimi's, Qwen's), the file or its folder gives a HuggingFaceTokenizer that does what this
-    class does.
+    HuggingFaceTokenizer, a SentencePieceTokenizer if its model is over characters with marks for spaces, or a
+    WordTokenizer if its tokens are marked where words begin or end, or are of characters without such marks.
+    llama.cpp's GGUF: one of the first two. SentencePiece's .model of type BPE, given it or its folder: a
+    SentencePieceTokenizer. Mistral's tekken.json, given it or its folder: an Encoding. tiktoken's .tiktoken,
+    llm.c's gpt2_tokenizer.bin: an Encoding; such files hold ranks and no split pattern, and only for them are
+    `pattern` (the split pattern), `special_tokens` (by default the file's, or those of a tokenizer_config.json
+    beside it, or none) and `name` (the file's by default). The files that OpenAI publishes, Llama 3's, and llm.c's
+    of GPT-2, are known by their SHA-256. If a tokenizer_config.json beside it names a class that is known (Kimi's,
+    Qwen's), the file or its folder gives a HuggingFaceTokenizer that does what this class does.
 
     ValueError, with the file named, for what is no whole and valid file of a known format, or not what a published copy
     says of it; OSError where it cannot be read; LookupError for a version that a published copy does not have.

@@ -24,6 +24,8 @@ def problem_with(vocabulary: Vocabulary) -> str | None:
     token, a merge makes each other token, and no merge is made of a later one; by ranks, the bytes of each token merge
     to it.
     """
+    if vocabulary.prefix or vocabulary.suffix:
+        return "it has other tokens where words begin or end, and training has not"
     if vocabulary.characters:
         return "it is over characters, and training is over bytes"
     unmerged = vocabulary.unmerged()

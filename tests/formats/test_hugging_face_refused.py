@@ -56,7 +56,7 @@ REFUSED = {
     "a strip without its sides": ({"normalizer": {"type": "Strip"}}, "normalizer has no 'strip_left'"),
     "no pre-tokenizer": ({"pre_tokenizer": None}, "pre_tokenizer is null: only byte-level BPE is supported"),
     "another pre-tokenizer": (
-        {"pre_tokenizer": sequence({"type": "BertPreTokenizer"}, BYTE_LEVEL)},
+        {"pre_tokenizer": sequence({"type": "UnicodeScripts"}, BYTE_LEVEL)},
         r"pretokenizers\[0\] is .*before ByteLevel, only Split, Digits, Punctuation",
     ),
     "a step after ByteLevel": (
@@ -121,8 +121,6 @@ REFUSED = {
         for kind in ("Unigram", "WordPiece", "WordLevel")
     },
     "dropout": ({"model": {"dropout": 0.1}}, "model.dropout is 0.1: set it to null"),
-    "a prefix": ({"model": {"continuing_subword_prefix": "##"}}, 'model.continuing_subword_prefix is "##"'),
-    "a suffix": ({"model": {"end_of_word_suffix": "</w>"}}, 'model.end_of_word_suffix is "</w>"'),
     "a model's unknown field": ({"model": {"vocabulary": {}}}, "model has a 'vocabulary', which is not known"),
     "a merge of what is no token": ({"model": {"merges": ["x y"]}}, r"model.merges\[0\] needs the token 'xy'"),
     "a merge that is no pair": ({"model": {"merges": ["t h", "x"]}}, r"model.merges\[1\] is \"x\": two tokens"),

@@ -27,6 +27,7 @@ PUBLIC_NAMES = [
     "TrainingRecord",
     "VocabularyAnalysis",
     "WordCounts",
+    "WordTokenizer",
     "count_words",
     "encoding_for_model",
     "encoding_name_for_model",

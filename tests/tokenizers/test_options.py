@@ -34,6 +34,7 @@ DEFAULTS = {
     "Encoding": (frozenset(), "all"),
     "HuggingFaceTokenizer": ("all", ()),
     "SentencePieceTokenizer": ("all", ()),
+    "WordTokenizer": ("all", ()),
 }
 BESIDES = {"encode_with_unstable"}  # of an Encoding alone
 
@@ -105,8 +106,9 @@ def without_templates():
 
 
 def test_without_a_template_either_value_gives_the_same(without_templates):
-    # Over characters there is no dropout; tests/formats/test_characters.py has either value.
-    assert {type(tok).__name__ for tok in without_templates} == set(DEFAULTS) - {"SentencePieceTokenizer"}
+    # These have no dropout; tests/formats/test_characters.py and test_words.py have either value.
+    others = {"SentencePieceTokenizer", "WordTokenizer"}
+    assert {type(tok).__name__ for tok in without_templates} == set(DEFAULTS) - others
     for tok in without_templates:
         plain = encoded(tok, "the cat sat")
         assert set(plain) == set(LIKE_ENCODE)

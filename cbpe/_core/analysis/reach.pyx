@@ -16,7 +16,7 @@ from cbpe._core.splitting.automaton cimport BOUNDARY, DEAD, MAX_STATES, START, S
 from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES
 from cbpe._core.splitting.split cimport Splitter, SplitTables
 from cbpe._core.text.utf8 cimport character_size, read_character
-from cbpe._core.vocabulary.tables cimport NONE, VocabTables
+from cbpe._core.vocabulary.tables cimport BEGIN, NONE, VocabTables, text_size
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
 cdef enum:
@@ -153,7 +153,7 @@ def judge(Vocabulary vocabulary not None, Splitter splitter):
         Verdicts verdicts = Verdicts()
         States anywhere
         MergeRoom room
-        Token token, characters
+        Token token, inner, characters
         uint32_t token_id, index
         uint32_t *left = room_for_longest(v)
         Py_ssize_t n_left
@@ -170,8 +170,11 @@ def judge(Vocabulary vocabulary not None, Splitter splitter):
                 PyErr_CheckSignals()
             token.bytes = v.bytes + v.offsets[index]
             token.size = v.offsets[index + 1] - v.offsets[index]
-            characters = token
-            kind = find_characters(token, &characters)
+            inner = token       # without what marks the beginning and the end of a piece
+            inner.bytes += index >= 256 and v.begins and token.bytes[0] == BEGIN
+            inner.size = text_size(v, index)
+            characters = inner
+            kind = find_characters(inner, &characters)
             if kind == NO_PART:
                 verdicts.impossible_bytes.append(token_id)
             elif kind == PART:

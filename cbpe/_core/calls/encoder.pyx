@@ -254,6 +254,8 @@ cdef class Encoder:
         cdef Engine engine = self.installed()
         cdef Dropout dropout
         cdef Workspace *work = NULL
+        if engine.table.marked != NULL:
+            raise ValueError("no dropout where tokens at the beginning or the end of a word differ: merges tell that")
         open_dropout(&dropout, probability, seed, engine.seed)
         try:
             work = encoded(engine, text, allowed, forbidden, False, &dropout)

@@ -139,7 +139,8 @@ cdef class Engine:
         if status == NO_MEMORY:
             raise MemoryError("no memory for the tokens of this text")
         if status == NO_TOKEN:
-            raise KeyError(f"the byte 0x{work.byte:02x} has no token in this vocabulary")
+            where = " at its place in a word" if self.table.marked != NULL else ""
+            raise KeyError(f"the byte 0x{work.byte:02x} has no token in this vocabulary{where}")
         cbpe_raised()
         raise RuntimeError("encoding was stopped")
 

@@ -11,6 +11,7 @@ from cbpe._core.calls.engine cimport Engine
 from cbpe._core.calls.join cimport append_checked
 from cbpe._core.decoding.decode cimport FAR, ByteBuffer, DecodeSlot, append_token, reserve_bytes
 from cbpe._core.encoding.places cimport Jump
+from cbpe._core.vocabulary.tables cimport NONE, text_size
 
 cdef extern from "Python.h":
     void PyObject_GC_Track(PyObject *o)
@@ -29,8 +30,11 @@ cdef inline Py_ssize_t count_characters(const uint8_t *text, Py_ssize_t size) no
 
 
 cdef inline Py_ssize_t token_size(const DecodeTable *table, uint32_t token_id) noexcept nogil:
+    """How many bytes of text a token has."""
     cdef const DecodeSlot *slot = table.slots + token_id
     cdef uint32_t size
+    if table.marked != NULL and token_id < table.marked.n_ids and table.marked.indices[token_id] != NONE:
+        return text_size(table.marked, table.marked.indices[token_id])
     if slot.size != FAR:
         return slot.size
     memcpy(&size, slot.bytes + 8, sizeof(size))

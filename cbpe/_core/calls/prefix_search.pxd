@@ -4,8 +4,15 @@ from libc.stdint cimport uint8_t
 
 from cbpe._core.calls.engine cimport Engine
 from cbpe._core.encoding.encode cimport Workspace
+from cbpe._core.merging.merge cimport fits_walking
 from cbpe._core.merging.prefixes cimport PrefixCounts
 from cbpe._core.splitting.prefixes cimport PrefixEnds
+from cbpe._core.vocabulary.tables cimport VocabTables
+
+
+# Whether one pass tells how many tokens each prefix of a piece has: not where tokens at its end differ.
+cdef inline bint counts_prefixes(const VocabTables *v) noexcept nogil:
+    return fits_walking(v) and not (v.begins or v.ends)
 
 
 cdef enum TaskKind:

@@ -8,8 +8,8 @@ prefix that it finds is the answer. It tries few prefixes, as most tasks end whe
 
 Where the first piece may be long, such as a run of one character, one pass of the automaton tells where it ends for
 each prefix (splitting/prefixes.pyx), and one pass of the counter how many tokens it has (merging/prefixes.pyx). The
-counter's tables would take too much memory for vocabularies whose tokens have more than 16 MB together: there the
-search tries one prefix after the other.
+counter's tables would take too much memory for vocabularies whose tokens have more than 16 MB together, and it does not
+know the other tokens that a vocabulary may have where a word ends: there the search tries one prefix after the other.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -17,7 +17,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
 from cbpe._core.encoding.encode cimport MORE, EncodeStatus, encode_piece, encode_slice, tidy_workspace
-from cbpe._core.merging.merge cimport check_merged, fits_walking
+from cbpe._core.merging.merge cimport check_merged
 from cbpe._core.merging.prefixes cimport count_prefixes, free_prefix_counts
 from cbpe._core.splitting.prefixes cimport First, PrefixRun, free_prefix_ends, prefix_ends, settle_first
 from cbpe._core.splitting.split cimport Reading, read_from
@@ -166,7 +166,7 @@ cdef class PrefixSearch:
             k -= 1
             if k < task.low:
                 return -1
-        if fits_walking(v):
+        if counts_prefixes(v):
             return self.longest_counted(task, largest)
         for k in range(min(largest, task.start + task.budget * <Py_ssize_t>v.longest), task.low - 1, -1):
             if self.is_whole(task, k):

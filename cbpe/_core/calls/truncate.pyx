@@ -11,10 +11,9 @@ from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR, PyUnicod
 from libc.stdint cimport uint8_t, uint32_t
 
 from cbpe._core.calls.engine cimport Engine, refuse_special
-from cbpe._core.calls.prefix_search cimport PrefixSearch
+from cbpe._core.calls.prefix_search cimport PrefixSearch, counts_prefixes
 from cbpe._core.calls.python_prefixes cimport truncate_by_python
 from cbpe._core.encoding.encode cimport MORE, EncodeStatus, Workspace, encode_slice, tidy_workspace
-from cbpe._core.merging.merge cimport fits_walking
 from cbpe._core.splitting.split cimport Reading, read_from
 from cbpe._core.text.special cimport SpecialTokens, next_special
 from cbpe._core.text.utf8 cimport Utf8, character_start, encodable, utf8_of
@@ -93,7 +92,7 @@ cdef class Truncation:
         while True:
             limit = character_start(self.text, self.size, min(self.size, position + window))
             goes_on = self.goes_on or limit < self.size
-            if not halving and not goes_on and fits_walking(&self.engine.vocabulary.tables):
+            if not halving and not goes_on and counts_prefixes(&self.engine.vocabulary.tables):
                 # A long piece, or what may be one, to the end of the text: no need to merge all of it.
                 n = self.search(self.size + 1)
                 if n == self.size:

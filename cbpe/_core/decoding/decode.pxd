@@ -21,6 +21,7 @@ cdef enum:
 cdef struct DecodeTable:
     DecodeSlot *slots
     Py_ssize_t n_slots
+    const VocabTables *marked   # of a vocabulary whose tokens show more than they have of a text; else NULL
 
 
 cdef struct ByteBuffer:

@@ -26,10 +26,13 @@ cdef int open_decode_table(DecodeTable *table, const VocabTables *v, const Speci
     if table.slots == NULL:
         raise MemoryError
     table.n_slots = largest + <Py_ssize_t>1
+    table.marked = v if v.begins or v.ends else NULL
     for i in range(v.n_ids):
         index = v.indices[i]
         if index != NONE:
-            fill_slot(table.slots + i, v.bytes + v.offsets[index], v.offsets[index + 1] - v.offsets[index])
+            fill_slot(
+                table.slots + i, v.shown + v.shown_offsets[index], v.shown_offsets[index + 1] - v.shown_offsets[index]
+            )
     for i in range(s.n):
         # One with the id of a token is a text that is looked for: it is the token's bytes that the id stands for.
         if s.ids[i] <= largest and (s.ids[i] >= v.n_ids or v.indices[s.ids[i]] == NONE):

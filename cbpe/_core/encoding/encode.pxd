@@ -37,6 +37,8 @@ cdef struct Workspace:
     CharacterIds *characters    # by code point below 1 << 16; NULL until a piece is cut
     PieceCache cache
     MergeRoom room
+    uint8_t *marked             # a piece with BEGIN and END
+    Py_ssize_t marked_capacity
     uint32_t *ids               # the token ids of the text so far
     Py_ssize_t n_ids
     Py_ssize_t capacity

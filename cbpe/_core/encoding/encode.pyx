@@ -19,11 +19,12 @@ from cbpe._core.merging.merge cimport NO_ROOM, free_merge_room, merge_piece, pau
 from cbpe._core.splitting.split cimport find_pieces, find_sure_pieces, read_from
 from cbpe._core.text.keys cimport INLINE_BYTES, LONG, make_key, short_hash
 from cbpe._core.text.utf8 cimport character_start
-from cbpe._core.vocabulary.tables cimport NONE
+from cbpe._core.vocabulary.tables cimport BEGIN, END, NONE
 from cbpe._core.vocabulary.words cimport SHORT_WORD, find_short_word, find_word, word_hash
 
 cdef enum:
     BETWEEN_PAUSES = 1 << 20    # bytes of one piece
+    INNER = 0x40                # in keys of parts: they are not merged as a piece of the same bytes would be
     KEPT = 1 << 16              # a workspace gives back larger buffers
 
 
@@ -43,6 +44,7 @@ cdef void free_workspace(Workspace *work) noexcept nogil:
         give_characters(&work.cache, work.characters)
         close_cache(&work.cache)
         free_merge_room(&work.room)
+        free(work.marked)
         free(work.ids)
         free(work)
 
@@ -57,6 +59,10 @@ cdef void tidy_workspace(Workspace *work) noexcept nogil:
         free(work.ids)
         work.ids = NULL
         work.capacity = 0
+    if work.marked_capacity > KEPT:
+        free(work.marked)
+        work.marked = NULL
+        work.marked_capacity = 0
     if work.room.capacity > KEPT or work.room.alive_capacity > KEPT:
         free_merge_room(&work.room)
 
@@ -87,6 +93,13 @@ cdef Py_ssize_t id_bytes(
     cdef uint32_t symbol, at
     for i in range(n):
         written += 1
+        if v.ids[ids[i]] == NONE and is_marked(v):
+            # A character that has a token elsewhere in a piece, or none: bytes do not stand for it.
+            at = v.offsets[ids[i]]
+            missing[0] = v.bytes[at]
+            if missing[0] == BEGIN:
+                missing[0] = v.bytes[at + 1] if v.offsets[ids[i] + 1] > at + 1 else v.bytes[v.offsets[ids[i + 1]]]
+            return -1
         if v.ids[ids[i]] == NONE:
             for at in range(v.offsets[ids[i]], v.offsets[ids[i] + 1]):
                 missing[0] = v.bytes[at]
@@ -107,6 +120,13 @@ cdef Py_ssize_t id_bytes(
     return written
 
 
+cdef inline bint begins_unknown(const VocabTables *v, uint32_t symbol) noexcept nogil:
+    """Whether a symbol without an id is a character, or its first bytes."""
+    if v.begins and symbol == BEGIN or v.ends and symbol == END:
+        return False    # beside a character that is unknown as well
+    return not v.characters or v.bytes[v.offsets[symbol]] & 0xC0 != 0x80
+
+
 cdef Py_ssize_t id_unknown(const VocabTables *v, uint32_t *ids, Py_ssize_t n) noexcept nogil:
     """Turn n symbols into ids, a character without one into the unknown token. Returns how many they are."""
     cdef Py_ssize_t i, written = 0
@@ -116,7 +136,7 @@ cdef Py_ssize_t id_unknown(const VocabTables *v, uint32_t *ids, Py_ssize_t n) no
             ids[written] = v.ids[ids[i]]
             written += 1
             after_unknown = False
-        elif v.bytes[v.offsets[ids[i]]] & 0xC0 != 0x80 and not (after_unknown and v.fuses_unknown):
+        elif begins_unknown(v, ids[i]) and not (after_unknown and v.fuses_unknown):
             ids[written] = v.unknown
             written += 1
             after_unknown = True
@@ -144,10 +164,38 @@ cdef EncodeStatus append_symbols(const VocabTables *v, Workspace *work, Py_ssize
     return DONE
 
 
+cdef inline bint is_marked(const VocabTables *v) noexcept nogil:
+    """Whether tokens at the beginning or the end of a piece differ from those within it."""
+    return v.begins or v.ends
+
+
+cdef EncodeStatus append_marked(
+    const VocabTables *v, Workspace *work, const uint8_t *part, Py_ssize_t size, bint begins, bint ends
+) noexcept nogil:
+    """Merge a part of a piece, which it begins or ends, and append its ids; there is room for `size` + 2 of them."""
+    cdef uint8_t *marked
+    begins, ends = begins and v.begins, ends and v.ends
+    if size + 2 > work.marked_capacity:
+        marked = <uint8_t *>realloc(work.marked, 2 * size + 64)
+        if marked == NULL:
+            return NO_MEMORY
+        work.marked = marked
+        work.marked_capacity = 2 * size + 64
+    marked = work.marked
+    marked[0] = BEGIN
+    memcpy(marked + begins, part, size)
+    marked[begins + size] = END
+    return append_symbols(
+        v, work, merge_piece(v, marked, size + begins + ends, &work.room, work.ids + work.n_ids)
+    )
+
+
 cdef EncodeStatus append_merged(
     const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
 ) noexcept nogil:
-    """Merge a piece and append its ids; there is room for `size` of them."""
+    """Merge a piece and append its ids; there is room for `size` + 2 of them."""
+    if is_marked(v):
+        return append_marked(v, work, piece, size, True, True)
     return append_symbols(v, work, merge_piece(v, piece, size, &work.room, work.ids + work.n_ids))
 
 
@@ -175,7 +223,7 @@ cdef inline void append_word(const VocabTables *v, Workspace *work, uint32_t ind
 cdef EncodeStatus merge_new(
     const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size
 ) noexcept nogil:
-    """Append the ids of a piece that is not in the cache; there is room for `size` of them."""
+    """Append the ids of a piece that is not in the cache; there is room for `size` + 2 of them."""
     cdef uint32_t index
     if v.whole_pieces:
         index = find_word(v, piece, size)
@@ -221,12 +269,39 @@ cdef inline bint copy_known(Workspace *work, const PieceKey *key, const uint8_t 
     return True
 
 
+cdef EncodeStatus append_inner(
+    const VocabTables *v, Workspace *work, const uint8_t *part, Py_ssize_t size
+) noexcept nogil:
+    """Append the ids of a part of a piece, which neither begins nor ends it if that makes a difference."""
+    if is_marked(v):
+        return append_symbols(v, work, merge_piece(v, part, size, &work.room, work.ids + work.n_ids))
+    return merge_new(v, work, part, size)
+
+
+cdef EncodeStatus encode_part(
+    const VocabTables *v, Workspace *work, PieceKey *key, const uint8_t *part, Py_ssize_t size
+) noexcept nogil:
+    """Append the ids of a part as append_inner does, and remember them. `key` is the part's."""
+    cdef Py_ssize_t before = work.n_ids
+    cdef EncodeStatus status
+    if is_marked(v):
+        key.high |= <uint64_t>1 << 40 if key.high >> 56 == LONG else <uint64_t>INNER << 56
+    if copy_known(work, key, part):
+        return DONE
+    if not is_marked(v):
+        return encode_new(v, work, key, part, size)
+    status = append_inner(v, work, part, size)
+    if status == DONE:
+        add_entry(&work.cache, key, part, work.ids + before, work.n_ids - before)
+    return status
+
+
 cdef EncodeStatus encode_character(
     const VocabTables *v, Workspace *work, CharacterIds *known, const uint8_t *piece, Py_ssize_t size
 ) noexcept nogil:
     """Append the ids of one character of up to three bytes, and remember them at its place in the table."""
     cdef Py_ssize_t before = work.n_ids
-    cdef EncodeStatus status = merge_new(v, work, piece, size)
+    cdef EncodeStatus status = append_inner(v, work, piece, size)
     if status == DONE:
         known.n_ids = <uint32_t>(work.n_ids - before)
         memcpy(known.ids, work.ids + before, known.n_ids * sizeof(uint32_t))
@@ -262,7 +337,9 @@ cdef EncodeStatus encode_cut(
             seen = character_start(piece, size, end + BETWEEN_PAUSES)
             end = next_cut(cuts, piece, character_start(piece, size, end - 1), seen, &character)
             character = NO_CHARACTER
-        if character < 1 << 16 and work.characters != NULL:
+        if is_marked(v) and (start == 0 and v.begins or end == size and v.ends):
+            status = append_marked(v, work, piece + start, end - start, start == 0, end == size)
+        elif character < 1 << 16 and work.characters != NULL:
             known = work.characters + character
             if known.n_ids:
                 memcpy(work.ids + work.n_ids, known.ids, INLINE_IDS * sizeof(uint32_t))
@@ -271,8 +348,7 @@ cdef EncodeStatus encode_cut(
                 status = encode_character(v, work, known, piece + start, end - start)
         else:
             make_key(&key, piece + start, end - start, text_end, work.cache.seed)
-            if not copy_known(work, &key, piece + start):
-                status = encode_new(v, work, &key, piece + start, end - start)
+            status = encode_part(v, work, &key, piece + start, end - start)
         start = end
     return status
 

@@ -41,7 +41,7 @@ def bucket_entries(Vocabulary vocabulary not None, uint32_t n_buckets):
         token = vocabulary.spell(index)
         bucket = buckets[crc32(token) & (n_buckets - 1)]
         start = PyByteArray_GET_SIZE(bucket)
-        most = 2 * <Py_ssize_t>(v.offsets[index + 1] - v.offsets[index]) + MOST_NUMBERS
+        most = 2 * <Py_ssize_t>(v.shown_offsets[index + 1] - v.shown_offsets[index]) + MOST_NUMBERS
         PyByteArray_Resize(bucket, start + most)
         out = <uint8_t *>PyByteArray_AS_STRING(bucket) + start
         PyByteArray_Resize(bucket, start + (write_entry(v, index, out) - out))
@@ -54,8 +54,8 @@ cdef uint8_t *write_entry(const VocabTables *v, uint32_t index, uint8_t *out) no
     cdef uint8_t byte
     out[0] = BEGIN
     out += 1
-    for i in range(v.offsets[index], v.offsets[index + 1]):
-        byte = v.bytes[i]
+    for i in range(v.shown_offsets[index], v.shown_offsets[index + 1]):
+        byte = v.shown[i]
         if byte >= ESCAPE:
             out[0] = ESCAPE
             out[1] = byte - ESCAPE

@@ -22,6 +22,12 @@ cdef int fill_bytes(VocabTables *v, list extras, uint64_t most) except -1
 # The number of merges that spell characters. ValueError where they are not what a vocabulary over characters has.
 cdef int check_characters(VocabTables *v) except -1
 
+# The number of merges that spell characters or join BEGIN and END to them. ValueError where these do not come first.
+cdef int check_marked(VocabTables *v) except -1
+
+# The bytes that tokens are shown as. ValueError for more than `most` together.
+cdef int fill_shown(VocabTables *v, bytes prefix, bytes suffix, uint64_t most) except -1
+
 # A copy of n numbers in a buffer of uint32, to be freed. ValueError for any other buffer.
 cdef uint32_t *copy_ids(object values, Py_ssize_t n) except? NULL
 

@@ -12,7 +12,7 @@ from libc.string cimport memcpy, memmove, memset
 
 from cbpe._core.c.allocation cimport cbpe_give_back, cbpe_take_zeroed
 from cbpe._core.text.utf8 cimport character_size
-from cbpe._core.vocabulary.tables cimport NONE, add_pair, find_pair
+from cbpe._core.vocabulary.tables cimport BEGIN, END, NONE, add_pair, find_pair, text_size
 
 cdef enum:
     BYTE_PAIRS = 1 << 16
@@ -206,6 +206,63 @@ cdef int check_characters(VocabTables *v) except -1:
         if (v.ids[symbol] == NONE) == is_whole(v, symbol):
             problem = "has no id" if v.ids[symbol] == NONE else f"has the id {v.ids[symbol]}, and is no character"
             raise ValueError(f"what merge {i} makes {problem}")
+    return 0
+
+
+cdef inline bint is_mark(const VocabTables *v, uint32_t number) noexcept nogil:
+    """Whether a merge joins BEGIN or END to something."""
+    return v.begins and v.left[number] == BEGIN or v.ends and v.right[number] == END
+
+
+cdef int check_marked(VocabTables *v) except -1:
+    cdef uint32_t i, n = v.n_symbols - 256
+    while v.n_spellings < n and (is_mark(v, v.n_spellings) or v.characters and is_spelling(v, 256 + v.n_spellings)):
+        v.n_spellings += 1
+    if not v.monotone:
+        for i in range(v.n_spellings):
+            if v.left[i] >= 256 + i or v.right[i] >= 256 + i:
+                raise ValueError(f"merge {i} spells or marks a character, and is made of a later merge")
+    for i in range(v.n_spellings, n):
+        if is_mark(v, i):
+            raise ValueError(f"merge {i} marks where a piece begins or ends, and comes behind merges of tokens")
+        if NONE in (v.ids[256 + i], v.ids[v.left[i]], v.ids[v.right[i]]):
+            raise ValueError(f"merge {i} is of what has no id, or makes it")
+    return 0
+
+
+cdef int fill_shown(VocabTables *v, bytes prefix, bytes suffix, uint64_t most) except -1:
+    cdef uint32_t index, size, inner
+    cdef uint64_t total = 0, n_prefix = PyBytes_GET_SIZE(prefix), n_suffix = PyBytes_GET_SIZE(suffix)
+    cdef const uint8_t *token
+    cdef uint8_t *to
+    cdef bint begun, ended
+    if not (v.begins or v.ends):
+        v.shown, v.shown_offsets = v.bytes, v.offsets
+        return 0
+    if v.offsets[v.n_tokens] + v.n_tokens * (n_prefix + n_suffix) > most:
+        raise ValueError(f"the vocabulary's tokens have more than {most} bytes together")
+    v.shown_offsets = <uint32_t *>malloc((v.n_tokens + <size_t>1) * sizeof(uint32_t))
+    v.shown = <uint8_t *>malloc(v.offsets[v.n_tokens] + v.n_tokens * (n_prefix + n_suffix))
+    if v.shown == NULL or v.shown_offsets == NULL:
+        raise MemoryError
+    for index in range(v.n_tokens):
+        token = v.bytes + v.offsets[index]
+        size = v.offsets[index + 1] - v.offsets[index]
+        begun = v.begins and index >= 256 and token[0] == BEGIN
+        ended = v.ends and index >= 256 and token[size - 1] == END
+        inner = text_size(v, index)
+        v.shown_offsets[index] = <uint32_t>total
+        to = v.shown + total
+        if v.begins and not begun:
+            memcpy(to, PyBytes_AS_STRING(prefix), n_prefix)
+            to += n_prefix
+        memcpy(to, token + begun, inner)
+        to += inner
+        if ended:
+            memcpy(to, PyBytes_AS_STRING(suffix), n_suffix)
+            to += n_suffix
+        total = to - v.shown
+    v.shown_offsets[v.n_tokens] = <uint32_t>total
     return 0
 
 

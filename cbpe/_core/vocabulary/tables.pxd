@@ -8,6 +8,11 @@ cdef extern from "<stdint.h>" nogil:
     const uint32_t NONE "UINT32_MAX"    # no such token, symbol or id
 
 
+cdef enum:
+    BEGIN = 0xFE                # bytes that are in no UTF-8: what stands before and behind each piece that is merged,
+    END = 0xFF                  # in a vocabulary that tells the beginnings or the ends of pieces
+
+
 cdef struct WordSlot:
     uint64_t low                # the first 8 bytes of a token of up to 11, or the hash of a longer one
     uint32_t high               # the next 3, their number on top; of a longer one its size, FAR_WORD on top
@@ -21,6 +26,10 @@ cdef struct WordSlot:
 # A vocabulary over characters has its characters spelled by its first merges: the bytes of a character become one
 # symbol before anything else happens, so that all later merges are of characters. A spelling that is not whole yet has
 # no id. What is left of a character without a token becomes the ids of its bytes, or the unknown token.
+#
+# A vocabulary may have other tokens where a piece begins or ends than within it ("##ing", "ing</w>"). Then BEGIN or END
+# is merged with each piece, and stands in the bytes of these tokens. The first merges, behind those that spell
+# characters, join them to the first and to the last character, so that all later merges know where they are.
 cdef struct VocabTables:
     uint32_t n_tokens
     uint32_t n_symbols
@@ -29,7 +38,9 @@ cdef struct VocabTables:
     bint whole_pieces           # a piece that is a token is that token, before any merge
     bint monotone               # every merge is made of earlier symbols
     bint characters             # a vocabulary over characters
-    uint32_t n_spellings        # its first merges, which spell them
+    bint begins                 # BEGIN stands before each piece
+    bint ends                   # END stands behind it
+    uint32_t n_spellings        # the first merges, which spell characters and join BEGIN and END to them
     uint32_t unknown            # the id of what stands for a character without a token, or NONE
     bint fuses_unknown          # several in a row are one
     uint32_t *ids               # index -> id, NONE for a byte that has no token
@@ -38,6 +49,8 @@ cdef struct VocabTables:
     uint32_t *right
     uint32_t *offsets           # index -> where its bytes start; n_tokens + 1 of them
     uint8_t *bytes
+    uint32_t *shown_offsets     # the same for the bytes that tokens are shown and decoded as: `offsets` and `bytes`
+    uint8_t *shown              # themselves, but where there is BEGIN or END
     uint64_t *pairs             # hash table: left << 43 | right << 22 | (symbol - 255), 0 where free
     uint64_t pairs_seed         # odd and random: no vocabulary can be made to collide
     uint32_t *byte_pairs        # first << 8 | second -> the symbol that two bytes merge to, or NONE
@@ -47,6 +60,14 @@ cdef struct VocabTables:
     WordSlot *words             # hash table: bytes -> index; words.pxd says how
     uint64_t words_mask
     uint64_t words_seed
+
+
+# How many bytes of text a token has.
+cdef inline uint32_t text_size(const VocabTables *v, uint32_t index) noexcept nogil:
+    cdef uint32_t start = v.offsets[index], stop = v.offsets[index + 1]
+    if index < 256 or not (v.begins or v.ends):
+        return stop - start
+    return stop - start - (v.begins and v.bytes[start] == BEGIN) - (v.ends and v.bytes[stop - 1] == END)
 
 
 cdef inline uint64_t pair_key(uint32_t left, uint32_t right) noexcept nogil:

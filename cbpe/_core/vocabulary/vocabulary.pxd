@@ -14,4 +14,7 @@ cdef enum:
 @cython.final
 cdef class Vocabulary:
     cdef VocabTables tables
+    cdef readonly bytes prefix  # of tokens that begin no piece, as they are shown; b"" where there is no BEGIN
+    cdef readonly bytes suffix  # of tokens that end one; b"" where there is no END
     cdef bytes spell(self, uint32_t index)
+    cdef bytes with_marks(self, bytes token)

@@ -20,7 +20,13 @@ class Vocabulary:
         characters: bool = False,
         unknown: int | None = None,
         fuses_unknown: bool = False,
+        prefix: bytes = b"",
+        suffix: bytes = b"",
     ) -> None: ...
+    @property
+    def prefix(self) -> bytes: ...
+    @property
+    def suffix(self) -> bytes: ...
     @property
     def whole_pieces(self) -> bool: ...
     @property

@@ -16,9 +16,9 @@ from libc.stdlib cimport free
 
 from cbpe._core.text.utf8 cimport exact_bytes
 from cbpe._core.vocabulary.filling cimport (
-    check_characters, copy_ids, fill_bytes, fill_indices, fill_pairs, free_pairs, random_bits
+    check_characters, check_marked, copy_ids, fill_bytes, fill_indices, fill_pairs, fill_shown, free_pairs, random_bits
 )
-from cbpe._core.vocabulary.tables cimport NONE
+from cbpe._core.vocabulary.tables cimport BEGIN, END, NONE
 from cbpe._core.vocabulary.words cimport fill_words, find_word, free_words
 
 
@@ -31,12 +31,31 @@ CHECKED = HEADER.size - 4               # bytes of the header before the checksu
 WHOLE_PIECES = 1
 CHARACTERS = 2
 FUSES_UNKNOWN = 4
-KNOWN_FLAGS = WHOLE_PIECES | CHARACTERS | FUSES_UNKNOWN
+MARKED = 8                              # the bytes of a prefix and a suffix follow
+KNOWN_FLAGS = WHOLE_PIECES | CHARACTERS | FUSES_UNKNOWN | MARKED
+AFFIXES = struct.Struct("<II")          # the sizes of the prefix and the suffix
+MAX_AFFIX = 1000                        # bytes
 PACKED_HEADER_BYTES = HEADER.size
 
 
 cdef checksum(header, body):
     return zlib.crc32(body, zlib.crc32(header[:CHECKED]))
+
+
+cdef bytearray ids_of_runs(firsts, counts, n):
+    """n ids, uint32, that are given as runs."""
+    cdef bytearray ids = bytearray(4 * n)
+    cdef uint32_t *id_of = <uint32_t *>PyByteArray_AS_STRING(ids)
+    cdef uint32_t start, stop, k = 0
+    for first, count in zip(firsts, counts):
+        if first + count > <uint64_t>NONE + 1:
+            raise ValueError(f"token id {first + count - 1} is too large")
+        start, stop = first, k + count
+        while k < stop:
+            id_of[k] = start
+            start += 1
+            k += 1
+    return ids
 
 
 def read_numbers(data):
@@ -49,6 +68,24 @@ def read_numbers(data):
     numbers = array.array("I", bytes(data))
     numbers.byteswap()
     return numbers
+
+
+cdef int check_unmerged(list tokens) except -1:
+    for token in tokens:
+        if not isinstance(token, bytes) or not token:
+            from cbpe._core.text.shown import shown      # messages alone take it
+
+            raise ValueError(f"a token is bytes and not empty, not {shown(token)}")
+    return 0
+
+
+cdef bint has_affixes(bytes affix, bint whole_pieces) except -1:
+    """Whether there is a prefix, or a suffix. ValueError for one that cannot be."""
+    if len(affix) > MAX_AFFIX or affix and whole_pieces:
+        raise ValueError(
+            f"a prefix or a suffix of up to {MAX_AFFIX} bytes is for vocabularies that look no whole pieces up"
+        )
+    return bool(affix)
 
 
 cdef class Vocabulary:
@@ -65,6 +102,12 @@ cdef class Vocabulary:
     them are of characters alone. A character that is not spelled becomes its bytes' ids. If these have none, it becomes
     the token `unknown` (an id, or None), once for several in a row within a piece if fuses_unknown.
 
+    prefix, suffix: bytes, how tokens are shown that begin no piece, and those that end one ("##ing", "ing</w>"); b"":
+    there is no such difference. With a prefix, the byte 0xFE is merged before each piece, with a suffix the byte 0xFF
+    behind it. The first merges, behind those that spell characters, join them to every first and last character: one
+    with the id 0xFFFFFFFF is a character that has no token there, and becomes the token `unknown`. unmerged has these
+    bytes in its tokens; all that is asked of a vocabulary shows the prefix and the suffix.
+
     Raises ValueError for a merge of an unknown symbol, made of itself, or given twice, for an id given twice, and for
     sizes beyond the limits (2**21 - 1 tokens, 2**28 bytes of tokens).
     """
@@ -80,6 +123,8 @@ cdef class Vocabulary:
         bint characters=False,
         unknown=None,
         bint fuses_unknown=False,
+        bytes prefix=b"",
+        bytes suffix=b"",
     ):
         cdef VocabTables *v = &self.tables
         cdef uint32_t i
@@ -91,15 +136,13 @@ cdef class Vocabulary:
             raise ValueError(f"{256 + n_merges + len(extras)} tokens are too many: the limit is {MAX_TOKENS - 1}")
         if len(ids) != 256 + n_merges + len(extras):
             raise ValueError(f"{len(ids)} ids do not fit {256 + n_merges + len(extras)} tokens")
-        for extra in extras:
-            if not isinstance(extra, bytes) or not extra:
-                from cbpe._core.text.shown import shown      # messages alone take it
-
-                raise ValueError(f"a token is bytes and not empty, not {shown(extra)}")
+        check_unmerged(extras)
         v.n_symbols = 256 + n_merges
         v.n_tokens = v.n_symbols + len(extras)
         v.whole_pieces = whole_pieces
         v.characters = characters
+        self.prefix, self.suffix = prefix, suffix
+        v.begins, v.ends = has_affixes(prefix, whole_pieces), has_affixes(suffix, whole_pieces)
         v.unknown = NONE
         v.left = copy_ids(left, n_merges)
         v.right = copy_ids(right, n_merges)
@@ -112,16 +155,19 @@ cdef class Vocabulary:
                 )
             if v.left[i] >= 256 + i or v.right[i] >= 256 + i:
                 v.monotone = False
-        for i in range(v.n_symbols if characters else 256, v.n_tokens):
+        for i in range(v.n_symbols if characters or prefix or suffix else 256, v.n_tokens):
             if v.ids[i] == NONE:
                 raise ValueError(f"token id {v.ids[i]} is too large")
         fill_indices(v)
         fill_bytes(v, extras, min(max_bytes, <uint64_t>MAX_BYTES))
-        if characters:
+        fill_shown(v, prefix, suffix, MAX_BYTES)
+        if prefix or suffix:
+            check_marked(v)
+        elif characters:
             check_characters(v)
         if unknown is not None or fuses_unknown:
-            if not characters or unknown is None or not 0 <= unknown < NONE:
-                raise ValueError(f"{unknown} is no id of an unknown token, which a vocabulary over characters may have")
+            if not (characters or prefix or suffix) or unknown is None or not 0 <= unknown < NONE:
+                raise ValueError(f"{unknown} is no id of an unknown token, which a vocabulary over bytes does not have")
             v.unknown = unknown
             v.fuses_unknown = fuses_unknown
         fill_pairs(v)
@@ -132,6 +178,10 @@ cdef class Vocabulary:
         free(self.tables.right)
         free(self.tables.ids)
         free(self.tables.indices)
+        if self.tables.shown != self.tables.bytes:
+            free(self.tables.shown)
+        if self.tables.shown_offsets != self.tables.offsets:
+            free(self.tables.shown_offsets)
         free(self.tables.offsets)
         free(self.tables.bytes)
         free_pairs(&self.tables)
@@ -164,7 +214,7 @@ cdef class Vocabulary:
 
     @property
     def n_merges(self):
-        """The number of merges, without those that spell characters."""
+        """The number of merges, without those that spell and mark characters."""
         return self.tables.n_symbols - 256 - self.tables.n_spellings
 
     @property
@@ -186,7 +236,7 @@ cdef class Vocabulary:
     def find(self, token):
         """The id of the token with these bytes, or None. Of two tokens with the same bytes, that of the earlier
         merge."""
-        cdef bytes exact = exact_bytes(token)
+        cdef bytes exact = self.with_marks(exact_bytes(token))
         cdef const uint8_t *data = <const uint8_t *>PyBytes_AS_STRING(exact)
         cdef uint32_t index = find_word(&self.tables, data, PyBytes_GET_SIZE(exact))
         return None if index == NONE else self.tables.ids[index]
@@ -197,7 +247,20 @@ cdef class Vocabulary:
 
     cdef bytes spell(self, uint32_t index):
         cdef VocabTables *v = &self.tables
-        return PyBytes_FromStringAndSize(<char *>v.bytes + v.offsets[index], v.offsets[index + 1] - v.offsets[index])
+        return PyBytes_FromStringAndSize(
+            <char *>v.shown + v.shown_offsets[index], v.shown_offsets[index + 1] - v.shown_offsets[index]
+        )
+
+    cdef bytes with_marks(self, bytes token):
+        """The bytes that are merged to the token that is shown so."""
+        before, behind = b"", b""
+        if self.suffix and token.endswith(self.suffix) and len(token) > len(self.suffix):
+            token, behind = token[:len(token) - len(self.suffix)], bytes([END])
+        if self.prefix and token.startswith(self.prefix) and len(token) > len(self.prefix):
+            token = token[len(self.prefix):]
+        elif self.prefix:
+            before = bytes([BEGIN])
+        return before + token + behind
 
     def tokens(self):
         """All tokens by rising id: dict[int, bytes]."""
@@ -259,6 +322,7 @@ cdef class Vocabulary:
         bytes of these, number of runs of ids, the id of the unknown token + 1 or 0, CRC-32 of all before and after it),
         then uint32[merges] left symbols, uint32[merges] right symbols, the ids of all tokens as runs of consecutive
         ids, uint32[runs] first ids and uint32[runs] counts, uint32[unmerged] lengths, and the unmerged tokens' bytes.
+        Where there is a prefix or a suffix, uint32[2] sizes and their bytes.
         """
         import array
 
@@ -271,7 +335,10 @@ cdef class Vocabulary:
             else:
                 firsts.append(v.ids[i])
                 counts.append(1)
-        extras = [self.spell(i) for i in range(v.n_symbols, v.n_tokens)]
+        extras = [
+            PyBytes_FromStringAndSize(<char *>v.bytes + v.offsets[i], v.offsets[i + 1] - v.offsets[i])
+            for i in range(v.n_symbols, v.n_tokens)
+        ]
         parts = [
             array.array("I", [v.left[i] for i in range(v.n_symbols - 256)]),
             array.array("I", [v.right[i] for i in range(v.n_symbols - 256)]),
@@ -283,8 +350,12 @@ cdef class Vocabulary:
             for part in parts:
                 part.byteswap()
         body = b"".join([*(part.tobytes() for part in parts), *extras])
+        is_marked = bool(self.prefix or self.suffix)
+        if is_marked:
+            body += AFFIXES.pack(len(self.prefix), len(self.suffix)) + self.prefix + self.suffix
         sizes = (v.n_symbols - 256, len(extras), sum(map(len, extras)), len(firsts))
         flags = v.whole_pieces * WHOLE_PIECES | v.characters * CHARACTERS | v.fuses_unknown * FUSES_UNKNOWN
+        flags |= is_marked * MARKED
         header = HEADER.pack(MAGIC, PACKED_VERSION, flags, *sizes, 0 if v.unknown == NONE else v.unknown + 1, 0)
         return header[:CHECKED] + struct.pack("<I", checksum(header, body)) + body
 
@@ -298,7 +369,7 @@ cdef class Vocabulary:
         magic, version, flags, n_merges, n_unmerged, n_bytes, n_runs, unknown, expected = HEADER.unpack_from(data)
         if magic != MAGIC:
             raise ValueError(f"this is no packed vocabulary: it starts with {bytes(data[:8])!r}, not {MAGIC!r}")
-        if version != PACKED_VERSION or flags & ~KNOWN_FLAGS or (unknown and not flags & CHARACTERS):
+        if version != PACKED_VERSION or flags & ~KNOWN_FLAGS or (unknown and not flags & (CHARACTERS | MARKED)):
             raise ValueError(
                 f"a packed vocabulary of version {version}, flags {flags} needs a newer cbpe: "
                 f"this one reads version {PACKED_VERSION}"
@@ -309,6 +380,10 @@ cdef class Vocabulary:
                 f"{n_runs} runs of ids is beyond the limits"
             )
         size = HEADER.size + 8 * n_merges + 8 * n_runs + 4 * n_unmerged + n_bytes
+        n_prefix = n_suffix = 0
+        if flags & MARKED and len(data) >= size + AFFIXES.size:
+            n_prefix, n_suffix = AFFIXES.unpack_from(data, size)
+            size += AFFIXES.size + n_prefix + n_suffix
         if len(data) != size:
             raise ValueError(f"this packed vocabulary should have {size} bytes and has {len(data)}")
         if checksum(data, data[HEADER.size:]) != expected:
@@ -320,23 +395,19 @@ cdef class Vocabulary:
             arrays.append(read_numbers(data[position : position + 4 * n]))
             position += 4 * n
         left, right, firsts, counts, lengths = arrays
-        if sum(counts) != 256 + n_merges + n_unmerged or sum(lengths) != n_bytes:
+        is_marked = bool(flags & MARKED)
+        if (
+            sum(counts) != 256 + n_merges + n_unmerged
+            or sum(lengths) != n_bytes
+            or is_marked != (n_prefix + n_suffix > 0)
+        ):
             raise ValueError("the sizes in this packed vocabulary contradict each other")
-        cdef bytearray ids = bytearray(4 * (256 + n_merges + n_unmerged))
-        cdef uint32_t *id_of = <uint32_t *>PyByteArray_AS_STRING(ids)
-        cdef uint32_t start, stop, k = 0
-        for first, count in zip(firsts, counts):
-            if first + count > <uint64_t>NONE + 1:
-                raise ValueError(f"token id {first + count - 1} is too large")
-            start, stop = first, k + count
-            while k < stop:
-                id_of[k] = start
-                start += 1
-                k += 1
+        ids = ids_of_runs(firsts, counts, 256 + n_merges + n_unmerged)
         unmerged = []
         for length in lengths:
             unmerged.append(bytes(data[position : position + length]))
             position += length
+        affixes = bytes(data[len(data) - n_prefix - n_suffix:])
         return Vocabulary(
             left,
             right,
@@ -347,4 +418,6 @@ cdef class Vocabulary:
             characters=bool(flags & CHARACTERS),
             unknown=unknown - 1 if unknown else None,
             fuses_unknown=bool(flags & FUSES_UNKNOWN),
+            prefix=affixes[:n_prefix],
+            suffix=affixes[n_prefix:],
         )

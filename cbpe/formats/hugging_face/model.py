@@ -9,16 +9,25 @@ from cbpe._core.conversion.spelled import are_ids, are_pairs
 from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, spells_other_text
 from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
 
-__all__ = ["found_whole", "pair_of_merge", "read_merges", "read_model", "read_vocab", "take_added_tokens"]
+__all__ = [
+    "MODEL_FIELDS",
+    "found_whole",
+    "pair_of_merge",
+    "read_merges",
+    "read_model",
+    "read_vocab",
+    "take_added_tokens",
+]
 
 MADE_BY_NFC = frozenset("K;`")
+UNUSED = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
+MODEL_FIELDS = ("type", "ignore_merges", *UNUSED)  # beside vocab and merges
 
 
 def read_model(value: object) -> tuple[dict[str, int], list[Any], bool]:
     """The tokens as the file spells them with their ids, the merges, each of which pair_of_merge reads, and whether
     whole pieces are looked up first."""
-    unused = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
-    model = fields(value, "model", ("vocab", "merges"), ("type", "ignore_merges", *unused))
+    model = fields(value, "model", ("vocab", "merges"), MODEL_FIELDS)
     if model.get("type", "BPE") != "BPE":
         refuse("model.type", model["type"], "only BPE is supported")
     vocab = model["vocab"]

@@ -13,6 +13,7 @@ __all__ = ["MAX_TEXT", "checked_normalizer", "expression", "normalizer_of", "rea
 MAX_STEPS = 100
 MAX_TEXT = 1000  # characters that a step puts into the text, or looks for
 PLAIN = (*FORMS, "Lowercase", "StripAccents")  # steps that have nothing but a type
+BERT_FLAGS = ("clean_text", "handle_chinese_chars", "lowercase")
 REPEATABLE = (*PLAIN, "Strip")  # steps that change nothing when they are done again at once
 
 
@@ -56,6 +57,12 @@ def checked_step(step: Any, path: str) -> dict[str, Any]:
     kind = kind_of(step, path)
     if kind in PLAIN:
         fields(step, path, ("type",))
+    elif kind == "BertNormalizer":
+        fields(step, path, ("type",), (*BERT_FLAGS, "strip_accents"))
+        strips = step.get("strip_accents")
+        if strips is not None and not isinstance(strips, bool):
+            refuse(f"{path}.strip_accents", strips, "true, false or null should be here")
+        return {"type": kind, "strip_accents": strips, **{name: flag(step, path, name, True) for name in BERT_FLAGS}}
     elif kind == "Strip":
         fields(step, path, ("type", "strip_left", "strip_right"))
         flag(step, path, "strip_left", True)
@@ -68,7 +75,7 @@ def checked_step(step: Any, path: str) -> dict[str, Any]:
         expression(step["pattern"], f"{path}.pattern")
         text_of(step["content"], f"{path}.content", MAX_TEXT)
     else:
-        known = f"{', '.join(PLAIN)}, Strip, Prepend and Replace"
+        known = f"{', '.join(PLAIN)}, BertNormalizer, Strip, Prepend and Replace"
         refuse(path, step, f"of the normalizers, only {known} are supported")
     return dict(step)
 

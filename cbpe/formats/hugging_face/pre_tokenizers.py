@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from cbpe._core.analysis.coverage import covers_all_text
@@ -15,10 +16,26 @@ from cbpe.text.chains import BEHAVIORS, Step
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN
 from cbpe.text.unicode_versions import NUMERIC, PUNCTUATION, WORD
 
-__all__ = ["byte_level", "checked_splits", "read_byte_level", "read_pre_tokenizer", "steps_of", "written_pre_tokenizer"]
+__all__ = [
+    "byte_level",
+    "checked_splits",
+    "one_pattern_for",
+    "read_byte_level",
+    "read_plain_pre_tokenizer",
+    "read_pre_tokenizer",
+    "steps_of",
+    "written_plain_pre_tokenizer",
+    "written_pre_tokenizer",
+]
 
+# CLIP's files have a Split with this pattern, which begins with special tokens, and then GPT-2's pattern. That takes
+# nothing apart but these texts, whose middle is letters.
+CLIP_PATTERN = re.compile(
+    r"((?:<\\\|\w+\\\|>\|)*)" + re.escape(r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+")
+)
+CLIP_WORDS = r"'(?:[sdmt]|ll|ve|re)|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"
 MAX_STEPS = 50
-KNOWN = "Split, Digits, Punctuation, Whitespace and WhitespaceSplit"
+KNOWN = "Split, Digits, Punctuation, Whitespace, WhitespaceSplit and BertPreTokenizer"
 
 
 def read_pre_tokenizer(value: object) -> tuple[str | None, dict[str, Any]]:
@@ -42,6 +59,15 @@ def read_pre_tokenizer(value: object) -> tuple[str | None, dict[str, Any]]:
     return pattern, processing
 
 
+def read_plain_pre_tokenizer(value: object) -> tuple[str | None, dict[str, Any]]:
+    """The same for a pre-tokenizer without ByteLevel."""
+    splits = [checked_split(step, where) for where, step in flattened(value, "pre_tokenizer", "pretokenizers")]
+    if len(splits) > MAX_STEPS:
+        raise ValueError(f"the pre-tokenizer has {len(splits):,} steps: at most {MAX_STEPS} are supported")
+    found = composed(steps_of(splits), None) if splits else None
+    return (found, {}) if found is not None or not splits else (None, {"splits": splits})
+
+
 def composed(steps: list[Step], pattern: str | None) -> str | None:
     """One pattern that splits as these steps and this pattern do, if one is found."""
     if len(steps) == 1 and pattern is None and is_one_pattern(steps[0]):
@@ -54,6 +80,17 @@ def composed(steps: list[Step], pattern: str | None) -> str | None:
     except PatternNotSupported:  # each is, but not all at once
         return None
     return found
+
+
+def one_pattern_for(steps: list[Step], pattern: str | None) -> tuple[str, tuple[str, ...]] | None:
+    """A pattern that splits as CLIP's step and GPT-2's pattern after it do, but for texts that hold one of some others;
+    None for other steps."""
+    if len(steps) != 1 or pattern != GPT2_SPLIT_PATTERN or steps[0][1:] != ("Removed", True):
+        return None
+    found = CLIP_PATTERN.fullmatch(steps[0].pattern)
+    if found is None:
+        return None
+    return CLIP_WORDS, tuple(f"<|{name}|>" for name in re.findall(r"\w+", found[1]))
 
 
 def is_one_pattern(step: Step) -> bool:
@@ -84,7 +121,7 @@ def checked_split(step: Any, path: str) -> dict[str, Any]:
     elif kind == "Punctuation":
         fields(step, path, ("type",), ("behavior",))
         checked["behavior"] = step.get("behavior", "Isolated")
-    elif kind in ("Whitespace", "WhitespaceSplit"):
+    elif kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer"):
         fields(step, path, ("type",))
     else:
         refuse(path, step, f"before ByteLevel, only {KNOWN} are supported")
@@ -117,7 +154,9 @@ def step_of(step: dict[str, Any], path: str) -> Step:
         return Step(f"[{PUNCTUATION}]", step["behavior"])
     if kind == "Whitespace":
         return Step(rf"[{WORD}]+|[^{WORD}\s]+", "Removed", invert=True)
-    return Step(r"\s", "Removed")
+    if kind == "BertPreTokenizer":
+        return Step(rf"[{PUNCTUATION}]|[^{PUNCTUATION}\s]+", "Removed", invert=True)
+    return Step(r"\S+", "Removed", invert=True)
 
 
 # ---- Writing
@@ -125,6 +164,19 @@ def step_of(step: dict[str, Any], path: str) -> Step:
 
 def byte_level(*, use_regex: bool, prefix_space: bool = False) -> dict[str, Any]:
     return {"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": True, "use_regex": use_regex}
+
+
+def written_split(pattern: str) -> dict[str, Any]:
+    """The step that splits by a pattern."""
+    covers = covers_all_text(pattern)
+    behavior = "Isolated" if covers else "Removed"
+    return {"type": "Split", "pattern": {"Regex": to_oniguruma(pattern)}, "behavior": behavior, "invert": not covers}
+
+
+def written_plain_pre_tokenizer(pattern: str | None, splits: list[dict[str, Any]] | None) -> dict[str, Any] | None:
+    """The pre-tokenizer of a file without ByteLevel."""
+    steps = [*(splits or []), *([] if pattern is None else [written_split(pattern)])]
+    return {"type": "Sequence", "pretokenizers": steps} if steps else None
 
 
 def written_pre_tokenizer(
@@ -138,9 +190,6 @@ def written_pre_tokenizer(
             raise ValueError(
                 "Hugging Face's format puts a space before a text only where GPT-2's pattern splits it, or none does"
             )
-        regex = to_oniguruma(pattern)
-        covers = covers_all_text(pattern)
-        behavior = "Isolated" if covers else "Removed"
-        steps.append({"type": "Split", "pattern": {"Regex": regex}, "behavior": behavior, "invert": not covers})
+        steps.append(written_split(pattern))
     last = byte_level(use_regex=pattern is not None and is_known, prefix_space=prefix_space)
     return {"type": "Sequence", "pretokenizers": [*steps, last]} if steps else last

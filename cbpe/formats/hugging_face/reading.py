@@ -19,12 +19,20 @@ from cbpe.formats.hugging_face.characters.reading import (
     vocabulary_over_characters,
 )
 from cbpe.formats.hugging_face.decoders import read_decoder
-from cbpe.formats.hugging_face.model import pair_of_merge, read_merges, read_model, read_vocab, take_added_tokens
+from cbpe.formats.hugging_face.model import (
+    MODEL_FIELDS,
+    pair_of_merge,
+    read_merges,
+    read_model,
+    read_vocab,
+    take_added_tokens,
+)
 from cbpe.formats.hugging_face.normalizers import read_normalizer
 from cbpe.formats.hugging_face.post_processors import read_post_processor, template_ids
 from cbpe.formats.hugging_face.pre_tokenizers import read_pre_tokenizer
 from cbpe.formats.hugging_face.processing import refuse_taken_space
 from cbpe.formats.hugging_face.values import fields, refuse
+from cbpe.formats.hugging_face.words.reading import is_over_words, read_words, vocabulary_over_words
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File, parse_json
 
@@ -70,6 +78,8 @@ def read(content: Any) -> Parts:
             )
     if is_over_characters(content):
         return read_over_characters(content)
+    if is_over_words(content):
+        return read_over_words(content)
     processing: dict[str, Any] = {}
     normalizer = read_normalizer(content.get("normalizer"))
     if normalizer is not None:
@@ -104,6 +114,29 @@ def read(content: Any) -> Parts:
         ids = {token: vocab[text] for text, token in tokens.items()}
         vocabulary = vocabulary_from_merges(ids, read_merges(pairs, tokens), whole_pieces)
     return Parts(vocabulary, pattern, added_tokens, processing, kind="HuggingFaceTokenizer")
+
+
+def read_over_words(content: dict[str, Any]) -> Parts:
+    """The parts of a file whose model is over words."""
+    processing: dict[str, Any] = {}
+    normalizer = read_normalizer(content.get("normalizer"))
+    if normalizer is not None:
+        processing["normalizer"] = normalizer
+    model = fields(content["model"], "model", ("vocab", "merges"), MODEL_FIELDS)
+    pattern, splitting, affixes = read_words(content)
+    processing.update(splitting)
+    # What has been read of the model by now is not asked about again.
+    rest = {"unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None}
+    vocab, listed, _ = read_model({**model, **rest})
+    template = read_post_processor(content.get("post_processor"))
+    if template is not None:
+        processing["template"] = template
+    added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
+    processing.update(flags)
+    refuse_taken_space(processing)
+    merges = [pair_of_merge(merge, i) for i, merge in enumerate(listed)]
+    vocabulary = vocabulary_over_words(vocab, merges, added_tokens, affixes, processing["words"])
+    return Parts(vocabulary, pattern, added_tokens, processing, kind="WordTokenizer")
 
 
 def read_over_characters(content: dict[str, Any]) -> Parts:

@@ -14,6 +14,7 @@ from cbpe.formats.hugging_face.characters.writing import written_characters
 from cbpe.formats.hugging_face.model import found_whole
 from cbpe.formats.hugging_face.normalizers import written_normalizer
 from cbpe.formats.hugging_face.pre_tokenizers import byte_level, written_pre_tokenizer
+from cbpe.formats.hugging_face.words.writing import written_words
 from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import refuse_shared_ids
 
@@ -30,7 +31,10 @@ def dumps(parts: Parts) -> bytes:
     refuse_shared_ids(parts.special_tokens)
     processing = parts.processing
     template = processing.get("template")
-    own = written_characters(parts) if "characters" in processing else written_bytes(parts)
+    if "characters" in processing:
+        own = written_characters(parts)
+    else:
+        own = written_words(parts) if "words" in processing else written_bytes(parts)
     content = {
         "version": "1.0",
         "truncation": None,

@@ -295,7 +295,8 @@ def test_sealing_changes_nothing_by_itself(packed):
         ({"magic": b"\x89PNG\r\n\x1a\n"}, "no packed vocabulary: it starts with"),
         ({"version": 2}, "version 2, flags 1 needs a newer cbpe: this one reads version 1"),
         ({"version": 0}, "version 0"),
-        ({"flags": 8}, "flags 8 needs a newer"),
+        ({"flags": 16}, "flags 16 needs a newer"),
+        ({"flags": 8}, "contradict"),  # a prefix or a suffix that is not there
         ({"zero": 1}, "needs a newer"),
         ({"merges": 2**32 - 1}, "beyond the limits"),
         ({"unmerged": 2**32 - 1}, "beyond the limits"),

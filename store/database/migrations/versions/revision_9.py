@@ -26,6 +26,7 @@ KINDS = (
     "Encoding",
     "HuggingFaceTokenizer",
     "SentencePieceTokenizer",
+    "WordTokenizer",
 )
 MOMENT = "0000-00-00 00:00:00.000000".replace("0", "[0-9]")  # as SQLite has it
 

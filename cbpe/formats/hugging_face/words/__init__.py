@@ -1,0 +1,1 @@
+"""tokenizer.json for BPE over words: tokens that are marked where words begin or end, and words over characters."""

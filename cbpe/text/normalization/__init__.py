@@ -1,0 +1,1 @@
+"""Normalizers with tables of their own."""
