@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from cbpe.formats.hugging_face.values import fields, flag, refuse
+from cbpe._core.text.shown import shown
+from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
 
 __all__ = ["read_added_tokens", "written_token"]
 
 # What is looked for at every place of a text: more would take very long.
 MAX_ADDED_TOKENS = 100_000
 MAX_ADDED_LENGTH = 1000
+MOST_TOLD = 5  # of the tokens with another id than the file's
 TAKING = ("single_word", "lstrip", "rstrip")
 
 
 def read_added_tokens(value: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str, list[str]]]:
-    """The added tokens with their ids, and lists of those with a flag: see FLAGS in cbpe/text/added_tokens.py."""
+    """The added tokens with the ids that `tokenizers` gives them, and lists of those with a flag: see FLAGS in
+    cbpe/text/added_tokens.py. A UserWarning names those that have another id in the file."""
     added: dict[str, int] = {}
     flags: dict[str, list[str]] = {}
+    moved: list[str] = []
     if not isinstance(value, list):
         refuse("added_tokens", value, "a list should be here")
     next_id = len(vocab)
@@ -33,10 +38,12 @@ def read_added_tokens(value: Any, vocab: dict[str, int]) -> tuple[dict[str, int]
             refuse(f"{path}.content", text, limits)
         # Whatever the file says, tokenizers takes the vocabulary's id, or gives the next one after the vocabulary.
         expected = vocab.get(text, next_id)
-        if type(token_id) is not int or token_id != expected:
-            refuse(f"{path}.id", token_id, f"tokenizers would give {text[:80]!r} the id {expected}")
+        if not is_id(token_id):
+            refuse(f"{path}.id", token_id, f"an id from 0 to {MAX_ID} should be here")
+        if token_id != expected:
+            moved.append(f"{shown(text)} the id {expected}, not {token_id}")
         next_id += text not in vocab
-        added[text] = token_id
+        added[text] = expected
         for name in TAKING:
             if flag(token, path, name, False):
                 flags.setdefault(name, []).append(text)
@@ -44,6 +51,10 @@ def read_added_tokens(value: Any, vocab: dict[str, int]) -> tuple[dict[str, int]
             flags.setdefault("ordinary", []).append(text)
         if flag(token, path, "normalized", not token.get("special", False)):
             flags.setdefault("normalized", []).append(text)
+    if moved:
+        more = f", and so for {len(moved) - MOST_TOLD} more" if len(moved) > MOST_TOLD else ""
+        told = "; ".join(moved[:MOST_TOLD])
+        warnings.warn(f"as tokenizers does, cbpe gives the added token {told}, as the file says{more}", stacklevel=2)
     return added, flags
 
 
