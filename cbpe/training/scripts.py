@@ -7,7 +7,10 @@ __all__ = ["ANY", "INHERITED", "scripts_of"]
 ANY = "Common"  # of what belongs to no script: punctuation, digits, symbols
 INHERITED = "Inherited"  # of what takes the script of the character before it
 # Japanese writes all three within words, and the mark for a long vowel, which Unicode gives to no script.
-HAN = r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc]"
+HAN_MARK = "\u30fc"
+HAN = rf"[\p{{Script=Han}}\p{{Script=Hiragana}}\p{{Script=Katakana}}{HAN_MARK}]"
+# Looked for first: most texts have no other.
+FREQUENT = ("Latin", "Han", "Inherited", "Cyrillic", "Greek", "Arabic", "Hangul", "Hebrew", "Devanagari", "Thai")
 
 # All others, by their names in Unicode without spaces.
 NAMES = """
@@ -36,11 +39,16 @@ def scripts_of(characters: str) -> dict[str, str]:
     import regex  # slow to import, and rarely needed
 
     scripts = dict.fromkeys(characters, ANY)
-    scripts.update(dict.fromkeys(regex.findall(HAN, characters), "Han"))
-    for name in (INHERITED, *NAMES.split()):
+    for name in (ANY, *FREQUENT, *NAMES.split()):
+        if not characters:
+            break
         try:
-            pattern = regex.compile(rf"\p{{Script={name}}}")
+            pattern = regex.compile(HAN if name == "Han" else rf"\p{{Script={name}}}")
         except regex.error:  # an older Unicode, without this script
             continue
+        if name == ANY:
+            characters = HAN_MARK + pattern.sub("", characters) if HAN_MARK in scripts else pattern.sub("", characters)
+            continue
         scripts.update(dict.fromkeys(pattern.findall(characters), name))
+        characters = pattern.sub("", characters)
     return scripts

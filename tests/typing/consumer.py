@@ -69,6 +69,9 @@ trained = cbpe.train(
     "the cat sat on the mat", 260, pattern=None, special_tokens=["<|end|>"], tie_break="first", min_count=2
 )
 assert_type(trained.encode("the cat"), list[int])
+assert_type(trained, cbpe.BasicTokenizer)
+over_characters = cbpe.train("the cat sat on the mat", 290, alphabet="characters", character_coverage=0.99)
+assert_type(over_characters, cbpe.SentencePieceTokenizer)
 
 counts = cbpe.count_words(["the cat", b"the mat", Path("corpus.txt")], workers=2, max_words=1000, progress=True)
 assert_type(counts, cbpe.WordCounts)
