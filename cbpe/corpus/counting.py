@@ -187,7 +187,7 @@ class Tally:
             apart.clear()
             self._added(batch)
 
-        with Threads(1, "cbpe-add") as adding, Threads(workers, "cbpe-count") as counting:
+        with Threads(1) as adding, Threads(workers) as counting:
             if not adding.n or not counting.n:  # the system has no more threads: this one does it
                 yield from self.add_all(cut)
                 return

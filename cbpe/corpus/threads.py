@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from _thread import LockType
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any
+
+from cbpe._core.calls.parallel import start_thread
 
 __all__ = ["Threads"]
 
@@ -15,20 +17,22 @@ class Threads:
     """Up to `most` threads, as many as the system has, that make calls in the order in which they are submitted. As a
     context manager they end, and are waited for, when all is done."""
 
-    def __init__(self, most: int, name: str) -> None:
+    def __init__(self, most: int) -> None:
         self.calls: SimpleQueue[tuple[Future[None], Callable[..., None], tuple[Any, ...]] | None] = SimpleQueue()
-        self.started: list[Thread] = []
-        for i in range(most):
-            thread = Thread(target=self._work, name=f"{name}_{i}")
-            try:
-                thread.start()
-            except RuntimeError:
-                break
-            self.started.append(thread)
+        self.at_work: list[LockType] = []  # of each thread a lock, which it lets go of when it ends
+        try:
+            for _ in range(most):
+                self.at_work.append(start_thread(self._work))
+        except RuntimeError:
+            pass  # the system has no more
+        except BaseException:
+            for _ in range(most):
+                self.calls.put(None)
+            raise
 
     @property
     def n(self) -> int:
-        return len(self.started)
+        return len(self.at_work)
 
     def submit(self, function: Callable[..., None], *args: Any) -> Future[None]:
         """Have a thread call the function. What it raises, the result of the future raises."""
@@ -62,7 +66,7 @@ class Threads:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for _ in self.started:
+        for _ in self.at_work:
             self.calls.put(None)
-        for thread in self.started:
-            thread.join()
+        for works in self.at_work:
+            works.acquire()

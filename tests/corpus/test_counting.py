@@ -1,11 +1,11 @@
 """Counting words: the same counts from any source, whatever the workers and wherever it is cut."""
 
+import _thread
 import gzip
 import os
 import platform
 import subprocess
 import sys
-import threading
 from collections import Counter
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running_threads import ended, n_threads
 
 import cbpe
 from cbpe import WordCounts, count_words
@@ -236,13 +237,13 @@ def test_an_error_of_the_source_comes_through_and_no_thread_is_left(workers):
 
     tok = cbpe.train("low lower", 258)
     merges = tok.merges
-    before = threading.active_count()
+    before = n_threads()
     with pytest.raises(OSError, match="the disk is gone"):
         count_source(texts(), GPT4, workers=workers, batch_bytes=1000)
     with pytest.raises(OSError, match="the disk is gone"):
         tok.train(texts(), 300, workers=workers)
     assert tok.merges == merges
-    assert threading.active_count() == before
+    assert ended(before)
 
 
 def test_an_error_of_a_worker_comes_through(monkeypatch):
@@ -257,10 +258,10 @@ def test_an_error_of_a_worker_comes_through(monkeypatch):
             raise MemoryError("not enough memory for the distinct pieces of the text")
 
     monkeypatch.setattr("cbpe.corpus.counting.PieceCounter", Failing)
-    before = threading.active_count()
+    before = n_threads()
     with pytest.raises(MemoryError, match="distinct pieces"):
         count_source(many_words(1000), GPT4, workers=2, batch_bytes=1000)
-    assert threading.active_count() == before
+    assert ended(before)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -268,10 +269,10 @@ def test_an_error_of_the_progress_function_comes_through(workers):
     def progress(*report):
         raise RuntimeError("cannot be shown")
 
-    before = threading.active_count()
+    before = n_threads()
     with pytest.raises(RuntimeError, match="cannot be shown"):
         count_words([many_words(200_000)] * 3, workers=workers, progress=progress)
-    assert threading.active_count() == before
+    assert ended(before)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -335,17 +336,17 @@ def test_threads_without_number_are_not_started(monkeypatch):
 
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_counting_does_with_the_threads_that_there_are(monkeypatch, most):
-    start, started = threading.Thread.start, []
+    start, started = _thread.start_new_thread, []
 
-    def limited(thread):
+    def limited(function, arguments):
         if len(started) >= most:
             raise RuntimeError("can't start new thread")
-        started.append(thread)
-        start(thread)
+        started.append(function)
+        return start(function, arguments)
 
     texts = [many_words(30_000, seed) for seed in range(1, 8)]
     expected = count_words(texts, workers=1)
-    monkeypatch.setattr(threading.Thread, "start", limited)
+    monkeypatch.setattr(_thread, "start_new_thread", limited)
     assert count_words(texts, workers=4) == expected
     assert len(started) == most
     started.clear()

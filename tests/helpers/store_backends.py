@@ -25,6 +25,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,16 +71,17 @@ class NoServerError(Exception):
 
 
 class Server:
-    """A running PostgreSQL server of our own in a temporary folder."""
+    """A running PostgreSQL server of our own in a temporary folder, with some settings other than the usual ones."""
 
-    def __init__(self) -> None:
-        programs = find_programs()
+    def __init__(self, **settings: str) -> None:
+        self._programs = find_programs()
+        self._settings = {**SETTINGS, **settings}
         self._folder = Path(tempfile.mkdtemp(prefix="cbpe_postgresql_"))
         try:
             self._password = secrets.token_hex(16)
             self._owner = unprivileged_owner(self._folder)
-            self._initialize(programs)
-            self._start(programs)
+            self._initialize()
+            self.start()
         except BaseException:
             self._remove_folder()
             raise
@@ -89,54 +91,58 @@ class Server:
         self._free_stores: list[str] = []  # databases with a store that is empty again
         self._n_left: Counter[str] = Counter()  # deleted rows that are in the files of such a store
 
-    def _initialize(self, programs: Path) -> None:
+    def _initialize(self) -> None:
         password = self._folder / "password"
         password.write_text(self._password)
         password.chmod(0o644)  # in a folder that is closed to others
         # SCRAM takes milliseconds for each connection, so that nobody guesses a password; this one is of 128 bits.
-        arguments = ["--username=tester", "--auth=md5", f"--pwfile={password}", "--encoding=UTF8"]
+        arguments = ["--username=tester", "--auth=md5", f"--pwfile={password}", "--encoding=UTF8", "--locale=C.UTF-8"]
+        # The log is in files of 1 MB, so that a limit on the size of files may leave it room, and data none.
+        arguments += ["--wal-segsize=1", "--no-sync", "--pgdata", str(self._folder / "data")]
         subprocess.run(
-            [programs / "initdb", *arguments, "--locale=C.UTF-8", "--no-sync", "--pgdata", self._folder / "data"],
+            [self._programs / "initdb", *arguments],
             check=True,
             stdout=subprocess.DEVNULL,
             cwd=self._folder,
             **self._owner,
         )
 
-    def _start(self, programs: Path) -> None:
+    def start(self, largest_file: int | None = None) -> None:
+        """Start it, also after end() and kill(). No file of its may grow beyond a size in bytes that is given."""
         for _ in range(5):  # another program may take the port before the server does
             with socket.create_server(("127.0.0.1", 0)) as free:
                 self._port = free.getsockname()[1]
-            settings = [f"--{name}={value}" for name, value in {**SETTINGS, "port": self._port}.items()]
+            settings = [f"--{name}={value}" for name, value in {**self._settings, "port": self._port}.items()]
             log = (self._folder / "log").open("ab")
             with log:
                 self._process = subprocess.Popen(
-                    [programs / "postgres", "-D", self._folder / "data", *settings],
+                    [self._programs / "postgres", "-D", self._folder / "data", *settings],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
                     cwd=self._folder,
                     start_new_session=True,  # Ctrl-C is for the tests, which then stop the server
+                    preexec_fn=None if largest_file is None else partial(limit_files, largest_file),
                     **self._owner,
                 )
-            if self._answers():
+            if self.answers():
                 return
         raise NoServerError("PostgreSQL did not start: " + (self._folder / "log").read_text()[-2000:])
 
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
         """Wait until the server answers, or has ended."""
         import psycopg
 
         for _ in range(1200):
             if self._process.poll() is not None:
                 return False
-            with contextlib.suppress(psycopg.OperationalError), self._connection():
+            with contextlib.suppress(psycopg.OperationalError), self.connection():
                 return True
             time.sleep(0.05)
-        self._end()
+        self.end()
         return False
 
-    def _connection(self, database: str = "postgres") -> psycopg.Connection:
+    def connection(self, database: str = "postgres") -> psycopg.Connection:
         import psycopg
 
         where = {"host": "127.0.0.1", "port": self._port, "dbname": database}
@@ -145,9 +151,9 @@ class Server:
     @contextlib.contextmanager
     def database(self) -> Iterator[str]:
         """The URL of an empty database, which is emptied at the end, whoever is still connected."""
-        name = self._free.pop() if self._free else self._new_database()
+        name = self._free.pop() if self._free else self.new_database()
         try:
-            yield self._url(name)
+            yield self.url(name)
         finally:
             connection = self._cleaner(name)
             # Much faster than to drop the database and to create one.
@@ -161,10 +167,10 @@ class Server:
         if self._free_stores:
             name = self._free_stores.pop()
         else:
-            name = self._new_database()
-            make_store(self._url(name))
+            name = self.new_database()
+            make_store(self.url(name))
         try:
-            yield self._url(name)
+            yield self.url(name)
         finally:
             self._remove_rows(name, self._cleaner(name))
             self._free_stores.append(name)
@@ -177,7 +183,7 @@ class Server:
             with contextlib.suppress(psycopg.OperationalError):  # a test may have ended all connections
                 self._cleaning[name].execute(END_OTHERS)
                 return self._cleaning[name]
-        self._cleaning[name] = self._connection(name)
+        self._cleaning[name] = self.connection(name)
         self._cleaning[name].execute(END_OTHERS)
         return self._cleaning[name]
 
@@ -190,13 +196,14 @@ class Server:
             connection.execute(EMPTY_FILES)
             self._n_left[name] = 0
 
-    def _url(self, name: str) -> str:
+    def url(self, name: str) -> str:
         return f"postgresql+psycopg://tester:{self._password}@127.0.0.1:{self._port}/{name}"
 
-    def _new_database(self) -> str:
+    def new_database(self) -> str:
+        """The name of an empty database."""
         self._n_databases += 1
         name = f"store_{self._n_databases}"
-        with self._connection() as connection:
+        with self.connection() as connection:
             connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
         return name
 
@@ -204,10 +211,11 @@ class Server:
         """End the server and remove all that it kept."""
         for connection in self._cleaning.values():
             connection.close()
-        self._end()
+        self.end()
         self._remove_folder()
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End the server as its owner does, if it runs."""
         self._process.send_signal(signal.SIGINT)  # a "fast" end, connections or not
         try:
             self._process.wait(timeout=30)
@@ -215,8 +223,35 @@ class Server:
             self._process.send_signal(signal.SIGQUIT)  # "immediate", to its children too
             self._process.wait(timeout=30)
 
+    def kill(self) -> None:
+        """End all of the server's processes at once, as a lack of memory may, wherever they are in their work."""
+        self._process.send_signal(signal.SIGSTOP)  # it starts no more of them
+        main = self._process.pid
+        children = Path(f"/proc/{main}/task/{main}/children")
+        processes = [main, *map(int, children.read_text().split())] if self._process.poll() is None else []
+        for number in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        self._process.wait()
+        while any(is_running(number) for number in processes):  # the next server would take it for another one's
+            time.sleep(0.005)
+
     def _remove_folder(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def limit_files(largest: int) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+
+def is_running(number: int) -> bool:
+    """Whether a process runs: what has ended may wait for its parent to ask how."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except OSError:
+        return False
 
 
 def find_programs() -> Path:

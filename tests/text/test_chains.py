@@ -1,6 +1,7 @@
 """Splitting by several steps, one after another and by the one pattern that does the same, against tokenizers."""
 
 import pickle
+import string
 
 import pytest
 from hypothesis import given
@@ -100,6 +101,15 @@ def test_the_one_pattern_that_is_found_splits_as_the_steps_do(steps, gaps, whole
     assert from_oniguruma(to_oniguruma(pattern)) == pattern
     for text in texts:
         assert one.split(text) == chain.split(text)
+
+
+@pytest.mark.parametrize("n", [30, 31, 32, 33, 45, 61])
+def test_the_one_pattern_of_very_many_classes_loses_no_text(n):
+    steps = [Step("|".join((string.ascii_letters + string.digits)[:n]))]
+    one, chain = Splitter(composed(steps, None)), ChainSplitter(steps, None)
+    for text in ("ab, 12 (c)!Z", "\u4e2da\n\n", string.printable):
+        assert one.split(text) == chain.split(text)
+        assert "".join(one.split(text)) == text
 
 
 def test_steps_that_published_models_have_are_one_pattern():

@@ -61,8 +61,9 @@ cdef tuple parsed(list patterns):
         roots.append((pattern.root, len(sets)))
         sets += pattern.sets
     classes = classify(sets)
+    cdef object one = 1     # no C integer: there may be more classes than it has bits
     cdef list texts = [text_of_set(a_set[0], a_set[1], a_set[2]) for a_set in sets]
-    return [with_sets(root, first, classes.masks, texts) for root, first in roots], (1 << classes.count) - 1
+    return [with_sets(root, first, classes.masks, texts) for root, first in roots], (one << classes.count) - 1
 
 
 cdef tuple with_sets(tuple tree, Py_ssize_t first, list masks, list texts):

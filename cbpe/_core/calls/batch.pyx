@@ -361,6 +361,7 @@ cdef class Batch:
             n = 0
             for i in range(self.n_shares):
                 share = &self.shares[i]
-                memcpy(ids + n, self.works[share.worker].ids + share.first, share.n_ids * sizeof(uint32_t))
-                n += share.n_ids
+                if share.n_ids:     # a workspace without any may have no array
+                    memcpy(ids + n, self.works[share.worker].ids + share.first, share.n_ids * sizeof(uint32_t))
+                    n += share.n_ids
         return ids

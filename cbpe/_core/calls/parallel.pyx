@@ -1,5 +1,6 @@
 """Doing one thing in several threads: the threads are Python's, what they do releases the GIL."""
 
+import _thread
 import operator
 import os
 
@@ -35,6 +36,25 @@ def checked_workers(workers, str name="workers"):
     return min(workers, MAX_WORKERS)
 
 
+def start_thread(work):
+    """Call work() in a new thread. Returns a lock that is let go of when work has returned.
+
+    RuntimeError where the system has no more threads. A threading.Thread does more, and not all of it when a signal
+    interrupts its start: a lock within it may stay held, for which the thread, and so the program, waits for ever.
+    """
+    works = _thread.allocate_lock()
+    works.acquire()
+
+    def guarded():
+        try:
+            work()
+        finally:
+            works.release()
+
+    _thread.start_new_thread(guarded, ())
+    return works
+
+
 def run_in_threads(work, Py_ssize_t n, stop):
     """Call work() in n threads, the caller's among them, and wait until all have returned.
 
@@ -44,8 +64,6 @@ def run_in_threads(work, Py_ssize_t n, stop):
     if n <= 1:
         work()
         return
-    from threading import Thread    # not before it is needed
-
     errors = []
     threads = []
 
@@ -58,22 +76,26 @@ def run_in_threads(work, Py_ssize_t n, stop):
 
     try:
         for _ in range(n - 1):
-            thread = Thread(target=guarded)
             try:
-                thread.start()
+                threads.append(start_thread(guarded))
             except RuntimeError:
                 break           # the system has no more threads: those that there are do it
-            threads.append(thread)
         guarded()
     except BaseException as error:
         errors.append(error)
         stop()
-    for thread in threads:
-        while thread.is_alive():
-            try:
-                thread.join()
-            except BaseException as error:
-                errors.append(error)
-                stop()
+    for works in threads:
+        wait_for(works, errors, stop)
     if errors:
         raise errors[0]
+
+
+cdef int wait_for(works, list errors, stop) except -1:
+    """Wait until a thread has returned, whatever signals there are meanwhile."""
+    while True:
+        try:
+            works.acquire()
+            return 0
+        except BaseException as error:
+            errors.append(error)
+            stop()

@@ -49,12 +49,14 @@ cdef bint settle_first(
 
 cdef bint add_run(PrefixEnds *found, Py_ssize_t place, Py_ssize_t end, bint dropped) noexcept nogil:
     """Enter a prefix whose first piece ends before it does."""
-    cdef PrefixRun *run = found.runs + found.n_runs - 1
+    cdef PrefixRun *run
     cdef void *grown
     cdef Py_ssize_t capacity
-    if found.n_runs and run.end == end and run.dropped == dropped:
-        run.last = place
-        return True
+    if found.n_runs:
+        run = found.runs + found.n_runs - 1
+        if run.end == end and run.dropped == dropped:
+            run.last = place
+            return True
     if found.n_runs == found.capacity:
         capacity = 2 * found.capacity + 16
         grown = realloc(found.runs, <size_t> capacity * sizeof(PrefixRun))

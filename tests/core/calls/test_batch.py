@@ -1,7 +1,10 @@
 """Batches, and long texts in shares: the same tokens as one text at a time by one thread, however they are shared."""
 
+import _thread
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from interrupts import stop_while_it_works
+from running_threads import ended, n_threads
 from vocabularies import by_merges, encoder
 
 import cbpe
@@ -279,21 +283,47 @@ def test_an_exception_in_one_thread_is_raised_when_all_have_returned():
             time.sleep(0.001)
 
     stopped = []
-    before = threading.active_count()
+    before = n_threads()
     with pytest.raises(LookupError, match="second"):
         parallel.run_in_threads(work, 3, lambda: stopped.append(True))
     assert stopped
-    assert threading.active_count() == before
+    assert ended(before)
 
 
 def test_no_more_threads_than_the_system_gives(monkeypatch):
-    def refuse(self):
+    def refuse(function, arguments):
         raise RuntimeError("can't start new thread")
 
     calls = []
-    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(_thread, "start_new_thread", refuse)
     parallel.run_in_threads(lambda: calls.append(1), 4, lambda: None)
     assert calls == [1]
+
+
+INTERRUPTED = """
+import threading
+import time
+from cbpe._core.calls.parallel import run_in_threads
+
+main = threading.get_ident()
+
+def interrupted(self):    # as by a handler of signals that raises when this returns
+    self._lock.acquire()
+    if threading.get_ident() == main:
+        raise KeyboardInterrupt
+
+threading.Condition.__enter__ = interrupted
+try:
+    run_in_threads(lambda: None, 3, lambda: None)
+except KeyboardInterrupt:
+    pass
+time.sleep(0.1)    # by now, those that have begun have ended or wait
+"""
+
+
+def test_a_program_ends_after_ctrl_c_while_threads_begin():
+    """A thread of the module threading would wait for ever for a lock that its start() left locked."""
+    subprocess.run([sys.executable, "-c", INTERRUPTED], check=True, timeout=20)
 
 
 LETTERS = (

@@ -4,38 +4,17 @@ import random
 import string
 
 import pytest
+from large_patterns import ALPHABET, MAX_SETS, overlapping_pattern, subsets
 from unicode16 import pieces_by_regex
 
 from cbpe._core.splitting.split import PatternNotSupported, Splitter
 
-MAX_SETS = 200
-ALPHABET = "abcdefghij"
 MIXED = "ab, 12 (c)! xyz XYZ\n\t\u00e9\u4e2d\u0301\u0663-_aeiou'QRS'"
 
 
 def pattern_of_letters(n):
     """A pattern that names n + 2 sets: one for each of n letters, blanks, and the rest."""
     return "|".join(string.ascii_letters[:n]) + r"|\s+|[^\s\p{L}]+"
-
-
-def subsets(generator, n):
-    """n different sets of the alphabet, as classes: ["[ab]", "[^c]", ..]"""
-    found = set()
-    while len(found) < n:
-        members = "".join(sorted(generator.sample(ALPHABET, generator.randint(1, len(ALPHABET) - 1))))
-        found.add(f"[{generator.choice(['', '^'])}{members}]")
-    return sorted(found)
-
-
-def overlapping_pattern(generator, n_sets):
-    """A pattern of n_sets different sets, each of which begins an alternative or follows another in it."""
-    sets = subsets(generator, n_sets)
-    generator.shuffle(sets)
-    alternatives = []
-    while sets:
-        taken = [sets.pop() for _ in range(min(len(sets), generator.randint(1, 6)))]
-        alternatives.append("".join(taken) + generator.choice(["", "+", "{1,2}", "?"]))
-    return "|".join(alternatives)
 
 
 @pytest.mark.parametrize("n", [29, 30, 31, 32, 33, 45, 52])

@@ -2,42 +2,13 @@
 name. And the patterns that `regex` itself splits wrongly."""
 
 import random
-import string
 
 import pytest
 import regex
+from large_patterns import LIMITS, SIGNS
 
 from cbpe._core.splitting.split import PatternNotSupported, Splitter
 from cbpe.text.splitting import RegexSplitter, make_splitter
-
-SIGNS = string.ascii_letters + string.digits + "!@#%&"
-
-
-def ideographs(n):
-    """A set of n characters no two of which are neighbours."""
-    return "[" + "".join(chr(0x4E00 + 2 * i) for i in range(n)) + "]+"
-
-
-def groups(n):
-    return "(?:" * n + "a" + ")" * n + "|b"
-
-
-def long_set(n):
-    return "[" + "ab" * ((n - 3) // 2) + "a" * ((n - 3) % 2) + "]+"
-
-
-# A function that makes a pattern of some size, the largest size that is supported, and how a larger one is refused.
-LIMITS = {
-    "states": (lambda n: f"a{{{n}}}", 510, "more than 512 states"),
-    "states of a choice": (lambda n: f"(?:ab|cd){{{n}}}", 170, "more than 512 states"),
-    "kinds of characters": (lambda n: "|".join(SIGNS[:n]), 61, "more than 63 kinds of characters"),
-    "stretches of code points": (ideographs, 500, "more than 1000 different code points"),
-    "depth": (groups, 50, "groups nested more than 50 deep"),
-    "characters": (long_set, 10_000, "more than 10000 characters"),
-    "repetitions": (lambda n: f"(?=b)a{{{n}}}|b+", 1000, "more than 1000 repetitions"),
-    "alternatives": (lambda n: "|".join(["ab"] * n), 666, "so many alternatives and repetitions"),
-    "parts that may be left out": (lambda n: "a*" * n, 999, "so many alternatives and repetitions"),
-}
 
 
 def texts_for(pattern):

@@ -10,8 +10,7 @@ import time
 import store_processes
 from hypothesis import strategies as st
 from small_models import small_tokenizer
-from sqlalchemy import create_engine, inspect, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import create_engine
 from store_backends import EMPTY_FILES, END_OTHERS, NoServerError, Server
 from unchecked import unchecked
 
@@ -38,25 +37,20 @@ LEADING = {
     "vocabularies": ("digest", "packed"),
 }
 COLUMNS = [(table, column) for table, columns in LEADING.items() for column in columns]
+# What is written: mostly what stands in another row, also in exchange for it; or what no row may have.
+OTHERS, EXCHANGE = "that of another row", "an exchange with another row"
 VALUES = [
-    "NULL",
-    "0",
-    "1",
-    "2",
-    "7",
-    "-1",
-    "2147483647",
-    "''",
-    "'x'",
-    "'a'",
-    "'b'",
-    "'{}'",
-    f"'{'0' * 64}'",
-    "'\\x00ff'",
+    *["NULL", "0", "1", "2", "3", "7", "-1", "2147483647"],
+    *["''", "'x'", "'a'", "'b'", "'{}'", f"'{'0' * 64}'", "'\\x00ff'"],
 ]
 
 seeds = st.integers(0, 2**32 - 1)
-changes = st.tuples(st.integers(0, len(COLUMNS) - 1), st.integers(0, len(VALUES)), st.integers(0, 2))
+changes = st.tuples(
+    st.sampled_from(COLUMNS),
+    st.just(OTHERS) | st.just(EXCHANGE) | st.sampled_from(VALUES),
+    st.integers(0, 2),
+    st.integers(1, 2),
+)
 rows = st.fixed_dictionaries({"way": st.just("rows"), "changes": st.lists(changes, min_size=20, max_size=100)})
 cases = (
     st.fixed_dictionaries({"way": st.just("kill"), "seed": seeds, "n": st.integers(1, 2)})
@@ -235,29 +229,46 @@ def check_together(connection, case):
 
 def check_rows(connection, case):
     """An error of the store's, or the version that was saved."""
+    right = {}
     with ModelStore(URL[0]) as models:
-        right = {
-            saved(models, number, name).reference: digest_of(number) for number, name in ((1, "a"), (2, "a"), (3, "b"))
-        }
-    right |= {"a": digest_of(2), "a@prod": digest_of(2), "b": digest_of(3)}
+        for number, (name, alias) in enumerate([("a", "old"), ("a", "prod"), ("b", "prod")], 1):
+            version = models.save(small_tokenizer(number), name, aliases=(alias,))
+            right |= dict.fromkeys([version.reference, name, f"{name}@{alias}"], digest_of(number))
+            right[f"sha256:{digest_of(number)}"] = digest_of(number)
+    # Rows may be missed where others refer to them.
+    connection.exec_driver_sql("SET session_replication_role = replica")
     with unchecked(connection), ModelStore(URL[0], read_only=True) as models:
-        for where, value, row in case["changes"]:
-            table, column = COLUMNS[where]
-            keys = ", ".join(inspect(connection).get_pk_constraint(table)["constrained_columns"])
-            chosen = f"(SELECT ctid FROM {table} ORDER BY {keys} OFFSET {row} LIMIT 1)"
-            before = connection.exec_driver_sql(f"SELECT ctid, {column} FROM {table} WHERE ctid = {chosen}").first()
-            other = f"(SELECT {column} FROM {table} ORDER BY {keys} OFFSET {(row + 1) % 3} LIMIT 1)"
-            written = [*VALUES, other][value]
-            try:  # it may be of another type, or of a row that others refer to
-                changed = f"UPDATE {table} SET {column} = {written} WHERE ctid = {chosen} RETURNING ctid"
-                place = connection.exec_driver_sql(changed).scalar()
-            except DBAPIError:
+        for table in LEADING:
+            connection.exec_driver_sql(f"CREATE TEMP TABLE kept_{table} AS TABLE {table}")
+        for (table, column), value, row, further in case["changes"]:
+            try:  # it may be of another type, or stand in two rows
+                change(connection, table, column, value, row, further)
+            except connection.dialect.dbapi.Error:
                 continue
-            if place is not None:
-                look(models, right, (table, column, written, row))
-                undo = text(f"UPDATE {table} SET {column} = :value WHERE ctid = CAST(:place AS tid)")
-                connection.execute(undo, {"value": before[1], "place": str(place)})
+            look(models, right, (table, column, value, row, further))
+            put(connection, table, f"kept_{table}")
         assert models.verify().problems == ()
+
+
+def change(connection, table, column, value, row, further):
+    """Put rows in place of those of a table that have another value in one or two of them."""
+    kept = f"kept_{table}"
+    places = connection.exec_driver_sql(f"SELECT CAST(ctid AS text) FROM {kept} ORDER BY ctid").scalars().all()
+    first, second = places[row % len(places)], places[(row + further) % len(places)]
+    written = {
+        first: f"(SELECT {column} FROM {kept} WHERE ctid = '{second}')" if value in (OTHERS, EXCHANGE) else value
+    }
+    if value == EXCHANGE:
+        written[second] = f"(SELECT {column} FROM {kept} WHERE ctid = '{first}')"
+    cases = " ".join(f"WHEN ctid = '{place}' THEN {new}" for place, new in written.items())
+    columns = connection.exec_driver_sql(f"SELECT * FROM {kept} LIMIT 0").keys()
+    chosen = [f"CASE {cases} ELSE {name} END" if name == column else name for name in columns]
+    put(connection, table, f"(SELECT {', '.join(chosen)} FROM {kept}) AS changed")
+
+
+def put(connection, table, rows):
+    """Have a table hold these rows and no others; if it cannot have them, nothing is changed."""
+    connection.connection.driver_connection.execute(f"DELETE FROM {table}; INSERT INTO {table} SELECT * FROM {rows}")
 
 
 def look(models, right, changed):
