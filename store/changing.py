@@ -108,6 +108,8 @@ def set_parent(database: Database, reference: str | Version, parent: str | Versi
         row = None if parent is None else find_row(connection, parent)
         if row is not None and row.id == version.id:
             raise Refused(f"{version.name}@{version.number} cannot be its own parent")
+        if row is not None:
+            labels.lock_parents(connection)
         if row is not None and labels.descends(connection, row.id, version.id):
             child = f"{version.name}@{version.number}"
             raise Refused(f"{row.name}@{row.number} was itself trained on from {child}, or from one that was")
@@ -174,6 +176,9 @@ def remove_alias(database: Database, name: str, alias: str) -> None:
 
     def work(connection: Connection) -> None:
         row = alias_row(connection, checked_name(name), alias)
+        if row is not None:
+            lock_name(connection, row.name_id)
+            row = alias_row(connection, name, alias)  # somebody may have removed it, or renamed its name, just now
         if row is None:
             raise NotFound(f"there is no alias {shown(f'{name}@{alias}')}")
         drop_aliases(connection, row.name_id, [alias])

@@ -202,8 +202,10 @@ def checked_vocabulary(packed: bytes) -> Vocabulary:
 
 def add_to_known(connection: Connection, version: Row[Any], entry: Entry, parent: Row[Any] | None) -> None:
     """Add what a second save of the same content says: its parent, and its training record if the version has none."""
-    if parent is not None and not labels.descends(connection, parent.id, version.id):
-        labels.set_parent(connection, version.id, parent)
+    if parent is not None:
+        labels.lock_parents(connection)
+        if not labels.descends(connection, parent.id, version.id):
+            labels.set_parent(connection, version.id, parent)
     known = select(training_records.c.version_id).where(training_records.c.version_id == version.id)
     if entry.training is not None and connection.scalar(known) is None:
         labels.set_training(connection, version.id, entry.training)

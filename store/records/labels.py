@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, delete, insert, select, update
+from sqlalchemy import Connection, Table, delete, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from cbpe.common.checks import is_float
@@ -19,6 +19,8 @@ from store.records.seals import alias_seal
 from store.records.training import record_to_json
 
 __all__ = ["Labels", "checked_labels"]
+
+LOCK_OF_PARENTS = int.from_bytes(b"cbpp", "big")  # PostgreSQL's advisory lock on the parents of versions
 
 
 class Labels(NamedTuple):
@@ -146,6 +148,13 @@ def set_notes(connection: Connection, version_id: int, notes: str | None) -> Non
 def put_metrics(connection: Connection, version_id: int, given: Mapping[str, float]) -> None:
     for metric, number in given.items():
         put(connection, metrics, version_id=version_id, metric=metric, value=number)
+
+
+def lock_parents(connection: Connection) -> None:
+    """Keep others from saying which version another descends from until the transaction ends: two of them could make
+    each the ancestor of the other. In SQLite every transaction that writes does."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_OF_PARENTS})
 
 
 def descends(connection: Connection, version_id: int, from_id: int) -> bool:

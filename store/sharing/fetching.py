@@ -5,8 +5,11 @@ from __future__ import annotations
 import http.client
 import ipaddress
 import os
-import time
+import socket
+import threading
 import urllib.request
+from contextlib import suppress
+from types import TracebackType
 from typing import IO, Any, Protocol
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
@@ -70,22 +73,93 @@ class Server:
             raise OSError(f"{url} cannot be fetched: {getattr(error, 'reason', error)!s:.300}") from error
 
     def _read(self, url: str, most: int) -> bytes:
-        deadline = time.monotonic() + SECONDS_OF_A_FILE
-        handlers: list[urllib.request.BaseHandler] = [Redirects(self._allow_http)]
-        if is_loopback(urlsplit(url).hostname):
-            handlers.append(urllib.request.ProxyHandler({}))  # what is on this machine is asked itself
         request = urllib.request.Request(url, headers=HEADERS)
-        with urllib.request.build_opener(*handlers).open(request, timeout=SECONDS_OF_SILENCE) as response:
-            if response.length is not None and response.length > most:
-                raise Damaged(f"{url} has {response.length} bytes, of at most {most}")
-            data = bytearray()
-            while chunk := response.read1(CHUNK):
-                data += chunk
-                if len(data) > most:
-                    raise Damaged(f"{url} has more than {most} bytes")
-                if time.monotonic() > deadline:
-                    raise OSError(f"it took more than {SECONDS_OF_A_FILE:.0f} seconds")
-            return bytes(data)
+        with TimeLimit(SECONDS_OF_A_FILE) as limit:
+            handlers = [Redirects(self._allow_http), Http(limit), Https(limit)]
+            if is_loopback(urlsplit(url).hostname):
+                handlers.append(urllib.request.ProxyHandler({}))  # what is on this machine is asked itself
+            with urllib.request.build_opener(*handlers).open(request, timeout=SECONDS_OF_SILENCE) as response:
+                if response.length is not None and response.length > most:
+                    raise Damaged(f"{url} has {response.length} bytes, of at most {most}")
+                data = bytearray()
+                while chunk := response.read1(CHUNK):
+                    data += chunk
+                    if len(data) > most:
+                        raise Damaged(f"{url} has more than {most} bytes")
+                return bytes(data)
+
+
+class TimeLimit:
+    """Ends the connections that are made within the block when its time is over, and raises OSError then. A server that
+    sends a byte now and then is never silent, and the libraries that read its headers would wait for ever."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._is_over = False
+        self._ends: list[socket.socket] = []  # another handle of each connection: TLS takes the first one away
+        self._timer = threading.Timer(seconds, self._end)
+        self._timer.daemon = True
+
+    def connect(self, *where: Any) -> socket.socket:
+        """What http.client connects by."""
+        connection = socket.create_connection(*where)
+        self._ends.append(connection.dup())
+        if self._is_over:  # it ended the others just now
+            self._end()
+        return connection
+
+    def _end(self) -> None:
+        self._is_over = True
+        for end in list(self._ends):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> TimeLimit:
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        self._timer.join()
+        for end in self._ends:
+            end.close()
+        if self._is_over and (error is None or isinstance(error, Exception)):
+            raise OSError(f"it took more than {self._seconds:.0f} seconds") from error
+
+
+class Http(urllib.request.HTTPHandler):
+    """Connects within a limit of time."""
+
+    def __init__(self, limit: TimeLimit) -> None:
+        super().__init__()
+        self._limit = limit
+
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(limited(http.client.HTTPConnection, self._limit), req)
+
+
+class Https(urllib.request.HTTPSHandler):
+    """The same, by TLS."""
+
+    def __init__(self, limit: TimeLimit) -> None:
+        super().__init__()
+        self._limit = limit
+
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(limited(http.client.HTTPSConnection, self._limit), req)
+
+
+def limited(kind: type[http.client.HTTPConnection], limit: TimeLimit) -> Any:
+    """What makes connections of a kind within a limit of time."""
+
+    def make(*where: Any, **options: Any) -> http.client.HTTPConnection:
+        made: Any = kind(*where, **options)
+        made._create_connection = limit.connect
+        return made  # type: ignore[no-any-return]
+
+    return make
 
 
 class Redirects(urllib.request.HTTPRedirectHandler):

@@ -3,16 +3,19 @@
 import functools
 import hashlib
 import http.server
+import ipaddress
 import json
 import os
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta, timezone
 from urllib.parse import quote
 
 import pytest
@@ -48,9 +51,12 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def serving(handler):
-    """The URL of a server on this machine."""
+def serving(handler, context=None):
+    """The URL of a server on this machine. With the context of a certificate, it speaks TLS."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        if context is not None:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+            server.handle_error = lambda *what: None
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -424,16 +430,66 @@ def test_a_server_that_is_silent_or_slow_is_left(monkeypatch):
             published.load(f"http://127.0.0.1:{silent.getsockname()[1]}/a")
         assert time.monotonic() - start < 20
 
+
+@pytest.mark.parametrize(
+    ("start", "again"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\n", b" "),
+        (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", b" "),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 302 Found\r\nLocation: /x\r\n", b"X: y\r\n"),
+    ],
+)
+def test_a_server_that_sends_a_little_now_and_then_is_left(start, again, monkeypatch):
     def answer(handler):
-        handler.send_response(200)
-        handler.end_headers()
+        handler.wfile.write(start)
         for _ in range(1000):
-            handler.wfile.write(b" ")
-            time.sleep(0.01)
+            handler.wfile.write(again)
+            time.sleep(0.02)
 
     monkeypatch.setattr(fetching, "SECONDS_OF_A_FILE", 0.2)
+    before = threading.active_count()
+    began = time.monotonic()
     with serving(answering(answer)) as other, pytest.raises(OSError, match="more than 0 seconds"):
         published.load(f"{other}/a")
+    assert time.monotonic() - began < 15
+    assert threading.active_count() <= before + 1  # that of the server may still be on its way
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    """The files of a certificate for 127.0.0.1, and of its key."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+    from cryptography.x509.oid import NameOID
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "here")])
+    now = datetime.now(timezone.utc)
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, now - timedelta(1), now + timedelta(1))
+    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = made.add_extension(here, False).add_extension(x509.BasicConstraints(True, None), True)
+    paths = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    paths[0].write_bytes(made.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM))
+    paths[1].write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return paths
+
+
+def test_a_server_is_asked_by_tls_and_has_to_have_a_certificate_that_is_trusted(folder, certificate, monkeypatch):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    with serving(functools.partial(Handler, directory=folder), context) as url:
+        url = url.replace("http://", "https://")
+        with pytest.raises(OSError, match="certificate verify failed"):
+            published.load(f"{url}/a@1")
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
+        assert published.load(f"{url}/a@1").merges == TOKS[0].merges
+        with pytest.raises(OSError, match="certificate verify failed"):  # it is of another host
+            published.load(f"{url.replace('127.0.0.1', 'localhost')}/a@1")
 
 
 def test_what_is_no_http_or_not_there_is_an_error(tmp_path):
