@@ -4,7 +4,6 @@ SQLite file, of whichever database: it can be opened as it is."""
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, column, func, insert, inspect, select, table, update
 
+from cbpe.common.atomic_files import name_beside, new_file
 from store.database.locations import find_store
 from store.database.older import AS_IT_IS
 from store.database.opening import Database
@@ -36,9 +36,10 @@ def backup(database: Database, path: str | os.PathLike[str]) -> None:
     """Write all that is in a store, as it is at one moment, to an SQLite file, which appears when it is whole."""
     target = os.path.realpath(path)
     check_target(database, target)
-    aside = f"{target}.{os.getpid()}.{secrets.token_hex(4)}.part"
+    aside = name_beside(target)
+    models = (target, database.path or "")  # by what stands there, or as the store is: who may read the backup
     try:
-        database.read(copy_to, aside, database.revision)
+        database.read(copy_to, aside, database.revision, models)
         set_pragmas(aside, "journal_mode = WAL")
         check_copy(database, aside)
         os.replace(aside, target)
@@ -62,10 +63,11 @@ def check_target(database: Database, target: str) -> None:
             raise Refused(f"{target} is there already, and is no backup that another could replace: {error}") from error
 
 
-def copy_to(connection: Connection, aside: str, revision: str) -> None:
+def copy_to(connection: Connection, aside: str, revision: str, models: tuple[str, ...]) -> None:
     for left in files_of(aside):  # of a try before
         with suppress(FileNotFoundError):
             os.unlink(left)
+    new_file(aside, *models)
     if connection.dialect.name == "sqlite":
         driver: Any = connection.connection.driver_connection
         with closing(sqlite3.connect(aside)) as target:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["check_writable", "write_files", "write_whole"]
+__all__ = ["check_writable", "name_beside", "new_file", "write_files", "write_whole"]
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -35,10 +35,12 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
     then move each to its place.
 
     Whatever is raised (OSError for a disk that is full, or what the parts raise), no file is ever half there, and each
-    path keeps what it held. A link stays a link: its target is written. A pipe or a device is refused.
+    path keeps what it held. A link stays a link: its target is written. A file that is replaced keeps its
+    permissions, and its owner may write it.
+    A pipe or a device is refused.
     """
     places = {path: os.path.realpath(path) for path in contents}
-    aside = {path: f"{place}.{os.getpid()}.part" for path, place in places.items()}
+    aside = {path: name_beside(place) for path, place in places.items()}
     try:
         for path, parts in contents.items():
             if os.path.isdir(path):
@@ -46,6 +48,7 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
             if os.path.exists(path) and not os.path.isfile(path):  # a file would replace it
                 raise OSError(f"cannot write {path!r}: it is a pipe or a device, and what is written a file")
             try:
+                new_file(aside[path], places[path])
                 with open(aside[path], "wb") as file:
                     for part in parts:
                         file.write(part)
@@ -60,3 +63,17 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
     finally:
         for path in aside.values():
             Path(path).unlink(missing_ok=True)
+
+
+def name_beside(path: str) -> str:
+    """The path of a file beside another one, which nobody can foresee, and so has put no link there."""
+    return f"{path}.{os.getpid()}.{os.urandom(4).hex()}.part"
+
+
+def new_file(path: str, *models: str) -> None:
+    """Make an empty file, which nobody may read who may not read the first of these models that is there. Raises
+    FileExistsError if something is there already, and OSError."""
+    modes = [os.stat(model).st_mode & 0o777 for model in models if os.path.exists(model)]
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if modes else 0o666))
+    if modes:
+        os.chmod(path, modes[0] | 0o600)  # its owner has to write it

@@ -1,5 +1,6 @@
 """Files are written whole or not at all."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -30,13 +31,42 @@ def test_where_one_fails_all_stay_as_they_were(tmp_path):
     assert os.listdir(tmp_path) == ["first"]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk here that is always full")
-def test_a_full_disk_is_told_with_the_file(tmp_path):
-    os.symlink("/dev/full", tmp_path / f"new.{os.getpid()}.part")
+def test_a_full_disk_is_told_with_the_file(tmp_path, monkeypatch):
+    def full(file):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left") as caught:
         write_files({str(tmp_path / "new"): [b"1"]})
     assert caught.value.filename == str(tmp_path / "new")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are others on Windows")
+def test_a_file_that_is_replaced_keeps_its_permissions_and_is_never_open_to_more(tmp_path):
+    path = tmp_path / "file"
+    seen = []
+
+    def parts():
+        (aside,) = set(tmp_path.iterdir()) - {path}
+        seen.append(aside.stat().st_mode & 0o777)
+        yield b"1"
+
+    for mode, kept in ((0o600, 0o600), (0o640, 0o640), (0o444, 0o644)):
+        path.touch()
+        path.chmod(mode)
+        write_files({str(path): parts()})
+        assert path.stat().st_mode & 0o777 == seen.pop() == kept
+        path.unlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links take rights on Windows")
+def test_a_link_that_somebody_has_put_beside_a_file_is_not_followed(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "urandom", bytes)
+    (tmp_path / f"new.{os.getpid()}.00000000.part").symlink_to(tmp_path / "theirs")
+    with pytest.raises(FileExistsError):
+        write_files({str(tmp_path / "new"): [b"1"]})
+    assert not (tmp_path / "theirs").exists()
 
 
 def test_a_directory_is_not_replaced(tmp_path):

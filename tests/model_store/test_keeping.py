@@ -85,6 +85,27 @@ def test_a_backup_replaces_an_older_one_and_nothing_else(store_url, tmp_path, re
         assert len(copy.versions()) == 2
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions are others on Windows")
+def test_a_backup_may_be_read_by_whom_the_store_or_the_backup_before_may(store_url, tmp_path):
+    target = tmp_path / "backup.db"
+    modes = []
+    with ModelStore(store_url) as models:
+        models.save(TOK, "a")
+        if store_url.startswith("sqlite"):
+            (tmp_path / "models.db").chmod(0o600)
+            models.backup(target)
+            modes.append(target.stat().st_mode & 0o777)
+        else:
+            models.backup(target)
+            modes.append(0o600)
+        target.chmod(0o640)
+        models.backup(target)
+        modes.append(target.stat().st_mode & 0o777)
+    assert modes == [0o600, 0o640]
+    with ModelStore(target) as backup:
+        assert backup.load("a").merges == TOK.merges
+
+
 def test_a_store_is_no_backup_of_itself(tmp_path):
     path = tmp_path / "models.db"
     (tmp_path / "link").symlink_to(path)
