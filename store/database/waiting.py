@@ -70,46 +70,35 @@ class Turns:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._taken = False
+        self._has_it: threading.Lock | None = None  # which its thread is called by; as those who wait
         self._waiting: deque[threading.Lock] = deque()
 
     @contextmanager
     def turn(self, deadline: float) -> Iterator[None]:
         """Have it while the block runs. Raises NoTurn if it is not this thread's turn by the deadline."""
-        self._acquire(deadline)
+        called = threading.Lock()
+        called.acquire()
         try:
+            self._wait(called, deadline)
             yield
-        finally:
-            self._release()
+        finally:  # wherever Ctrl-C may have come
+            self._leave(called)
 
-    def _acquire(self, deadline: float) -> None:
+    def _wait(self, called: threading.Lock, deadline: float) -> None:
         with self._guard:
-            if not self._taken:
-                self._taken = True
+            if self._has_it is None:
+                self._has_it = called
                 return
-            called = threading.Lock()
-            called.acquire()
             self._waiting.append(called)
-        try:
-            in_time = called.acquire(timeout=max(0.0, deadline - time.monotonic()))
-        except BaseException:  # Ctrl-C
-            self._leave(called)
-            raise
-        if not in_time:
-            self._leave(called)
+        if not called.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise NoTurn("other threads of this program write to it all the time")
 
     def _leave(self, called: threading.Lock) -> None:
-        """Wait no longer; and if it is this thread's turn just now, pass it on."""
+        """Pass it on, or wait no longer for it."""
         with self._guard:
-            if called in self._waiting:
+            if self._has_it is called:
+                self._has_it = self._waiting.popleft() if self._waiting else None
+                if self._has_it is not None:
+                    self._has_it.release()
+            elif called in self._waiting:
                 self._waiting.remove(called)
-                return
-        self._release()
-
-    def _release(self) -> None:
-        with self._guard:
-            if self._waiting:
-                self._waiting.popleft().release()
-            else:
-                self._taken = False

@@ -144,3 +144,6 @@ def copy_rows(
                 copy.write_row(row)
     except connection.dialect.loaded_dbapi.Error as error:  # which SQLAlchemy does not see
         raise DBAPIError(statement, None, error) from error
+    except BaseException:  # Ctrl-C: the server still waits for rows
+        connection.invalidate()
+        raise

@@ -112,8 +112,8 @@ def test_turns_come_in_the_order_of_those_who_wait():
             thread.start()
             while len(turns._waiting) <= number:
                 time.sleep(0.001)
-        with pytest.raises(NoTurn):
-            turns._acquire(time.monotonic() + 0.01)
+        with pytest.raises(NoTurn), turns.turn(time.monotonic() + 0.01):
+            order.append("nobody")
     for thread in threads:
         thread.join()
     assert order == list(range(n_threads))

@@ -68,6 +68,7 @@ class FileConnection(sqlite3.Connection):
         self._is_noted = True
 
     def close(self) -> None:
+        end_transaction(self)
         super().close()
         if self._is_noted:
             self._is_noted = False
@@ -81,6 +82,25 @@ class FileConnection(sqlite3.Connection):
     def is_unchanged(self) -> bool:
         """Whether nobody has written to the file since."""
         return state_of(self.path) == self.state and not (self.mode == "immutable" and size_of_log(self.path))
+
+
+def end_transaction(connection: sqlite3.Connection) -> None:
+    """Before a connection is closed: give up its locks. SQLite itself keeps them for as long as somebody has a cursor
+    that was not read to its end, as the traceback of a Ctrl-C does."""
+    with suppress(sqlite3.Error):
+        if connection.in_transaction:
+            connection.rollback()
+
+
+class MemoryConnection(sqlite3.Connection):
+    """A connection to a database in memory, which would be gone with it. SQLAlchemy closes a connection that was
+    interrupted by Ctrl-C: the next one gets what is in it."""
+
+    def close(self) -> None:
+        end_transaction(self)
+
+    def end(self) -> None:
+        super().close()
 
 
 def make_engine(path: str, read_only: bool = False, timeout: float = SECONDS) -> Engine:
@@ -188,14 +208,25 @@ def empty_log(connection: Connection) -> None:
 
 
 def memory_engine(timeout: float = SECONDS) -> Engine:
-    """One connection to a database in memory, which threads take turns with."""
+    """One connection to a database in memory, which threads take turns with, until the engine is disposed of."""
+    kept: list[MemoryConnection] = []
 
-    def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(":memory:", check_same_thread=False)
+    def connect() -> MemoryConnection:
+        connection = sqlite3.connect(":memory:", check_same_thread=False, factory=MemoryConnection)
+        if kept:
+            kept[-1].backup(connection)
+            kept.pop().end()
+        kept.append(connection)
         prepare(connection, True)
         return connection
 
     engine = new_engine(ANY, creator=connect, poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=timeout)
+
+    @event.listens_for(engine, "engine_disposed")
+    def end(engine: Engine) -> None:
+        while kept:
+            kept.pop().end()
+
     return with_transactions(engine, timeout)
 
 
