@@ -301,7 +301,8 @@ def make_trainer(
     scripts = scripts_of("".join(characters)) if settings.split_by_script else {}
     classes = classes_of(scripts, characters, settings)
     counter = PieceCounter()
-    while (words := pieces.cut(classes)) is not None:
+    pieces.begin_to_cut(classes)
+    while (words := pieces.cut()) is not None:
         counter.add_counts(*words)
     taken = [*special_tokens, *(map(byte_token, range(N_BYTES)) if settings.byte_fallback else ())]
     known = {*characters}

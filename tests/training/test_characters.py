@@ -426,6 +426,8 @@ def test_pieces_that_do_not_fit_their_bytes_are_refused():
         Pieces(b"abc", array("q", [1, 4]), array("q", [1, 1]), True)
     with pytest.raises(ValueError, match="there are 1 lengths and 2 counts"):
         Pieces(b"abc", array("q", [3]), array("q", [1, 1]), True)
+    with pytest.raises(RuntimeError, match="call begin_to_cut first"):
+        Pieces(b"abc", array("q", [3]), array("q", [1]), True).cut()
 
 
 # ---- SentencePiece's format

@@ -10,8 +10,8 @@ from array import array
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
 
 from cbpe._core.text.utf8 cimport read_character
 
@@ -64,8 +64,13 @@ cdef class Pieces:
         const int64_t[::1] lengths
         const int64_t[::1] counts
         bint adds_space
+        uint8_t *table          # code point -> its class; NULL before begin_to_cut
         Py_ssize_t n_cut        # pieces that have been cut
         int64_t n_cut_bytes
+        uint8_t *words          # the next words, and their lengths and counts
+        int64_t *word_lengths
+        int64_t *word_counts
+        int64_t capacity        # of words
 
     def __cinit__(
         self,
@@ -83,6 +88,12 @@ cdef class Pieces:
                 raise ValueError(f"piece {i} of length {lengths[i]} does not lie inside {data.shape[0]} bytes of data")
             total += lengths[i]
         self.data, self.lengths, self.counts, self.adds_space = data, lengths, counts, adds_space
+
+    def __dealloc__(self):
+        free(self.table)
+        free(self.words)
+        free(self.word_lengths)
+        free(self.word_counts)
 
     def count_characters(self):
         """How often each character occurs in the words: {character: count}, the space included. OverflowError for more
@@ -126,46 +137,63 @@ cdef class Pieces:
             at += size
         return True
 
-    def cut(self, dict classes not None):
+    def begin_to_cut(self, dict classes not None):
+        """Say what merges with what: the class of each character that has a token, by CLASSES and from
+        FIRST_SCRIPT_CLASS on."""
+        if self.table == NULL:
+            self.table = <uint8_t *>calloc(CODE_POINTS, 1)
+        if self.table == NULL:
+            raise MemoryError("not enough memory to cut words")
+        memset(self.table, 0, CODE_POINTS)
+        for character, kind in classes.items():
+            self.table[<uint32_t>ord(character)] = kind
+        self.n_cut = self.n_cut_bytes = 0
+
+    def cut(self):
         """The next words of more than one character: (data, lengths, counts), some of them each time; None after the
-        last. classes: of each character that has a token, by CLASSES and from FIRST_SCRIPT_CLASS on."""
+        last. RuntimeError before begin_to_cut."""
         cdef:
-            uint8_t *table
-            int64_t[::1] lengths, counts
-            uint8_t[::1] room
-            int64_t n_bytes = 0, n_words = 0, most = 0, end = self.n_cut_bytes
-            Py_ssize_t last = self.n_cut, i
+            int64_t n_bytes = 0, n_words = 0, most = 0
+            Py_ssize_t last = self.n_cut
+        if self.table == NULL:
+            raise RuntimeError("nobody said what merges with what: call begin_to_cut first")
         if self.n_cut == self.lengths.shape[0]:
             return None
         while last < self.lengths.shape[0] and most < PART_BYTES:
-            most += self.lengths[last] + 1
+            most += self.lengths[last] + 1      # with the space before it
             last += 1
-        data, all_lengths, all_counts = bytearray(most), array("q", bytes(8 * most)), array("q", bytes(8 * most))
-        room, lengths, counts = data, all_lengths, all_counts
-        table = <uint8_t *>calloc(CODE_POINTS, 1)
-        if table == NULL:
-            raise MemoryError("not enough memory to cut words")
-        try:
-            for character, kind in classes.items():
-                table[<uint32_t>ord(character)] = kind
-            with nogil:
-                for i in range(self.n_cut, last):
-                    self.cut_piece(table, end, i, &room[0], &n_bytes, &lengths[0], &counts[0], &n_words)
-                    end += self.lengths[i]
-        finally:
-            free(table)
-        self.n_cut, self.n_cut_bytes = last, end
+        self.reserve(most)
+        with nogil:
+            while self.n_cut < last:
+                self.cut_piece(&n_bytes, &n_words)
         PyErr_CheckSignals()
-        return memoryview(data)[:n_bytes], all_lengths[:n_words], all_counts[:n_words]
+        lengths, counts = array("q"), array("q")
+        lengths.frombytes((<char *>self.word_lengths)[:n_words * sizeof(int64_t)])
+        counts.frombytes((<char *>self.word_counts)[:n_words * sizeof(int64_t)])
+        return (<char *>self.words)[:n_bytes], lengths, counts
 
-    cdef void cut_piece(
-        self, const uint8_t *table, int64_t begin, Py_ssize_t i, uint8_t *out, int64_t *n_bytes, int64_t *lengths,
-        int64_t *counts, int64_t *n_words
-    ) noexcept nogil:
-        """Write the words of a piece: where a character has no token, stands alone, or is of another script than those
-        before it, a word ends."""
+    cdef int reserve(self, int64_t n_bytes) except -1:
+        """Make room for words of so many bytes, each of two or more."""
+        if n_bytes <= self.capacity:
+            return 0
+        self.capacity = 0
+        free(self.words)
+        free(self.word_lengths)
+        free(self.word_counts)
+        self.words = <uint8_t *>malloc(n_bytes)
+        self.word_lengths = <int64_t *>malloc((n_bytes // 2 + 1) * sizeof(int64_t))
+        self.word_counts = <int64_t *>malloc((n_bytes // 2 + 1) * sizeof(int64_t))
+        if self.words == NULL or self.word_lengths == NULL or self.word_counts == NULL:
+            raise MemoryError("not enough memory to cut words")
+        self.capacity = n_bytes
+        return 0
+
+    cdef void cut_piece(self, int64_t *n_bytes, int64_t *n_words) noexcept nogil:
+        """Write the words of the next piece: where a character has no token, stands alone, or is of another script than
+        those before it, a word ends."""
         cdef:
-            Word word = word_of(&self.data[0] + begin, self.lengths[i], self.adds_space)
+            Word word = word_of(&self.data[0] + self.n_cut_bytes, self.lengths[self.n_cut], self.adds_space)
+            uint8_t *out = self.words
             int64_t at = 0, start = n_bytes[0], n_here = 0
             uint8_t kind, script = ANY
             uint32_t character
@@ -174,11 +202,11 @@ cdef class Pieces:
         while at < word.size or spaced:
             character = SPACE if spaced else read_character(word.text + at, word.size - at, &size)
             character = SPACE if character == MARK else character
-            kind = table[character]
+            kind = self.table[character]
             if kind < ANY or kind == ALONE or character == SPACE or (
                 kind != ANY and script != ANY and kind != script
             ):
-                self.end_word(i, start, n_bytes, n_here, lengths, counts, n_words)
+                self.end_word(start, n_bytes, n_here, n_words)
                 start, n_here = n_bytes[0], 0
             if character == SPACE and kind:
                 out[n_bytes[0]] = SPACE
@@ -194,15 +222,14 @@ cdef class Pieces:
                 script = ANY
             at += 0 if spaced else size
             spaced = False
-        self.end_word(i, start, n_bytes, n_here, lengths, counts, n_words)
+        self.end_word(start, n_bytes, n_here, n_words)
+        self.n_cut_bytes += self.lengths[self.n_cut]
+        self.n_cut += 1
 
-    cdef inline void end_word(
-        self, Py_ssize_t i, int64_t start, int64_t *n_bytes, int64_t n_here, int64_t *lengths, int64_t *counts,
-        int64_t *n_words
-    ) noexcept nogil:
+    cdef inline void end_word(self, int64_t start, int64_t *n_bytes, int64_t n_here, int64_t *n_words) noexcept nogil:
         if n_here < 2:
             n_bytes[0] = start
             return
-        lengths[n_words[0]] = n_bytes[0] - start
-        counts[n_words[0]] = self.counts[i]
+        self.word_lengths[n_words[0]] = n_bytes[0] - start
+        self.word_counts[n_words[0]] = self.counts[self.n_cut]
         n_words[0] += 1
