@@ -269,7 +269,7 @@ def initial_vocabulary(initial: Tokenizer) -> Vocabulary:
     if not isinstance(initial, Tokenizer):
         raise TypeError(f"initial must be a tokenizer, such as cbpe.train returns, not {type(initial).__name__}")
     steps = sorted(initial._processing().keys() - {*FLAGS, "template"})
-    if steps:
+    if steps and not initial._vocabulary.characters:
         problem = f"what is trained splits and merges text as it is, and this changes it before: {', '.join(steps)}"
     else:
         problem = problem_with(initial._vocabulary) or ""
