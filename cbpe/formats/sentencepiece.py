@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+from base64 import b64encode
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import pairwise
@@ -164,10 +165,7 @@ def refuse(path: str, why: str) -> NoReturn:
 
 def parts_of(pieces: list[Piece], trainer: dict[int, int | bytes], normalizer: dict[int, int | bytes]) -> Parts:
     adds_space = bool(normalizer.get(3, 1))
-    if normalizer.get(2):
-        refuse("normalizer_spec.precompiled_charsmap", "only the normalizer called identity is supported")
-    if normalizer.get(4, 1):
-        refuse("normalizer_spec.remove_extra_whitespaces", "only false is supported")
+    removes_spaces = bool(normalizer.get(4, 1))
     if not normalizer.get(5, 1):
         refuse("normalizer_spec.escape_whitespaces", "only true is supported")
     if trainer.get(24, 0):
@@ -180,17 +178,23 @@ def parts_of(pieces: list[Piece], trainer: dict[int, int | bytes], normalizer: d
     settings = {
         "spaces": "each" if adds_space else "never",
         "split": False,
-        "strip": "one" if adds_space else None,
+        "strip": "one" if adds_space or removes_spaces else None,
         "byte_fallback": fallback,
         "fuse_unk": True,
         "unk_token": unknown,
         "sentencepiece": {
             "controls": [*of_kind[CONTROL], unknown],
             "unk_surface": message_in(surface, "unk_surface").decode("utf-8", "replace"),
+            **({"removes_spaces": True} if removes_spaces else {}),
         },
     }
     special = {text: ids[text] for text in (*of_kind[CONTROL], unknown, *of_kind[USER_DEFINED])}
     processing: dict[str, object] = {"characters": settings}
+    charsmap = message_in(normalizer.get(2, b""), "normalizer_spec.precompiled_charsmap")
+    if charsmap or removes_spaces:
+        whole = of_kind[USER_DEFINED]
+        step = {"type": "SentencePiece", "charsmap": b64encode(charsmap).decode(), "whole": whole}
+        processing["normalizer"] = [{**step, "removes_spaces": removes_spaces}]
     if of_kind[USER_DEFINED]:
         processing |= {"normalized": sorted(of_kind[USER_DEFINED]), "ordinary": sorted(of_kind[USER_DEFINED])}
     return Parts(vocabulary, None, special, processing, kind="SentencePieceTokenizer")

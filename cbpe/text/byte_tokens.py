@@ -100,11 +100,14 @@ class PieceDecoder:
         texts: Mapping[int, str],
         strips: bool,
         errors: str,
+        *,
+        strips_all: bool = False,
     ) -> None:
         self._spell = spell
         self._byte_ids = byte_ids
         self._texts = texts  # of ids whose text is not that of their token
         self._strips = strips
+        self._strips_all = strips_all  # as long as nothing has come, not only from the first piece
         self._errors = errors
         self._run = b""
 
@@ -120,8 +123,8 @@ class PieceDecoder:
         if text is None:
             text = spelled.decode("utf-8", self._errors)
             if self._strips:
-                self._strips = False
                 text = text.removeprefix(" ")
+                self._strips = self._strips_all and not text
         elif text:
             self._strips = False
         return before + text

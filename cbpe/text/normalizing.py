@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from base64 import b64decode
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from cbpe._core.splitting.split import Splitter
 from cbpe._core.text import changes
+from cbpe._core.text.charsmap import Charsmap
 from cbpe.text.normalization.bert import bert_steps
 from cbpe.text.surrogates import without_surrogates
 from cbpe.text.unicode_versions import LATER_LOWERCASE, LATER_THAN_9, MARKS_IN_9_ALONE, WHITE_SPACE
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
-__all__ = ["FORMS", "Normalizer"]
+__all__ = ["FORMS", "Normalizer", "charsmap_of"]
 
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 ASCII = re.compile("[\0-\x7f]")
@@ -84,6 +86,8 @@ def step_function(step: Mapping[str, Any]) -> Callable[[str], str]:
         return partial(prepend, step["prepend"])
     if name == "BertNormalizer":
         return partial(in_turn, bert_steps(step, partial(in_form, "NFD"), lowercase))
+    if name == "SentencePiece":
+        return charsmap_of(step).normalized
     assert name == "Replace", name
     if makes_single_spaces(step):
         return changes.with_single_spaces
@@ -195,6 +199,15 @@ def lowercase(text: str) -> str:
 
 
 # ---- Other steps
+
+
+def charsmap_of(step: Mapping[str, Any]) -> Charsmap:
+    """The map of a SentencePiece file. ValueError for what is none."""
+    try:
+        data = b64decode(step["charsmap"], validate=True)
+    except (TypeError, ValueError):
+        raise ValueError("a map of characters is damaged: it is no base64") from None
+    return Charsmap(data, step["whole"], step["removes_spaces"])
 
 
 def strip(text: str, *, left: bool, right: bool) -> str:

@@ -3,16 +3,22 @@ damaged, or cannot be honoured exactly, is refused by name."""
 
 import contextlib
 import io
+import json
 import lzma
+import pickle
 import random
+import tempfile
 from functools import cache
+from pathlib import Path
 
 import pytest
 from project import SHARED
 from sentencepiece_model import SPECS, field, piece, varint
 
 import cbpe
+from cbpe.formats.hugging_face.reading import loads
 from cbpe.text.spaces import MARK
+from cbpe.tokenizers.description import build, describe
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -29,12 +35,27 @@ HOSTILE = [
     "\x00\x01\x7f", "<0x0A>", "the cat sat on the mat", "\uff41\u3000",
 ]  # fmt: skip
 ALWAYS = {"model_type": "bpe", "normalization_rule_name": "identity", "remove_extra_whitespaces": False}
+RULES = "61 62\t78\n62\t79 79\n24\t\n3c 73\t20\n"  # ab -> x, b -> yy, $ -> nothing, <s -> a space
 KINDS = {
     "bytes": {"byte_fallback": True, "vocab_size": 330},
     "unknown": {"vocab_size": 70, "character_coverage": 0.98},
     "no space before": {"byte_fallback": True, "vocab_size": 330, "add_dummy_prefix": False},
     "user-defined": {"vocab_size": 75, "user_defined_symbols": ["<sep>", "na"], "unk_surface": "?!"},
     "other specials": {"vocab_size": 75, "control_symbols": ["<cls>"], "pad_id": 3, "unk_id": 5},
+    **{
+        f"{rule}, {removes}": {
+            "byte_fallback": True,
+            "vocab_size": 340,
+            "normalization_rule_name": rule,
+            "remove_extra_whitespaces": removes == "removes spaces",
+            "add_dummy_prefix": rule != "nfkc",
+            "user_defined_symbols": ["<sep>", "na"] if rule != "nmt_nfkc_cf" else [],
+        }
+        for rule in ("nmt_nfkc", "nmt_nfkc_cf", "nfkc", "identity")
+        for removes in ("removes spaces", "keeps them")
+    },
+    "rules of one's own": {"byte_fallback": True, "vocab_size": 340, "normalization_rule_tsv": RULES},
+    "rules and unknown": {"vocab_size": 70, "normalization_rule_tsv": RULES, "remove_extra_whitespaces": True},
     "spaces alone": {"vocab_size": 75, "allow_whitespace_only_pieces": True, "split_digits": True},
 }
 
@@ -42,9 +63,15 @@ KINDS = {
 @cache
 def data_of(name):
     written = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(TRAINED_ON), model_writer=written, minloglevel=2, **ALWAYS | KINDS[name]
-    )
+    options = ALWAYS | KINDS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        if "normalization_rule_tsv" in options:
+            rules = Path(folder) / "rules.tsv"
+            rules.write_text(options["normalization_rule_tsv"])
+            options["normalization_rule_tsv"] = str(rules)
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(TRAINED_ON), model_writer=written, minloglevel=2, **options
+        )
     return written.getvalue()
 
 
@@ -64,6 +91,7 @@ def both(tmp_path_factory):
 def hostile_texts(seed, n):
     rng = random.Random(seed)
     atoms = ["the", "cat", " ", "  ", MARK, "<s>", "<sep>", "\u4e2d", "\u6587", "\u00e9", "\u672a", "\n", "na", "3"]
+    atoms += ["e\u0301", "\uff1csep\uff1e", "\u3000", "\x01", "\ufb01", "\uff4e\uff41", "A\u00df", "\ufdfa", "ab", "b$"]
     return ["".join(rng.choices(atoms, k=rng.randrange(9))) for _ in range(n)]
 
 
@@ -111,8 +139,6 @@ def test_it_is_no_format_to_save_in(both, tmp_path):
     [
         ({"model_type": "unigram"}, "model_type: it is unigram, and only BPE"),
         ({"model_type": "char"}, "model_type: it is char"),
-        ({"normalization_rule_name": "nmt_nfkc"}, "precompiled_charsmap: only the normalizer called identity"),
-        ({"remove_extra_whitespaces": True}, "remove_extra_whitespaces: only false"),
         ({"treat_whitespace_as_suffix": True}, "treat_whitespace_as_suffix: only false"),
         ({"user_defined_symbols": ["ab", "bc"]}, "'ab' ends as 'bc' begins"),
     ],
@@ -129,6 +155,19 @@ def test_what_cannot_be_honoured_is_refused_by_its_name(options, problem, tmp_pa
     (tmp_path / "a.model").write_bytes(written.getvalue())
     with pytest.raises(ValueError, match=problem):
         cbpe.load(tmp_path / "a.model")
+
+
+def test_a_normalizer_is_kept_in_the_store_and_refused_by_other_formats(both, tmp_path):
+    ours = both("nmt_nfkc, removes spaces")[0]
+    text = " \ufb01ne \uff34he  cat "
+    for other in (pickle.loads(pickle.dumps(ours)), build(describe(ours))):
+        assert other.encode(text) == ours.encode(text)
+        assert other.decode(ours.encode(text)) == "fine The cat"
+    for name in ("a.json", "a.model"):
+        with pytest.raises(ValueError, match="normalizer"):
+            ours.save(tmp_path / name)
+    with pytest.raises(ValueError, match=r"normalizer is .*only NFC"):
+        loads(json.dumps({"normalizer": ours.processing["normalizer"][0], "model": {"type": "BPE"}}).encode())
 
 
 UNKNOWN = piece(b"<unk>", kind=2)

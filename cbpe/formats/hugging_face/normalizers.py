@@ -6,7 +6,7 @@ from typing import Any
 
 from cbpe.formats.hugging_face.oniguruma import from_oniguruma
 from cbpe.formats.hugging_face.values import as_list, fields, flag, flattened, kind_of, refuse, text_of
-from cbpe.text.normalizing import FORMS, Normalizer
+from cbpe.text.normalizing import FORMS, Normalizer, charsmap_of
 
 __all__ = ["MAX_TEXT", "checked_normalizer", "expression", "normalizer_of", "read_normalizer", "written_normalizer"]
 
@@ -14,12 +14,18 @@ MAX_STEPS = 100
 MAX_TEXT = 1000  # characters that a step puts into the text, or looks for
 PLAIN = (*FORMS, "Lowercase", "StripAccents")  # steps that have nothing but a type
 BERT_FLAGS = ("clean_text", "handle_chinese_chars", "lowercase")
+CHARSMAP = "SentencePiece"  # the step that a file of SentencePiece's asks for
+NOT_SUPPORTED = f"of the normalizers, only {', '.join(PLAIN)}, BertNormalizer, Strip, Prepend and Replace are supported"
 REPEATABLE = (*PLAIN, "Strip")  # steps that change nothing when they are done again at once
 
 
 def read_normalizer(value: object) -> str | list[dict[str, Any]] | None:
     """The steps in the form in which processing has them: "NFC", or a list; None for none."""
-    return canonical([checked_step(step, path) for path, step in flattened(value, "normalizer", "normalizers")])
+    steps = flattened(value, "normalizer", "normalizers")
+    for path, step in steps:
+        if kind_of(step, path) == CHARSMAP:
+            refuse(path, step, NOT_SUPPORTED)
+    return canonical([checked_step(step, path) for path, step in steps])
 
 
 def checked_normalizer(value: object) -> str | list[dict[str, Any]] | None:
@@ -74,10 +80,22 @@ def checked_step(step: Any, path: str) -> dict[str, Any]:
         fields(step, path, ("type", "pattern", "content"))
         expression(step["pattern"], f"{path}.pattern")
         text_of(step["content"], f"{path}.content", MAX_TEXT)
+    elif kind == CHARSMAP:
+        return checked_charsmap(step, path)
     else:
-        known = f"{', '.join(PLAIN)}, BertNormalizer, Strip, Prepend and Replace"
-        refuse(path, step, f"of the normalizers, only {known} are supported")
+        refuse(path, step, NOT_SUPPORTED)
     return dict(step)
+
+
+def checked_charsmap(step: Any, path: str) -> dict[str, Any]:
+    """What the normalizer of a SentencePiece file does, which no tokenizer.json has."""
+    fields(step, path, ("type", "charsmap", "whole", "removes_spaces"))
+    flag(step, path, "removes_spaces", False)
+    whole = as_list(step["whole"], f"{path}.whole")
+    if not all(isinstance(text, str) and text for text in whole):
+        refuse(f"{path}.whole", whole, "a list of texts should be here")
+    charsmap_of(step)  # or it is refused
+    return {**step, "whole": sorted(whole)}
 
 
 def expression(value: Any, path: str) -> str:
@@ -113,4 +131,6 @@ def written_normalizer(value: str | list[dict[str, Any]] | None) -> dict[str, An
     if value is None:
         return None
     steps = [{"type": "NFC"}] if isinstance(value, str) else value
+    if any(step["type"] == CHARSMAP for step in steps):
+        raise ValueError("Hugging Face's format has no normalizer that replaces as SentencePiece's does")
     return steps[0] if len(steps) == 1 else {"type": "Sequence", "normalizers": steps}

@@ -138,7 +138,10 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         codecs.lookup_error(errors)
         if self._controls:
             strips = self._characters["strip"] is not None
-            return PieceDecoder(self.decode_single_token_bytes, self._byte_ids, self._controls, strips, errors)
+            strips_all = self._removes_spaces
+            return PieceDecoder(
+                self.decode_single_token_bytes, self._byte_ids, self._controls, strips, errors, strips_all=strips_all
+            )
         return RunDecoder(self._spelled, self._byte_ids, self._characters["strip"], errors)
 
     def decode_single_token_bytes(self, token: int) -> bytes:
@@ -155,11 +158,17 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         """Whether these bytes of ids are the text, but for the space before it."""
         if self._controls and len(ids) and int(ids[0]) in self._byte_ids:
             return False
+        if self._removes_spaces and data[:2] == b"  ":
+            return False
         try:
             data.decode()
         except UnicodeDecodeError:
             return False
         return not any(text in data for text in self._odd_texts)
+
+    @property
+    def _removes_spaces(self) -> bool:
+        return bool(self._characters.get("sentencepiece", {}).get("removes_spaces"))
 
     def _spelled(self, token: int) -> bytes:
         """The bytes of a token as it is decoded. KeyError if there is no such id."""
@@ -197,13 +206,16 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
 
     def _normal(self, stretch: str) -> str:
         """What is between two added tokens, normalized: with spaces for marks, and one before it."""
+        adds = bool(stretch)
         if "normalizer" in self._steps:
             stretch = self._normalizer.normalized(stretch)
+            # SentencePiece puts the space before a text of which nothing is left, but then may remove it.
+            adds = bool(stretch) or (adds and bool(self._controls) and not self._removes_spaces)
         if self._characters["spaces"] is None:
             return stretch
         if MARK in stretch:
             stretch = with_spaces(stretch)
-        return " " + stretch if self._characters["spaces"] == "each" and stretch else stretch
+        return " " + stretch if self._characters["spaces"] == "each" and adds else stretch
 
     def _begun(self, stretch: str, is_first: bool) -> str:
         """What is merged, with a space before it if it gets one only then."""

@@ -34,11 +34,15 @@ def checked_characters(value: Any) -> dict[str, Any]:
 
 def checked_sentencepiece(value: Any, path: str) -> dict[str, Any]:
     """What SentencePiece does otherwise than `tokenizers`: the texts of its control tokens, which it never finds in a
-    text and leaves out of decoded text, and what it writes for the unknown token."""
-    fields(value, path, ("controls", "unk_surface"))
+    text and leaves out of decoded text, what it writes for the unknown token, and whether it leaves out the spaces of
+    all tokens at the beginning that have nothing else."""
+    fields(value, path, ("controls", "unk_surface"), ("removes_spaces",))
     controls, surface = as_list(value["controls"], f"{path}.controls"), value["unk_surface"]
     if not all(isinstance(text, str) for text in controls):
         refuse(f"{path}.controls", controls, "a list of tokens should be here")
     if not isinstance(surface, str) or len(surface) > MAX_SURFACE:
         refuse(f"{path}.unk_surface", surface, f"a text of up to {MAX_SURFACE:,} characters should be here")
-    return {"controls": sorted(controls), "unk_surface": surface}
+    checked: dict[str, Any] = {"controls": sorted(controls), "unk_surface": surface}
+    if flag(value, path, "removes_spaces", False):
+        checked["removes_spaces"] = True
+    return checked
