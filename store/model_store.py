@@ -386,19 +386,21 @@ class ModelStore:
         version, carried = moving.carry(self._database, reference)
         return moving.put_in(other._database, carried, name, "copy", f"{version} of {self.url}")
 
-    def publish(self, folder: str | os.PathLike[str]) -> int:
+    def publish(self, folder: str | os.PathLike[str], *, key: signatures.PrivateKey | None = None) -> int:
         """Write a read-only copy of all versions and aliases to a folder, as files that any web server can serve and
         cbpe.load reads. The folder is made if it is not there.
 
         Publishing again adds what is new: no file of a version is changed or removed, and the index takes the place of
         the one before when it is whole. Returns how many files of versions were written. Raises Refused for a folder
-        with an index of another kind, or a store too large for an index; Damaged, and OSError.
+        with an index of another kind, or a store too large for an index; Damaged, OSError, and as export for what is no
+        key. key: a private ed25519 key, as export takes it, which signs the index; cbpe.load(..., keys=) then takes no
+        other index.
 
         >>> models.publish("/srv/www/tokenizers")
         2
         >>> tok = cbpe.load("https://example.org/tokenizers/shakespeare@prod")
         """
-        return publishing.publish(self._database, folder)
+        return publishing.publish(self._database, folder, key)
 
     # ---- Watching
 

@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["is_published", "load_published"]
 
-ENTRY_POINTS = "cbpe.published"  # the group; each is a function of a reference and allow_http
+ENTRY_POINTS = "cbpe.published"  # the group; each is a function of a reference, allow_http and keys
 URL = re.compile("https?://", re.IGNORECASE)
 INDEX = "index.json"
 
@@ -22,7 +22,7 @@ def is_published(reference: str) -> bool:
     return bool(folder and name) and not os.path.exists(reference) and os.path.isfile(os.path.join(folder, INDEX))
 
 
-def load_published(reference: str, allow_http: bool) -> Any:
+def load_published(reference: str, allow_http: bool, keys: Any = None) -> Any:
     """The Tokenizer that a reference means. Raises ImportError if nothing is installed that loads it."""
     from importlib.metadata import entry_points  # few programs need it
 
@@ -32,4 +32,4 @@ def load_published(reference: str, allow_http: bool) -> Any:
             f"nothing that is installed loads {reference!r:.200}: the package store does, which comes with cbpe. "
             "Install it again: pip install cbpe"
         )
-    return found[0].load()(reference, allow_http=allow_http)
+    return found[0].load()(reference, allow_http=allow_http, keys=keys)

@@ -40,11 +40,13 @@ def load(
     special_tokens: Mapping[str, int] | None = None,
     name: str | None = None,
     allow_http: bool = False,
+    keys: Any = None,
 ) -> Tokenizer:
     """The tokenizer in a file, of whatever known format; the format is told by what the file holds. Or one in a
     published copy of a model store: "https://host/folder/name@3", "folder/name@prod", or a name alone for its newest
     version; what is no letter, digit or one of "-._~@" is written there as %XX. http:// is fetched from this machine
-    alone, unless `allow_http` says otherwise.
+    alone, unless `allow_http` says otherwise. keys: public ed25519 keys, as PEM files or cryptography's objects, one of
+    which has to have signed the copy; with None no signature is looked at.
 
     minbpe's .model: a BasicTokenizer, or a RegexTokenizer if it has a split pattern. GPT-2's pair of files, given one
     of them or their folder: a GPT2Tokenizer. Hugging Face's tokenizer.json, given it or its folder: a
@@ -68,7 +70,9 @@ def load(
     if isinstance(reference, str) and is_published(reference):
         if pattern is not None or special_tokens is not None or name is not None:
             raise ValueError("pattern, special_tokens and name are for files without a split pattern")
-        return cast("Tokenizer", load_published(reference, allow_http))
+        return cast("Tokenizer", load_published(reference, allow_http, keys))
+    if keys is not None:
+        raise ValueError(f"{reference!s:.200}: keys are for a version in a published copy, and this is a file")
     path = Path(path)
     if path.is_dir():
         path = find_in_folder(path)

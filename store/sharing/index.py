@@ -9,6 +9,10 @@
             file         "files/", the SHA-256 of the file, ".cbpe-model"
             sha256       of that file, which is an exported version (store.records.export)
             size         of that file, in bytes
+    signature    only where it was published with a key: of ed25519, 128 hexadecimal digits
+
+What is signed is the text PREFIX, and after it the object without its signature, its keys in order and no spaces
+between. So the signature covers which names, versions and aliases there are, and by their SHA-256 all files.
 
 No text of a user's becomes the name of a file. A reader takes an index for hostile: it refuses one that is not wholly
 of this form, and looks at its size and at how many values it has before it takes memory for it.
@@ -18,6 +22,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from store.errors import NotFound
@@ -25,15 +30,28 @@ from store.records.export import MAX_FILE_BYTES
 from store.records.limits import MAX_NUMBER
 from store.records.references import LATEST, Reference, checked_alias, checked_name, shown
 
-__all__ = ["INDEX", "MAX_INDEX_BYTES", "Entry", "dump", "entry_of", "file_of", "load"]
+__all__ = ["INDEX", "MAX_INDEX_BYTES", "Entry", "Index", "dump", "entry_of", "file_of", "load"]
 
 INDEX = "index.json"
 FORMAT = "cbpe published 1"
+PREFIX = b"cbpe published copy, signature 1\n"
 MAX_INDEX_BYTES = 8 << 20
 MAX_VALUES = 300_000  # of all kinds in an index, keys included; a version takes about ten
 MAX_DIGITS = 15  # of a number
 HEXADECIMAL = re.compile("[0-9a-f]{64}")
 NUMBER = re.compile("[1-9][0-9]{0,9}")
+SIGNATURE = re.compile("[0-9a-f]{128}")
+
+
+class Index(NamedTuple):
+    """What an index says."""
+
+    names: dict[str, Any]
+    signature: bytes | None
+
+    def message(self) -> bytes:
+        """The bytes that are signed."""
+        return PREFIX + as_json({"format": FORMAT, "names": self.names})
 
 
 class Entry(NamedTuple):
@@ -50,11 +68,19 @@ def file_of(sha256: str) -> str:
     return f"files/{sha256}.cbpe-model"
 
 
-def dump(names: dict[str, dict[str, Any]]) -> bytes:
-    """The bytes of an index. Raises ValueError for more than a reader takes."""
-    data = json.dumps({"format": FORMAT, "names": names}, sort_keys=True, separators=(",", ":")).encode("ascii")
+def dump(names: dict[str, dict[str, Any]], sign: Callable[[bytes], bytes] | None = None) -> bytes:
+    """The bytes of an index, signed by what makes a signature of a message. Raises ValueError for more than a reader
+    takes."""
+    said: dict[str, Any] = {"format": FORMAT, "names": names}
+    if sign is not None:
+        said["signature"] = sign(Index(names, None).message()).hex()
+    data = as_json(said)
     check_size(data)
     return data
+
+
+def as_json(said: dict[str, Any]) -> bytes:
+    return json.dumps(said, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 def check_size(data: bytes) -> None:
@@ -65,8 +91,8 @@ def check_size(data: bytes) -> None:
         raise ValueError(f"an index has at most {MAX_VALUES} keys and values, and this one about {values}")
 
 
-def load(data: bytes) -> dict[str, Any]:
-    """The names in an index. Raises ValueError for bytes that are none."""
+def load(data: bytes) -> Index:
+    """What an index says, whose signature is not verified. Raises ValueError for bytes that are none."""
     check_size(data)
     try:
         said = json.loads(
@@ -74,13 +100,15 @@ def load(data: bytes) -> dict[str, Any]:
         )
         if not isinstance(said, dict) or said.get("format") != FORMAT:
             raise ValueError(f"it does not say that it is {FORMAT!r}")
+        signature = said.pop("signature", None)
+        if signature is not None and not (isinstance(signature, str) and SIGNATURE.fullmatch(signature)):
+            raise ValueError(f"its signature is {signature!r:.80}")
         check_keys("it", said, {"format", "names"})
         for name, about in items("names", said["names"]):
             check_one(checked_name(name), about)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"this is no index of a published copy: {error!s:.300}") from error
-    names: dict[str, Any] = said["names"]
-    return names
+    return Index(said["names"], None if signature is None else bytes.fromhex(signature))
 
 
 def without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -13,14 +13,15 @@ from store.database.opening import Database
 from store.errors import NotFound, Refused
 from store.records.export import parts_of_file
 from store.records.versions import Version
-from store.sharing import index
+from store.sharing import index, signatures
 
 __all__ = ["publish"]
 
 
-def publish(database: Database, folder: str | os.PathLike[str]) -> int:
-    """Write all versions to a folder, the index last. Returns how many files of versions were written: those that are
-    there already stay as they are."""
+def publish(database: Database, folder: str | os.PathLike[str], key: signatures.PrivateKey | None = None) -> int:
+    """Write all versions to a folder, the index last, which the key signs. Returns how many files of versions were
+    written: those that are there already stay as they are."""
+    sign = None if key is None else signatures.private_key(key).sign
     place = Path(os.fsdecode(folder))
     check_index(place / index.INDEX)
     (place / "files").mkdir(parents=True, exist_ok=True)
@@ -37,7 +38,7 @@ def publish(database: Database, folder: str | os.PathLike[str]) -> int:
         about["aliases"].update(dict.fromkeys(version.aliases, version.number))
         about["newest"] = max(about["newest"], version.number)
     try:
-        data = index.dump(names)
+        data = index.dump(names, sign)
     except ValueError as error:
         raise Refused(f"the store cannot be published as a whole: {error}") from error
     write_files({os.fspath(place / index.INDEX): [data]})

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     PrivateKey = str | os.PathLike[str] | Ed25519PrivateKey
     PublicKey = str | os.PathLike[str] | Ed25519PublicKey
 
-__all__ = ["export", "read_signed"]
+__all__ = ["export", "is_signed_by", "private_key", "public_keys", "read_signed"]
 
 FORMAT = "cbpe signature 1"
 PREFIX = b"cbpe exported tokenizer, signature 1\n"

@@ -24,7 +24,7 @@ NETWORK = {
 
 
 # What reads a published copy of a store, where a program gives its URL.
-READS = {"store/sharing/fetching.py": {"http", "urllib.request"}}
+READS = {"store/sharing/fetching.py": {"http", "socket", "urllib.request"}}
 
 
 def imported(tree):

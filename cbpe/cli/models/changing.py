@@ -287,6 +287,7 @@ def export(
 @app.command()
 def publish(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="The folder to write to.", show_default=False)],
+    key: Annotated[str | None, typer.Option(metavar="PEM", help="Sign it with this private ed25519 key.")] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -298,9 +299,10 @@ def publish(
     \b
     Example:
       cbpe models publish public
+      cbpe models publish public --key private.pem
     """
     with open_store(read_only=True) as models:
-        written = models.publish(folder)
+        written = models.publish(folder, key=key)
     if as_json:
         print_json({"written": written})
     else:
