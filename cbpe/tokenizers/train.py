@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import N_BYTES, merges_asked
+from cbpe.common.garbage import without_collecting
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
@@ -255,7 +256,8 @@ def train_characters(
     settings = checked_characters(options)
     special = checked_special_texts(special_tokens, settings.byte_fallback)
     learned = learn_pieces(source, vocab_size, settings, special, **learning)
-    tok = tokenizer_of(trained_characters(learned.merged, learned.characters, special, settings))
+    with without_collecting():
+        tok = tokenizer_of(trained_characters(learned.merged, learned.characters, special, settings))
     tok.training = learned.record
     return cast("SentencePieceTokenizer", tok)
 

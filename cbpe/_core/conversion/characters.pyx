@@ -9,6 +9,8 @@ import array
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 from cbpe._core.conversion.last_parts cimport LastParts, shortest_first
 from cbpe._core.vocabulary.tables cimport NONE
@@ -36,21 +38,61 @@ cdef class Spellings:
             self.made.append(beginning)
 
 
-cdef list merges_that_happen(Spellings spellings, list tokens, numbers, bint by_rank):
-    """(number, left symbol, right symbol, token) of the tokens that merging makes, by rising number. A number is that
-    of the merge, or the token's rank; merge_lists.pyx and ranks.pyx say why there is one pair for each token."""
-    cdef Py_ssize_t first = 256 + len(spellings.made)
-    cdef LastParts known = LastParts(len(spellings.made) + len(numbers))
-    cdef uint32_t left, right, i
-    cdef dict spelled = {symbol: token for token, symbol in spellings.symbols.items()}
-    cdef list happen = []
+cdef LastParts known_of(Spellings spellings, Py_ssize_t n_more):
+    """What is known before the first merge of characters, with room for n_more merges."""
+    cdef LastParts known = LastParts(len(spellings.made) + n_more)
+    cdef uint32_t i
     for i in range(len(spellings.made)):
         known.add(spellings.lefts[i], spellings.rights[i], 256 + i)
+    return known
+
+
+cdef list merges_by_rank(Spellings spellings, list ordered):
+    """As merges_that_happen, where whatever spells a token is merged, those that come first in `ordered` first."""
+    cdef Py_ssize_t n = len(ordered), at
+    cdef uint32_t first = 256 + len(spellings.made), left = 0, right = 0, n_made = 0
+    cdef LastParts known = known_of(spellings, n)
+    cdef bytes token
+    cdef list happen = []
+    cdef uint32_t *lefts = <uint32_t *>malloc(3 * <size_t>(n + 1) * sizeof(uint32_t))
+    cdef uint32_t *rights = lefts + n
+    cdef uint32_t *symbols = rights + n     # of what each token is made of, in the end
+    if lefts == NULL:
+        raise MemoryError
+    memset(lefts, 0xFF, n * sizeof(uint32_t))
+    try:
+        for at in shortest_first(ordered):
+            token = ordered[at]
+            if known.find(token, &left, &right):
+                known.add(left, right, first + <uint32_t>at)
+                lefts[at], rights[at] = left, right
+        for at in range(n):
+            symbols[at] = first + n_made
+            n_made += lefts[at] != NONE
+        for at in range(n):
+            if lefts[at] != NONE:
+                left, right = lefts[at], rights[at]
+                left = symbols[left - first] if left >= first else left
+                right = symbols[right - first] if right >= first else right
+                happen.append((at, left, right, ordered[at]))
+        return happen
+    finally:
+        free(lefts)
+
+
+cdef list merges_that_happen(Spellings spellings, list tokens, dict numbers):
+    """(number, left symbol, right symbol, token) of the tokens that merging makes, by rising number of the merge;
+    merge_lists.pyx and ranks.pyx say why there is one pair for each token."""
+    cdef Py_ssize_t first = 256 + len(spellings.made)
+    cdef LastParts known = known_of(spellings, len(numbers))
+    cdef uint32_t left, right
+    cdef dict spelled = {symbol: token for token, symbol in spellings.symbols.items()}
+    cdef list happen = []
     for at in shortest_first(tokens):
         token = tokens[at]
         if token in spellings.symbols or not known.find(token, &left, &right):
             continue
-        number = numbers.get(token if by_rank else (spelled[left], spelled[right]))
+        number = numbers.get((spelled[left], spelled[right]))
         if number is not None:
             known.add(left, right, first + <uint32_t>number)
             spelled[first + number] = token
@@ -74,7 +116,6 @@ def vocabulary_of_characters(
     Vocabulary. ValueError as for vocabulary_from_merges.
     """
     cdef list characters = [], tokens = [], by_byte = [NONE] * 256, more = []
-    cdef dict numbers
     cdef Spellings spellings
     for token in ids:
         PyErr_CheckSignals()
@@ -95,11 +136,9 @@ def vocabulary_of_characters(
     characters.sort()
     spellings = Spellings(characters)
     if merges is None:
-        ordered = sorted(tokens, key=(ids if ranks is None else ranks).__getitem__)
-        numbers = {token: rank for rank, token in enumerate(ordered)}
+        happen = merges_by_rank(spellings, sorted(tokens, key=(ids if ranks is None else ranks).__getitem__))
     else:
-        numbers = checked_merges(ids, merges)
-    happen = merges_that_happen(spellings, tokens, numbers, merges is None)
+        happen = merges_that_happen(spellings, tokens, checked_merges(ids, merges))
     merged = {token for _, _, _, token in happen}
     more += [(ids[token], token) for token in tokens if token not in merged]
     more.sort()
