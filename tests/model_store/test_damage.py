@@ -56,12 +56,12 @@ def is_found(url, ref, digest):
 
 
 @pytest.mark.slow
-def test_all_damage_to_a_packed_vocabulary_is_found_by_loading(store_url):
+def test_all_damage_to_a_packed_vocabulary_is_found_by_loading(empty_store_url):
     generator = random.Random(8)
     tok = small_tokenizer(1, n_merges=1500)
-    with ModelStore(store_url) as models:
+    with ModelStore(empty_store_url) as models:
         version = models.save(tok, "a")
-        engine = create_engine(store_url)
+        engine = create_engine(empty_store_url)
         change = text("UPDATE vocabularies SET packed = :packed").bindparams(bindparam("packed"))
         packed = describe(tok).vocabulary
         for i in range(500):
@@ -71,7 +71,7 @@ def test_all_damage_to_a_packed_vocabulary_is_found_by_loading(store_url):
                 models.load("a")
             if i % 50 == 0:
                 assert not models.verify().ok
-                assert is_found(store_url, "a", version.digest)
+                assert is_found(empty_store_url, "a", version.digest)
         # Another vocabulary that is whole and valid is none that was saved here either.
         for other in (small_tokenizer(2, n_merges=1500), small_tokenizer(1)):
             with engine.begin() as connection:

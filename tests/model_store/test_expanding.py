@@ -76,8 +76,8 @@ def test_a_vocabulary_that_two_versions_share_is_written_once(models):
     assert (models.write_rows(), models.write_rows("gpt2")) == (1, 0)
 
 
-def test_those_who_write_rows_at_once_write_them_once(store_url):
-    with ModelStore(store_url) as models, ThreadPoolExecutor(4) as threads:
+def test_those_who_write_rows_at_once_write_them_once(empty_store_url):
+    with ModelStore(empty_store_url) as models, ThreadPoolExecutor(4) as threads:
         models.save(TOK, "a")
         assert sorted(threads.map(lambda _: models.write_rows(), range(4))) == [0, 0, 0, 1]
         assert row_counts(models) == [262, 6]

@@ -65,16 +65,16 @@ def test_a_backup_has_all_that_is_in_a_store_and_is_one(filled, tmp_path):
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_a_backup_replaces_an_older_one_and_nothing_else(store_url, tmp_path, read_only):
+def test_a_backup_replaces_an_older_one_and_nothing_else(empty_store_url, tmp_path, read_only):
     folder = tmp_path / "backups"
     folder.mkdir()
-    with ModelStore(store_url) as models:
+    with ModelStore(empty_store_url) as models:
         models.save(TOK, "a")
         models.backup(folder / "backup.db")
         models.save(small_tokenizer(1), "a")
     (folder / "text").write_text("mine")
     (folder / "folder").mkdir()
-    with ModelStore(store_url, read_only=read_only) as models:
+    with ModelStore(empty_store_url, read_only=read_only) as models:
         models.backup(folder / "backup.db")
         for name in ("text", "folder"):
             with pytest.raises(Refused, match="is there already, and is no backup"):
@@ -120,8 +120,8 @@ def test_a_store_is_no_backup_of_itself(tmp_path):
         assert models.names() == ["a"]
 
 
-def test_restoring_brings_back_what_was_there_while_others_have_the_store_open(store_url, tmp_path):
-    with ModelStore(store_url) as models, ModelStore(store_url) as others:
+def test_restoring_brings_back_what_was_there_while_others_have_the_store_open(empty_store_url, tmp_path):
+    with ModelStore(empty_store_url) as models, ModelStore(empty_store_url) as others:
         fill(models)
         before = everything(models)
         models.backup(tmp_path / "backup.db")
@@ -175,8 +175,8 @@ def damage(path):
         connection.commit()
 
 
-def test_what_is_no_whole_backup_is_not_restored(store_url, tmp_path):
-    with ModelStore(store_url) as models:
+def test_what_is_no_whole_backup_is_not_restored(empty_store_url, tmp_path):
+    with ModelStore(empty_store_url) as models:
         models.save(TOK, "a")
         models.backup(tmp_path / "damaged.db")
         damage(tmp_path / "damaged.db")
@@ -192,7 +192,7 @@ def test_what_is_no_whole_backup_is_not_restored(store_url, tmp_path):
             with pytest.raises(error):
                 models.restore(tmp_path / name)
             assert everything(models) == before
-    with ModelStore(store_url, read_only=True) as models, pytest.raises((ReadOnly, Damaged)):
+    with ModelStore(empty_store_url, read_only=True) as models, pytest.raises((ReadOnly, Damaged)):
         models.restore(tmp_path / "damaged.db")
 
 
@@ -218,12 +218,12 @@ def test_a_backup_where_none_can_be_written_is_an_error(filled, tmp_path):
     assert not (tmp_path / "no folder").exists()
 
 
-def test_a_backup_is_of_one_moment_while_others_save(store_url, tmp_path):
+def test_a_backup_is_of_one_moment_while_others_save(empty_store_url, tmp_path):
     stop, failures = threading.Event(), []
 
     def save():
         try:
-            with ModelStore(store_url) as models:
+            with ModelStore(empty_store_url) as models:
                 number = 0
                 while not stop.is_set():
                     models.save(small_tokenizer(number), "a", aliases=["newest"])
@@ -231,7 +231,7 @@ def test_a_backup_is_of_one_moment_while_others_save(store_url, tmp_path):
         except BaseException as error:
             failures.append(error)
 
-    with ModelStore(store_url) as models:
+    with ModelStore(empty_store_url) as models:
         models.save(small_tokenizer(99), "b")
         writer = threading.Thread(target=save)
         writer.start()
@@ -270,8 +270,8 @@ def test_who_is_killed_leaves_the_store_and_the_backup_whole(tmp_path, what):
                 assert len(models.versions()) in (1, 2)
 
 
-def test_a_backup_and_restoring_it_on_the_command_line(store_url, tmp_path):
-    here = ["--store", store_url]
+def test_a_backup_and_restoring_it_on_the_command_line(empty_store_url, tmp_path):
+    here = ["--store", empty_store_url]
     run("models", "save", "a", "-t", "gpt2", *here)
     run("models", "backup", tmp_path / "backup.db", *here)
     run("models", "rm", "a", *here)
@@ -285,8 +285,8 @@ def test_a_backup_and_restoring_it_on_the_command_line(store_url, tmp_path):
     assert "a@1" in run("models", "ls", "--store", tmp_path / "new.db").stdout
 
 
-def test_a_newer_backup_is_refused(store_url, tmp_path):
-    with ModelStore(store_url) as models:
+def test_a_newer_backup_is_refused(empty_store_url, tmp_path):
+    with ModelStore(empty_store_url) as models:
         models.save(TOK, "a")
         models.backup(tmp_path / "backup.db")
         with closing(sqlite3.connect(tmp_path / "backup.db")) as connection:

@@ -204,9 +204,9 @@ def test_nothing_is_made_in_order_to_read_it(tmp_path):
     assert files(tmp_path) == {}
 
 
-def test_a_store_that_is_read_cannot_be_changed(store_url, tmp_path):
-    filled(store_url)
-    with ModelStore(store_url, read_only=True) as models:
+def test_a_store_that_is_read_cannot_be_changed(empty_store_url, tmp_path):
+    filled(empty_store_url)
+    with ModelStore(empty_store_url, read_only=True) as models:
         assert models.read_only
         assert models.load("a@prod").merges == TOK.merges
         assert models.verify().ok
@@ -356,14 +356,14 @@ def test_what_fails_in_a_transaction_changes_nothing(models):
     assert models.verify().ok
 
 
-def test_a_store_that_was_closed_is_not_used_again(store_url):
-    with ModelStore(store_url) as models:
+def test_a_store_that_was_closed_is_not_used_again(empty_store_url):
+    with ModelStore(empty_store_url) as models:
         models.save(TOK, "a")
     models.close()
     for use in (models.names, models.verify, models.vacuum, lambda: models.load("a"), lambda: models.save(TOK, "b")):
         with pytest.raises(Closed, match="open it again"):
             use()
-    with ModelStore(store_url) as again:
+    with ModelStore(empty_store_url) as again:
         assert again.names() == ["a"]
 
 

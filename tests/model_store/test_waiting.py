@@ -15,13 +15,13 @@ SECONDS = 0.3
 
 
 @pytest.fixture
-def locked(store_url):
+def locked(empty_store_url):
     """A store in which somebody else is changing the name "a" all the time."""
-    with ModelStore(store_url) as models:
+    with ModelStore(empty_store_url) as models:
         models.save(small_tokenizer(1), "a")
         with models._database._writer.begin() as connection:
             connection.execute(text("UPDATE names SET last_number = 1 WHERE name = 'a'"))
-            yield store_url
+            yield empty_store_url
 
 
 def test_a_change_waits_as_long_as_it_is_told_to(locked):
@@ -54,8 +54,8 @@ def test_threads_of_one_store_wait_no_longer(locked):
     assert max(found) < SECONDS + 5
 
 
-def test_a_change_is_made_when_the_others_have_ended(store_url):
-    with ModelStore(store_url) as models, ModelStore(store_url) as other:
+def test_a_change_is_made_when_the_others_have_ended(empty_store_url):
+    with ModelStore(empty_store_url) as models, ModelStore(empty_store_url) as other:
         models.save(small_tokenizer(1), "a")
         with models._database._writer.begin() as connection:
             connection.execute(text("UPDATE names SET last_number = 1 WHERE name = 'a'"))
