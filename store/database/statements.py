@@ -61,6 +61,10 @@ class SQLite(Alike, SQLiteDialect_pysqlite):
 class PostgreSQL(Alike, PGDialect_psycopg):
     supports_statement_cache = True
 
+    def __init__(self, **options: Any) -> None:
+        # To ask for a type that is not used takes a round trip.
+        super().__init__(use_native_hstore=False, **options)  # type: ignore[no-untyped-call]
+
 
 # The driver names that SQLAlchemy finds these dialects by, for those that a store's URL has.
 SHARING = {"sqlite": "sqlite+cbpe", "postgresql+psycopg": "postgresql+cbpe"}
