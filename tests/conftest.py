@@ -9,8 +9,8 @@ from hypothesis import settings
 
 pytest_plugins = ["store_backends", "toys"]
 
-settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=100)
-settings.register_profile("few", settings.get_profile("cbpe"), max_examples=25)  # pytest --hypothesis-profile=few
+settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("few", settings.get_profile("cbpe"), max_examples=10)  # pytest --hypothesis-profile=few
 settings.load_profile("cbpe")
 
 
