@@ -5,6 +5,7 @@ tell coverage and debuggers of its lines; CBPE_CFLAGS is added to the compiler's
 "-fsanitize=address,undefined". Where CYTHON_CACHE_DIR names a folder, builds share there what Cython has translated.
 """
 
+import multiprocessing
 import os
 from pathlib import Path
 
@@ -47,6 +48,7 @@ class BuildCore(build_ext):
             compiler_directives=DIRECTIVES,
             force=self.force,
             cache=os.environ.get("CYTHON_CACHE_DIR", False),
+            nthreads=processes(),
         )
         # cythonize returns copies, and setuptools has hung names of its own on the originals.
         for extension, copy in zip(self.extensions, translated, strict=True):
@@ -70,6 +72,11 @@ class BuildCore(build_ext):
             self.force = True
         record.parent.mkdir(parents=True, exist_ok=True)
         record.write_text(configuration)
+
+
+def processes():
+    """How many translate at once; 0 for this one alone. Where they are not forked they would run this file again."""
+    return os.cpu_count() if multiprocessing.get_start_method() == "fork" else 0
 
 
 def files(*patterns):
