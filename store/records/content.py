@@ -58,7 +58,7 @@ def training_of(row: Row[Any]) -> TrainingRecord | None:
     if row.record is None:
         return None
     try:
-        return record_from_json(row.record)
+        return record_from_json(row.record, row.id)
     except ValueError as error:
         raise damaged(row, f"its training record: {error}") from error
 

@@ -178,4 +178,4 @@ def set_training(connection: Connection, version_id: int, record: TrainingRecord
     if record is None:
         connection.execute(delete(training_records).where(training_records.c.version_id == version_id))
     else:
-        put(connection, training_records, version_id=version_id, record=record_to_json(record))
+        put(connection, training_records, version_id=version_id, record=record_to_json(record, version_id))

@@ -1,8 +1,11 @@
-"""Training records as JSON: an object with the fields of cbpe.TrainingRecord."""
+"""Training records as JSON: an object with the fields of cbpe.TrainingRecord. In a store, it begins with a `seal`: the
+SHA-256 of the id of the version's row, a newline, and the object without the seal. So a record that was changed, and
+that of another version, are not taken for what was saved. Records of earlier stores have none."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import math
 from array import array
@@ -13,6 +16,8 @@ from cbpe.training.record import TrainingRecord
 __all__ = ["ARRAYS", "record_from_fields", "record_from_json", "record_to_fields", "record_to_json"]
 
 ARRAYS = ("counts", "tokens")
+SEALED = '{"seal":"'  # what a sealed record begins with
+DIGITS = 64  # of a seal
 FIELDS = {field.name: field.type for field in dataclasses.fields(TrainingRecord)}
 # Of fields that records over characters have. Where they say this, they are not written: so other records stay as they
 # are, and those of an earlier cbpe lack them.
@@ -33,15 +38,31 @@ TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def record_to_json(record: TrainingRecord) -> str:
-    """The record as text. Raises ValueError for a number that JSON does not have."""
+def record_to_json(record: TrainingRecord, version_id: int) -> str:
+    """The record of a version as text. Raises ValueError for a number that JSON does not have."""
     fields = record_to_fields(record)
     for name, value in fields.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"the {name} of a training record is {value}, which no database keeps as JSON")
     for name in ARRAYS:
         fields[name] = fields[name].tolist()
-    return json.dumps(fields, separators=(",", ":"), sort_keys=True)
+    text = json.dumps(fields, separators=(",", ":"), sort_keys=True)
+    return f'{SEALED}{seal_of(text, version_id)}",{text[1:]}'
+
+
+def seal_of(text: str, version_id: int) -> str:
+    return hashlib.sha256(f"{version_id}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def unsealed(text: str, version_id: int) -> str:
+    """The text without its seal. Raises ValueError if it is not what was sealed for this version."""
+    if not isinstance(text, str) or not text.startswith(SEALED):
+        return text
+    start = len(SEALED)
+    seal, rest = text[start : start + DIGITS], "{" + text[start + DIGITS + len('",') :]
+    if seal != seal_of(rest, version_id):
+        raise ValueError("it does not have its seal: it was changed, or is another version's")
+    return rest
 
 
 def record_to_fields(record: TrainingRecord) -> dict[str, Any]:
@@ -50,8 +71,9 @@ def record_to_fields(record: TrainingRecord) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in DEFAULTS or value != DEFAULTS[name]}
 
 
-def record_from_json(text: str) -> TrainingRecord:
-    """The record in a text. Raises ValueError for a text that holds none."""
+def record_from_json(text: str, version_id: int) -> TrainingRecord:
+    """The record of a version in a text. Raises ValueError for a text that holds none, or another than was saved."""
+    text = unsealed(text, version_id)
     try:
         fields = json.loads(text)
         arrays = {name: array("q", fields[name]) for name in ARRAYS}

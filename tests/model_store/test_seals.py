@@ -1,5 +1,6 @@
 """Seals: no row that was changed, and no damaged index, leads to another version than the one that was asked for."""
 
+import json
 import random
 import re
 import sqlite3
@@ -7,12 +8,13 @@ from contextlib import closing
 
 import pytest
 from small_models import small_tokenizer
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 from unchecked import unchecked
 
+import cbpe
 from cbpe.tokenizers.description import describe
 from store import Damaged, ModelStore, NotFound, StoreError
-from store.database.schema import aliases, names, versions
+from store.database.schema import aliases, names, training_records, versions
 from store.records.seals import alias_seal, name_seal, version_seal
 
 
@@ -206,3 +208,40 @@ def test_a_flipped_bit_in_a_small_table_or_its_indexes_loads_no_other_version(tm
         except StoreError:
             n_found += 1
     assert n_found > 20
+
+
+TRAINED = [cbpe.train("low lower lowest newer wider", size) for size in (258, 260)]
+OF_A_1 = "version_id = (SELECT id FROM versions WHERE number = 1)"
+RECORDS = {
+    "a field": "UPDATE training_records SET record = replace(record, '\"dropped_words\":0', '\"dropped_words\":7') "
+    f"WHERE {OF_A_1}",
+    "that of another version": "UPDATE training_records SET record = "
+    f"(SELECT other.record FROM training_records AS other WHERE NOT other.{OF_A_1}) WHERE {OF_A_1}",
+}
+
+
+@pytest.mark.parametrize("change", RECORDS)
+def test_a_training_record_that_was_changed_or_is_anothers_is_damaged(models, change):
+    for tok in TRAINED:
+        models.save(tok, "a")
+    with models._database._writer.begin() as connection:
+        before = set(connection.scalars(select(training_records.c.record)))
+        connection.exec_driver_sql(RECORDS[change])
+        assert set(connection.scalars(select(training_records.c.record))) != before
+    for ask in (models.load, models.training):
+        with pytest.raises(Damaged, match="its training record: it does not have its seal"):
+            ask("a@1")
+    assert vars(models.load("a@2").training) == vars(TRAINED[1].training)
+    (problem,) = models.verify().problems
+    assert problem.startswith("a@1 is damaged: its training record")
+    models.set_training("a@1", TRAINED[0].training)  # mends it
+    assert models.verify().problems == ()
+
+
+def test_a_training_record_without_a_seal_is_that_of_an_earlier_store(models):
+    models.save(TRAINED[0], "a")
+    with models._database._writer.begin() as connection:
+        record = json.loads(connection.execute(select(training_records.c.record)).scalar_one())
+        assert len(record.pop("seal")) == 64
+        connection.execute(update(training_records).values(record=json.dumps(record)))
+    assert vars(models.load("a").training) == vars(TRAINED[0].training)
