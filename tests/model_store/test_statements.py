@@ -13,13 +13,15 @@ from store.database import statements
 
 @pytest.fixture
 def compiled(monkeypatch):
-    """The backends that statements are compiled for, while none is kept from before: one name for each statement."""
+    """The backends that statements are compiled for, while none is kept from before: one name for each statement. Those
+    with ON CONFLICT do not count, which SQLAlchemy 2.0 never keeps."""
     backends = []
     compile_one = SQLCompiler.__init__
 
-    def noted(self, dialect, *args, **options):
-        backends.append(dialect.name)
-        compile_one(self, dialect, *args, **options)
+    def noted(self, dialect, statement, *args, **options):
+        if getattr(statement, "_post_values_clause", None) is None:
+            backends.append(dialect.name)
+        compile_one(self, dialect, statement, *args, **options)
 
     monkeypatch.setattr(statements._compiled, "_data", {})
     monkeypatch.setattr(SQLCompiler, "__init__", noted)
@@ -49,7 +51,7 @@ def test_a_second_file_compiles_nothing(tmp_path, empty_store, compiled):
     assert compiled == []
 
 
-def test_a_second_database_of_a_server_compiles_nothing(postgresql_server, compiled):
+def test_a_second_database_in_postgresql_compiles_nothing(postgresql_server, compiled):
     with postgresql_server.store() as one, postgresql_server.store() as two:
         compiled.clear()
         use(one, 1)
@@ -59,7 +61,7 @@ def test_a_second_database_of_a_server_compiles_nothing(postgresql_server, compi
     assert compiled == []
 
 
-def test_another_backend_compiles_its_own(postgresql_store_url, compiled, tmp_path):
+def test_postgresql_compiles_its_own_after_sqlite(postgresql_store_url, compiled, tmp_path):
     use(tmp_path / "one.db", 1)
     compiled.clear()
     use(postgresql_store_url, 2)
