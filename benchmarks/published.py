@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import corpora
+import numpy  # before anything is measured
 from processes import keep_to_cores
 from rich.console import Console
 from rich.table import Table
@@ -94,12 +95,10 @@ def encoder(peer, file):
     """What makes an array of ids of a text, without the tokens of a template."""
     if peer == "gigatoken":
         import gigatoken
-        import numpy
 
         tokenizer = gigatoken.Tokenizer(file)
         return lambda text: numpy.asarray(tokenizer.encode(text))
     if peer == "tokenizers":
-        import numpy
         import tokenizers
 
         judge = tokenizers.Tokenizer.from_file(file)

@@ -12,7 +12,7 @@ from cbpe.text.surrogates import without_surrogates
 from cbpe.text.unicode_versions import WHITE_SPACE, WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["FLAGS", "Finder", "Finders"]
 
@@ -109,12 +109,25 @@ class AnyOf:
         self.texts = tuple(dict.fromkeys(texts))
         # Looking for each of a few texts takes less time than one look for all.
         few = len(self.texts) <= FEW
+        # What all begin with is in few texts that hold none of them.
+        self.beginning = common_beginning(self.texts)
         self.expression = None if few else re.compile("|".join(map(re.escape, self.texts)))
 
     def is_in(self, text: str) -> bool:
+        if self.beginning not in text:
+            return False
         if self.expression is not None:
             return self.expression.search(text) is not None
         return any(one in text for one in self.texts)
+
+
+def common_beginning(texts: Sequence[str]) -> str:
+    """What all of some texts begin with: ["<s>", "</s>"] -> "<" """
+    first, last = min(texts, default=""), max(texts, default="")
+    size = 0
+    while size < len(first) and first[size] == last[size]:
+        size += 1
+    return first[:size]
 
 
 def ends_in_beginning(token: str, others: list[str]) -> bool:

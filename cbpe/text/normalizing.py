@@ -7,6 +7,7 @@ functions is left aside or put right here, so that the results do not depend on 
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from array import array
 from base64 import b64decode
@@ -31,6 +32,7 @@ __all__ = ["FORMS", "Normalizer", "charsmap_of"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 ASCII = re.compile("[\0-\x7f]")
 LAST_UPPERCASE = 0x1E921
+HEAD = 4096  # characters
 CHUNK = 2048  # characters that are normalized at a time, or a few more
 # Characters that were seen to change, and what each becomes alone.
 COMMON: dict[Form, dict[str, str]] = {form: {} for form in FORMS}
@@ -64,6 +66,8 @@ class Normalizer:
 
     def leaves_all_parts(self, text: str) -> bool:
         """Whether it is certain that no step changes the text or any part of it."""
+        if len(text) > HEAD and not self.leaves_all_parts(text[:HEAD]):
+            return False  # without a look at all of it
         return self.is_partwise and all(
             # To look at a text takes less time than to make it anew.
             is_normalized(name, text) if name in FORMS else function(text) == text
@@ -179,8 +183,9 @@ def without_accents(table: Accents, text: str) -> str:
 def lowercase_table() -> bytes:
     """The lower case of each character by Unicode 17.0, which Python may not know: uint32 for each up to the last that
     has one, 0 where that is several characters."""
-    alone = [chr(character).lower() for character in range(LAST_UPPERCASE + 1)]
-    table = array("I", [ord(lower) if len(lower) == 1 else 0 for lower in alone])
+    # A sigma may be another one at the end of a word, and U+0130 becomes two characters.
+    characters = "".join(map(chr, range(LAST_UPPERCASE + 1))).replace("\u03a3", "\u03c3").replace("\u0130", "\0")
+    table = array("I", characters.lower().encode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass"))
     for first, last, step, lower in LATER_LOWERCASE:
         for character in range(first, last + 1, step):
             table[character] = lower + character - first

@@ -192,15 +192,19 @@ class WordTokenizer(HuggingFaceTokenizer):
 
     def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:
         prepared = super()._prepared(text, allowed, forbidden)
-        if isinstance(prepared, str) and self._whole and any(one in prepared for one in self._whole):
+        if isinstance(prepared, str) and self._holds_whole(prepared):
             if forbidden is not None:
                 Tokenizer._count(self, text, None, forbidden)  # or it is refused
             return list(self._stretches(text, self._finders(allowed)))
         return prepared
 
+    def _holds_whole(self, text: str) -> bool:
+        """Whether a text holds one that the steps split in another way than the one pattern does."""
+        return bool(self._whole) and "<|" in text and any(one in text for one in self._whole)
+
     def _stretches(self, text: str, finders: Finders) -> Iterator[tuple[str, int | None]]:
         for stretch, token_id in super()._stretches(text, finders):
-            if token_id is None and self._first_step is not None and any(one in stretch for one in self._whole):
+            if token_id is None and self._first_step is not None and self._holds_whole(stretch):
                 for piece in self._first_step.split(stretch):
                     yield piece, None
             else:
