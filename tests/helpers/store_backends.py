@@ -109,6 +109,7 @@ class Server:
 
     def start(self, largest_file: int | None = None) -> None:
         """Start it, also after end() and kill(). No file of its may grow beyond a size in bytes that is given."""
+        self._kill_left_over()
         for _ in range(5):  # another program may take the port before the server does
             with socket.create_server(("127.0.0.1", 0)) as free:
                 self._port = free.getsockname()[1]
@@ -225,19 +226,32 @@ class Server:
 
     def kill(self) -> None:
         """End all of the server's processes at once, as a lack of memory may, wherever they are in their work."""
-        self._process.send_signal(signal.SIGSTOP)  # it starts no more of them
-        main = self._process.pid
-        children = Path(f"/proc/{main}/task/{main}/children")
-        processes = [main, *map(int, children.read_text().split())] if self._process.poll() is None else []
-        for number in processes:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(number, signal.SIGKILL)
-        self._process.wait()
-        while any(is_running(number) for number in processes):  # the next server would take it for another one's
-            time.sleep(0.005)
+        if self._process.poll() is None:
+            kill_with_children(self._process.pid)
+            self._process.wait()
+
+    def _kill_left_over(self) -> None:
+        """End the server that a process started which is gone."""
+        with contextlib.suppress(OSError):
+            number = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
+            if os.fsencode(self._folder) in Path(f"/proc/{number}/cmdline").read_bytes():
+                kill_with_children(number)
 
     def _remove_folder(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def kill_with_children(number: int) -> None:
+    """Kill a process and those that it has started, and wait until they are gone."""
+    with contextlib.suppress(OSError):
+        os.kill(number, signal.SIGSTOP)  # it starts no more of them
+        children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        processes = [number, *map(int, children)]
+        for one in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        while any(is_running(one) for one in processes):  # the next server would take it for another one's
+            time.sleep(0.005)
 
 
 def limit_files(largest: int) -> None:

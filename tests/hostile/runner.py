@@ -208,8 +208,8 @@ def search(name, trial, diary, seed, until, rounds=None, alone=False):
 
 
 def limit_memory(n_bytes):
-    """A fault ends the child, and not the machine. An address sanitizer takes terabytes of addresses, and no memory."""
-    if "asan" in os.environ.get("LD_PRELOAD", ""):
+    """A fault ends the child, and not the machine. A sanitizer takes terabytes of addresses, and no memory."""
+    if any(name in os.environ.get("LD_PRELOAD", "") for name in ("libasan", "libtsan")):
         return
     import resource
 
