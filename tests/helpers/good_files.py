@@ -1,9 +1,10 @@
 """Small whole files of every format."""
 
 import json
+import struct
 
 from gguf_files import gguf_file, tokenizer
-from sentencepiece_model import model_file
+from sentencepiece_model import field, model_file
 from tekken_json import tekken_content
 from tokenizer_json import TEMPLATE, a_file, as_json
 from vocabularies import minbpe_parts
@@ -15,6 +16,20 @@ from cbpe.formats.parts import Parts
 from cbpe.formats.ranks import llm_c, tiktoken
 
 RANKS = {**{bytes([i]): i for i in range(256)}, b"th": 256, b"the": 257, b" the": 258}
+OF_WORDS = {
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "decoder": {"type": "BPEDecoder", "suffix": "</w>"},
+    "model": {
+        "type": "BPE",
+        "vocab": {text: i for i, text in enumerate(["<unk>", "c", "a", "t", "h", "t</w>", "e</w>", "th", "the</w>"])},
+        "merges": [["t", "h"], ["th", "e</w>"]],
+        "unk_token": "<unk>",
+        "end_of_word_suffix": "</w>",
+    },
+}
+# A map of characters, as SentencePiece's files have them: a trie in which "Z" stands alone, and what replaces it.
+TRIE = {0: 256 << 10, 256 ^ 90: 90 | 1 << 8 | (512 ^ 256 ^ 90) << 10, 512: 1 << 31}
+Z_TO_X = struct.pack("<I1024I", 4096, *(TRIE.get(i, 0) for i in range(1024))) + b"x\0"
 ADDED = [("<s>", {}), ("</s>", {})]
 
 
@@ -32,6 +47,8 @@ def good_files():
         "llm.c": {"gpt2_tokenizer.bin": llm_c.dump(ranks)[0]},
         "gguf": {"model.gguf": gguf_file(tokenizer())},
         "sentencepiece": {"tokenizer.model": model_file([b"th", b"the"], [b"<sep>"])},
+        "sentencepiece with a map": {"tokenizer.model": model_file([b"th", b"the"]) + field(3, field(2, Z_TO_X))},
+        "words": {"tokenizer.json": as_json(OF_WORDS)},
         "tekken": {"tekken.json": as_json(tekken_content())},
         "gpt2 ids": pair,
         "gpt2 merges": dict(reversed(pair.items())),
