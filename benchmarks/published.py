@@ -1,6 +1,7 @@
-"""Encoding with published tokenizers, beside gigatoken or tokenizers, which read the same files.
+"""Encoding with published tokenizers, beside gigatoken or tokenizers, which read the same files; of a tekken.json, what
+cbpe saves as tokenizer.json.
 
-    python benchmarks/published.py llama2.json gemma3.json --corpora FOLDER [--rounds 3] [--megabytes 20]
+    python benchmarks/published.py llama2.json tekken.json --corpora FOLDER [--rounds 3] [--megabytes 20]
     python benchmarks/published.py clip_base.json --beside tokenizers --corpora FOLDER [--megabytes 4]
 
 FOLDER is compare.py's. Each figure is of a process of its own, on one core, by processor time: the first pass over a
@@ -14,6 +15,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -37,9 +39,11 @@ def main(arguments=None):
     for file in options.files:
         for name, path in paths.items():
             found = {peer: [] for peer in peers}
-            for _ in range(options.rounds):
-                for peer in peers:
-                    found[peer].append(in_a_process(peer, file, path, options.megabytes))
+            with tempfile.TemporaryDirectory() as folder:
+                files = {"cbpe": file, options.beside: for_a_peer(file, folder)}
+                for _ in range(options.rounds):
+                    for peer in peers:
+                        found[peer].append(in_a_process(peer, files[peer], path, options.megabytes))
             if len({one["ids"] for several in found.values() for one in several}) > 1:
                 sys.exit(f"{file}, {name}: the ids differ, so that their speed does not count")
             ours, theirs = ([median(found[peer], key) for key in ("first", "again")] for peer in peers)
@@ -51,7 +55,7 @@ def main(arguments=None):
 
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("files", nargs="+", help="tokenizer.json files")
+    parser.add_argument("files", nargs="+", help="tokenizer.json files, or tekken.json")
     parser.add_argument("--corpora", metavar="FOLDER")
     parser.add_argument("--corpus", nargs="+", default=corpora.CORPORA, choices=corpora.CORPORA)
     parser.add_argument("--rounds", type=int, default=3)
@@ -63,6 +67,17 @@ def parse_arguments(arguments):
     if not options.peer and not options.corpora:
         parser.error("--corpora FOLDER is missing")
     return options
+
+
+def for_a_peer(file, folder):
+    """A file that peers read, with the same tokenizer."""
+    import cbpe
+
+    if not isinstance(cbpe.load(file), cbpe.Encoding):
+        return file
+    path = os.path.join(folder, "tokenizer.json")
+    cbpe.load(file).save(path)
+    return path
 
 
 def median(several, key):
@@ -106,6 +121,8 @@ def encoder(peer, file):
     import cbpe
 
     tokenizer = cbpe.load(file)
+    if isinstance(tokenizer, cbpe.Encoding):
+        return lambda text: tokenizer.encode_to_numpy(text, allowed_special="all")
     return lambda text: tokenizer.encode_to_numpy(text, add_special_tokens=False)
 
 

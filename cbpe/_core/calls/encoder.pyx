@@ -18,7 +18,7 @@ from cbpe._core.encoding.encode cimport EncodeStatus, Workspace, encode_piece
 from cbpe._core.encoding.places cimport Jumps
 from cbpe._core.merging.dropout cimport Dropout, close_dropout, open_dropout
 from cbpe._core.text.special cimport SpecialTokens, next_special
-from cbpe._core.text.utf8 cimport Utf8, encodable, exact_bytes, read_utf8, utf8_of
+from cbpe._core.text.utf8 cimport Utf8, encodable, exact_bytes, read_after_space, read_utf8, utf8_of
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
 from cbpe._core.calls.engine import DEFAULT_CACHE_BYTES
@@ -246,6 +246,27 @@ cdef class Encoder:
             return take_ids(work)
         finally:
             engine.release(work)
+
+    def _encode_buffer_after_space(self, str text not None, SpecialTokens special):
+        """The ids of a space and a text after it, as _encode_buffer gives them; None where the text holds any of the
+        special tokens, or a lone surrogate."""
+        cdef Engine engine = self.installed()
+        cdef Workspace *work = NULL
+        cdef uint32_t which
+        cdef Utf8 utf8
+        if not read_after_space(text, engine.instructions.write_utf8, &utf8):
+            return None
+        try:
+            if special is not None:
+                if next_special(&special.tables, utf8.bytes + 1, utf8.size - 1, 0, &which) >= 0:
+                    return None
+            work = engine.acquire()
+            engine.encode_text(work, &utf8, None)
+            return take_ids(work)
+        finally:
+            free(utf8.owned)
+            if work != NULL:
+                engine.release(work)
 
     def _encode_dropping(
         self, text, SpecialTokens allowed, SpecialTokens forbidden, double probability, uint64_t seed

@@ -66,3 +66,7 @@ cdef Utf8 utf8_of(str text) except *
 # converted faster by ours, and keeps nothing. `last` is where the last such text is noted; one that comes twice keeps
 # its UTF-8 form, as Python has it.
 cdef str read_utf8(text, cbpe_write_utf8 write, void **last, Utf8 *utf8)
+
+# The UTF-8 form of a space and a text after it, which the caller frees; False, and nothing is made, where the text has
+# a lone surrogate.
+cdef bint read_after_space(str text, cbpe_write_utf8 write, Utf8 *utf8) except -1

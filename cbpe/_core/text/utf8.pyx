@@ -8,6 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_FromObject, PyUnicode_READ_CHAR
 from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
 
 from cbpe._core.c.allocation cimport cbpe_want_large_pages
 from cbpe._core.c.atomics cimport cbpe_atomic_swap
@@ -71,8 +72,9 @@ cdef Utf8 utf8_of(str text) except *:
     return utf8
 
 
-cdef bint convert(str text, cbpe_write_utf8 write, Utf8 *utf8) except -1:
-    """Make the UTF-8 form of a text that is not ASCII; False, and nothing is made, where there is a lone surrogate."""
+cdef bint convert(str text, cbpe_write_utf8 write, Utf8 *utf8, Py_ssize_t n_spaces=0) except -1:
+    """Make the UTF-8 form of a text that is not ASCII, with spaces before it; False, and nothing is made, where there
+    is a lone surrogate."""
     cdef Py_ssize_t n = len(text), size
     cdef int width = PyUnicode_KIND(text)
     cdef const void *characters = <const void *>PyUnicode_DATA(text)
@@ -80,20 +82,22 @@ cdef bint convert(str text, cbpe_write_utf8 write, Utf8 *utf8) except -1:
     cdef Py_ssize_t most = 2 if width == 1 else 3 if width == 2 else 4
     cdef uint8_t *out = NULL
     cdef uint8_t *shrunk
-    if n <= (PY_SSIZE_T_MAX - CBPE_UTF8_SLACK) // most:
-        most = n * most + CBPE_UTF8_SLACK
+    if n <= (PY_SSIZE_T_MAX - n_spaces - CBPE_UTF8_SLACK) // most:
+        most = n * most + n_spaces + CBPE_UTF8_SLACK
         out = <uint8_t *>malloc(most)
     if out == NULL:
         raise MemoryError("no memory for the UTF-8 form of this text")
     cbpe_want_large_pages(out, most)
+    memset(out, c" ", n_spaces)
     if n < WITHOUT_GIL:
-        size = write(characters, width, n, out)
+        size = write(characters, width, n, out + n_spaces)
     else:
         with nogil:
-            size = write(characters, width, n, out)
+            size = write(characters, width, n, out + n_spaces)
     if size < 0:
         free(out)
         return False
+    size += n_spaces
     shrunk = <uint8_t *>realloc(out, max(size, 1))
     utf8.owned = shrunk if shrunk != NULL else out
     utf8.bytes = utf8.owned
@@ -119,6 +123,19 @@ cdef str read_utf8(text, cbpe_write_utf8 write, void **last, Utf8 *utf8):
     exact = encodable(exact)
     utf8[0] = utf8_of(exact)
     return exact
+
+
+cdef bint read_after_space(str text, cbpe_write_utf8 write, Utf8 *utf8) except -1:
+    if not PyUnicode_IS_ASCII(text):
+        return convert(text, write, utf8, 1)
+    utf8.size = len(text) + 1
+    utf8.owned = <uint8_t *>malloc(utf8.size)
+    if utf8.owned == NULL:
+        raise MemoryError("no memory for the UTF-8 form of this text")
+    utf8.owned[0] = c" "
+    memcpy(utf8.owned + 1, PyUnicode_DATA(text), utf8.size - 1)
+    utf8.bytes = utf8.owned
+    return True
 
 
 def to_utf8(str text not None, str instructions not None):

@@ -284,6 +284,25 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
                 found[key] = Finders(ids, self._steps, self._normal)
         return found[key]
 
+    def _encode_buffer(
+        self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None, workers: int | None = 1
+    ) -> Buffer:
+        if workers == 1 and forbidden is None and type(text) is str and self._is_merely_spaced(text, allowed):
+            ids = self._encode_buffer_after_space(text, allowed)
+            if ids is not None:
+                return ids
+        return super()._encode_buffer(text, allowed, forbidden, workers)
+
+    def _is_merely_spaced(self, text: str, allowed: SpecialTokens | None) -> bool:
+        """Whether all that is done to a text, if it holds no added token, is to put one space before it."""
+        return (
+            bool(text)
+            and self._steps.keys().isdisjoint(("normalizer", "normalized"))
+            and self._n_added(text, True) == 1
+            and MARK not in text
+            and (allowed is None or not any(token.startswith(" ") for token in allowed.ids))
+        )
+
     def _encode_dropping(
         self,
         text: str,

@@ -98,3 +98,33 @@ def test_spaces_that_would_become_the_bytes_of_marks_are_refused():
     model = a_model(random.Random(1), byte_fallback=True, fuse_unk=False, with_marks=False)
     with pytest.raises(ValueError, match=f"model.byte_fallback .* no token {MARK!r}"):
         loads(a_file(model, None).encode())
+
+
+@pytest.mark.parametrize("scheme", ["always", "first"])
+def test_a_space_put_before_a_text_changes_arrays_of_ids_as_it_does_lists(scheme):
+    model = a_model(random.Random(2), byte_fallback=True, fuse_unk=False, with_marks=True)
+    step = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": scheme, "split": False}
+    content = json.loads(a_file(model, step))
+    n = len(model["vocab"])
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    content["added_tokens"] = [{"id": n, "content": "<s>", **flags}, {"id": n + 1, "content": " <x>", **flags}]
+    content["added_tokens"][1]["special"] = False
+    tok = tokenizer_of(loads(json.dumps(content).encode()))
+    texts = [
+        "",
+        " ",
+        "a",
+        " a",
+        f"{MARK}a",
+        "a<s>b",
+        "<s>",
+        "<x>",
+        "a <x>",
+        "\ud800",
+        "\u4e2d\u6587 b" * 4000,
+        "ab " * 5000,
+    ]
+    for text in texts:
+        for allowed in ("all", "none", {"<s>"}):
+            ids = tok.encode(text, allowed_special=allowed)
+            assert tok.encode_to_numpy(text, allowed_special=allowed).tolist() == ids, text[:10]
