@@ -48,6 +48,19 @@ QWEN2_SPLIT_PATTERN = (
     r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
 )
 
+# As in Mistral's tekken.json: that of o200k_base without contractions, and with digits one by one.
+_TEKKEN = "|".join(
+    [
+        r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+""",
+        r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*""",
+        r"""\p{N}""",
+        r""" ?[^\s\p{L}\p{N}]+[\r\n/]*""",
+        r"""\s*[\r\n]+""",
+        r"""\s+(?!\S)""",
+        r"""\s+""",
+    ]
+)
+
 # Their short names, by which the command line knows them.
 BY_NAME = {
     "cl100k": CL100K_SPLIT_PATTERN,
@@ -82,6 +95,7 @@ ASCII_RULES = {
     LLAMA3_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE"),
     QWEN2_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_ONE"),
     O200K_SPLIT_PATTERN: ascii_rules(*_WORDS_WITH_PREFIX, "DIGITS_BY_THREE", "SLASHES", "SUFFIXES", "CASES"),
+    _TEKKEN: ascii_rules("ANY_PREFIX", "NEWLINES", "DIGITS_BY_ONE", "SLASHES", "CASES", "WITHOUT_CONTRACTIONS"),
     _DEEPSEEK3: ascii_rules(
         "ANY_PREFIX", "NEWLINES", "DIGITS_BY_THREE", "BLANKS_BEFORE_DIGITS", "WITHOUT_CONTRACTIONS", "VISIBLE_ALONE"
     ),

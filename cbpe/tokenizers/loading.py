@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,6 +95,8 @@ def completed(
 ) -> Parts:
     """The parts in a file without a split pattern: what it does not hold is what is given, or what belongs to a file
     that is published, or what is found beside it. ValueError where there is no split pattern."""
+    import hashlib  # slow to import, and rarely needed
+
     digest = hashlib.sha256(file.data).hexdigest()
     published = PUBLISHED.get(digest)
     if published is not None:
