@@ -3,6 +3,7 @@ spaces."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from cbpe._core.conversion.words import BEGIN_MARK, END_MARK, vocabulary_of_words
@@ -81,8 +82,11 @@ class Speller:
         self.prefix = prefix
         self.suffix = suffix
         self.alphabet = alphabet
+        # Most tokens are asked about several times.
+        self.token = cache(self._token)
+        self.spelled = cache(self._spelled)
 
-    def token(self, text: str) -> Token:
+    def _token(self, text: str) -> Token:
         """What a token of the file stands for. Which of two things it stands for is not always certain: see joined."""
         body, begins, ends = text, bool(self.prefix), False
         if self.suffix and body.endswith(self.suffix) and len(body) > len(self.suffix):
@@ -91,7 +95,7 @@ class Speller:
             body, begins = body[len(self.prefix) :], False
         return Token(body, begins, ends)
 
-    def spelled(self, text: str) -> bytes:
+    def _spelled(self, text: str) -> bytes:
         """The bytes of a token, with marks. ValueError for one that no text has."""
         token = self.token(text)
         if not token.body:
