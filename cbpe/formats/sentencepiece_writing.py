@@ -7,8 +7,9 @@ written is first made a vocabulary again in this way, which has to be the one th
 from __future__ import annotations
 
 import struct
+from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from cbpe._core.conversion.characters import vocabulary_of_characters
 from cbpe._core.text.shown import shown
@@ -23,33 +24,63 @@ __all__ = ["written_model"]
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, _, BYTE = range(1, 7)  # kinds of pieces
 BPE = 2
-# The spaces that are put before a text, and what decoding drops of them, as SentencePiece has them.
-SPACES = {("each", "one"): True, ("never", None): False}
 
 
 def written_model(parts: Parts) -> bytes:
     """The content of a file. ValueError for what SentencePiece would encode otherwise."""
     settings = settings_of(parts)
+    normalizer = normalizer_of(parts, settings)
     texts = texts_by_id(parts, settings)
     kinds = kinds_of(parts, settings, texts)
     merged, single = pieces_in_order(parts, settings, texts, kinds)
     scores = {text: -float(rank) for rank, text in enumerate((*merged, *single))}
     pieces = [field(1, piece(text, scores.get(text, 0.0), kind)) for text, kind in zip(texts, kinds, strict=True)]
-    return b"".join([*pieces, field(2, trainer_spec(settings, texts)), field(3, normalizer_spec(settings))])
+    return b"".join([*pieces, field(2, trainer_spec(settings, texts)), field(3, normalizer_spec(normalizer))])
 
 
 def settings_of(parts: Parts) -> Mapping[str, Any]:
     settings: Mapping[str, Any] | None = parts.processing.get("characters")
     if settings is None:
         raise ValueError("SentencePiece's format is for tokenizers over characters: save this one as .json")
-    steps = parts.processing.keys() - {*FLAGS, "characters", "template"}
+    steps = parts.processing.keys() - {*FLAGS, "characters", "normalizer", "template"}
     if steps:
         raise ValueError(f"SentencePiece's format cannot hold what is done before merging: {', '.join(sorted(steps))}")
-    if settings["split"] or (settings["spaces"], settings["strip"]) not in SPACES:
-        raise ValueError("SentencePiece puts a space before each text between special tokens, and drops it, or none")
     if settings["unk_token"] is None or not (settings["byte_fallback"] or settings["fuse_unk"]):
         raise ValueError("SentencePiece needs an unknown token, and one for all unknown characters in a row")
     return settings
+
+
+class Normalizer(NamedTuple):
+    """What SentencePiece does to a text first."""
+
+    charsmap: bytes  # compiled
+    adds_space: bool
+    removes_spaces: bool
+
+
+def normalizer_of(parts: Parts, settings: Mapping[str, Any]) -> Normalizer:
+    """What is done before merging. ValueError for what SentencePiece does not do."""
+    owner = settings.get("sentencepiece")
+    removes_spaces = owner is not None and owner.get("removes_spaces", False)
+    charsmap = b""
+    steps = parts.processing.get("normalizer") or ()
+    for step in steps:
+        if len(steps) > 1 or owner is None or not isinstance(step, Mapping) or step.get("type") != "SentencePiece":
+            raise ValueError("SentencePiece's format cannot hold what is done before merging: normalizer")
+        charsmap = b64decode(step["charsmap"])
+        if step["removes_spaces"] != removes_spaces or {*step["whole"]} != user_defined(parts, settings):
+            raise ValueError("SentencePiece's format cannot hold this normalizer: it does not fit the special tokens")
+    adds_space = settings["spaces"] == "each"
+    strip = "one" if adds_space or removes_spaces else None
+    if settings["split"] or settings["spaces"] not in ("each", "never") or settings["strip"] != strip:
+        raise ValueError("SentencePiece puts a space before each text between special tokens, and drops it, or none")
+    return Normalizer(charsmap, adds_space, removes_spaces)
+
+
+def user_defined(parts: Parts, settings: Mapping[str, Any]) -> set[str]:
+    """The special tokens that SentencePiece finds in a text."""
+    owner = settings.get("sentencepiece")
+    return set() if owner is None else {*parts.special_tokens} - {*owner["controls"]}
 
 
 def texts_by_id(parts: Parts, settings: Mapping[str, Any]) -> list[str]:
@@ -65,10 +96,10 @@ def texts_by_id(parts: Parts, settings: Mapping[str, Any]) -> list[str]:
 def kinds_of(parts: Parts, settings: Mapping[str, Any], texts: Sequence[str]) -> list[int]:
     """The kind of each piece. What is found in a text is user-defined; all other special tokens are control tokens."""
     flags = sorted(parts.processing.keys() & {*FLAGS})
-    unknown, owner = settings["unk_token"], settings.get("sentencepiece")
-    if owner is None and flags:
+    unknown, found = settings["unk_token"], user_defined(parts, settings)
+    expected = {name: sorted(found) for name in ("normalized", "ordinary") if found}
+    if {name: sorted(parts.processing[name]) for name in flags} != expected:
         raise ValueError(f"SentencePiece's format cannot hold added tokens with options: {', '.join(flags)}")
-    found = () if owner is None else {*parts.special_tokens} - {*owner["controls"]}
     byte_tokens = {*map(byte_token, range(256))} if settings["byte_fallback"] else ()
     return [
         UNKNOWN
@@ -148,9 +179,16 @@ def trainer_spec(settings: Mapping[str, Any], texts: Sequence[str]) -> bytes:
     )
 
 
-def normalizer_spec(settings: Mapping[str, Any]) -> bytes:
-    adds_space = SPACES[settings["spaces"], settings["strip"]]
-    return field(1, b"identity") + field(3, int(adds_space)) + field(4, 0) + field(5, 1)
+def normalizer_spec(normalizer: Normalizer) -> bytes:
+    return b"".join(
+        [
+            field(1, b"user_defined" if normalizer.charsmap else b"identity"),
+            field(2, normalizer.charsmap) if normalizer.charsmap else b"",
+            field(3, int(normalizer.adds_space)),
+            field(4, int(normalizer.removes_spaces)),
+            field(5, 1),
+        ]
+    )
 
 
 def piece(text: str, score: float, kind: int) -> bytes:

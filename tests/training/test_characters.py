@@ -447,7 +447,7 @@ def test_what_sentencepieces_format_cannot_hold_is_refused_and_nothing_is_writte
             module.dump(changed)
 
     refused("is for tokenizers over characters")
-    refused("cannot hold what is done before merging: normalizer", characters=characters, normalizer=[])
+    refused("cannot hold what is done before merging: normalizer", characters=characters, normalizer=["NFC"])
     refused("puts a space before each text", characters={**characters, "spaces": "first"})
     refused("needs an unknown token", characters={**characters, "unk_token": None})
     refused("cannot hold added tokens with options: ordinary", characters=characters, ordinary=["<s>"])

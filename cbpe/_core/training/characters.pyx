@@ -64,6 +64,7 @@ cdef class Pieces:
         const int64_t[::1] lengths
         const int64_t[::1] counts
         bint adds_space
+        uint32_t highest        # code point that was counted
         uint8_t *table          # code point -> its class; NULL before begin_to_cut
         Py_ssize_t n_cut        # pieces that have been cut
         int64_t n_cut_bytes
@@ -88,6 +89,7 @@ cdef class Pieces:
                 raise ValueError(f"piece {i} of length {lengths[i]} does not lie inside {data.shape[0]} bytes of data")
             total += lengths[i]
         self.data, self.lengths, self.counts, self.adds_space = data, lengths, counts, adds_space
+        self.highest = SPACE
 
     def __dealloc__(self):
         free(self.table)
@@ -113,7 +115,7 @@ cdef class Pieces:
                 if begin - checked > BYTES_BETWEEN_CHECKS:
                     checked = begin
                     PyErr_CheckSignals()
-            return {chr(character): found[character] for character in range(0x110000) if found[character]}
+            return {chr(character): found[character] for character in range(self.highest + 1) if found[character]}
         finally:
             free(found)
 
@@ -134,6 +136,7 @@ cdef class Pieces:
             if count > INT64_MAX - found[character]:
                 return False
             found[character] += count
+            self.highest = max(self.highest, character)
             at += size
         return True
 
