@@ -30,7 +30,8 @@ HERE = Path(__file__).resolve().parent
 CASES = HERE / "cases"
 CASES_OF_A_ROUND = 100  # Hypothesis tries small cases first in each round, and varies those that it had
 SHRINKING_SECONDS = 60
-CASE_SECONDS = 60  # what takes longer hangs; a trial may say so of its own cases
+WAITING = 5  # times as long by the clock, a case that needs no processor may take
+CASE_SECONDS = 60  # of a processor; what takes longer hangs; a trial may say so of its own cases
 MEMORY = 4 << 30  # bytes of the child's address space
 
 
@@ -154,9 +155,34 @@ def longest(trial):
     return getattr(trial, "SECONDS", CASE_SECONDS)
 
 
+class Patience:
+    """Tells when a process hangs: it has had so many seconds of a processor, or waits for something far longer. The time
+    by the clock says little where a machine is busy."""
+
+    def __init__(self, child, seconds):
+        self.child, self.seconds = child, seconds
+        self.since, self.used = time.monotonic(), processor_seconds(child)
+
+    def ends(self):
+        by_clock = time.monotonic() - self.since
+        if by_clock <= self.seconds or self.used is None:
+            return by_clock > self.seconds
+        used = processor_seconds(self.child)
+        return used is None or used - self.used > self.seconds or by_clock > WAITING * self.seconds
+
+
+def processor_seconds(child):
+    """What a process has had of the processor, in seconds; None where the system does not say."""
+    try:
+        numbers = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def watch(child, diary, trial):
     """Wait for a child, and end it when it hangs. Returns how it ended."""
-    told, since = None, time.monotonic()
+    told, patience = None, Patience(child, longest(trial) + SHRINKING_SECONDS)
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -166,8 +192,8 @@ def watch(child, diary, trial):
         except OSError:
             tells = None
         if tells != told:
-            told, since = tells, time.monotonic()
-        if time.monotonic() - since > longest(trial) + SHRINKING_SECONDS * (told is None):
+            told, patience = tells, Patience(child, longest(trial))
+        if patience.ends():
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return f"it took longer than {longest(trial)} seconds"
@@ -258,9 +284,12 @@ def check_alone(trial, case):
     reading, writing = os.pipe()
     child = forked(lambda: tell(writing, trial, case))
     os.close(writing)
+    patience = Patience(child, longest(trial))
     with open(reading, "rb") as pipe:
-        if not select.select([pipe], [], [], longest(trial))[0]:
-            os.kill(child, signal.SIGKILL)
+        while not select.select([pipe], [], [], min(longest(trial), 1))[0]:
+            if patience.ends():
+                os.kill(child, signal.SIGKILL)
+                break
         said = pipe.read().decode()
     status = os.waitpid(child, 0)[1]
     if status:
