@@ -156,8 +156,8 @@ def longest(trial):
 
 
 class Patience:
-    """Tells when a process hangs: it has had so many seconds of a processor, or waits for something far longer. The time
-    by the clock says little where a machine is busy."""
+    """Tells when a process hangs: it has had so many seconds of a processor, or waits for something far longer. The
+    time by the clock says little where a machine is busy."""
 
     def __init__(self, child, seconds):
         self.child, self.seconds = child, seconds
