@@ -239,6 +239,21 @@ def test_the_longest_prefix_within_a_budget_is_found(name):
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_the_longest_prefix_of_many_characters_without_tokens_is_found(name):
+    ours, _ = both(name)
+    for text in (
+        "cat\n" + "\u672a" * 30,
+        "\u672acat\u00e9\u00e9" * 9,
+        "\u4e2d\u672a" * 20,
+        "\U0001f600" * 500 + "the cat",
+    ):
+        counts = [ours.count(text[:n]) for n in range(len(text) + 1)]
+        for budget in {*range(1, 40), *range(1, max(counts) + 2, 97)}:
+            longest = max(n for n, count in enumerate(counts) if count <= budget)
+            assert ours.truncate(text, budget) == text[:longest], (text, budget)
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_it_is_saved_and_kept_whole(name, tmp_path):
     ours, _ = both(name)
     ours.save(tmp_path / "saved.json")

@@ -7,12 +7,23 @@ from cbpe._core.encoding.encode cimport Workspace
 from cbpe._core.merging.merge cimport fits_walking
 from cbpe._core.merging.prefixes cimport PrefixCounts
 from cbpe._core.splitting.prefixes cimport PrefixEnds
-from cbpe._core.vocabulary.tables cimport VocabTables
+from cbpe._core.vocabulary.tables cimport NONE, VocabTables
 
 
 # Whether one pass tells how many tokens each prefix of a piece has: not where tokens at its end differ.
 cdef inline bint counts_prefixes(const VocabTables *v) noexcept nogil:
     return fits_walking(v) and not (v.begins or v.ends)
+
+
+# Whether a number of tokens stands for at most so many bytes of text each: not where one is a whole run of unknown
+# characters.
+cdef inline bint limits_text(const VocabTables *v) noexcept nogil:
+    return v.unknown == NONE or not v.fuses_unknown
+
+
+# How many bytes of text a token stands for at most, where there is a limit. An unknown character has up to four.
+cdef inline Py_ssize_t most_text(const VocabTables *v) noexcept nogil:
+    return max(<Py_ssize_t>v.longest, 4)
 
 
 cdef enum TaskKind:

@@ -161,14 +161,16 @@ cdef class PrefixSearch:
         """The longest prefix of a task that is one piece from the start on and within the budget; -1 if there is none.
         """
         cdef const VocabTables *v = &self.engine.vocabulary.tables
-        cdef Py_ssize_t k = largest
+        cdef Py_ssize_t k = largest, most = largest
         while not self.is_whole(task, k):
             k -= 1
             if k < task.low:
                 return -1
         if counts_prefixes(v):
             return self.longest_counted(task, largest)
-        for k in range(min(largest, task.start + task.budget * <Py_ssize_t>v.longest), task.low - 1, -1):
+        if limits_text(v):
+            most = min(largest, task.start + task.budget * most_text(v))
+        for k in range(most, task.low - 1, -1):
             if self.is_whole(task, k):
                 if self.count_piece(task.start, k) <= task.budget:
                     return k

@@ -11,7 +11,7 @@ from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR, PyUnicod
 from libc.stdint cimport uint8_t, uint32_t
 
 from cbpe._core.calls.engine cimport Engine, refuse_special
-from cbpe._core.calls.prefix_search cimport PrefixSearch, counts_prefixes
+from cbpe._core.calls.prefix_search cimport PrefixSearch, counts_prefixes, limits_text, most_text
 from cbpe._core.calls.python_prefixes cimport truncate_by_python
 from cbpe._core.encoding.encode cimport MORE, EncodeStatus, Workspace, encode_slice, tidy_workspace
 from cbpe._core.splitting.split cimport Reading, read_from
@@ -86,8 +86,9 @@ cdef class Truncation:
     cdef Py_ssize_t find(self) except -3:
         """The size of the longest prefix that is within the budget, or MORE_TEXT."""
         cdef Py_ssize_t position = 0, used = 0, n, limit, reached, window = max(WINDOW, 2 * self.budget)
-        cdef Py_ssize_t longest = self.engine.vocabulary.tables.longest
+        cdef Py_ssize_t longest = most_text(&self.engine.vocabulary.tables)
         cdef bint goes_on, halving = True, covers = covers_all(self.engine.splitter.pattern)
+        covers = covers and limits_text(&self.engine.vocabulary.tables)
         self.known = [(0, 0, 0)]
         while True:
             limit = character_start(self.text, self.size, min(self.size, position + window))

@@ -1,4 +1,4 @@
-"""How many symbols each prefix of a piece merges to."""
+"""How many tokens each prefix of a piece becomes."""
 
 from libc.stdint cimport uint8_t, uint32_t
 
@@ -6,7 +6,7 @@ from cbpe._core.merging.merge cimport MergeRoom
 from cbpe._core.vocabulary.tables cimport VocabTables
 
 
-# counts[k - base] is the number of symbols of piece[:k], for first <= k <= last. Longer prefixes have more symbols than
+# counts[k - base] is the number of tokens of piece[:k], for first <= k <= last. Longer prefixes have more tokens than
 # was asked for. The owner sets all to 0 at first, and calls free_prefix_counts.
 cdef struct PrefixCounts:
     Py_ssize_t first
@@ -17,7 +17,7 @@ cdef struct PrefixCounts:
     Py_ssize_t capacity
 
 
-# Count the symbols of the prefixes near the longest one that merges to at most `budget` symbols, from about `reach`
+# Count the tokens of the prefixes near the longest one that has at most `budget` of them, from about `reach`
 # bytes before it on, or from a later place where less is found. Needs a vocabulary that fits_walking.
 # Returns 0, NO_ROOM or PAUSED, as merge_piece does.
 cdef Py_ssize_t count_prefixes(
