@@ -44,7 +44,7 @@ def backup(database: Database, path: str | os.PathLike[str]) -> None:
         check_copy(database, aside)
         os.replace(aside, target)
         sync_folder(target)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         raise Failed(f"no backup of the store {database} can be made at {path}: {error}") from error
     finally:
         for left in files_of(aside):

@@ -16,7 +16,7 @@ SHARED = {
     "cbpe._version": {"__version__"},
     "cbpe._core.splitting.split": {"category"},
     "cbpe._core.vocabulary.vocabulary": {"Vocabulary"},
-    "cbpe.common.atomic_files": {"write_files"},
+    "cbpe.common.atomic_files": {"name_beside", "new_file", "write_files"},
     "cbpe.common.checks": {"is_float"},
     "cbpe.common.little_endian": {"little_endian"},
     "cbpe.common.progress": {"ProgressCallback", "progress_reports"},
