@@ -205,7 +205,8 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:
         """A text that gives the ids of this one without the steps. Where there is no such text, its stretches."""
-        if self._changes_nothing or not isinstance(text, str) or not text:
+        refuse_no_text(text)
+        if self._changes_nothing or not text:
             return text
         finders = self._finders(allowed)
         if forbidden is not None:
@@ -300,7 +301,7 @@ class HuggingFaceTokenizer(Tokenizer):
     ) -> tuple[list[int], list[tuple[int, int]]]:
         prepared = self._prepared(text, allowed, forbidden)
         stretches: Stretches = [(prepared, None)] if isinstance(prepared, str) else prepared
-        if isinstance(text, str) and "".join(stretch for stretch, _ in stretches) != text:
+        if "".join(stretch for stretch, _ in stretches) != text:
             raise ValueError(
                 "what is done to this text before it is encoded (the normalizer, a space before it) changes it: there "
                 "are no places in it for its tokens"
@@ -404,8 +405,6 @@ class HuggingFaceTokenizer(Tokenizer):
     def _knows_prefixes(self, whole: str, prepared: str | Stretches, finders: Finders) -> bool:
         """Whether the prefixes of a prepared text are encoded as they stand, and are those of the text: no step changes
         any of them, and its own stretches are those of the text."""
-        if not isinstance(whole, str):
-            return True  # it is no text, which is refused elsewhere
         if self._before_space is not None or finders.odd.is_in(whole) or not self._normalizer.leaves_all_parts(whole):
             return False
         if isinstance(prepared, str):
@@ -414,8 +413,14 @@ class HuggingFaceTokenizer(Tokenizer):
         return not depends and list(self._stretches(whole, finders)) == prepared
 
 
+def refuse_no_text(text: object) -> None:
+    """TypeError for what is no text: a list of texts and numbers could be taken for the stretches of one."""
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a str, not {type(text).__name__}")
+
+
 def listed(texts: Iterable[str]) -> list[str]:
     """The texts as a list. TypeError for one text, which would be taken for its characters."""
-    if isinstance(texts, str):
-        raise TypeError("texts must be several texts, not a str")
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"a batch is several texts, not one {type(texts).__name__}: put it in a list")
     return list(texts)

@@ -277,3 +277,29 @@ def test_no_format_without_a_place_for_it_takes_what_is_done_around(tmp_path):
     assert list(tmp_path.iterdir()) == []
     tok.save(tmp_path / "tokenizer.json")
     assert [cbpe.load(tmp_path).encode(text) for text in TEXTS] == [tok.encode(text) for text in TEXTS]
+
+
+def over_words(tmp_path):
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "b</w>": 2}, "merges": [], "end_of_word_suffix": "</w>"}
+    content = {"pre_tokenizer": {"type": "WhitespaceSplit"}, "decoder": None, "model": model}
+    (tmp_path / "words.json").write_bytes(as_json(content))
+    return cbpe.load(tmp_path / "words.json")
+
+
+def test_what_is_no_text_is_refused_by_name(tmp_path):
+    toks = [*TOKENIZERS.values(), cbpe.train("the cat", 271, alphabet="characters"), over_words(tmp_path)]
+    for tok in toks:
+        for wrong in (b"the", b"", None, 5, ["the"], [], [("the", None)], [("the", 5)]):
+            name = type(wrong).__name__
+            for one in (tok.encode, tok.encode_ordinary, tok.count, tok.encode_to_numpy, tok.encode_with_offsets):
+                with pytest.raises(TypeError, match=f"text must be a str, not {name}"):
+                    one(wrong)
+            with pytest.raises(TypeError, match=f"text must be a str, not {name}"):
+                tok.truncate(wrong, 5)
+            for many in (tok.encode_batch, tok.encode_ordinary_batch, tok.encode_batch_flat):
+                with pytest.raises(TypeError, match=f"text must be a str, not {name}"):
+                    many(["the", wrong])
+        for one_text in ("the", b"the"):
+            for many in (tok.encode_batch, tok.encode_batch_flat):
+                with pytest.raises(TypeError, match="a batch is several texts, not one"):
+                    many(one_text)

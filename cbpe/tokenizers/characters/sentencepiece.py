@@ -21,7 +21,7 @@ from cbpe.text.added_tokens import Finders
 from cbpe.text.byte_tokens import PieceDecoder, RunDecoder
 from cbpe.text.spaces import MARK, with_spaces
 from cbpe.text.special_tokens import MAX_SUBSETS
-from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
+from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer, refuse_no_text
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -224,7 +224,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         return " " + stretch if adds and not stretch.startswith(" ") else stretch
 
     def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:
-        if not isinstance(text, str) or not text:
+        refuse_no_text(text)
+        if not text:
             return text
         if forbidden is not None:
             self._refuse_special(text, forbidden)
