@@ -20,7 +20,7 @@ from store.database.schema import REVISIONS, merges, meta, metadata, tokens, ver
 from store.database.sqlite.connections import WRITES, make_engine
 from store.database.sqlite.files import check_file, files_of
 from store.database.sqlite.making import make_file, set_pragmas, sync_folder
-from store.errors import CannotOpen, Damaged, Failed, NotAStore, Refused
+from store.errors import CannotOpen, Damaged, Failed, NotAStore, Refused, StoreError
 from store.records import audit
 from store.verifying import verify
 
@@ -44,6 +44,8 @@ def backup(database: Database, path: str | os.PathLike[str]) -> None:
         check_copy(database, aside)
         os.replace(aside, target)
         sync_folder(target)
+    except StoreError:
+        raise
     except (sqlite3.Error, OSError) as error:
         raise Failed(f"no backup of the store {database} can be made at {path}: {error}") from error
     finally:

@@ -15,6 +15,7 @@ from store import ModelStore
 SHARED = {
     "cbpe._version": {"__version__"},
     "cbpe._core.splitting.split": {"category"},
+    "cbpe._core.vocabulary.buckets": {"bucket_entries"},
     "cbpe._core.vocabulary.vocabulary": {"Vocabulary"},
     "cbpe.common.atomic_files": {"name_beside", "new_file", "write_files"},
     "cbpe.common.checks": {"is_float"},
