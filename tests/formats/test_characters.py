@@ -306,6 +306,53 @@ def test_it_says_what_it_is():
         ours.encode("the", dropout=0.1)
 
 
+@pytest.mark.parametrize("split", [False, True])
+def test_no_space_is_put_before_what_a_normalizer_leaves_nothing_of(split):
+    step = {"type": "Strip", "strip_left": True, "strip_right": True}
+    decoder = decoder_of(byte_fallback=True, strips=True)
+    data = json.dumps(a_file(step, metaspace("always", split), decoder, split=False))
+    ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+    for text in [*HOSTILE, "   the", "\t<s> \n", "<mask>  <mask>", "   <s>the"]:
+        assert ours.encode(text) == judge.encode(text).ids, text
+        assert ours.encode_batch([text]) == [ours.encode(text)]
+        assert [token for ids in ours.encode_stream([*text]) for token in ids] == ours.encode(text)
+
+
+LOSE_BEGINNINGS = [
+    {"type": "Strip", "strip_left": True, "strip_right": False},
+    {"type": "StripAccents"},
+    {"type": "BertNormalizer", "clean_text": True, "strip_accents": False, "lowercase": False},
+    {"type": "Replace", "pattern": {"String": "the"}, "content": "cat"},
+    {"type": "Replace", "pattern": {"String": "t"}, "content": ""},
+    {"type": "Replace", "pattern": {"Regex": " +"}, "content": ""},
+]
+
+
+@pytest.mark.parametrize("step", LOSE_BEGINNINGS)
+def test_what_may_remove_the_beginning_of_a_text_is_refused_where_that_tells_the_first_stretch(step, tmp_path):
+    decoder = decoder_of(byte_fallback=True, strips=True)
+    lost = a_file(step, metaspace("first", False), decoder, split=False)
+    with pytest.raises(ValueError, match=f"normalizer is .*{step['type']}.*no step may remove"):
+        loads(json.dumps(lost).encode())
+    kept = tokenizer_of(loads(json.dumps({**lost, "pre_tokenizer": metaspace("always", False)}).encode()))
+    processing = {**kept.processing, "characters": {**kept.processing["characters"], "spaces": "first"}}
+    with pytest.raises(ValueError, match="no step may remove"):
+        cbpe.SentencePieceTokenizer.from_tokenizer(kept, processing).save(tmp_path / "lost.json")
+    assert not (tmp_path / "lost.json").exists()
+
+
+def test_steps_that_keep_the_beginning_of_a_text_are_honoured_with_the_first_stretch():
+    t = {"type": "Replace", "pattern": {"String": "t"}, "content": "ca"}
+    right = {"type": "Strip", "strip_left": False, "strip_right": True}
+    steps = sequence("normalizers", {"type": "NFKD"}, {"type": "Lowercase"}, right, t)
+    data = json.dumps(
+        a_file(steps, metaspace("first", False), decoder_of(byte_fallback=True, strips=True), split=False)
+    )
+    ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+    for text in [*HOSTILE, "T ", "\ufb01 ", "\u0344a", "\u00c9t"]:
+        assert ours.encode(text) == judge.encode(text).ids, text
+
+
 REFUSED = [
     ({"pre_tokenizer": {"type": "WhitespaceSplit"}}, "pre_tokenizer is .*WhitespaceSplit"),
     ({"pre_tokenizer": metaspace("always", True)}, "pre_tokenizer is .*Metaspace"),

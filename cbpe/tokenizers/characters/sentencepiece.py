@@ -218,10 +218,10 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         return " " + stretch if self._characters["spaces"] == "each" and adds else stretch
 
     def _begun(self, stretch: str, is_first: bool) -> str:
-        """What is merged, with a space before it if it gets one only then."""
+        """What is merged, with a space before it if it gets one only then, and if anything is left of it."""
         spaces = self._characters["spaces"]
         adds = spaces == "always" or (spaces == "first" and is_first)
-        return " " + stretch if adds and not stretch.startswith(" ") else stretch
+        return " " + stretch if adds and stretch and not stretch.startswith(" ") else stretch
 
     def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:
         refuse_no_text(text)

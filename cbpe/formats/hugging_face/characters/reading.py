@@ -13,6 +13,7 @@ from cbpe.formats.hugging_face.characters.steps import (
     read_characters_decoder,
     read_characters_normalizer,
     read_characters_pre_tokenizer,
+    refuse_lost_beginnings,
 )
 from cbpe.formats.hugging_face.model import pair_of_merge
 from cbpe.formats.hugging_face.values import flag, refuse
@@ -68,6 +69,7 @@ def read_characters(content: dict[str, Any]) -> tuple[list[tuple[str, Any]], dic
     }
     if settings["strip"] and spaces is None:
         refuse("decoder", content["decoder"], "it drops spaces that nothing has put before the text")
+    refuse_lost_beginnings(spaces, steps)
     return steps, checked_characters(settings)
 
 

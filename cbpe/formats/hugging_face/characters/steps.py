@@ -7,12 +7,18 @@ Replace, or by the pre-tokenizer Metaspace.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from cbpe.formats.hugging_face.values import fields, flag, flattened, kind_of, refuse
 from cbpe.text.spaces import MARK
 
-__all__ = ["read_characters_decoder", "read_characters_normalizer", "read_characters_pre_tokenizer"]
+__all__ = [
+    "read_characters_decoder",
+    "read_characters_normalizer",
+    "read_characters_pre_tokenizer",
+    "refuse_lost_beginnings",
+]
 
 Steps = list[tuple[str, Any]]
 
@@ -55,6 +61,28 @@ def read_characters_pre_tokenizer(value: object, spaces: str | None) -> tuple[st
         elif not (kind == "Split" and spaces is not None and splits_at_spaces(step, path)):
             refuse(path, step, "over characters, only Metaspace is supported, and a Split that finds nothing")
     return spaces, split
+
+
+def refuse_lost_beginnings(spaces: str | None, steps: Iterable[tuple[str, Any]]) -> None:
+    """ValueError where a space is put before the first stretch alone, and a normalizer may remove what a text begins
+    with. `tokenizers` then takes no stretch for the first, as none begins where the text does."""
+    for path, step in steps:
+        if spaces == "first" and may_lose_beginning(step):
+            refuse(path, step, "with the prepend_scheme first, no step may remove what a text begins with")
+
+
+def may_lose_beginning(step: Any) -> bool:
+    kind = step["type"]
+    if kind == "Strip":
+        return bool(step.get("strip_left", True))
+    if kind == "BertNormalizer":
+        return bool(step.get("clean_text", True) or step.get("strip_accents") is not False)
+    if kind == "Replace":
+        # Of several characters, the last is the one that is replaced.
+        pattern = step.get("pattern")
+        what = pattern.get("String") if isinstance(pattern, dict) else None
+        return not (isinstance(what, str) and len(what) == 1 and step.get("content"))
+    return bool(kind == "StripAccents")
 
 
 def read_metaspace(step: Any, path: str) -> tuple[str, bool]:

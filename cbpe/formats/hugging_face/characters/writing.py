@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from cbpe._core.text.shown import shown
+from cbpe.formats.hugging_face.characters.steps import refuse_lost_beginnings
 from cbpe.formats.hugging_face.normalizers import written_normalizer
+from cbpe.formats.hugging_face.values import flattened
 from cbpe.formats.parts import Parts
 from cbpe.text.byte_tokens import byte_token
 from cbpe.text.spaces import MARK, with_marks
@@ -19,6 +21,7 @@ def written_characters(parts: Parts) -> dict[str, Any]:
     settings = parts.processing["characters"]
     marks, pre_tokenizer = written_spaces(settings)
     before = written_normalizer(parts.processing.get("normalizer"))
+    refuse_lost_beginnings(settings["spaces"], flattened(before, "normalizer", "normalizers"))
     steps = [*([] if before is None else [before]), *marks]
     return {
         "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,
