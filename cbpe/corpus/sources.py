@@ -9,16 +9,20 @@ from __future__ import annotations
 import functools
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, TypeAlias
 
 from cbpe._core.counting.count import utf8
 from cbpe._core.text.shown import shown
+from cbpe.common.columns import texts_in
 from cbpe.common.progress import ProgressCallback
 from cbpe.corpus.files import CHUNK_BYTES, TextFile, valid_utf8
 from cbpe.text.surrogates import ends_within_pair
 
 __all__ = ["Reader", "Source"]
+
+LONGEST_NAME = 1000  # characters of a text that may be the name of a file
 
 # Item: a source that is one text or file. Source: any source.
 Item: TypeAlias = str | bytes | bytearray | memoryview | os.PathLike[str] | BinaryIO
@@ -30,11 +34,13 @@ class Reader:
 
     source: a str, which is a text, never the name of a file; bytes-like, a text in UTF-8; an os.PathLike, a file (see
     corpus/files.py for the kinds); a file that is open for reading in binary, such as sys.stdin.buffer, a text in UTF-8
-    from here to its end; or an iterable of these. field: the field of .jsonl and the column of .parquet files that
-    holds the texts. errors: "strict" refuses what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode
-    does.
+    from here to its end; or an iterable of these, such as a column of pandas, polars or Arrow. field: the field of
+    .jsonl and the column of .parquet files that holds the texts. errors: "strict" refuses what is not UTF-8, "replace"
+    puts U+FFFD in its place, as bytes.decode does.
 
-    Raises TypeError for another source, ValueError for another value of errors and for a field that no file asks for.
+    A UserWarning tells if a str, or the first of several, is the name of a file that exists. Raises TypeError for
+    another source, as a table or a dict, which give names; ValueError for another value of errors and for a field that
+    no file asks for.
     """
 
     def __init__(self, source: Any, *, field: str | None = None, errors: str = "strict") -> None:
@@ -48,6 +54,7 @@ class Reader:
         self.errors = errors
         self._done = 0  # bytes of the items that have been read to their ends
         self._file: TextFile | None = None  # that is being read
+        source = texts_in(source)
         if isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike)) or is_open_file(source):
             source = [source]
         elif not isinstance(source, Iterable):
@@ -57,6 +64,7 @@ class Reader:
             )
         self.items: Iterable[Any] = source
         if isinstance(source, (list, tuple)):
+            warn_of_names(source[:1])
             for item in source:
                 if not isinstance(item, (str, bytes)) and isinstance(item, os.PathLike):
                     self._open(item)  # raises for a missing file before the others are read
@@ -132,6 +140,17 @@ class Reader:
         for chunk in chunks:
             self._done += len(chunk)
             yield chunk
+
+
+def warn_of_names(texts: Sequence[object]) -> None:
+    """A UserWarning for a text that is the name of a file: whoever passes one hardly means its name."""
+    for text in texts:
+        if isinstance(text, str) and str.__len__(text) <= LONGEST_NAME and os.path.isfile(text):
+            warnings.warn(
+                f"{shown(text)} is read as a text, and there is a file of this name: to read the file, pass "
+                f"pathlib.Path({shown(text)})",
+                stacklevel=2,
+            )
 
 
 def is_open_file(item: object) -> bool:

@@ -15,6 +15,7 @@ from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import checked_dropout, checked_int
+from cbpe.common.columns import texts_in
 from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.parts import Parts
@@ -227,14 +228,15 @@ class Tokenizer(TokenizerBase):
     ) -> list[list[int]]:
         """Encode several texts in parallel: as [self.encode(one, ...) for one in text].
 
-        num_threads: how many threads share the work; None: as many as there are cores. What is refused is so before
-        anything is encoded.
+        text: an iterable of texts, such as a column of pandas, polars or Arrow; TypeError for a table and a dict, which
+        give names. num_threads: how many threads share the work; None: as many as there are cores. What is refused is
+        so before anything is encoded.
 
         >>> enc.encode_batch(["hello world", "hello"])
         [[15339, 1917], [15339]]
         """
         workers = checked_workers(num_threads, "num_threads")
-        lists = self._encode_batch(text, *self._special_sets(allowed_special, disallowed_special), workers)
+        lists = self._encode_batch(texts_in(text), *self._special_sets(allowed_special, disallowed_special), workers)
         if add_special_tokens and self._template is not None:
             return [self._template.around(ids) for ids in lists]
         return lists
@@ -242,7 +244,7 @@ class Tokenizer(TokenizerBase):
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int | None = None) -> list[list[int]]:
         """Encode several texts in parallel, none of which has special tokens: as [self.encode_ordinary(text) for text
         in texts]."""
-        return self._encode_batch(text, None, None, checked_workers(num_threads, "num_threads"))
+        return self._encode_batch(texts_in(text), None, None, checked_workers(num_threads, "num_threads"))
 
     def encode_batch_flat(
         self,
@@ -264,7 +266,7 @@ class Tokenizer(TokenizerBase):
         import numpy as np
 
         sets = self._special_sets(allowed_special, disallowed_special)
-        tokens, starts = self._encode_flat(texts, *sets, checked_workers(num_threads, "num_threads"))
+        tokens, starts = self._encode_flat(texts_in(texts), *sets, checked_workers(num_threads, "num_threads"))
         ids, offsets = np.frombuffer(memoryview(tokens), dtype=np.uint32), np.frombuffer(starts, dtype=np.int64)
         if add_special_tokens and self._template is not None:
             return self._template.around_flat(ids, offsets)

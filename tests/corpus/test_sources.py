@@ -2,12 +2,14 @@
 
 import io
 import os
+import warnings
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cbpe
 from cbpe._core.counting.count import utf8
 from cbpe.corpus import sources
 from cbpe.corpus.sources import Reader, slices
@@ -154,3 +156,53 @@ def test_strings_tell_how_far_they_are(tmp_path):
     assert ["".join(chunks) for chunks in texts] == ["\u4e2d" * 10, "abc"]
     assert told[0] == ("reading", 30, 33)
     assert told[-1] == ("reading", 33, 33)
+
+
+class Table:
+    """As tables of pandas and polars, it gives the names of its columns."""
+
+    columns = ("text",)
+
+    def __iter__(self):
+        return iter(self.columns)
+
+
+WITHOUT_TEXTS = {
+    "table": (Table(), r"one column, as table\['text'\]"),
+    "dict": ({"a": "b"}, r"list\(texts.values\(\)\)"),
+}
+
+
+@pytest.mark.parametrize(("source", "told"), WITHOUT_TEXTS.values(), ids=WITHOUT_TEXTS)
+def test_what_would_give_names_in_place_of_texts_is_refused(source, told):
+    encoding = cbpe.get_encoding("gpt2")
+    for take in (read, encoding.encode_batch, encoding.encode_ordinary_batch, encoding.encode_batch_flat):
+        with pytest.raises(TypeError, match=told):
+            take(source)
+
+
+def test_a_column_of_arrow_is_its_texts():
+    arrow = pytest.importorskip("pyarrow")
+    texts = [f"text {i}" for i in range(2500)]
+    table = arrow.table({"text": arrow.chunked_array([texts[:7], texts[7:]])})
+    encoding = cbpe.get_encoding("gpt2")
+    for column in (table["text"], table["text"].combine_chunks(), table["text"].dictionary_encode()):
+        assert read(column) == [text.encode() for text in texts]
+        assert encoding.encode_batch(column) == encoding.encode_batch(texts)
+    for whole in (table, table.to_batches()[0]):
+        with pytest.raises(TypeError, match="is a table"):
+            read(whole)
+    with pytest.raises(TypeError, match="text number 1"):
+        read(arrow.array(["a", None]))
+
+
+def test_a_text_that_is_the_name_of_a_file_is_a_text_with_a_warning(tmp_path):
+    path = tmp_path / "small.txt"
+    path.write_text("what it holds")
+    for source in (str(path), [str(path), "other"]):
+        with pytest.warns(UserWarning, match=r"there is a file of this name: .* pathlib\.Path\("):
+            assert read(source)[0] == str(path).encode()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for source in (path, "no file", "nul\0", "\ud800", "", "x" * 5000, [path], []):
+            read(source)

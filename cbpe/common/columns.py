@@ -1,0 +1,33 @@
+"""Texts in tables: what a collection gives when it is iterated is not always its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+__all__ = ["texts_in"]
+
+ROWS_AT_ONCE = 1000  # that an Arrow column turns into Python's objects
+
+
+def texts_in(texts: Any) -> Any:
+    """A collection of texts, or a column of Arrow's as an iterable of its values; anything else stays as it is.
+
+    TypeError for what would give names in place of texts: a table (pandas', polars', Arrow's) and a dict.
+    """
+    kind = type(texts)
+    if isinstance(texts, (str, list, tuple)):
+        return texts
+    if isinstance(texts, Mapping):
+        raise TypeError(f"a {kind.__name__} gives its keys: pass its texts, as list(texts.values())")
+    if hasattr(kind, "columns"):
+        raise TypeError(f"a {kind.__name__} is a table: pass one column, as table['text']")
+    if callable(getattr(kind, "to_pylist", None)) and isinstance(texts, Iterable):
+        return values(texts)
+    return texts
+
+
+def values(column: Any) -> Iterator[Any]:
+    """The values in a column of Arrow's: iterated, it gives objects of its own."""
+    for start in range(0, len(column), ROWS_AT_ONCE):
+        yield from column[start : start + ROWS_AT_ONCE].to_pylist()
