@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -13,7 +14,7 @@ from typer.main import get_command
 import cbpe
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.output.printing import error_message, print_error
+from cbpe.cli.output.printing import error_message, print_error, print_warning
 from cbpe.cli.registering import new_app
 from cbpe.common.wording import shown
 
@@ -60,7 +61,9 @@ class Commands(TyperGroup):
         settings.debug = take_debug(args)
         settings.store = None
         try:
-            code = super().main(args, *others, **{**options, "standalone_mode": False})
+            with warnings.catch_warnings():
+                warnings.showwarning = print_warning
+                code = super().main(args, *others, **{**options, "standalone_mode": False})
         except (typer.Abort, KeyboardInterrupt):
             code = INTERRUPTED
         except Exception as caught:
@@ -72,7 +75,7 @@ class Commands(TyperGroup):
                 sys.exit(1)
             context = getattr(error, "ctx", None)
             hint = f" (see '{context.command_path} --help')" if context else ""
-            print_error(error.format_message() + refused_value(error) + hint)
+            print_error(usage_message(error) + hint)
             code = error.exit_code
         sys.exit(code)
 
@@ -122,10 +125,12 @@ def is_usage_error(error: Any) -> bool:
     return hasattr(error, "format_message")
 
 
-def refused_value(error: Any) -> str:
-    """The value that was wrong, where Typer's message leaves it out, as after a check by pydantic."""
+def usage_message(error: Any) -> str:
+    """What was wrong with the command line: Typer's message, and the value, where pydantic's words leave it out."""
+    message: str = error.format_message().replace(": Value error, ", ": ")
     errors = getattr(error.__cause__, "errors", None)
-    return f": {shown(errors()[0]['input'])}" if errors else ""
+    value = shown(errors()[0]["input"]) if errors else ""
+    return message if value in message else f"{message}: {value}"
 
 
 def print_version(wanted: bool) -> None:

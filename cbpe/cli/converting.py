@@ -19,7 +19,7 @@ from cbpe.common.wording import listed
 
 app = new_app(add_completion=False)
 
-SPECIAL_SHOWN = 8
+SHOWN = 8  # of the items of a long list
 
 
 @app.command()
@@ -51,9 +51,10 @@ def convert(
 ) -> None:
     """Write a tokenizer to a file of another format.
 
-    .json is Hugging Face's tokenizer.json, .model is minbpe's, .tiktoken is tiktoken's ranks alone, gpt2_tokenizer.bin
-    is llm.c's, tekken.json is Mistral's, and encoder.json or vocab.bpe, vocab.json or merges.txt are GPT-2's pairs of
-    files. Where a format cannot hold what gives the same results, convert refuses and writes nothing.
+    .json is Hugging Face's tokenizer.json, .model is minbpe's, or over characters SentencePiece's, .tiktoken is
+    tiktoken's ranks alone, gpt2_tokenizer.bin is llm.c's, tekken.json is Mistral's, and encoder.json or vocab.bpe,
+    vocab.json or merges.txt are GPT-2's pairs of files. Where a format cannot hold what gives the same results, convert
+    refuses and writes nothing.
 
     \b
     Example:
@@ -71,6 +72,8 @@ def convert(
         print_json({"written": output, "tokens": tokens, "special_tokens": special_tokens, "left_out": missing})
     else:
         told: list[tuple[str, object]] = [("written", output), ("tokens", tokens), ("special tokens", special_tokens)]
+        if len(missing) > 2 * SHOWN:
+            missing = [*missing[:SHOWN], f"and {len(missing) - SHOWN:,} more, which --json names"]
         print_pairs(told + [("not in the file", part) for part in missing])
 
 
@@ -132,6 +135,15 @@ def inspected(found: cbpe.Inspection) -> Iterator[tuple[str, object]]:
     special = found.special_tokens or {}
     yield "special tokens", len(special)
     if special:
-        yield "", listed((f"{text} ({token_id})" for text, token_id in special.items()), SPECIAL_SHOWN)
+        yield "", listed((f"{text} ({token_id})" for text, token_id in special.items()), SHOWN)
     for name, value in (found.processing or {}).items():
-        yield name, value if isinstance(value, (str, int)) else json.dumps(value, ensure_ascii=False)
+        yield name, shown_step(value)
+
+
+def shown_step(value: object) -> object:
+    """A step around splitting and merging, in JSON; of a long list of texts, as of added tokens, the first."""
+    if isinstance(value, (str, int)):
+        return value
+    if isinstance(value, (list, tuple)) and len(value) > SHOWN and all(isinstance(one, str) for one in value):
+        return listed((json.dumps(one, ensure_ascii=False) for one in value), SHOWN)
+    return json.dumps(value, ensure_ascii=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 __all__ = ["main"]
 
@@ -31,12 +32,13 @@ def count_plainly(reference: str, files: list[str]) -> int:
     from cbpe.cli.input.counts import file_counts
     from cbpe.cli.input.references import tokenizer_of
     from cbpe.cli.input.texts import readers
-    from cbpe.cli.output.printing import error_message, print_counts, print_error
+    from cbpe.cli.output.printing import error_message, print_counts, print_error, print_warning
 
     # A name that the terminal's encoding does not have is no reason to fail.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = print_warning
     try:
         tok = tokenizer_of(reference)
         print_counts(file_counts(tok, readers(files, None, "strict"), "none"), named=True)

@@ -30,6 +30,7 @@ from cbpe.cli.input.texts import STANDARD_STREAM, source_of
 from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of
 from cbpe.cli.output.printing import print_json, print_pairs, print_warning
 from cbpe.cli.registering import new_app
+from cbpe.common.checks import N_BYTES
 
 app = new_app(add_completion=False)
 
@@ -49,7 +50,7 @@ class Alphabet(str, Enum):
 
 
 SizeOption = Annotated[
-    int, typer.Option(min=256, help="Tokens to end with: the 256 bytes and the merges; over characters, all.")
+    int, typer.Option(min=1, help="Tokens to end with: the 256 bytes and the merges; over characters, all.")
 ]
 PatternOption = Annotated[
     str | None,
@@ -118,7 +119,7 @@ OutputOption = Annotated[
     typer.Option(
         metavar="FILE",
         help="Save to this file, in the format of its ending (see convert). A name with another ending or none is a "
-        "prefix: train writes FILE.model, to load, and FILE.vocab, to read.",
+        "prefix: train writes FILE.model, to load, and FILE.vocab, to read. Over characters: .json or .model.",
     ),
 ]
 SaveOption = Annotated[
@@ -174,6 +175,8 @@ def train(
         raise typer.BadParameter("not together with --json", param_hint="--verbose")
     origin = None if initial is None else pinned(initial)
     known = None if origin is None else tokenizer_of(origin)
+    if vocab_size < N_BYTES and alphabet is Alphabet.bytes:
+        raise typer.BadParameter(f"{vocab_size} is less than the {N_BYTES} bytes", param_hint="--vocab-size")
     split_by = split_pattern(pattern, no_split)
     target = Target(output, save, alias or [], pairs_of(tag), notes, parent=origin and version_of(origin))
     target.check(special or [], known, vocab_size, alphabet is Alphabet.characters)
@@ -183,7 +186,7 @@ def train(
         character_coverage, required_characters, no_byte_fallback, mix_scripts, mix_numbers, split_digits,
         no_dummy_prefix,
     )  # fmt: skip
-    with warnings_in_one_line():
+    with no_warning_of_an_early_end():
         tokenizer = cbpe.train(
             [source_of(file) for file in files or [STANDARD_STREAM]], vocab_size, alphabet=alphabet.value,
             pattern=split_by, special_tokens=special or (), tie_break=None if tie_break is None else tie_break.value,
@@ -278,11 +281,10 @@ def split_pattern(name_or_expression: str | None, no_split: bool) -> str | Ellip
 
 
 @contextmanager
-def warnings_in_one_line() -> Iterator[None]:
-    """Print warnings as errors are printed. That training stopped early is left to the summary."""
+def no_warning_of_an_early_end() -> Iterator[None]:
+    """Leave it to the summary that training stopped early."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "training stopped")
-        warnings.showwarning = print_warning
         yield
 
 

@@ -30,7 +30,7 @@ def find_in_folder(folder: Path) -> Path:
     for names in groups:
         if all((folder / name).is_file() for name in names):
             return folder / names[0]
-    expected = ", nor ".join(" with ".join(names) for names in groups)
+    expected = ", nor ".join(" with ".join(names) for names in dict.fromkeys(groups))
     raise ValueError(f"{folder}: this folder has neither {expected}: give the path of a file")
 
 

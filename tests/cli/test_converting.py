@@ -7,6 +7,8 @@ from command_line import TEXT, error_of, run
 
 import cbpe
 
+TRUNCATION = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0}
+
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
@@ -90,3 +92,29 @@ def test_what_is_refused_is_told_with_exit_code_1(here):
     assert told["refused"].startswith('model.type is "Unigram"')
     assert told["found"]["model.vocab"] == 1
     assert "No such file" in error_of("inspect", "nowhere.json")
+
+
+def test_of_a_long_list_the_first_are_told_and_how_many_more(here):
+    cbpe.train(TEXT, 290, special_tokens=[f"<{i}>" for i in range(40)]).save("many.model")
+    told = run("convert", "many.model", "many.tiktoken").stdout.splitlines()
+    assert told[-1].split(maxsplit=4) == ["not", "in", "the", "file", "and 33 more, which --json names"]
+    assert len([line for line in told if line.startswith("not in the file")]) == 9
+    assert len(json.loads(run("convert", "many.model", "many.tiktoken", "--json").stdout)["left_out"]) == 41
+    run("convert", "many.model", "many.json")
+    content = json.loads((here / "many.json").read_text())
+    for token in content["added_tokens"]:
+        token["special"] = False
+    (here / "many.json").write_text(json.dumps(content))
+    assert '"<16>" and 32 more' in run("inspect", "many.json").stdout
+    assert len(json.loads(run("inspect", "many.json", "--json").stdout)["processing"]["ordinary"]) == 40
+
+
+def test_a_warning_is_one_line(here):
+    run("convert", "book.model", "book.json")
+    content = json.loads((here / "book.json").read_text())
+    (here / "book.json").write_text(json.dumps({**content, "truncation": TRUNCATION}))
+    for command in (["inspect", "book.json"], ["count", "-t", "book.json", "book.json"]):
+        told = run(*command).stderr
+        assert told.startswith("cbpe: ")
+        assert "truncation" in told
+        assert told.count("\n") == 1

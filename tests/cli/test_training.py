@@ -315,3 +315,16 @@ def test_train_over_characters_says_what_it_is_not_for(tmp_path, text_file):
     assert 'split_by_script is for alphabet="characters"' in error_of("train", text_file, *size, "--mix-scripts")
     assert "it must be above 0, and at most 1" in error_of("train", text_file, *over, "--character-coverage", 2)
     assert "take " in error_of("train", text_file, "--vocab-size", 256, "--alphabet", "characters")
+
+
+def test_a_vocabulary_over_characters_may_be_smaller_than_the_bytes(tmp_path, text_file):
+    small = "--vocab-size", 40, "--alphabet", "characters", "--no-byte-fallback", "--output", tmp_path / "small.json"
+    run("train", text_file, *small)
+    assert cbpe.load(tmp_path / "small.json").n_vocab == 40
+    assert "60 is less than the 256 bytes" in error_of("train", text_file, "--vocab-size", 60, exit_code=2)
+
+
+def test_a_wrong_choice_is_named_once(text_file):
+    told = error_of("train", text_file, "--vocab-size", 300, "--alphabet", "character", exit_code=2)
+    assert told.count("'character'") == 1
+    assert "Value error" not in told

@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
+FOLDED = 6  # columns that each of the others needs, where some are not folded
+NAME = 36  # columns of a name that stays on one line, with its value beside it
 
 
 def print_error(message: str) -> None:
@@ -111,6 +113,7 @@ def console() -> Console:
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table with a line of headings; columns of numbers are aligned to the right."""
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
@@ -121,6 +124,15 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
         table.add_column(Text(column), justify="right" if numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell_text(cell)) for cell in row))
+    # In a narrow terminal, what a row is called and its numbers stay on one line, if there is room for the rest.
+    cells = [[cell_text(cell) for cell in row] for row in [columns, *rows]]
+    whole = [i == 0 or one.justify == "right" for i, one in enumerate(table.columns)]
+    needed = 2 * len(whole)
+    for i, stays in enumerate(whole):
+        widest = max(cell_len(row[i]) for row in cells)
+        needed += widest if stays else min(widest, FOLDED)
+    for one, stays in zip(table.columns, whole, strict=True):
+        one.no_wrap = stays and needed <= console().width
     print_drawn(table)
 
 
@@ -130,7 +142,8 @@ def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
     from rich.text import Text
 
     grid = Table.grid(padding=(0, 2))
-    grid.add_column()
+    pairs = list(pairs)
+    grid.add_column(overflow="fold", no_wrap=max((len(name) for name, _ in pairs), default=0) <= NAME)
     grid.add_column(overflow="fold")
     for name, value in pairs:
         grid.add_row(Text(name), Text(cell_text(value)))
