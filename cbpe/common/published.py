@@ -7,11 +7,11 @@ import os
 import re
 from typing import Any
 
-__all__ = ["is_published", "load_published"]
+__all__ = ["INDEX", "is_published", "load_published"]
 
 ENTRY_POINTS = "cbpe.published"  # the group; each is a function of a reference, allow_http and keys
 URL = re.compile("https?://", re.IGNORECASE)
-INDEX = "index.json"
+INDEX = "index.json"  # of a published copy
 
 
 def is_published(reference: str) -> bool:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from cbpe.common.atomic_files import write_files
+from cbpe.common.published import INDEX
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
 from cbpe.formats.table import FORMATS, Format, known_formats
@@ -31,7 +32,8 @@ def find_in_folder(folder: Path) -> Path:
         if all((folder / name).is_file() for name in names):
             return folder / names[0]
     expected = ", nor ".join(" with ".join(names) for names in dict.fromkeys(groups))
-    raise ValueError(f"{folder}: this folder has neither {expected}: give the path of a file")
+    published = f", or a name in the published copy, as {folder}/NAME" if (folder / INDEX).is_file() else ""
+    raise ValueError(f"{folder}: this folder has neither {expected}: give the path of a file{published}")
 
 
 def format_of_name(path: str | os.PathLike[str], over_characters: bool = False) -> Format | None:

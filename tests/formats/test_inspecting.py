@@ -99,3 +99,13 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path):
         cbpe.inspect(tmp_path / "nothing")
     with pytest.raises(ValueError, match="this folder has neither"):
         cbpe.inspect(tmp_path)
+
+
+def test_a_folder_without_a_tokenizer_names_each_file_once_and_how_a_published_copy_is_loaded(tmp_path):
+    with pytest.raises(ValueError, match="this folder has neither") as caught:
+        cbpe.load(tmp_path)
+    assert str(caught.value).count("tokenizer.model") == 1
+    assert "published" not in str(caught.value)
+    (tmp_path / "index.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"or a name in the published copy, as .*/NAME"):
+        cbpe.load(tmp_path)
