@@ -318,6 +318,52 @@ def test_no_space_is_put_before_what_a_normalizer_leaves_nothing_of(split):
         assert [token for ids in ours.encode_stream([*text]) for token in ids] == ours.encode(text)
 
 
+def of_one_character(text, flags, normalizer=None, *, listed=True):
+    """A file with an added token of one character, which is in the vocabulary as well or comes after it."""
+    decoder = decoder_of(byte_fallback=True, strips=True)
+    content = a_file(normalizer, metaspace("always", False), decoder, split=False)
+    vocab = {**content["model"]["vocab"]}
+    if listed:
+        vocab.setdefault(text, len(vocab))
+    plain = [token for token in content["added_tokens"] if token["content"] != "<mask>"]
+    tokens = [*plain, added(text, vocab.get(text, len(vocab)), **{"normalized": False, "special": False, **flags})]
+    return json.dumps({**content, "added_tokens": tokens, "model": {**content["model"], "vocab": vocab}})
+
+
+ONE_CHARACTER_TEXTS = ["\u00c9", "a\u00c9", "\u00c9 b", "E\u0301", "\u00c9\u00c9b", " \u00c9", "the \u00c9 c\u00c9"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "normalizer"),
+    [
+        ({"single_word": True}, None),
+        ({}, {"type": "NFC"}),
+        ({"single_word": True, "normalized": True}, {"type": "NFC"}),
+    ],
+)
+def test_an_added_token_of_one_character_that_may_be_missed_is_refused_in_the_vocabulary(flags, normalizer, tmp_path):
+    with pytest.raises(ValueError, match="added_tokens has '\u00c9', which is also an ordinary token"):
+        loads(of_one_character("\u00c9", flags, normalizer).encode())
+    data = of_one_character("\u00c9", flags, normalizer, listed=False)
+    ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+    ours.save(tmp_path / "saved.json")
+    saved = tokenizers.Tokenizer.from_file(str(tmp_path / "saved.json"))
+    for text in ONE_CHARACTER_TEXTS:
+        assert ours.encode(text) == judge.encode(text).ids == saved.encode(text).ids, text
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"), [("\u00c9", {}), ("\u00c9", {"normalized": True}), ("t", {"single_word": True}), (MARK, {})]
+)
+def test_an_added_token_of_one_character_that_is_always_found_or_merged_may_be_in_the_vocabulary(text, flags, tmp_path):
+    data = of_one_character(text, flags)
+    ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+    ours.save(tmp_path / "saved.json")
+    saved = tokenizers.Tokenizer.from_file(str(tmp_path / "saved.json"))
+    for found in [*ONE_CHARACTER_TEXTS, *HOSTILE, "t", "at t", "ttt"]:
+        assert ours.encode(found) == judge.encode(found).ids == saved.encode(found).ids, found
+
+
 LOSE_BEGINNINGS = [
     {"type": "Strip", "strip_left": True, "strip_right": False},
     {"type": "StripAccents"},

@@ -13,6 +13,7 @@ from project import SHARED
 from tokenizer_json import BYTE_LEVEL, added
 
 import cbpe
+from cbpe.formats.hugging_face.added_tokens import listed_with_special_tokens
 from cbpe.formats.hugging_face.reading import loads
 from cbpe.tokenizers.kinds import tokenizer_of
 from store import ModelStore
@@ -361,3 +362,28 @@ def test_clip_gives_the_ids_of_tokenizers():
         ids = judge.encode(text).ids
         assert ours.encode(text) == ids, text
         assert ours.decode(ids) == judge.decode(ids, skip_special_tokens=False)
+
+
+def test_an_added_token_of_one_character_is_saved_after_the_vocabulary(tmp_path):
+    vocab = {"<unk>": 0, "a": 1, "b": 2}
+    content = {
+        "added_tokens": [added("<unk>", 0), added("\u00c9", 3, single_word=True), added("<end>", 4)],
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "decoder": {"type": "Fuse"},
+        "model": {"type": "BPE", "vocab": vocab, "merges": [], "unk_token": "<unk>"},
+    }
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    ours = cbpe.load(path)
+    ours.save(tmp_path / "saved.json")
+    judges = [tokenizers.Tokenizer.from_file(str(tmp_path / name)) for name in ("file.json", "saved.json")]
+    for text in ("a\u00c9", "\u00c9", "a \u00c9 b<end>", "\u00c9\u00c9"):
+        assert [judge.encode(text).ids for judge in judges] == [ours.encode(text)] * 2
+    assert cbpe.load(tmp_path / "saved.json").encode("a\u00c9") == ours.encode("a\u00c9")
+
+
+def test_an_added_token_that_has_no_place_after_the_vocabulary_is_not_saved():
+    ordinary = {"a": 0, "b": 2}
+    with pytest.raises(ValueError, match="would take the special token '\u00c9' for an ordinary one"):
+        listed_with_special_tokens(ordinary, {"\u00c9": 1}, None, lambda text: True)
+    assert listed_with_special_tokens(ordinary, {"<x>": 1}, None, lambda text: False) == {"a": 0, "<x>": 1, "b": 2}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cbpe._core.text.shown import shown
 from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
 
-__all__ = ["read_added_tokens", "written_token"]
+__all__ = ["listed_with_special_tokens", "read_added_tokens", "written_token"]
 
 # What is looked for at every place of a text: more would take very long.
 MAX_ADDED_TOKENS = 100_000
@@ -69,3 +69,34 @@ def written_token(text: str, token_id: int, processing: Mapping[str, Any]) -> di
         "normalized": text in processing.get("normalized", ()),
         "special": text not in processing.get("ordinary", ()),
     }
+
+
+def listed_with_special_tokens(
+    vocab: Mapping[str, int],
+    special_tokens: Mapping[str, int],
+    unknown: str | None,
+    is_ordinary: Callable[[str], bool],
+) -> dict[str, int]:
+    """The vocabulary of a file, sorted by id: ordinary tokens and special tokens.
+
+    Special tokens for which is_ordinary says that merging would find them in other text are left out, and all with
+    higher ids: `tokenizers` gives these the ids after the vocabulary. ValueError where that is not possible.
+    """
+    found = [token_id for text, token_id in special_tokens.items() if text not in vocab and is_ordinary(text)]
+    first_left_out = min(found, default=MAX_ID + 1)
+    listed = dict(vocab)
+    left_out: list[int] = []
+    for text, token_id in special_tokens.items():
+        if token_id >= first_left_out and text not in vocab and text != unknown:
+            left_out.append(token_id)
+        elif listed.setdefault(text, token_id) != token_id:
+            raise ValueError(
+                f"the special token {shown(text)} is spelled like the ordinary token {listed[text]} in Hugging Face's "
+                "format"
+            )
+    if sorted(left_out) != [*range(len(listed), len(listed) + len(left_out))]:
+        text = next(text for text, token_id in special_tokens.items() if token_id == first_left_out)
+        raise ValueError(
+            f"Hugging Face's format would take the special token {shown(text)} for an ordinary one in other text too"
+        )
+    return dict(sorted(listed.items(), key=lambda item: item[1]))

@@ -16,6 +16,7 @@ from cbpe.formats.hugging_face.added_tokens import read_added_tokens
 from cbpe.formats.hugging_face.characters.reading import (
     is_over_characters,
     read_characters,
+    refuse_missed,
     vocabulary_over_characters,
 )
 from cbpe.formats.hugging_face.decoders import read_decoder
@@ -154,5 +155,6 @@ def read_over_characters(content: dict[str, Any]) -> Parts:
     added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
     processing.update(flags)
     processing["characters"] = settings
+    refuse_missed(vocab, merges, added_tokens, processing)
     vocabulary = vocabulary_over_characters(vocab, merges, added_tokens, settings)
     return Parts(vocabulary, None, added_tokens, processing, kind="SentencePieceTokenizer")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from cbpe._core.conversion.characters import vocabulary_of_characters
@@ -20,7 +20,7 @@ from cbpe.formats.hugging_face.values import flag, refuse
 from cbpe.text.byte_tokens import byte_of, byte_token
 from cbpe.text.spaces import MARK, with_spaces
 
-__all__ = ["is_over_characters", "read_characters", "vocabulary_over_characters"]
+__all__ = ["is_over_characters", "may_be_missed", "read_characters", "refuse_missed", "vocabulary_over_characters"]
 
 
 def is_over_characters(content: dict[str, Any]) -> bool:
@@ -71,6 +71,29 @@ def read_characters(content: dict[str, Any]) -> tuple[list[tuple[str, Any]], dic
         refuse("decoder", content["decoder"], "it drops spaces that nothing has put before the text")
     refuse_lost_beginnings(spaces, steps)
     return steps, checked_characters(settings)
+
+
+def may_be_missed(text: str, processing: Mapping[str, Any]) -> bool:
+    """Whether an added token of one character may be in a text without being found there: its character is then
+    merged as an ordinary one."""
+    if len(text) != 1:
+        return False
+    if text == MARK and processing["characters"]["spaces"] is not None:
+        return True
+    normalized = "normalizer" not in processing or text in processing.get("normalized", ())
+    return text in processing.get("single_word", ()) or not normalized
+
+
+def refuse_missed(
+    vocab: dict[str, int], merges: list[Any], added_tokens: Collection[str], processing: dict[str, Any]
+) -> None:
+    """ValueError for an added token that is an ordinary one where it is not found."""
+    missed = {text for text in added_tokens if text in vocab and may_be_missed(text, processing)}
+    if missed:
+        # What merges are made of is kept as an ordinary token as well.
+        missed.difference_update(*(pair_of_merge(merge, i) for i, merge in enumerate(merges)))
+    for text in sorted(missed):
+        raise ValueError(f"added_tokens has {text!r}, which is also an ordinary token of model.vocab")
 
 
 def vocabulary_over_characters(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cbpe._core.text.shown import shown
+from cbpe.formats.hugging_face.added_tokens import listed_with_special_tokens
+from cbpe.formats.hugging_face.characters.reading import may_be_missed
 from cbpe.formats.hugging_face.characters.steps import refuse_lost_beginnings
 from cbpe.formats.hugging_face.normalizers import written_normalizer
 from cbpe.formats.hugging_face.values import flattened
@@ -86,11 +87,11 @@ def written_vocabulary(parts: Parts, settings: Mapping[str, Any]) -> dict[str, A
     vocab = {text: token_id for token_id, text in texts.items()}
     if len(vocab) < len(texts):
         raise ValueError("Hugging Face's format cannot hold two tokens with the same text")
-    for text, token_id in parts.special_tokens.items():
-        if vocab.setdefault(text, token_id) != token_id:
-            raise ValueError(
-                f"the special token {shown(text)} is spelled like the ordinary token {vocab[text]} in Hugging Face's "
-                "format"
-            )
+    vocab = listed_with_special_tokens(
+        vocab,
+        parts.special_tokens,
+        settings["unk_token"],
+        lambda text: may_be_missed(text, parts.processing),
+    )
     merges = [[texts[left], texts[right]] for left, right in vocabulary.merges()]
-    return {"vocab": dict(sorted(vocab.items(), key=lambda item: item[1])), "merges": merges}
+    return {"vocab": vocab, "merges": merges}

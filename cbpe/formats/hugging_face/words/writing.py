@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cbpe._core.text.shown import shown
 from cbpe.formats.gpt2 import spell
+from cbpe.formats.hugging_face.added_tokens import listed_with_special_tokens
 from cbpe.formats.hugging_face.normalizers import written_normalizer
 from cbpe.formats.hugging_face.pre_tokenizers import (
     byte_level,
@@ -33,12 +33,12 @@ def written_words(parts: Parts) -> dict[str, Any]:
     vocab = {text: token_id for token_id, text in texts.items()}
     if len(vocab) < len(texts):
         raise ValueError("Hugging Face's format cannot hold two tokens with the same text")
-    for text, token_id in parts.special_tokens.items():
-        if vocab.setdefault(text, token_id) != token_id:
-            raise ValueError(
-                f"the special token {shown(text)} is spelled like the ordinary token {vocab[text]} in Hugging Face's "
-                "format"
-            )
+    prefix, suffix = vocabulary.prefix.decode(), vocabulary.suffix.decode()
+
+    def is_ordinary(text: str) -> bool:
+        return len(text.removeprefix(prefix).removesuffix(suffix)) == 1
+
+    vocab = listed_with_special_tokens(vocab, parts.special_tokens, settings["unk_token"], is_ordinary)
     decoder = settings["decoder"]
     return {
         "normalizer": written_normalizer(processing.get("normalizer")),
@@ -49,12 +49,12 @@ def written_words(parts: Parts) -> dict[str, Any]:
             "type": "BPE",
             "dropout": None,
             "unk_token": settings["unk_token"],
-            "continuing_subword_prefix": vocabulary.prefix.decode() or None,
-            "end_of_word_suffix": vocabulary.suffix.decode() or None,
+            "continuing_subword_prefix": prefix or None,
+            "end_of_word_suffix": suffix or None,
             "fuse_unk": settings["fuse_unk"],
             "byte_fallback": False,
             "ignore_merges": False,
-            "vocab": dict(sorted(vocab.items(), key=lambda item: item[1])),
+            "vocab": vocab,
             "merges": [[texts[left], texts[right]] for left, right in vocabulary.merges()],
         },
     }
