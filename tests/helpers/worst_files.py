@@ -10,6 +10,7 @@ import sys
 import time
 from itertools import count
 from pathlib import Path
+from random import Random
 
 ALL_BYTES = [bytes([byte]) for byte in range(256)]
 END = "<|endoftext|>"
@@ -195,6 +196,29 @@ def over_characters(tokens):
     return {"tokenizer.json": json.dumps(content).encode()}
 
 
+def over_words(tokens, affixes):
+    """A file whose model is over words, with a prefix or a suffix."""
+    prefix, suffix = affixes.get("continuing_subword_prefix", ""), affixes.get("end_of_word_suffix", "")
+    texts = dict.fromkeys([*map(chr, range(33, 127)), *(text for text in tokens if text.isascii() and " " not in text)])
+
+    def marked(text, begins, ends):
+        return ("" if begins else prefix) + text + (suffix if ends else "")
+
+    listed = {marked(text, begins, ends) for text in texts for begins in (True, False) for ends in (True, False)}
+    ways = [
+        (text[:cut], text[cut:]) for text in texts for cut in dict.fromkeys((1, len(text) - 1)) if 0 < cut < len(text)
+    ]
+    merges = [
+        (marked(left, True, False), marked(right, False, ends))
+        for left, right in ways
+        if left in texts and right in texts
+        for ends in (False, True)[: 1 + bool(suffix)]
+    ]
+    model = {"type": "BPE", "vocab": {text: i for i, text in enumerate(sorted(listed))}, "merges": merges, **affixes}
+    content = {"pre_tokenizer": {"type": "WhitespaceSplit"}, "decoder": {"type": "Fuse"}, "model": model}
+    return {"tokenizer.json": json.dumps(content).encode()}
+
+
 def template(names, ids):
     """A template of so many pieces, all of them one special token with so many ids."""
     piece = {"SpecialToken": {"id": "x", "type_id": 0}}
@@ -213,6 +237,10 @@ def hugging_face_files(size):
             files[f"added: {name}, normalized: {normalized}"] = a_tokenizer_json(added=added)
     for name, tokens in hard_tokens(size // 4).items():
         files[f"characters: {name}"] = over_characters([token.decode("latin-1") for token in tokens])
+    for name, tokens in hard_tokens(size // 16).items():
+        for field, affix in (("end_of_word_suffix", "</w>"), ("continuing_subword_prefix", "##")):
+            found = over_words([token.decode("latin-1") for token in tokens], {field: affix})
+            files[f"words: {name}, {field}"] = found
     files["a template of its size squared"] = a_tokenizer_json(post_processor=template(size // 120, size // 20))
     deep = {"type": "ByteLevel"}
     for _ in range(min(size // 60, 300)):
@@ -261,7 +289,7 @@ def gguf_files(size):
 
 
 def sentencepiece_files(size):
-    from sentencepiece_model import model_file
+    from sentencepiece_model import field, model_file
 
     texts = {name: [token for token in tokens if token.isascii()] for name, tokens in hard_tokens(size).items()}
     files = {f"tokens: {name}": {"x.model": model_file(tokens)} for name, tokens in texts.items()}
@@ -270,7 +298,25 @@ def sentencepiece_files(size):
         files[f"user-defined: {name}"] = {"x.model": model_file([], listed)}
     tied = [letter.encode() * n for letter in map(chr, range(97, 123)) for n in range(2, 2 + size // 2000)]
     files["scores: equal ones"] = {"x.model": model_file([]) + equal_pieces(tied)}
+    for name, charsmap in hard_charsmaps(size).items():
+        files[f"charsmap: {name}"] = {"x.model": model_file([]) + field(3, field(2, charsmap))}
     return files
+
+
+def hard_charsmaps(size):
+    """Maps of characters: the size of a trie, the trie, and what it maps to."""
+    half = size // 8 * 4
+    head = half.to_bytes(4, "little")
+    rng = Random(13)
+    return {
+        "all zeros": head + bytes(half) + bytes(half),
+        "all ones": head + b"\xff" * half + b"a\0" * (half // 2),
+        "nodes that lead to themselves": head + b"\x61\x01\0\0" * (half // 4) + b"a\0" * (half // 2),
+        "random": head + rng.randbytes(half) + b"a\0" * (half // 2),
+        "a long text": head + rng.randbytes(half) + b"a" * half,
+        "a trie that is larger than the map": (1 << 31).to_bytes(4, "little") + bytes(half),
+        "nothing but its size": head,
+    }
 
 
 def equal_pieces(tokens):
