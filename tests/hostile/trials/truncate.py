@@ -56,6 +56,14 @@ cases = st.fixed_dictionaries(
 
 
 def check(case):
+    try:
+        check_longest(case)
+    except ValueError as refused:
+        if "took more than" not in str(refused):  # a pattern that looks for ever is refused by name
+            raise
+
+
+def check_longest(case):
     text = "".join(bit * n for bit, n in case["text"])
     tok = made(case["vocabulary"], case["pattern"])
     options = {"allowed_special": "all" if case["special"] else "none", "disallowed_special": ()}
