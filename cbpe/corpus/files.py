@@ -13,15 +13,17 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from cbpe._core.counting.count import utf8
 from cbpe._core.text.shown import shown
 from cbpe.common.wording import listed
+from cbpe.corpus.storage import Url, place_of
 
-__all__ = ["CHUNK_BYTES", "TextFile", "valid_utf8"]
+__all__ = ["CHUNK_BYTES", "TextFile", "decoded", "not_utf8", "valid_utf8"]
 
 CHUNK_BYTES = 1 << 18
 PARQUET_ROWS = 1024  # at a time
@@ -33,21 +35,24 @@ TIMES_THE_FILE = 32
 
 
 class TextFile:
-    """One file, and how far it has been read.
+    """One file, or a span of one, and how far it has been read.
+
+    span: (start, stop), for a part of a file: row groups of Parquet, or bytes of JSON Lines that are not compressed.
+    Its lines are those that begin in these bytes, so that spans which follow one another have every line once.
 
     Raises OSError where there is no such file, or it cannot be read; ValueError where `field` is missing or of no use;
     ValueError also during reading, for what is not UTF-8 (unless errors is "replace"), not whole, or not of the form
     that the name says; ImportError where reading takes a library that is not installed.
     """
 
-    def __init__(self, path: os.PathLike[str], *, field: str | None, errors: str) -> None:
-        self.path = Path(path)
+    def __init__(
+        self, path: os.PathLike[str], *, field: str | None, errors: str, span: tuple[int, int] | None = None
+    ) -> None:
+        self.path = place_of(path)
         self.errors = errors
-        status = self.path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(f"{self.path} is a directory: name the files in it")
-        self.size = status.st_size if stat.S_ISREG(status.st_mode) else None  # in bytes, as it is stored
+        self.size = size_of(self.path)  # in bytes, as it is stored; None for a pipe
         self.position = 0  # how many of them have been read
+        self.span = span
         suffixes = [suffix.lower() for suffix in self.path.suffixes]
         self.compression = suffixes.pop() if suffixes and suffixes[-1] in DECOMPRESSORS else ""
         self.kind = KINDS.get(suffixes[-1], "text") if suffixes else "text"
@@ -66,11 +71,15 @@ class TextFile:
         elif self.kind == "jsonl":
             yield from self._lines()
         else:
-            yield valid_utf8(self._chunks(), str(self.path), self.errors)
+            yield valid_utf8(self.chunks(), str(self.path), self.errors)
 
-    def _chunks(self) -> Iterator[bytes]:
+    def opened(self) -> BinaryIO:
+        """The file as it is stored, opened in binary."""
+        return self.path.open() if isinstance(self.path, Url) else self.path.open("rb")
+
+    def chunks(self) -> Iterator[bytes]:
         """The bytes of the file, decompressed."""
-        with open(self.path, "rb") as stored:
+        with self.opened() as stored:
             opened, damage = DECOMPRESSORS[self.compression](stored) if self.compression else (stored, ())
             while True:
                 try:
@@ -89,26 +98,39 @@ class TextFile:
 
     def _lines(self) -> Iterator[bytes]:
         """The field of each line of JSON Lines, without lines of white space and a byte order mark."""
-        offset = 0  # of the line in the file
-        for number, line in enumerate(lines(self._chunks(), self._most_at_once, str(self.path)), 1):
+        for place, offset, line in self.lines():
             text = decoded(line, str(self.path), self.errors, offset)
-            offset += len(line) + 1
-            if number == 1:
+            if offset == 0:
                 text = text.removeprefix("\ufeff")
             if text.strip():
-                yield utf8(self._field_of(text, number))
+                yield utf8(self.field_of(text, place))
 
-    def _field_of(self, line: str, number: int) -> str:
+    def lines(self) -> Iterator[tuple[str, int, bytes]]:
+        """The lines of the file, or of the span: what a message calls each, where it begins, and its bytes."""
+        start, stop = self.span or (0, sys.maxsize)
+        offset = max(start - 1, 0)  # a line begins at start if the byte before it ends another
+        for number, line in enumerate(lines(self._chunks_from(offset), self._most_at_once, str(self.path)), 1):
+            if offset >= stop:
+                return
+            if offset >= start:
+                place = f"line {number}" if self.span is None else f"the line at byte {offset}"
+                yield f"{self.path}, {place}", offset, line
+            offset += len(line) + 1
+
+    def _chunks_from(self, offset: int) -> Iterator[bytes]:
+        """The bytes of the file from there on, decompressed if it is read from its beginning."""
+        if offset == 0:
+            yield from self.chunks()
+            return
+        with self.opened() as stored:
+            stored.seek(offset)
+            while chunk := stored.read(CHUNK_BYTES):
+                self.position = stored.tell()
+                yield chunk
+
+    def field_of(self, line: str, place: str) -> str:
         """The text in one line of JSON Lines; ValueError says what is there instead."""
-        place = f"{self.path}, line {number}"
-        try:
-            row = json.loads(line, parse_int=float)  # numbers do not matter, and int() refuses long ones
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{place}, is not JSON: {error}") from error
-        if not isinstance(row, dict):
-            raise ValueError(f"{place}, is no object with the field {shown(self.field)}, but {json_type(row)}")
-        if self.field not in row:
-            raise ValueError(f"{place}, has no field {shown(self.field)}; it has {names_in(row)}")
+        row = row_of(line, place, self.field)
         text = row[self.field]
         if not isinstance(text, str):
             raise ValueError(f"{place}, has no text in the field {shown(self.field)}, but {json_type(text)}")
@@ -116,34 +138,61 @@ class TextFile:
 
     def _column(self) -> Iterator[bytes]:
         """The rows of a column of a Parquet file."""
+        # A text that many rows have is read once, as a dictionary keeps it.
+        with self.parquet([self.field]) as (file, pa):
+            for row, batch in self.rows(file, PARQUET_ROWS, [self.field]):
+                for i, text in enumerate(bytes_of(batch.column(0), pa), row):
+                    if text is None:
+                        raise self.no_text(i)
+                    yield decoded(text, self.name_of_row(i), self.errors).encode()
+
+    @contextmanager
+    def parquet(self, dictionaries: Sequence[str] = ()) -> Iterator[tuple[Any, Any]]:
+        """The Parquet file, opened and looked at, and pyarrow. dictionaries: columns that are read as such."""
         try:
             import pyarrow as pa
             import pyarrow.parquet as pq
         except ImportError as error:
             raise ImportError(f'reading {self.path} takes pyarrow: pip install "cbpe[parquet]"') from error
         try:
-            with pq.ParquetFile(self.path) as file:
+            with self._stored() as stored, pq.ParquetFile(stored) as file:
                 metadata = file.metadata
                 self._check_column(file.schema_arrow, pa.types)
-            self._check_row_groups(metadata)
-            # A text that many rows have is read once, as a dictionary keeps it.
-            options = {"pre_buffer": False, "buffer_size": CHUNK_BYTES, "read_dictionary": [self.field]}
-            with pq.ParquetFile(self.path, metadata=metadata, **options) as file:
-                n_rows, row = metadata.num_rows, 0
-                column = f"the column {shown(self.field)}"
-                for batch in file.iter_batches(PARQUET_ROWS, columns=[self.field]):
-                    for text in bytes_of(batch.column(0), pa):
-                        name = f"{self.path}, row {row} of {column}"
-                        if text is None:
-                            raise ValueError(f"{name} (rows are counted from 0) holds no text, but null")
-                        yield decoded(text, name, self.errors).encode()
-                        row += 1
-                    self.position = (self.size or 0) * row // n_rows
-                self.position = self.size or 0
+                self._check_row_groups(metadata)
+            options = {"pre_buffer": False, "buffer_size": CHUNK_BYTES, "read_dictionary": list(dictionaries)}
+            with self._stored() as stored, pq.ParquetFile(stored, metadata=metadata, **options) as file:
+                yield file, pa
         except (pa.ArrowException, OSError) as error:
-            if getattr(error, "errno", None):
+            if getattr(error, "errno", None) or isinstance(self.path, Url):
                 raise
             raise ValueError(f"{self.path} is no whole and intact Parquet file: {error}") from error
+
+    @contextmanager
+    def _stored(self) -> Iterator[Any]:
+        """What pyarrow takes for the file."""
+        if isinstance(self.path, Url):
+            with self.path.open() as opened:
+                yield opened
+        else:
+            yield self.path
+
+    def rows(self, file: Any, rows_at_once: int, columns: Sequence[str]) -> Iterator[tuple[int, Any]]:
+        """The rows of a Parquet file, or of the span, in batches, each with the number of its first row."""
+        metadata = file.metadata
+        start, stop = self.span or (0, metadata.num_row_groups)
+        row = sum(metadata.row_group(i).num_rows for i in range(start))
+        for batch in file.iter_batches(rows_at_once, row_groups=range(start, stop), columns=list(columns)):
+            yield row, batch
+            row += batch.num_rows
+            self.position = (self.size or 0) * row // metadata.num_rows
+        if self.span is None:
+            self.position = self.size or 0
+
+    def name_of_row(self, row: int) -> str:
+        return f"{self.path}, row {row} of the column {shown(self.field)}"
+
+    def no_text(self, row: int) -> ValueError:
+        return ValueError(f"{self.name_of_row(row)} (rows are counted from 0) holds no text, but null")
 
     @property
     def _most_at_once(self) -> int:
@@ -171,6 +220,34 @@ class TextFile:
         plain = held.value_type if types.is_dictionary(held) else held
         if not (types.is_string(plain) or types.is_large_string(plain) or types.is_string_view(plain)):
             raise ValueError(f"the column {shown(self.field)} of {self.path} holds no texts, but {held}")
+
+
+def size_of(place: Path | Url) -> int | None:
+    """The size of a file as it is stored; None for a pipe. OSError where there is no file."""
+    if isinstance(place, Url):
+        found = place.info()
+        if found.get("type") == "directory":
+            raise IsADirectoryError(f"{place} is a directory: name the files in it")
+        size = found.get("size")
+        return None if size is None else int(size)
+    status = place.stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(f"{place} is a directory: name the files in it")
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def row_of(line: str, place: str, field: str, parse_int: Callable[[str], Any] = float) -> dict[str, Any]:
+    """The object on a line of JSON Lines, which has this field; ValueError says what is there instead. parse_int: what
+    makes numbers, which mostly do not matter, while int() refuses long ones."""
+    try:
+        row = json.loads(line, parse_int=parse_int)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{place}, is not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise ValueError(f"{place}, is no object with the field {shown(field)}, but {json_type(row)}")
+    if field not in row:
+        raise ValueError(f"{place}, has no field {shown(field)}; it has {names_in(row)}")
+    return row
 
 
 def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:

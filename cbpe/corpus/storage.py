@@ -1,0 +1,144 @@
+"""Where files lie: on this machine, or wherever fsspec reaches by a URL (s3://, gs://, hf://, memory://)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, cast
+
+__all__ = ["Url", "is_url", "place_of", "version_of"]
+
+LOCAL = "file://"
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+# What tells two states of a file apart, by the names that the file systems give it.
+VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "oid", "mtime", "LastModified", "last_modified", "updated", "created")
+
+
+class Url(os.PathLike[str]):
+    """The URL of a file that fsspec opens. Raises ImportError where that takes a library that is not installed, OSError
+    for all that goes wrong on the way."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def __fspath__(self) -> str:
+        return self.url
+
+    __str__ = __fspath__
+
+    def __repr__(self) -> str:
+        return f"Url({self.url!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Url) and self.url == other.url
+
+    def __hash__(self) -> int:
+        return hash(self.url)
+
+    @property
+    def suffixes(self) -> list[str]:
+        return PurePosixPath(self.url).suffixes
+
+    def open(self) -> BinaryIO:
+        """The file, opened in binary."""
+        with named_errors(self.url):
+            system, path = self._system()
+            return cast("BinaryIO", Reading(system.open(path, "rb"), self.url))
+
+    def info(self) -> dict[str, Any]:
+        """What the file system says of it."""
+        with named_errors(self.url):
+            system, path = self._system()
+            found: dict[str, Any] = system.info(path)
+            return found
+
+    def files(self) -> list[Url]:
+        """The files that it means, in the order of their names: itself, those in a folder, or those of a pattern."""
+        with named_errors(self.url):
+            system, path = self._system()
+            if has_wildcards(path):
+                found = [name for name in system.glob(path) if system.isfile(name)]
+            else:
+                found = system.find(path)
+            return [Url(system.unstrip_protocol(name)) for name in sorted(found)]
+
+    def _system(self) -> tuple[Any, str]:
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError as error:
+            raise ImportError(f'reading {self.url} takes fsspec: pip install "cbpe[remote]"') from error
+        system, path = url_to_fs(self.url)
+        return system, path
+
+
+class Reading:
+    """An open file of fsspec's, whose errors name its URL."""
+
+    def __init__(self, file: Any, url: str) -> None:
+        self.file = file
+        self.name = url
+
+    def read(self, size: int = -1) -> bytes:
+        with named_errors(self.name):
+            data: bytes = self.file.read(size)
+            return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+    def __enter__(self) -> Reading:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.file.close()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.file)
+
+
+@contextmanager
+def named_errors(url: str) -> Iterator[None]:
+    """Raise what a file system raises, which may be of any class, as an OSError that names the URL; ImportError and
+    what asks to end stay as they are."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(f"reading {url} takes a library that is not installed: {error}") from error
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"there is no {url}") from error
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise OSError(f"{url} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def is_url(name: str) -> bool:
+    """Whether a name is a URL that is not of this machine's files."""
+    return URL.match(name) is not None and not name.startswith(LOCAL)
+
+
+def place_of(name: str | os.PathLike[str]) -> Path | Url:
+    """Where a file lies that is named by its path or URL."""
+    if isinstance(name, Url):
+        return name
+    text = os.fspath(name)
+    if is_url(text):
+        return Url(text)
+    return Path(text.removeprefix(LOCAL))
+
+
+def has_wildcards(name: str) -> bool:
+    return any(character in name for character in "*?[")
+
+
+def version_of(place: Path | Url) -> tuple[int, str]:
+    """The size of a file in bytes, and a text that changes when its content does. OSError where it cannot be told."""
+    if isinstance(place, Path):
+        status = place.stat()
+        return status.st_size, f"mtime {status.st_mtime_ns}"
+    found = place.info()
+    said = [f"{name} {found[name]}" for name in VERSIONS if found.get(name) is not None]
+    return int(found.get("size") or 0), said[0] if said else ""

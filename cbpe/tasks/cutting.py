@@ -1,0 +1,103 @@
+"""Cuts the files of a corpus into tasks: files, and spans of large ones.
+
+A span is a range of row groups (Parquet) or of bytes, which ends with the line that begins in it (JSON Lines that are
+not compressed). Other files stay whole. Small neighbours make one task. The cuts depend on the files, their sizes and
+task_bytes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from cbpe.corpus.files import TextFile
+from cbpe.tasks.sources import SourceFile
+
+__all__ = ["TASK_BYTES", "Span", "Task", "cut"]
+
+TASK_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class Span:
+    """A file of a corpus, or a part of it."""
+
+    source: SourceFile
+    part: tuple[int, int] | None  # row groups of Parquet, bytes of JSON Lines; None: the whole file
+    size: int  # in bytes, as it is stored
+
+    def open(self, field: str | None, errors: str) -> TextFile:
+        """The texts in it. ValueError if the file is no longer what it was when the run began."""
+        self.source.refuse_changed()
+        return TextFile(self.source.place, field=field, errors=errors, span=self.part)
+
+    def described(self) -> dict[str, object]:
+        """The span, as a manifest has it."""
+        return {"path": self.source.path, "range": None if self.part is None else list(self.part)}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A part of a corpus: consecutive spans. Its number is its place among the tasks of the corpus."""
+
+    number: int
+    spans: tuple[Span, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes to read, as they are stored."""
+        return sum(span.size for span in self.spans)
+
+
+def cut(sources: Iterable[SourceFile], *, field: str | None, task_bytes: int = TASK_BYTES) -> list[Task]:
+    """The tasks of a corpus, in its order, each of about task_bytes."""
+    tasks: list[Task] = []
+    held: list[Span] = []
+    held_bytes = 0
+    for source in sources:
+        for span in spans_of(source, field, task_bytes):
+            if held and held_bytes + span.size > task_bytes:
+                tasks.append(Task(len(tasks), tuple(held)))
+                held, held_bytes = [], 0
+            held.append(span)
+            held_bytes += span.size
+    if held:
+        tasks.append(Task(len(tasks), tuple(held)))
+    return tasks
+
+
+def spans_of(source: SourceFile, field: str | None, task_bytes: int) -> Iterator[Span]:
+    """A file in parts of about task_bytes, or whole if it is not larger or cannot be cut."""
+    file = TextFile(source.place, field=field, errors="strict")
+    if source.size <= task_bytes or file.compression or file.kind == "text":
+        yield Span(source, None, source.size)
+    elif file.kind == "parquet":
+        yield from parquet_spans(source, file, task_bytes)
+    else:
+        n = -(-source.size // task_bytes)
+        edges = [source.size * i // n for i in range(n + 1)]
+        for start, stop in pairwise(edges):
+            yield Span(source, (start, stop), stop - start)
+
+
+def parquet_spans(source: SourceFile, file: TextFile, task_bytes: int) -> Iterator[Span]:
+    """A Parquet file in ranges of row groups, by what the groups take of the file."""
+    with file.parquet() as (opened, _):
+        metadata = opened.metadata
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        sizes = [sum(group.column(k).total_compressed_size for k in range(group.num_columns)) for group in groups]
+    for start, stop in ranges(sizes, task_bytes):
+        yield Span(source, (start, stop), sum(sizes[start:stop]))
+
+
+def ranges(sizes: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges of items, as many in each as together have `most` bytes, and at least one."""
+    start = held = 0
+    for i, size in enumerate(sizes):
+        if i > start and held + size > most:
+            yield start, i
+            start, held = i, 0
+        held += size
+    if start < len(sizes):
+        yield start, len(sizes)

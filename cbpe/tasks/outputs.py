@@ -1,0 +1,138 @@
+"""Files that are written aside, flushed to the disk, and put in place under their names when they are whole."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer, Self
+
+__all__ = ["Output", "Outputs", "sha256_of"]
+
+COPIED_AT_ONCE = 1 << 20
+
+
+class Output:
+    """A file that is being written, and the SHA-256 of what it holds so far."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.name = name
+        self.path = path
+        self.size = 0
+        self._digest = sha256()
+        self._file = open(path, "xb", buffering=0)  # noqa: SIM115  Outputs closes it
+
+    def write(self, data: Buffer) -> int:
+        """Write all of it. OSError names the file, as on a disk that is full."""
+        view = memoryview(data).cast("B")
+        self._digest.update(view)
+        written = 0
+        try:
+            while written < len(view):
+                written += self._file.write(view[written:]) or 0
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
+        self.size += len(view)
+        return len(view)
+
+    def flush(self) -> None:
+        """Nothing is held back: writers of other libraries ask for it."""
+
+    def close(self) -> None:
+        if not self._file.closed:
+            try:
+                os.fsync(self._file.fileno())  # or a crash could leave the name without the content
+            except OSError as error:
+                error.filename = str(self.path)
+                raise
+            finally:
+                self._file.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    def tell(self) -> int:
+        return self.size
+
+    def abandon(self) -> None:
+        self._file.close()
+        self.path.unlink(missing_ok=True)
+
+    def described(self) -> dict[str, Any]:
+        """The file, as a manifest has it."""
+        return {"name": self.name, "bytes": self.size, "sha256": self._digest.hexdigest()}
+
+
+class Outputs:
+    """The files that one task leaves, or none of them: a context in which they are written aside, in `aside`, and at
+    whose end they are put in their places in `folder`. Whatever is raised in it, nothing is left."""
+
+    def __init__(self, folder: Path, aside: Path) -> None:
+        self.folder = folder
+        self.aside = aside
+        self.files: list[Output] = []
+        self._scratch: list[Path] = []
+
+    def open(self, name: str) -> Output:
+        """A new file, which gets this name in the end."""
+        output = Output(name, self._path_aside(name))
+        self.files.append(output)
+        return output
+
+    def scratch(self, name: str) -> Path:
+        """The path of a file that nobody needs after the end."""
+        path = self._path_aside(name)
+        self._scratch.append(path)
+        return path
+
+    def described(self) -> list[dict[str, Any]]:
+        return [output.described() for output in self.files]
+
+    def _path_aside(self, name: str) -> Path:
+        self.aside.mkdir(parents=True, exist_ok=True)
+        return self.aside / f"{name}.{os.getpid()}.{os.urandom(4).hex()}.part"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        try:
+            if kind is None:
+                for output in self.files:
+                    output.close()
+                self.folder.mkdir(parents=True, exist_ok=True)
+                for output in self.files:
+                    os.replace(output.path, self.folder / output.name)
+                flush_folder(self.folder)
+        finally:
+            for output in self.files:
+                output.abandon()
+            for path in self._scratch:
+                path.unlink(missing_ok=True)
+
+
+def flush_folder(folder: Path) -> None:
+    """Have the names in a folder outlast a crash, where the system can."""
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows opens no folder
+        return
+    try:
+        os.fsync(opened)
+    except OSError:  # nor do all file systems flush one
+        pass
+    finally:
+        os.close(opened)
+
+
+def sha256_of(path: Path) -> str:
+    digest = sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(COPIED_AT_ONCE):
+            digest.update(chunk)
+    return digest.hexdigest()

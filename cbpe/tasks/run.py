@@ -1,0 +1,152 @@
+"""A run: tasks that leave their outputs in one folder, and what is known of those that are done.
+
+FOLDER/                     what the run makes, under final names
+FOLDER/.run/run.json        what is to be done: options, sources and tasks. A run is gone on with if they are the same
+FOLDER/.run/records/N.json  what task N found and left, written when its outputs are in their places
+FOLDER/.run/aside/          files that are being written
+FOLDER/.run/...             what the tasks leave for the end of the run
+FOLDER/manifest.json        all that is known, when the run is finished; then .run/ is gone
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cbpe.common.atomic_files import write_whole
+from cbpe.common.wording import shown
+from cbpe.tasks.cutting import Task
+from cbpe.tasks.outputs import Outputs
+
+__all__ = ["MANIFEST", "Run", "as_json"]
+
+MANIFEST = "manifest.json"
+STATE = ".run"
+
+
+class Run:
+    """The folder of a run, and what was done in it before.
+
+    plan: what the results depend on, as JSON can hold it, tasks and sources aside. It can be pickled and sent to where
+    tasks are done, if the folder is there under the same name.
+    """
+
+    def __init__(self, folder: Path, plan: Mapping[str, Any], tasks: Sequence[Task]) -> None:
+        self.folder = folder
+        self.state = folder / STATE
+        self.identity = {**plan, **identity_of(tasks)}
+
+    def begin(self, *, resume: bool, shared: bool = False) -> dict[str, Any] | None:
+        """Take the folder for this run. Returns the manifest, if the run is finished already.
+
+        resume: go on with a run that is there. shared: others work on the run at the same time. Raises ValueError for a
+        folder that holds something else, and for one that holds a run unless it is to be gone on with.
+        """
+        finished = self._read(self.folder / MANIFEST)
+        begun = self._read(self.state / "run.json")
+        said = begun if begun is not None else finished and finished.get("run")
+        if said is not None:
+            self._refuse_other(said)
+            if not (resume or (shared and finished is None)):
+                raise ValueError(f"{self.folder} holds this run already: resume it, or name another folder")
+        elif self.folder.exists() and any(path.name != STATE for path in self.folder.iterdir()):
+            raise ValueError(f"{self.folder} is not empty, and holds no run: name a new folder")
+        if finished is not None:
+            return finished
+        if not shared:
+            shutil.rmtree(self.state / "aside", ignore_errors=True)
+        self.state.mkdir(parents=True, exist_ok=True)
+        if begun is None:
+            write_whole(self.state / "run.json", [as_json(self.identity)])
+        return None
+
+    def outputs(self, folder: str = "") -> Outputs:
+        """Files that a task leaves: in the folder of the run, or in one of its state ("parts")."""
+        return Outputs(self.state / folder if folder else self.folder, self.state / "aside")
+
+    def done(self, name: int | str) -> dict[str, Any] | None:
+        """The record of a task, if it is done."""
+        return self._read(self._record(name))
+
+    def keep(self, name: int | str, record: Mapping[str, Any]) -> None:
+        """Say that a task is done: after its outputs are in their places."""
+        self._record(name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(self._record(name), [as_json(record)])
+
+    def finish(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the manifest, and forget all else. Returns it."""
+        whole = {**manifest, "run": self.identity}
+        write_whole(self.folder / MANIFEST, [as_json(whole)])
+        shutil.rmtree(self.state, ignore_errors=True)
+        return whole
+
+    def _record(self, name: int | str) -> Path:
+        return self.state / "records" / f"{name}.json"
+
+    def _read(self, path: Path) -> dict[str, Any] | None:
+        """The object in a JSON file; None where there is no file. ValueError for another file."""
+        try:
+            found = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged ({error}): delete {self.folder}, or name another folder") from error
+        if not isinstance(found, dict):
+            raise ValueError(f"{path} is no manifest and no record of a run: name another folder")
+        return found
+
+    def _refuse_other(self, said: Mapping[str, Any]) -> None:
+        """ValueError where the folder belongs to another run, which names the first thing that differs."""
+        mine = json.loads(as_json(self.identity))
+        for name in [*(name for name in mine if name != "tasks"), "tasks"]:
+            if name == "sources":
+                self._refuse_other_sources(said.get(name), mine[name])
+            elif said.get(name) != mine[name]:
+                raise ValueError(
+                    f"{self.folder} belongs to another run: its {name} {differs(said.get(name), mine[name])}; name "
+                    "another folder"
+                )
+
+    def _refuse_other_sources(self, said: Any, mine: list[Any]) -> None:
+        before = {path: about for path, *about in said or []}
+        for path, *about in mine:
+            if path in before and before[path] != about:
+                raise ValueError(
+                    f"{path} has changed since the run in {self.folder} began ({in_words(before[path])}; now "
+                    f"{in_words(about)}): name another folder, and begin again"
+                )
+        if said != mine:
+            raise ValueError(
+                f"{self.folder} belongs to another run: its sources are others ({len(said or []):,} files, and here "
+                f"{len(mine):,}); name another folder"
+            )
+
+
+def in_words(about: Sequence[Any]) -> str:
+    return f"{about[0]:,} bytes, {about[1]}"
+
+
+def differs(before: Any, now: Any) -> str:
+    """What is not the same in two values: "are 1, and here 2"."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for name in now:
+            if before.get(name) != now[name]:
+                return f"({name}) are {shown(before.get(name))}, and here {shown(now[name])}"
+    return f"are {shown(before)}, and here {shown(now)}"
+
+
+def identity_of(tasks: Sequence[Task]) -> dict[str, Any]:
+    """The sources and how they are cut."""
+    files = {span.source.path: span.source for task in tasks for span in task.spans}
+    places = {path: number for number, path in enumerate(files)}
+    cuts = [
+        [[places[span.source.path], *(span.part or ())] for span in task.spans] for task in tasks
+    ]  # of each task, its spans: the number of the file, and the part
+    return {"sources": [[file.path, file.size, file.version] for file in files.values()], "tasks": cuts}
+
+
+def as_json(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, indent=1, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"

@@ -1,0 +1,103 @@
+"""The files that names of files, folders, patterns and URLs mean, each with what tells whether it changes."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from cbpe.common.wording import shown
+from cbpe.corpus.files import KINDS, TextFile
+from cbpe.corpus.storage import Url, has_wildcards, place_of, version_of
+
+__all__ = ["Name", "SourceFile", "find_sources"]
+
+Name: TypeAlias = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of a corpus, as it was when a run began."""
+
+    path: str  # or URL
+    size: int  # in bytes, as it is stored
+    version: str  # changes when the content does; "" if nobody can tell
+
+    @property
+    def place(self) -> Path | Url:
+        return place_of(self.path)
+
+    def refuse_changed(self) -> None:
+        """ValueError if the file is no longer what it was; OSError if it is gone."""
+        size, version = version_of(self.place)
+        if size != self.size:
+            raise ValueError(f"{self.path} has changed since the run began: it had {self.size:,} bytes, now {size:,}")
+        if version != self.version:
+            raise ValueError(f"{self.path} has changed since the run began ({self.version}, now {version})")
+
+
+def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: str) -> list[SourceFile]:
+    """The files of all sources, in their order; those of a folder or a pattern by their names.
+
+    A source is a file, a folder, a pattern with *, ? or [..] (** for folders within folders), or a URL of one of these.
+    Of a folder, at any depth, it is all files of JSON Lines and Parquet if there is a field, and else all others; but
+    none whose name, or whose folder's, begins with a dot or an underscore. Raises TypeError for what is no name,
+    OSError where there is no such file, ValueError for a folder or a pattern that has none, for a file that is named
+    twice, and for a field that is missing or of no use.
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        sources = [sources]
+    elif not isinstance(sources, Iterable) or isinstance(sources, (bytes, bytearray, memoryview)):
+        raise TypeError(f"sources are names of files, not {type(sources).__name__}: {shown(sources)}")
+    found: list[SourceFile] = []
+    seen: dict[str, str] = {}
+    for name in sources:
+        if not isinstance(name, (str, os.PathLike)):
+            raise TypeError(f"a source is the name of a file, not {type(name).__name__}: {shown(name)}")
+        for place in files_of(name, field):
+            same = str(place) if isinstance(place, Url) else os.path.realpath(place)
+            if same in seen:
+                raise ValueError(f"{place} is named twice (the first time as {seen[same]}): name each source once")
+            seen[same] = str(place)
+            TextFile(place, field=field, errors=errors)  # raises what reading would raise at once
+            size, version = version_of(place)
+            found.append(SourceFile(str(place), size, version))
+    if not found:
+        raise ValueError("there are no sources: name files, folders or patterns")
+    return found
+
+
+def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
+    """The files that one name means."""
+    place = place_of(name)
+    if isinstance(place, Url):
+        found: list[Any] = place.files()
+        if found == [place]:
+            yield place
+            return
+        places: list[Any] = found if has_wildcards(place.url) else wanted(found, place.url, field)
+    elif place.is_dir():
+        places = wanted([path for path in place.rglob("*") if path.is_file()], str(place), field)
+    elif has_wildcards(str(place)) and not place.exists():
+        places = [path for path in map(Path, glob.glob(str(place), recursive=True)) if path.is_file()]
+    else:
+        yield place
+        return
+    if not places:
+        raise ValueError(f"{place} means no file" + ("" if field is None else " of .jsonl or .parquet"))
+    yield from sorted(places, key=str)
+
+
+def wanted(places: list[Any], folder: str, field: str | None) -> list[Any]:
+    """The files of a folder that a corpus is of."""
+    found = []
+    for place in places:
+        inside = str(place).removeprefix(folder).replace(os.sep, "/").split("/")
+        if any(part.startswith((".", "_")) for part in inside):
+            continue
+        if any(suffix.lower() in KINDS for suffix in place.suffixes[-2:]) == (field is not None):
+            found.append(place)
+    return found

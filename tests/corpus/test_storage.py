@@ -1,0 +1,73 @@
+"""Files that lie elsewhere, by fsspec's memory file system."""
+
+import gzip
+import io
+import json
+
+import pytest
+
+from cbpe.corpus.files import TextFile
+from cbpe.corpus.storage import Url, is_url, place_of
+
+fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
+
+
+@pytest.fixture
+def memory():
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    yield system
+    system.store.clear()
+
+
+def texts(url, field="text", span=None):
+    return [
+        b"".join(text) if not isinstance(text, bytes) else text
+        for text in TextFile(Url(url), field=field, errors="strict", span=span).texts()
+    ]
+
+
+def test_a_name_with_a_scheme_is_a_url():
+    assert is_url("s3://bucket/x.jsonl")
+    assert not is_url("file:///x")
+    assert not is_url("c:/x")
+    assert place_of("file:///tmp/x").as_posix() == "/tmp/x"
+
+
+def test_every_kind_of_file_is_read_by_its_url(memory):
+    lines = b"".join(json.dumps({"text": str(i)}).encode() + b"\n" for i in range(9))
+    memory.pipe({"/c/a.jsonl": lines, "/c/b.jsonl.gz": gzip.compress(lines), "/c/t.txt": b"text"})
+    every = [b"%d" % i for i in range(9)]
+    assert texts("memory://c/a.jsonl") == texts("memory://c/b.jsonl.gz") == every
+    assert texts("memory://c/t.txt", field=None) == [b"text"]
+    assert texts("memory://c/a.jsonl", span=(0, 50)) + texts("memory://c/a.jsonl", span=(50, len(lines))) == every
+
+
+def test_parquet_is_read_by_its_url(memory):
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    file = io.BytesIO()
+    pq.write_table(pa.table({"text": ["a", "b"]}), file)
+    memory.pipe("/c/x.parquet", file.getvalue())
+    assert texts("memory://c/x.parquet") == [b"a", b"b"]
+
+
+def test_a_missing_file_is_named(memory):
+    with pytest.raises(FileNotFoundError, match=r"there is no memory://c/none.txt"):
+        texts("memory://c/none.txt", field=None)
+
+
+def test_what_a_file_system_raises_names_the_url(memory, monkeypatch):
+    memory.pipe("/c/t.txt", b"text")
+
+    def lost(self, *arguments):
+        raise RuntimeError("connection lost")
+
+    monkeypatch.setattr("fsspec.implementations.memory.MemoryFile.read", lost)
+    with pytest.raises(OSError, match=r"memory://c/t.txt cannot be read: RuntimeError: connection lost"):
+        texts("memory://c/t.txt", field=None)
+
+
+def test_a_scheme_that_nobody_knows_is_an_error_that_names_the_url():
+    with pytest.raises(OSError, match=r"nowhere://x/y.txt cannot be read: ValueError: Protocol not known: nowhere"):
+        TextFile(Url("nowhere://x/y.txt"), field=None, errors="strict")

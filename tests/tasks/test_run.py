@@ -1,0 +1,119 @@
+"""The folder of a run: gone on with, refused, finished; and outputs that are there whole or not at all."""
+
+import errno
+import hashlib
+import json
+import os
+
+import pytest
+
+from cbpe.tasks.cutting import cut
+from cbpe.tasks.outputs import Outputs, sha256_of
+from cbpe.tasks.run import Run
+from cbpe.tasks.sources import find_sources
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"text": name}) + "\n")
+    return cut(find_sources(f"{tmp_path}/?.jsonl", field="text", errors="strict"), field="text", task_bytes=1)
+
+
+def new_run(tmp_path, tasks, **plan):
+    return Run(tmp_path / "out", {"kind": "test", **plan}, tasks)
+
+
+# ---- Runs
+
+
+def test_a_run_is_gone_on_with_where_it_was_left(tmp_path, tasks):
+    run = new_run(tmp_path, tasks)
+    assert run.begin(resume=False) is None
+    assert run.done(0) is None
+    run.keep(0, {"documents": 1})
+    again = new_run(tmp_path, tasks)
+    assert again.begin(resume=True) is None
+    assert again.done(0) == {"documents": 1}
+    manifest = again.finish({"documents": 2})
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["manifest.json"]
+    assert new_run(tmp_path, tasks).begin(resume=True) == manifest
+
+
+def test_a_run_is_not_done_over_unless_it_is_resumed(tmp_path, tasks):
+    new_run(tmp_path, tasks).begin(resume=False)
+    with pytest.raises(ValueError, match="out holds this run already: resume it, or name another folder"):
+        new_run(tmp_path, tasks).begin(resume=False)
+    assert new_run(tmp_path, tasks).begin(resume=False, shared=True) is None
+
+
+def test_a_folder_of_another_run_is_refused_with_what_differs(tmp_path, tasks):
+    new_run(tmp_path, tasks, options={"a": 1, "b": 2}).begin(resume=False)
+    with pytest.raises(ValueError, match=r"belongs to another run: its options \(b\) are 2, and here 3"):
+        new_run(tmp_path, tasks, options={"a": 1, "b": 3}).begin(resume=True)
+    with pytest.raises(ValueError, match=r"its kind are 'test', and here 'other'"):
+        Run(tmp_path / "out", {"kind": "other"}, tasks).begin(resume=True)
+
+
+def test_a_changed_source_is_refused_by_name(tmp_path, tasks):
+    new_run(tmp_path, tasks).begin(resume=False)
+    (tmp_path / "b.jsonl").write_text('{"text": "longer"}\n')
+    found = find_sources(f"{tmp_path}/?.jsonl", field="text", errors="strict")
+    changed = cut(found, field="text", task_bytes=1)
+    with pytest.raises(ValueError, match=r"b.jsonl has changed since the run in .*out began \(14 bytes"):
+        new_run(tmp_path, changed).begin(resume=True)
+    with pytest.raises(ValueError, match=r"its sources are others \(2 files, and here 1\)"):
+        new_run(tmp_path, tasks[:1]).begin(resume=True)
+
+
+def test_a_folder_that_holds_something_else_is_refused(tmp_path, tasks):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("mine")
+    with pytest.raises(ValueError, match="out is not empty, and holds no run: name a new folder"):
+        new_run(tmp_path, tasks).begin(resume=True)
+    (tmp_path / "out" / "thesis.txt").unlink()
+    (tmp_path / "out" / "manifest.json").write_text("[]")
+    with pytest.raises(ValueError, match="is no manifest and no record of a run"):
+        new_run(tmp_path, tasks).begin(resume=True)
+
+
+# ---- Outputs
+
+
+def test_outputs_are_put_in_place_together(tmp_path):
+    with Outputs(tmp_path / "out", tmp_path / "aside") as outputs:
+        first, second = outputs.open("a.bin"), outputs.open("b.bin")
+        first.write(b"12")
+        second.write(memoryview(b"345"))
+        first.write(b"6")
+        assert not (tmp_path / "out").exists()
+    assert (tmp_path / "out" / "a.bin").read_bytes() == b"126"
+    assert outputs.described()[1] == {"name": "b.bin", "bytes": 3, "sha256": hashlib.sha256(b"345").hexdigest()}
+    assert sha256_of(tmp_path / "out" / "b.bin") == hashlib.sha256(b"345").hexdigest()
+    assert list((tmp_path / "aside").iterdir()) == []
+
+
+def test_whatever_is_raised_nothing_is_left(tmp_path):
+    def broken():
+        with Outputs(tmp_path / "out", tmp_path / "aside") as outputs:
+            outputs.open("a.bin").write(b"12")
+            outputs.scratch("lengths").write_bytes(b"3")
+            raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        broken()
+    assert not (tmp_path / "out").exists()
+    assert list((tmp_path / "aside").iterdir()) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_an_error_that_names_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(Outputs, "_path_aside", lambda self, name: tmp_path / "a.bin")
+    outputs = Outputs(tmp_path, tmp_path)
+    output = outputs.open("a.bin")
+    output._file.close()
+    output._file = open("/dev/full", "wb", buffering=0)  # noqa: SIM115
+    with pytest.raises(OSError, match=r"a.bin") as caught:
+        output.write(b"1")
+    assert caught.value.errno == errno.ENOSPC
+    output.abandon()

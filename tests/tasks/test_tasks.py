@@ -1,0 +1,154 @@
+"""Sources cut into tasks, and tasks done by threads."""
+
+import json
+import pickle
+
+import pytest
+
+from cbpe.tasks.cutting import cut
+from cbpe.tasks.executors import executor_of, local
+from cbpe.tasks.progress import Tally
+from cbpe.tasks.sources import find_sources
+
+
+def sources(names, field="text"):
+    return find_sources(names, field=field, errors="strict")
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    for name, n in [("b.jsonl", 40), ("a.jsonl", 3), ("deep/c.jsonl", 5)]:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(json.dumps({"text": f"{name} {i}"}) + "\n" for i in range(n)))
+    (tmp_path / "read_me.txt").write_text("no corpus")
+    (tmp_path / "_hidden.jsonl").write_text("no corpus")
+    return tmp_path
+
+
+# ---- Sources
+
+
+def names(found, folder):
+    return [file.path.removeprefix(f"{folder}/") for file in found]
+
+
+def test_a_folder_is_its_files_in_order(corpus):
+    assert names(sources(corpus), corpus) == ["a.jsonl", "b.jsonl", "deep/c.jsonl"]
+    assert names(sources(corpus, field=None), corpus) == ["read_me.txt"]
+
+
+def test_a_pattern_is_its_files_in_order(corpus):
+    assert names(sources(f"{corpus}/[ab].jsonl"), corpus) == ["a.jsonl", "b.jsonl"]
+    assert names(sources([f"{corpus}/**/c.jsonl", corpus / "a.jsonl"]), corpus) == ["deep/c.jsonl", "a.jsonl"]
+
+
+def test_urls_are_files_folders_and_patterns():
+    fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
+    memory = fsspec.filesystem("memory")
+    memory.pipe({"/in/b.jsonl": b"", "/in/a.jsonl": b"", "/in/c.txt": b""})
+    try:
+        assert [file.path for file in sources("memory://in")] == ["memory:///in/a.jsonl", "memory:///in/b.jsonl"]
+        assert [file.path for file in sources("memory://in/*.jsonl")] == [
+            "memory:///in/a.jsonl",
+            "memory:///in/b.jsonl",
+        ]
+        assert [file.path for file in sources("memory://in/b.jsonl")] == ["memory:///in/b.jsonl"]
+    finally:
+        memory.store.clear()
+
+
+def test_what_is_no_source_is_refused(corpus):
+    with pytest.raises(ValueError, match=r"a.jsonl is named twice \(the first time as .*a.jsonl\)"):
+        sources([corpus / "a.jsonl", corpus])
+    with pytest.raises(ValueError, match=r"means no file of .jsonl or .parquet"):
+        sources(f"{corpus}/*.none")
+    with pytest.raises(FileNotFoundError):
+        sources(corpus / "none.jsonl")
+    with pytest.raises(TypeError, match="names of files, not int: 7"):
+        sources(7)
+    with pytest.raises(TypeError, match="name of a file, not bytes"):
+        sources([b"text"])
+    with pytest.raises(ValueError, match="there are no sources"):
+        sources([])
+    with pytest.raises(ValueError, match='set field to its name, such as "text"'):
+        sources(corpus / "a.jsonl", field=None)
+
+
+def test_a_file_that_changed_is_refused(corpus):
+    (found,) = sources(corpus / "a.jsonl")
+    found.refuse_changed()
+    (corpus / "a.jsonl").write_text('{"text": "other"}\n')
+    with pytest.raises(ValueError, match=r"a.jsonl has changed since the run began"):
+        found.refuse_changed()
+
+
+# ---- Cutting
+
+
+def texts_of(task):
+    return [text.decode() for span in task.spans for text in span.open("text", "strict").texts()]
+
+
+@pytest.mark.parametrize("task_bytes", [1, 30, 100, 500, 10**9])
+def test_tasks_have_every_text_once_and_in_order(corpus, task_bytes):
+    files = sources(corpus)
+    tasks = cut(files, field="text", task_bytes=task_bytes)
+    expected = [f"{name} {i}" for name, n in [("a.jsonl", 3), ("b.jsonl", 40), ("deep/c.jsonl", 5)] for i in range(n)]
+    assert [text for task in tasks for text in texts_of(task)] == expected
+    assert [task.number for task in tasks] == list(range(len(tasks)))
+    assert sum(task.size for task in tasks) == sum(file.size for file in files)
+    assert pickle.loads(pickle.dumps(tasks)) == tasks
+
+
+def test_parquet_is_cut_at_row_groups(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": [f"text {i}" for i in range(100)]}), path, row_group_size=10)
+    tasks = cut(sources(path), field="text", task_bytes=300)
+    assert len(tasks) > 1
+    assert [text for task in tasks for text in texts_of(task)] == [f"text {i}" for i in range(100)]
+
+
+# ---- Executors
+
+
+def test_threads_do_every_task_once(corpus):
+    tasks = cut(sources(corpus), field="text", task_bytes=50)
+    done, heard = [], []
+    tally = Tally(heard.append, sum(task.size for task in tasks), len(tasks))
+
+    def work(task, threads, tell):
+        done.append(task.number)
+        tell(1, 2, task.size)
+        return {}
+
+    local(work, tasks, 3, tally)
+    assert sorted(done) == list(range(len(tasks)))
+    assert heard[-1].tasks == heard[-1].total_tasks == len(tasks)
+    assert heard[-1].bytes == heard[-1].total_bytes
+    assert heard[-1].tokens == 2 * len(tasks)
+    assert heard[-1].seconds_left == 0
+
+
+def test_what_a_task_raises_ends_the_run(corpus):
+    tasks = cut(sources(corpus), field="text", task_bytes=1)
+    begun = []
+
+    def work(task, threads, tell):
+        begun.append(task.number)
+        if task.number == 1:
+            raise ValueError("task 1")
+        while len(begun) < len(tasks):
+            tell(0, 0, 0)
+
+    with pytest.raises(ValueError, match="task 1"):
+        local(work, tasks, 2, Tally(None, 0, len(tasks)))
+    assert len(begun) < len(tasks)
+
+
+def test_an_executor_that_is_not_there_is_refused():
+    assert executor_of("local") is local
+    with pytest.raises(ValueError, match="executor is 'spark'; it must be one of 'local'"):
+        executor_of("spark")
