@@ -25,7 +25,7 @@ from store.records.references import (
     shown,
 )
 from store.records.rows import delete_sql_rows
-from store.records.versions import DESCRIBED, Version, fetch_one, find_row
+from store.records.versions import DESCRIBED, Version, fetch_one, find_row, unknown_name
 
 __all__ = [
     "AliasMove",
@@ -223,7 +223,7 @@ def rename(database: Database, old: str, new: str) -> None:
     def work(connection: Connection) -> None:
         row = connection.execute(select(names).where(names.c.name == checked_name(old)).with_for_update()).first()
         if row is None or not has_versions(connection, row.id):
-            raise NotFound(f"no version is called {shown(old)}")
+            raise unknown_name(connection, old)
         checked_row(row)
         if new != old:
             given = last_number(row)

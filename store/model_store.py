@@ -14,18 +14,18 @@ from cbpe.common.public import public_of
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.record import TrainingRecord
-from store import asking, changing, comparing, expanding, keeping, loading, moving, saving, verifying
+from store import asking, changing, comparing, expanding, keeping, loading, moving, quick, saving, verifying
 from store.database.locations import find_store, is_in_memory, shown_url, sqlite_path
 from store.database.opening import Database
 from store.errors import NotFound
 from store.records import audit
 from store.records.content import training_of
 from store.records.labels import checked_labels, checked_notes, checked_tags
-from store.records.references import checked_name, checked_new_name
-from store.records.versions import STORED, Version, fetch_one, find_row
+from store.records.references import checked_name, checked_new_name, parse
+from store.records.versions import STORED, Version, fetch_one, find_row, unknown_name
 from store.sharing import publishing, signatures, watching
 
-__all__ = ["ModelStore"]
+__all__ = ["ModelStore", "load_by_reference"]
 
 
 @public_of("store")
@@ -209,7 +209,7 @@ class ModelStore:
         from. Raises NotFound if there are none."""
         found = self.versions(checked_name(name), order="number")
         if not found:
-            raise NotFound(f"no version is called {name!r}")
+            raise self._database.read(unknown_name, name)
         return found
 
     def diff(self, a: str | Version | Tokenizer, b: str | Version | Tokenizer) -> comparing.Diff:
@@ -471,3 +471,17 @@ class ModelStore:
         there is no such version.
         """
         return verifying.verify(self._database, reference, progress)
+
+
+def load_by_reference(reference: str) -> Tokenizer:
+    """The tokenizer of a version in the store that is opened where no other is named. cbpe.load finds this by an entry
+    point. Raises NotFound where there is no such store, and what ModelStore and load raise."""
+    found = quick.load(None, reference)
+    if found is not None:
+        return found
+    parse(reference)
+    missing = ModelStore.missing_file()
+    if missing is not None:
+        raise NotFound(f"there is no model store at {missing}")
+    with ModelStore(read_only=True) as models:
+        return models.load(reference)

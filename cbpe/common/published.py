@@ -1,5 +1,4 @@
-"""References to published copies of model stores: told from paths here, and loaded by what a package registers for
-them."""
+"""References to model stores and to published copies of them, which are loaded by what a package registers for them."""
 
 from __future__ import annotations
 
@@ -7,9 +6,10 @@ import os
 import re
 from typing import Any
 
-__all__ = ["INDEX", "is_published", "load_published"]
+__all__ = ["INDEX", "is_published", "load_published", "load_stored"]
 
-ENTRY_POINTS = "cbpe.published"  # the group; each is a function of a reference, allow_http and keys
+PUBLISHED = "cbpe.published"  # the group of entry points; each is a function of a reference, allow_http and keys
+STORED = "cbpe.stored"  # the same for the user's own store: functions of a reference
 URL = re.compile("https?://", re.IGNORECASE)
 INDEX = "index.json"  # of a published copy
 
@@ -23,13 +23,24 @@ def is_published(reference: str) -> bool:
 
 
 def load_published(reference: str, allow_http: bool, keys: Any = None) -> Any:
-    """The Tokenizer that a reference means. Raises ImportError if nothing is installed that loads it."""
+    """The Tokenizer that a reference to a published copy means. Raises ImportError if nothing is installed that loads
+    it."""
+    return loader(PUBLISHED, reference)(reference, allow_http=allow_http, keys=keys)
+
+
+def load_stored(reference: str) -> Any:
+    """The Tokenizer that a reference to a version in the user's model store means. Raises ImportError as load_published
+    does."""
+    return loader(STORED, reference)(reference)
+
+
+def loader(group: str, reference: str) -> Any:
     from importlib.metadata import entry_points  # few programs need it
 
-    found = list(entry_points(group=ENTRY_POINTS))
+    found = list(entry_points(group=group))
     if not found:
         raise ImportError(
             f"nothing that is installed loads {reference!r:.200}: the package store does, which comes with cbpe. "
             "Install it again: pip install cbpe"
         )
-    return found[0].load()(reference, allow_http=allow_http, keys=keys)
+    return found[0].load()

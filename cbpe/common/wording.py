@@ -6,7 +6,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["listed", "shortened", "shown"]
+__all__ = ["listed", "meant", "shortened", "shown"]
+
+LONGEST_COMPARED = 100  # characters of a name; time grows with their square
 
 
 def listed(items: Iterable[str], most: int) -> str:
@@ -18,6 +20,18 @@ def listed(items: Iterable[str], most: int) -> str:
     named = list(items)
     more = f" and {len(named) - most:,} more" if len(named) > most else ""
     return ", ".join(named[:most]) + more
+
+
+def meant(given: str, known: Iterable[str]) -> str:
+    """The end of a message about a name that nothing has: what may have been meant, or nothing.
+
+    >>> meant("shakespear", ["chinese", "shakespeare"])
+    ": did you mean 'shakespeare'?"
+    """
+    from difflib import get_close_matches  # which a program that makes no mistake never loads
+
+    found = get_close_matches(given[:LONGEST_COMPARED], known, n=1)
+    return f": did you mean {shortened(found[0], LONGEST_COMPARED)}?" if found else ""
 
 
 def shortened(text: str, most: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MODEL_PREFIX_TO_ENCODING", "MODEL_TO_ENCODING"]
+__all__ = ["MODEL_PREFIX_TO_ENCODING", "MODEL_TO_ENCODING", "encoding_of_model"]
 
 
 def _by_name(names: dict[str, str]) -> dict[str, str]:
@@ -35,3 +35,11 @@ MODEL_PREFIX_TO_ENCODING = _by_name(
             ft:babbage-002""",
     }
 )
+
+
+def encoding_of_model(name: str) -> str | None:
+    """ "gpt-4-0613" -> "cl100k_base"; None for a model that is not known."""
+    if name in MODEL_TO_ENCODING:
+        return MODEL_TO_ENCODING[name]
+    beginnings = [prefix for prefix in MODEL_PREFIX_TO_ENCODING if name.startswith(prefix)]
+    return MODEL_PREFIX_TO_ENCODING[max(beginnings, key=len)] if beginnings else None

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cbpe.common.garbage import without_collecting
 from cbpe.common.public import public
-from cbpe.common.published import is_published, load_published
+from cbpe.common.published import is_published, load_published, load_stored
 from cbpe.encodings.digests import PUBLISHED
 from cbpe.encodings.named import SPECS
+from cbpe.encodings.references import is_encoding, is_file, looks_like_a_path, unknown
 from cbpe.formats import bpeasy, rustbpe
 from cbpe.formats.files import find_in_folder, recognise
 from cbpe.formats.inspecting import found_in, title_of
@@ -20,6 +21,7 @@ from cbpe.formats.ranks import tiktoken
 from cbpe.formats.ranks.beside import CONFIG, PATTERNS_BY_SHA256, look_beside
 from cbpe.formats.reading import File
 from cbpe.tokenizers.kinds import tokenizer_of
+from cbpe.tokenizers.registry import get_encoding
 from cbpe.tokenizers.tiktoken import Encoding
 
 if TYPE_CHECKING:
@@ -41,11 +43,18 @@ def load(
     allow_http: bool = False,
     keys: Any = None,
 ) -> Tokenizer:
-    """The tokenizer in a file, of whatever known format; the format is told by what the file holds. Or one in a
-    published copy of a model store: "https://host/folder/name@3", "folder/name@prod", or a name alone for its newest
-    version; what is no letter, digit or one of "-._~@" is written there as %XX. http:// is fetched from this machine
-    alone, unless `allow_http` says otherwise. keys: public ed25519 keys, as PEM files or cryptography's objects, one of
-    which has to have signed the copy; with None no signature is looked at.
+    """The tokenizer that a str or a path means, as on the command line:
+
+    1. The one in a file, of whatever known format; the format is told by what the file holds. A file or folder whose
+       name has neither an ending nor a separator is given as "./name", or as a pathlib.Path.
+    2. Or else a named encoding: "cl100k_base".
+    3. Or else a version in your model store (the one of CBPE_STORE, or the file in your data folder): "name", "name@3",
+       "name@prod", "sha256:ab12cd34".
+
+    Or one in a published copy of a model store: "https://host/folder/name@3", "folder/name@prod", or a name alone for
+    its newest version; what is no letter, digit or one of "-._~@" is written there as %XX. http:// is fetched from this
+    machine alone, unless `allow_http` says otherwise. keys: public ed25519 keys, as PEM files or cryptography's
+    objects, one of which has to have signed the copy; with None no signature is looked at.
 
     minbpe's .model: a BasicTokenizer, or a RegexTokenizer if it has a split pattern. GPT-2's pair of files, given one
     of them or their folder: a GPT2Tokenizer. Hugging Face's tokenizer.json, given it or its folder: a
@@ -60,18 +69,22 @@ def load(
     Qwen's), the file or its folder gives a HuggingFaceTokenizer that does what this class does.
 
     ValueError, with the file named, for what is no whole and valid file of a known format, or not what a published copy
-    says of it; OSError where it cannot be read; LookupError for a version that a published copy does not have.
+    says of it; OSError where it cannot be read, or is not there; LookupError for a name that means nothing, and for a
+    version that the store or a published copy does not have.
 
     >>> load("toy.model").encode("hello")
     [104, 101, 108, 108, 111]
     """
     reference = os.fspath(path)
+    of_a_file = pattern is not None or special_tokens is not None or name is not None
     if isinstance(reference, str) and is_published(reference):
-        if pattern is not None or special_tokens is not None or name is not None:
-            raise ValueError("pattern, special_tokens and name are for files without a split pattern")
+        refuse_options(of_a_file)
         return cast("Tokenizer", load_published(reference, allow_http, keys))
     if keys is not None:
-        raise ValueError(f"{reference!s:.200}: keys are for a version in a published copy, and this is a file")
+        raise ValueError(f"{reference!s:.200}: keys are for a version in a published copy, and this is none")
+    if isinstance(path, str) and not is_file(path):
+        refuse_options(of_a_file)
+        return named(path)
     path = Path(path)
     if path.is_dir():
         path = find_in_folder(path)
@@ -81,13 +94,28 @@ def load(
             known = recognise(file)
             if not known.is_complete:
                 return tokenizer_of(completed(known, file, pattern, special_tokens, name))
-            if pattern is not None or special_tokens is not None or name is not None:
-                raise ValueError(
-                    "pattern, special_tokens and name are for files without a split pattern, and this one has its own"
-                )
+            refuse_options(of_a_file, ", and this one has its own")
             return tokenizer_of(known.module.load(file))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def refuse_options(are_given: bool, why: str = "") -> None:
+    if are_given:
+        raise ValueError(f"pattern, special_tokens and name are for files without a split pattern{why}")
+
+
+def named(reference: str) -> Tokenizer:
+    """The tokenizer of a name that is no file's: an encoding, or a version in the user's store."""
+    if is_encoding(reference):
+        return get_encoding(reference)
+    try:
+        return cast("Tokenizer", load_stored(reference))
+    except (LookupError, ImportError) as error:
+        message = unknown(reference, str(error))
+        if looks_like_a_path(reference):
+            raise FileNotFoundError(message) from error
+        raise type(error)(message) from error
 
 
 def completed(

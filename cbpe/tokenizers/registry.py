@@ -59,16 +59,14 @@ def encoding_name_for_model(model_name: str) -> str:
     >>> encoding_name_for_model("gpt-4o-2024-05-13")
     'o200k_base'
     """
-    from cbpe.encodings.models import MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING
+    from cbpe.encodings.models import encoding_of_model
 
     if not isinstance(model_name, str):
         raise TypeError(f"the name of a model is a str, not {type(model_name).__name__}: {shown(model_name)}")
-    if model_name in MODEL_TO_ENCODING:
-        return MODEL_TO_ENCODING[model_name]
-    beginnings = [prefix for prefix in MODEL_PREFIX_TO_ENCODING if model_name.startswith(prefix)]
-    if not beginnings:
+    found = encoding_of_model(model_name)
+    if found is None:
         raise KeyError(f"no encoding is known for the model {shown(model_name)}: name one, with get_encoding")
-    return MODEL_PREFIX_TO_ENCODING[max(beginnings, key=len)]
+    return found
 
 
 @public
@@ -126,8 +124,9 @@ def _from_plugin(name: str) -> Encoding:
 
 def _meant(name: str, plugins: Iterable[str]) -> str:
     """What to ask for instead of the name of an encoding that there is not."""
-    try:
-        of_model = encoding_name_for_model(name)
-    except KeyError:
+    from cbpe.encodings.models import encoding_of_model
+
+    of_model = encoding_of_model(name)
+    if of_model is None:
         return f"the known ones are {', '.join([*SPECS, *plugins])}"
     return f"this is a model, and its encoding is {of_model!r}; encoding_for_model({shown(name)}) knows that"

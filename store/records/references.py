@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from cbpe._core.splitting.split import category
 from cbpe.common.wording import shortened
+from cbpe.encodings.references import FILE_ENDINGS, shadowed
 from store.records.limits import MAX_NAME, MAX_NUMBER
 
 __all__ = [
@@ -82,9 +83,26 @@ def checked_alias(alias: str) -> str:
 
 
 def checked_new_name(name: str) -> str:
-    """The text, if a name may be given from now on: two names that look the same would be taken for one. (Stores of
-    cbpe 0.1.0 may have others, which go on as they are.)"""
-    return readable("a name", checked_name(name))
+    """The text, if a name may be given from now on: two names that look the same would be taken for one, and what is
+    taken for something else would not be found. (Stores of earlier cbpe may have others, which go on as they are.)"""
+    readable("a name", checked_name(name))
+    meaning = shadowed(name)
+    if meaning is not None:
+        raise ValueError(
+            f"{shown(name)} is no name for a version: cbpe.load and the command line take it for {meaning}. Take "
+            f"another, such as {shown(way_out(name))}"
+        )
+    return name
+
+
+def way_out(name: str) -> str:
+    """A name like this one that is taken for nothing else: "a/b.model" -> "a-b-model", "gpt2" -> "my-gpt2"."""
+    other = re.sub(r"[/\\]+", "-", name)
+    for ending in FILE_ENDINGS:
+        if other.lower().endswith(ending):
+            other = f"{other[: -len(ending)]}-{ending[1:]}"
+    other = other.strip("-. ")
+    return f"my-{other}" if other == name or not other or shadowed(other) else other
 
 
 def checked_new_alias(alias: str) -> str:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, Select, and_, bindparam, select
 from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.public import public_of
+from cbpe.common.wording import meant
 from store.database.schema import aliases, metrics, names, tags, training_records, versions, vocabularies
 from store.errors import Ambiguous, Damaged, NotFound, StoreError
 from store.records.references import LATEST, Reference, parse, shown
@@ -30,6 +31,7 @@ __all__ = [
     "fetch_one",
     "find_row",
     "look_up",
+    "unknown_name",
 ]
 
 T = TypeVar("T")
@@ -315,12 +317,21 @@ def not_found(connection: Connection, reference: str, parsed: Reference) -> Stor
     """Why there is no such version: Damaged where there has to be one."""
     name = connection.execute(select(names).where(names.c.name == parsed.name)).first()
     if name is None or name.newest is None:
-        return NotFound(f"no version is called {shown(parsed.name)}")
+        return unknown_name(connection, parsed.name)
     newest = connection.execute(referred(DESCRIBED, ("name",)), {"name": parsed.name}).first()
     if newest is None:
         return Damaged(f"{shown(parsed.name)} is damaged: its newest version, {name.newest!r:.80}, is not there")
     pointing = select(aliases.c.version_id).where(aliases.c.name_id == name.id, aliases.c.alias == parsed.alias)
     if parsed.alias is not None and connection.execute(pointing).first() is not None:
         return Damaged(f"{shown(reference)} is damaged: it points to no version of that name")
-    kind = "alias" if parsed.number is None else "version"
-    return NotFound(f"there is no {kind} {shown(reference)}; the newest version is {newest.name}@{newest.number}")
+    known = f"; the newest version is {newest.name}@{newest.number}"
+    if parsed.alias is None:
+        return NotFound(f"there is no version {shown(reference)}{known}")
+    others = connection.execute(select(aliases.c.alias).where(aliases.c.name_id == name.id)).scalars()
+    return NotFound(f"there is no alias {shown(reference)}{known}{meant(parsed.alias, others)}")
+
+
+def unknown_name(connection: Connection, name: str) -> NotFound:
+    """The error about a name that no version has, with the name that may be meant."""
+    others = connection.execute(select(names.c.name).where(names.c.newest.is_not(None))).scalars()
+    return NotFound(f"no version is called {shown(name)}{meant(name, others)}")

@@ -49,10 +49,14 @@ def test_another_store(here, tmp_path):
 
 
 def test_a_file_where_there_is_a_separator_or_an_ending(here):
-    trained(257).save("shakespeare")
+    trained(257).save("v1.5")  # writes v1.5.model
+    os.rename("v1.5.model", "v1.5")
     with ModelStore() as models:
-        models.save(trained(259), "shakespeare.model")
-    assert vocab_size("shakespeare.model") == vocab_size("./shakespeare.model") == 257
+        models.save(trained(259), "v1.5")
+    assert vocab_size("v1.5") == vocab_size("./v1.5") == 257
+    assert vocab_size("v1.5@1") == 259
+    trained(257).save("shakespeare")
+    assert vocab_size("shakespeare.model") == 257
     assert vocab_size("shakespeare") == 260  # no ending: that of the store
 
 
@@ -91,3 +95,47 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path):
     missing = tmp_path / "folder" / "none.db"
     assert "there is no model store at" in error_of("vocab", "-t", "gpt9", "--store", missing)
     assert not missing.parent.exists()
+
+
+@pytest.mark.parametrize("reference", ["shakespeare", "shakespeare@1", "shakespeare@prod", "cl100k_base", "here.json"])
+def test_a_reference_means_the_same_to_python(here, reference):
+    trained(259).save("here.json")
+    loaded = cbpe.load(reference)
+    assert [len(loaded.vocab), loaded.count("to be")] == [vocab_size(reference), tokens_of(reference, "to be")]
+
+
+def tokens_of(reference, text):
+    return int(run("count", "-t", reference, stdin=text.encode()).stdout)
+
+
+@pytest.mark.parametrize(
+    ("reference", "error", "message"),
+    [
+        ("shakespear", LookupError, "no version is called 'shakespear': did you mean 'shakespeare'"),
+        ("shakespeare@prd", LookupError, "there is no alias 'shakespeare@prd'.*did you mean 'prod'"),
+        ("cl100k_bas", LookupError, "the named encodings are .*did you mean 'cl100k_base'"),
+        ("folder/x.json", FileNotFoundError, "there is no such file"),
+        ("book.jsn", FileNotFoundError, r"there is no such file \(book.jsn\): did you mean 'book.json'"),
+        ("folder", LookupError, "a file without an ending is named as ./folder"),
+    ],
+)
+def test_a_reference_that_means_nothing_says_what_may_be_meant(here, reference, error, message):
+    trained(259).save("book.json")
+    (here / "folder").mkdir()
+    with pytest.raises(error, match=message):
+        cbpe.load(reference)
+    assert "cbpe: no tokenizer" in error_of("vocab", "-t", reference)
+
+
+def test_in_python_options_of_files_are_refused_for_names(here):
+    with pytest.raises(ValueError, match="for files without a split pattern"):
+        cbpe.load("cl100k_base", pattern="x")
+    with pytest.raises(ValueError, match="keys are for a version in a published copy"):
+        cbpe.load("cl100k_base", keys=[])
+
+
+def test_where_no_store_is_python_says_so_and_makes_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("CBPE_STORE", str(tmp_path / "none.db"))
+    with pytest.raises(LookupError, match=r"there is no model store at .*none\.db"):
+        cbpe.load("shakespeare")
+    assert list(tmp_path.iterdir()) == []

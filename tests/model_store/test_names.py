@@ -9,6 +9,8 @@ import pytest
 from small_models import small_tokenizer
 
 import store
+from cbpe.encodings.references import shadowed
+from cbpe.formats.table import FORMATS
 from store import ModelStore
 
 # All that the store takes from cbpe besides what `import cbpe` offers: a tokenizer as data, and a few shared tools.
@@ -22,7 +24,8 @@ SHARED = {
     "cbpe.common.little_endian": {"little_endian"},
     "cbpe.common.progress": {"ProgressCallback", "progress_reports"},
     "cbpe.common.public": {"public_of"},
-    "cbpe.common.wording": {"shortened"},
+    "cbpe.common.wording": {"meant", "shortened"},
+    "cbpe.encodings.references": {"FILE_ENDINGS", "shadowed"},
     "cbpe.formats.minbpe": {"render_token"},
     "cbpe.tokenizers.description": {"KINDS", "Model", "build", "canonical_form", "describe", "in_decoded_order"},
     "cbpe.tokenizers.loading": {"load"},
@@ -81,3 +84,40 @@ def test_the_store_takes_only_shared_names_from_cbpe():
                 if node.module.split(".")[0] == "cbpe":
                     taken = {alias.name for alias in node.names}
                     assert taken <= SHARED.get(node.module, set()), (source, node.module)
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning", "other"),
+    [
+        ("gpt2", "the named encoding", "my-gpt2"),
+        ("o200k_base", "the named encoding", "my-o200k_base"),
+        ("book.model", "a file", "book-model"),
+        ("book.JSON", "a file", "book-json"),
+        ("a/b", "a file", "a-b"),
+        ("a\\b.tiktoken", "a file", "a-b-tiktoken"),
+        ("/", "a file", "my-"),
+    ],
+)
+def test_a_name_that_would_be_taken_for_something_else_is_refused_with_another(name, meaning, other):
+    with ModelStore(":memory:") as models:
+        with pytest.raises(ValueError, match=f"take it for {meaning}. Take another, such as '{other}'"):
+            models.save(small_tokenizer(1), name)
+        with pytest.raises(ValueError, match="is no name for a version"):
+            models.check_labels(name)
+        models.save(small_tokenizer(1), "x")
+        with pytest.raises(ValueError, match="is no name for a version"):
+            models.rename("x", name)
+        assert models.names() == ["x"]
+        models.rename("x", other)
+        assert models.names() == [other]
+
+
+def test_endings_that_no_file_of_a_tokenizer_has_are_part_of_names():
+    with ModelStore(":memory:") as models:
+        for name in ("v1.5", "llama-3.1", ".", "gpt2 of ours", "model"):
+            assert models.save(small_tokenizer(1), name).name == name
+
+
+def test_every_ending_by_which_a_tokenizer_is_saved_is_known_as_a_files():
+    endings = [ending for known in FORMATS for ending in (*known.endings, *known.for_characters)]
+    assert [ending for ending in endings if not shadowed(f"x{ending}")] == []

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import cbpe
 from cbpe.cli.input.model_store import open_store, stored_names
 from cbpe.cli.input.settings import settings
-from cbpe.common.published import is_published
 from cbpe.encodings.named import SPECS
+from cbpe.encodings.references import DIGEST, is_encoding, is_file, plugin_names, unknown
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -31,14 +29,12 @@ __all__ = [
 
 T = TypeVar("T")
 
-DIGEST = "sha256:"
-
 
 def tokenizer_of(reference: str) -> Tokenizer:
     """The tokenizer that a reference means, as a user types it.
 
-    It is a file, if the reference has a separator or an ending and the file is there; or else a named encoding; or else
-    a version in the store. ValueError says what was tried.
+    It means what it means to cbpe.load: a file, or else a named encoding, or else a version in the store, which is the
+    one that --store names, if that is given. ValueError says what was tried.
     """
     if is_file(reference):
         return cbpe.load(reference)
@@ -47,33 +43,9 @@ def tokenizer_of(reference: str) -> Tokenizer:
     return load_version(reference)
 
 
-def is_file(reference: str) -> bool:
-    """Whether it is a file that is there, or is in a published copy of a store."""
-    return looks_like_a_path(reference) and (os.path.exists(reference) or is_published(reference))
-
-
-def is_encoding(reference: str) -> bool:
-    return reference in SPECS or reference in plugin_names()
-
-
-def plugin_names() -> list[str]:
-    """The encodings of plug-ins; none if a plug-in is broken, which `cbpe encodings` tells and no other command needs
-    to."""
-    try:
-        return [name for name in cbpe.list_encoding_names() if name not in SPECS]
-    except Exception:
-        return []
-
-
 def version_of(reference: str) -> str | None:
     """The reference itself if it can only mean a version in the store; None for a file or a named encoding."""
     return None if is_file(reference) or is_encoding(reference) else reference
-
-
-def looks_like_a_path(reference: str) -> bool:
-    """ "book.model", "./book" and "~/models/x" do, "book", "book@3" and "sha256:ab" do not."""
-    separators = [os.sep, *([os.altsep] if os.altsep else [])]
-    return any(separator in reference for separator in separators) or Path(reference).suffix != ""
 
 
 def pinned(reference: str) -> str:
@@ -99,30 +71,6 @@ def ask_store(reference: str, ask: Callable[[ModelStore], T]) -> T:
         raise ValueError(unknown(reference, str(error))) from error
 
 
-def unknown(reference: str, of_the_store: str) -> str:
-    """The message about a reference that means nothing; of_the_store is what the store said."""
-    tried = []
-    if looks_like_a_path(reference):
-        tried.append(f"there is no such file ({reference})")
-    elif os.path.exists(reference):
-        tried.append(f"a file without an ending is named as {os.path.join('.', reference)}")
-    model_of = encoding_of_model(reference)
-    if model_of is not None:
-        tried.append(f"it is a model of OpenAI's, whose encoding is {model_of}")
-    elif not reference.startswith(DIGEST):
-        tried.append(f"the named encodings are {', '.join([*SPECS, *plugin_names()])}")
-    tried.append(of_the_store)
-    return f"no tokenizer {reference!r}: {'; '.join(tried)}"
-
-
-def encoding_of_model(name: str) -> str | None:
-    """ "gpt-4" -> "cl100k_base"; None for an unknown model."""
-    try:
-        return cbpe.encoding_name_for_model(name)
-    except KeyError:
-        return None
-
-
 def open_store_to_compare(*references: str) -> ModelStore:
     """The store. Where there is none, an empty one in memory, if all references are to files and named encodings."""
     from store import ModelStore
@@ -136,18 +84,16 @@ def open_store_to_compare(*references: str) -> ModelStore:
 
 
 def side_of(models: ModelStore, reference: str) -> Version | Tokenizer:
-    """The version that a reference means, or else the tokenizer of a file or a named encoding. ValueError says what was
+    """The version that a reference means, or the tokenizer of a file or a named encoding. ValueError says what was
     tried."""
     from store import NotFound
 
+    if version_of(reference) is None:
+        return tokenizer_of(reference)
     try:
         return models.version(reference)
-    except (NotFound, ValueError) as error:
-        if version_of(reference) is None:
-            return tokenizer_of(reference)
-        if isinstance(error, NotFound):
-            raise ValueError(unknown(reference, str(error))) from error
-        raise
+    except NotFound as error:
+        raise ValueError(unknown(reference, str(error))) from error
 
 
 def complete_reference(incomplete: str) -> Iterator[str]:

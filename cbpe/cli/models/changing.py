@@ -56,7 +56,7 @@ def save(
 
     \b
     Example:
-      cbpe models save cl100k_base -t cl100k_base --tag source=openai
+      cbpe models save my-cl100k -t cl100k_base --tag source=openai
       cbpe models save book -t book.model --alias prod --metric loss=3.9
     """
     tok = tokenizer_of(tokenizer)

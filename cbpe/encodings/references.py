@@ -1,0 +1,99 @@
+"""What the name of a tokenizer means, to cbpe.load and on the command line: a file, or else a named encoding, or else a
+version in the model store."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cbpe.common.published import is_published
+from cbpe.common.wording import meant
+from cbpe.encodings.named import SPECS
+
+__all__ = [
+    "DIGEST",
+    "FILE_ENDINGS",
+    "is_encoding",
+    "is_file",
+    "looks_like_a_path",
+    "plugin_names",
+    "shadowed",
+    "unknown",
+]
+
+# Of files that hold tokenizers: no version is called so.
+FILE_ENDINGS = (".model", ".vocab", ".json", ".tiktoken", ".bin", ".bpe", ".txt", ".gguf", ".cbpe-model")
+
+DIGEST = "sha256:"  # how a reference to a version by its digest begins
+
+
+def is_file(reference: str) -> bool:
+    """Whether it has a separator or an ending, and is a file or folder that is there, or in a published copy of a
+    store."""
+    return looks_like_a_path(reference) and (os.path.exists(reference) or is_published(reference))
+
+
+def is_encoding(reference: str) -> bool:
+    return reference in SPECS or reference in plugin_names()
+
+
+def plugin_names() -> list[str]:
+    """The encodings of plug-ins; none if a plug-in is broken, which `cbpe encodings` tells and no other command needs
+    to."""
+    from cbpe.encodings.plugins import constructors  # imports what is installed
+
+    try:
+        return [name for name in constructors() if name not in SPECS]
+    except Exception:
+        return []
+
+
+def looks_like_a_path(reference: str) -> bool:
+    """ "book.model", "./book" and "~/models/x" do, "book", "book@3" and "sha256:ab" do not."""
+    return has_separator(reference) or Path(reference).suffix != ""
+
+
+def has_separator(reference: str) -> bool:
+    return any(separator in reference for separator in (os.sep, os.altsep) if separator)
+
+
+def shadowed(name: str) -> str | None:
+    """What else the name of a version means, or means where there is such a file; None if nothing.
+
+    >>> shadowed("gpt2"), shadowed("book.model"), shadowed("llama-3.1")
+    ('the named encoding', 'a file', None)
+    """
+    if is_encoding(name):
+        return "the named encoding"
+    if (
+        "/" in name or "\\" in name or name.lower().endswith(FILE_ENDINGS)
+    ):  # on any system: a store may be used on several
+        return "a file"
+    return None
+
+
+def unknown(reference: str, of_the_store: str) -> str:
+    """The message about a reference that means nothing; of_the_store is what the store said."""
+    from cbpe.encodings.models import encoding_of_model
+
+    tried = []
+    if looks_like_a_path(reference):
+        tried.append(f"there is no such file ({reference}){meant(os.path.basename(reference), beside(reference))}")
+    elif os.path.exists(reference):
+        tried.append(f"a file without an ending is named as {os.path.join('.', reference)}")
+    model_of = encoding_of_model(reference)
+    if model_of is not None:
+        tried.append(f"it is a model of OpenAI's, whose encoding is {model_of}")
+    elif not reference.startswith(DIGEST):
+        names = [*SPECS, *plugin_names()]
+        tried.append(f"the named encodings are {', '.join(names)}{meant(reference, names)}")
+    tried.append(of_the_store)
+    return f"no tokenizer {reference!r}: {'; '.join(tried)}"
+
+
+def beside(path: str) -> list[str]:
+    """The names in the folder that a path is in; none where that cannot be read."""
+    try:
+        return os.listdir(os.path.dirname(path) or os.curdir)
+    except (OSError, ValueError):
+        return []
