@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "x86.h"
+#include "machine.h"
 
 typedef struct {
     uint64_t beyond;      /* not ASCII */
@@ -109,6 +109,57 @@ CBPE_AVX512 static inline void cbpe_classify_avx512(const uint8_t *text, cbpe_ma
     masks->newline = cbpe_equal(x, '\n') | cbpe_equal(x, '\r');
     masks->apostrophe = cbpe_equal(x, '\'');
     masks->slash = cbpe_equal(x, '/');
+}
+#endif
+
+#if CBPE_NEON
+/* The top bits of 64 bytes, byte 4 * i + k of which is item i of register k. */
+static inline uint64_t cbpe_tops_neon(uint8x16_t v0, uint8x16_t v1, uint8x16_t v2, uint8x16_t v3) {
+    const uint8x16_t low = vsriq_n_u8(v1, v0, 1), high = vsriq_n_u8(v3, v2, 1);
+    const uint8x16_t four = vsriq_n_u8(high, low, 2); /* in the upper half of each byte */
+    const uint8x8_t all = vshrn_n_u16(vreinterpretq_u16_u8(vsriq_n_u8(four, four, 4)), 4);
+    return vget_lane_u64(vreinterpret_u64_u8(all), 0);
+}
+
+static inline uint64_t cbpe_equal_neon(uint8x16x4_t x, uint8_t byte) {
+    const uint8x16_t wanted = vdupq_n_u8(byte);
+    return cbpe_tops_neon(
+        vceqq_u8(x.val[0], wanted), vceqq_u8(x.val[1], wanted), vceqq_u8(x.val[2], wanted), vceqq_u8(x.val[3], wanted));
+}
+
+/* From low to low + count - 1. */
+static inline uint64_t cbpe_range_neon(uint8x16x4_t x, uint8_t low, uint8_t count) {
+    const uint8x16_t start = vdupq_n_u8(low), size = vdupq_n_u8(count);
+    return cbpe_tops_neon(
+        vcltq_u8(vsubq_u8(x.val[0], start), size), vcltq_u8(vsubq_u8(x.val[1], start), size),
+        vcltq_u8(vsubq_u8(x.val[2], start), size), vcltq_u8(vsubq_u8(x.val[3], start), size));
+}
+
+/* By the bytes from 0 to 15: the top bit for \n and \r, the next one for \t \n \v \f \r. */
+static const uint8_t cbpe_white_neon[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0xc0, 0x40, 0x40, 0xc0, 0, 0};
+
+static inline void cbpe_classify_neon(const uint8_t *text, cbpe_masks *masks) {
+    const uint8x16x4_t x = vld4q_u8(text);
+    const uint8x16_t lower = vdupq_n_u8(0x20), table = vld1q_u8(cbpe_white_neon);
+    uint8x16x4_t y;
+    int k;
+    masks->beyond = cbpe_tops_neon(x.val[0], x.val[1], x.val[2], x.val[3]);
+    for (k = 0; k < 4; k++)
+        y.val[k] = vorrq_u8(x.val[k], lower);
+    masks->letter = cbpe_range_neon(y, 'a', 26);
+    for (k = 0; k < 4; k++)
+        y.val[k] = vshlq_n_u8(x.val[k], 2); /* the bit that tells small letters from capitals */
+    masks->upper = masks->letter & ~cbpe_tops_neon(y.val[0], y.val[1], y.val[2], y.val[3]);
+    masks->digit = cbpe_range_neon(x, '0', 10);
+    masks->space = cbpe_equal_neon(x, ' ');
+    for (k = 0; k < 4; k++)
+        y.val[k] = vqtbl1q_u8(table, x.val[k]); /* 0 for bytes from 16 on */
+    masks->newline = cbpe_tops_neon(y.val[0], y.val[1], y.val[2], y.val[3]);
+    for (k = 0; k < 4; k++)
+        y.val[k] = vshlq_n_u8(y.val[k], 1);
+    masks->blank = cbpe_tops_neon(y.val[0], y.val[1], y.val[2], y.val[3]) | masks->space;
+    masks->apostrophe = cbpe_equal_neon(x, '\'');
+    masks->slash = cbpe_equal_neon(x, '/');
 }
 #endif
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "keys.h"
-#include "x86.h"
+#include "machine.h"
 
 #define CBPE_INLINE_IDS 3
 #define CBPE_COPIED_IDS 4

@@ -12,7 +12,7 @@
 #include "cache_loops.h"
 #include "spans.h"
 #include "utf8.h"
-#include "x86.h"
+#include "machine.h"
 
 typedef struct {
     cbpe_classify classify;
@@ -27,6 +27,7 @@ enum {
     CBPE_HAS_AVX512BW = 2,
     CBPE_HAS_VBMI2 = 4,
     CBPE_HAS_VAES = 8, /* and all else that the loops of the cache use */
+    CBPE_HAS_NEON = 16,
 };
 
 static inline unsigned cbpe_machine_has(void) {
@@ -45,6 +46,9 @@ static inline unsigned cbpe_machine_has(void) {
         __get_cpuid_count(7, 0, &a, &b, &c, &d) && c >> 9 & 1)
         has |= CBPE_HAS_VAES;
 #endif
+#if CBPE_NEON
+    has |= CBPE_HAS_NEON; /* every 64-bit ARM has it */
+#endif
     return has;
 }
 
@@ -62,6 +66,9 @@ static const struct {
     {"avx512", CBPE_HAS_AVX512BW, {cbpe_classify_avx512, NULL, NULL, NULL}},
     {"avx512", CBPE_HAS_AVX512BW | CBPE_HAS_VBMI2, {NULL, cbpe_write_spans_avx512, cbpe_write_utf8_avx512, NULL}},
     {"avx512", CBPE_HAS_AVX512BW | CBPE_HAS_VAES, {NULL, NULL, NULL, &cbpe_cache_loops_avx512}},
+#endif
+#if CBPE_NEON
+    {"neon", CBPE_HAS_NEON, {cbpe_classify_neon, NULL, cbpe_write_utf8_neon, NULL}},
 #endif
 };
 

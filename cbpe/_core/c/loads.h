@@ -5,6 +5,11 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The masks of 64 bytes, the keys of pieces, and what is stored take the first byte of a word for its lowest. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#error "cbpe does not work on big-endian machines, such as s390x: the core reads words of memory with the lowest byte first"
+#endif
+
 static inline uint64_t cbpe_load64(const uint8_t *p) {
     uint64_t v;
     memcpy(&v, p, 8);

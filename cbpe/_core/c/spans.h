@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bits.h"
-#include "x86.h"
+#include "machine.h"
 
 /* Write the n pieces that follow one another from `base` on, the ends of which are the n bits of `ends` (none at 0):
  * start and end of the first, of the second, and so on. There is room for n rounded up to a multiple of

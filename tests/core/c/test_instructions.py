@@ -1,6 +1,10 @@
-"""The choice of instructions: one list of names, one error, wherever they are chosen."""
+"""The choice of instructions: one list of names, one error, wherever they are chosen. And machines that are refused."""
+
+import shutil
+import subprocess
 
 import pytest
+from project import ROOT
 from vocabularies import by_merges, encoder
 
 import cbpe
@@ -28,7 +32,7 @@ BY_NAME = [lambda name: Splitter(r"\S+", 0, name), lambda name: to_utf8("é", na
 
 def test_every_machine_has_the_portable_set_and_names_it_last():
     assert instruction_sets()[-1] == "portable"
-    assert set(instruction_sets()) <= {"avx512", "avx2", "portable"}
+    assert set(instruction_sets()) <= {"avx512", "avx2", "neon", "portable"}
 
 
 @pytest.mark.parametrize("entry", BY_ENVIRONMENT)
@@ -56,3 +60,12 @@ def test_every_set_that_is_there_can_be_chosen_and_changes_no_token(name, monkey
     expected = encoder(vocabulary, pattern=r"\s?\p{L}+|.").encode_ordinary(text)
     monkeypatch.setenv("CBPE_INSTRUCTIONS", name)
     assert encoder(vocabulary, pattern=r"\s?\p{L}+|.").encode_ordinary(text) == expected
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
+@pytest.mark.parametrize("order", ["__ORDER_LITTLE_ENDIAN__", "__ORDER_BIG_ENDIAN__"])
+def test_a_big_endian_machine_is_refused_when_the_core_is_compiled(order):
+    command = ["cc", "-fsyntax-only", "-x", "c", "-U__BYTE_ORDER__", f"-D__BYTE_ORDER__={order}", "loads.h"]
+    compiled = subprocess.run(command, cwd=ROOT / "cbpe/_core/c", capture_output=True, text=True, check=False)
+    assert (compiled.returncode == 0) == (order == "__ORDER_LITTLE_ENDIAN__")
+    assert ("cbpe does not work on big-endian machines" in compiled.stderr) == (compiled.returncode != 0)
