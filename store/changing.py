@@ -29,6 +29,7 @@ from store.records.versions import DESCRIBED, Version, fetch_one, find_row, unkn
 
 __all__ = [
     "AliasMove",
+    "delete_name",
     "delete_version",
     "list_alias_moves",
     "remove_alias",
@@ -266,20 +267,34 @@ def has_versions(connection: Connection, name_id: int) -> bool:
 
 
 def delete_version(database: Database, reference: str | Version, force: bool) -> Version:
-    def work(connection: Connection) -> Version:
-        row = locked_row(connection, reference)
-        version = fetch_one(connection, row.id)
-        if version.aliases and not force:
-            shown_aliases = ", ".join(f"{version.name}@{alias}" for alias in version.aliases)
-            raise Refused(f"{version} is what {shown_aliases} points to: move the alias, or force it")
-        drop_aliases(connection, row.name_id, version.aliases)
-        connection.execute(delete(versions).where(versions.c.id == row.id))
-        forget_newest(connection, row.name_id)
-        details = {"digest": version.digest, "aliases": list(version.aliases)}
-        audit.record(connection, "delete", version.name, version.number, **details)
-        return version
+    return database.write(lambda connection: delete_one(connection, reference, force))
+
+
+def delete_name(database: Database, name: str, force: bool) -> list[Version]:
+    def work(connection: Connection) -> list[Version]:
+        query = select(names).where(names.c.name == checked_name(name)).with_for_update()
+        row = connection.execute(query).first()
+        if row is None or not has_versions(connection, row.id):
+            raise unknown_name(connection, name)
+        of_name = select(versions.c.number).where(versions.c.name_id == row.id).order_by(versions.c.number)
+        numbers = connection.scalars(of_name).all()
+        return [delete_one(connection, f"{name}@{number}", force) for number in numbers]
 
     return database.write(work)
+
+
+def delete_one(connection: Connection, reference: str | Version, force: bool) -> Version:
+    row = locked_row(connection, reference)
+    version = fetch_one(connection, row.id)
+    if version.aliases and not force:
+        shown_aliases = ", ".join(f"{version.name}@{alias}" for alias in version.aliases)
+        raise Refused(f"{version} is what {shown_aliases} points to: move the alias, or set force")
+    drop_aliases(connection, row.name_id, version.aliases)
+    connection.execute(delete(versions).where(versions.c.id == row.id))
+    forget_newest(connection, row.name_id)
+    details = {"digest": version.digest, "aliases": list(version.aliases)}
+    audit.record(connection, "delete", version.name, version.number, **details)
+    return version
 
 
 def forget_newest(connection: Connection, name_id: int) -> None:

@@ -288,6 +288,11 @@ class ModelStore:
         """
         return changing.delete_version(self._database, reference, force)
 
+    def delete_name(self, name: str, force: bool = False) -> list[Version]:
+        """Delete all versions of a name, or none, and return what was known of them. Raises as delete does, and
+        NotFound if there are none."""
+        return changing.delete_name(self._database, name, force)
+
     def vacuum(self) -> int:
         """Remove the vocabularies that no version has any more, and make the file as small as possible.
 

@@ -187,12 +187,13 @@ def encodings(as_json: JsonOption = False) -> None:
     for name in cbpe.list_encoding_names():
         encoding = cbpe.get_encoding(name)
         special = encoding.special_tokens
-        rows.append({"name": name, "n_vocab": encoding.n_vocab, "special_tokens": special, "models": model_names(name)})
+        sizes = {"vocab_size": encoding.vocab_size, "n_vocab": encoding.n_vocab}
+        rows.append({"name": name, **sizes, "special_tokens": special, "models": model_names(name)})
     if as_json:
         print_rows(rows)
         return
     cells = (
-        (row["name"], row["n_vocab"], *(listed(row[key], NAMES_SHOWN) for key in ("special_tokens", "models")))
+        (row["name"], row["vocab_size"], *(listed(row[key], NAMES_SHOWN) for key in ("special_tokens", "models")))
         for row in rows
     )
     print_table(("name", "tokens", "special tokens", "models"), cells)

@@ -77,8 +77,24 @@ class TokenizerBase(Encoder):
 
     @property
     def n_vocab(self) -> int:
-        """One more than the largest id."""
+        """One more than the largest id, special tokens included: the rows that a model's table of embeddings needs. Not
+        each of these ids need have a token. (tiktoken's name.)"""
         return self.max_token_value + 1
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are, special tokens left out: as the model store counts them, and `train`, save over
+        characters. (Hugging Face's name.)"""
+        return len(self._vocabulary)
+
+    def __len__(self) -> int:
+        """How many tokens there are, special tokens included: as many as `vocab` has ids."""
+        vocabulary = self._vocabulary
+        return len(vocabulary) + len({each for each in self._special.ids.values() if each not in vocabulary})
+
+    def __bool__(self) -> bool:
+        """True: a tokenizer always is one, however many tokens it has."""
+        return True
 
     @property
     def eot_token(self) -> int:

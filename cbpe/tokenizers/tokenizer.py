@@ -241,6 +241,10 @@ class Tokenizer(TokenizerBase):
             return [self._template.around(ids) for ids in lists]
         return lists
 
+    def encode_batch_fast(self, text: Iterable[str], **options: Any) -> list[list[int]]:
+        """encode_batch, by the name that it has in `tokenizers`, where it leaves out the offsets."""
+        return self.encode_batch(text, **options)
+
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int | None = None) -> list[list[int]]:
         """Encode several texts in parallel, none of which has special tokens: as [self.encode_ordinary(text) for text
         in texts]."""
@@ -323,6 +327,29 @@ class Tokenizer(TokenizerBase):
         if token_id is None:
             raise KeyError(f"{shown(text_or_bytes)} is no token of this vocabulary")
         return token_id
+
+    def token_to_id(self, token: str | bytes) -> int | None:
+        """What encode_single_token gives, or None where there is no such token. (Hugging Face's name; the token is the
+        text itself here, with a space where `tokenizers` writes "\u0120".)"""
+        try:
+            return self.encode_single_token(token)
+        except KeyError:
+            return None
+
+    def id_to_token(self, token_id: int) -> str | bytes | None:
+        """The text of one token, or its bytes where they alone are no UTF-8; None if there is no such id.
+
+        >>> enc.id_to_token(1917), enc.id_to_token(160), enc.id_to_token(10**9)
+        (' world', b'\xe4', None)
+        """
+        try:
+            token = self.decode_bytes((token_id,))
+        except (KeyError, OverflowError):
+            return None
+        try:
+            return token.decode("utf-8")
+        except UnicodeDecodeError:
+            return token
 
     # ---- Decoding: decode, decode_bytes, their batches and encode_ordinary are in the compiled base
 

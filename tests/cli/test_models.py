@@ -113,7 +113,8 @@ def test_ls_lists_and_filters(models):
         assert [row["number"] for row in rows("ls", *options)] == expected, options
     table = run("models", "ls").stdout.splitlines()
     assert len(table) == 3
-    assert table[1].split()[:2] == ["book@1", "prod"]
+    assert table[1].split()[:2] == ["book@1", "270"]
+    assert "prod" in table[1].split()
     assert "final, language=en" in table[1]
     assert "order is 'size'" in error_of("models", "ls", "--order", "size")
     assert "'many' is no number" in error_of("models", "ls", "--vocab-size", "many", exit_code=2)
@@ -261,11 +262,47 @@ def test_tags_notes_and_metrics_are_edited(models):
     assert rows("notes", "book@1")["notes"] == "[red] \x1b[31m"
     assert rows("notes", "book@1", "")["notes"] is None
     assert rows("metrics", "book@1", "loss=0.5")["metrics"] == {"loss": 0.5}
+    assert rows("metrics", "book@1", "--remove", "loss", "size=2")["metrics"] == {"size": 2.0}
+    assert rows("metrics", "book@1")["metrics"] == {"size": 2.0}
+    assert "has no metric 'loss'" in error_of("models", "metrics", "book@1", "--remove", "loss")
+    assert rows("notes", "book@1", "x")["notes"] == "x"
+    assert rows("notes", "book@1", "--remove")["notes"] is None
+    error_of("models", "notes", "book@1", "x", "--remove", exit_code=2)
+    assert rows("set-parent", "book@2", "book@1")["parent"] == "book@1"
+    assert rows("set-parent", "book@2", "--remove")["parent"] is None
+    error_of("models", "set-parent", "book@2", exit_code=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["alias", "book", "x", "book@2"], "book@x is book@2 now"),
+        (["remove-alias", "book", "prod"], "removed the alias book@prod"),
+        (["tag", "book@1", "language=de", "new"], "tagged book@1 language=de new"),
+        (["untag", "book@1", "final"], "took off book@1: final"),
+        (["notes", "book@1", "x"], "noted on book@1"),
+        (["notes", "book@1", "--remove"], "removed the notes of book@1"),
+        (["metrics", "book@1", "loss=0.5"], "metrics of book@1: loss=0.5"),
+        (["set-parent", "book@2", "book@1"], "book@2 goes on from book@1"),
+        (["set-parent", "book@2", "--remove"], "book@2 has no parent now"),
+        (["rename", "book", "shelf"], "renamed book to shelf"),
+    ],
+)
+def test_an_edit_is_told_in_one_line(models, arguments, line):
+    assert run("models", *arguments).stdout == line + "\n"
+
+
+def test_all_versions_of_a_name_are_deleted_or_none(models):
+    assert "book@prod points to" in error_of("models", "rm", "--all", "book")
+    assert [row["number"] for row in rows("ls")] == [1, 2]
+    assert [row["deleted"] for row in rows("rm", "--all", "book", "--force")] == ["book@1", "book@2"]
+    assert rows("ls") == []
+    assert "no version is called 'book'" in error_of("models", "rm", "--all", "book")
 
 
 def test_versions_are_renamed_deleted_and_logged(models):
     run("models", "rename", "book", "shelf")
-    assert error_of("models", "rm", "shelf@1").endswith(": move the alias, or force it\n")
+    assert error_of("models", "rm", "shelf@1").endswith(": move the alias, or give --force\n")
     assert rows("rm", "shelf@1", "--force")["deleted"] == "shelf@1"
     assert [row["number"] for row in rows("ls", "shelf")] == [2]
     assert rows("vacuum") == {"removed": 1}

@@ -1,7 +1,11 @@
 """What is printed in a narrow terminal."""
 
+from pathlib import Path
+
 import pytest
 
+import cbpe
+import store
 from cbpe.cli.output import printing
 
 COLUMNS = ["version", "aliases", "tokens", "saved", "notes"]
@@ -32,3 +36,37 @@ def test_a_long_name_of_a_pair_is_not_cut(monkeypatch, capfd):
     told = capfd.readouterr().out
     assert "model.continuing_subword_prefix" in told
     assert told.count("x") == 101
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (100, ["version", "aliases", "tokens", "saved", "notes"]),
+        (70, ["version", "tokens", "saved", "notes"]),
+        (40, ["version", "tokens", "notes"]),
+    ],
+)
+def test_spare_columns_are_left_out_in_a_narrow_terminal_and_others_stay_whole(width, shown, monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", width)
+    printing.print_table(COLUMNS, ROWS, whole=["saved"], spare=["aliases", "saved"])
+    told = capfd.readouterr().out
+    assert told.splitlines()[0].split() == shown
+    assert ("2026-11-22 22:33:05+00:00" in told) == ("saved" in shown)
+
+
+def test_a_wide_table_has_whole_lines_in_a_terminal_too(monkeypatch, capfd):
+    monkeypatch.setattr(printing.sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    printing.print_table(COLUMNS, ROWS, spare=["aliases", "saved"], wide=True)
+    told = capfd.readouterr().out
+    assert len(told.splitlines()) == 3
+    assert "long " * 8 in told
+
+
+def test_what_messages_of_python_say_of_arguments_is_said_of_options():
+    rooms = [Path(cbpe.__file__).parent, Path(store.__file__).parent]
+    others = [path for room in rooms for path in room.rglob("*.py") if path.name != "printing.py"]
+    said = "".join(path.read_text(encoding="utf-8") for path in others)
+    for phrase, of_the_program in printing.IN_OPTIONS.items():
+        assert phrase in said
+        assert printing.error_message(ValueError(f"wrong: {phrase}")) == f"wrong: {of_the_program}"

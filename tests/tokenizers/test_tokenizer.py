@@ -182,3 +182,43 @@ def test_tokenizers_work_in_other_processes_after_threads_were_used(method):
         assert pool.apply(methodcaller("encode", HELLO), (enc,)) == HELLO_IDS
         batch = methodcaller("encode_batch", [HELLO] * 5000, num_threads=2)
         assert pool.apply(batch, (enc,)) == [HELLO_IDS] * 5000
+
+
+# ---- Names of Hugging Face's
+
+
+@pytest.mark.parametrize("name", ["gpt2", "p50k_edit", "cl100k_base"])
+def test_sizes_mean_the_same_everywhere(name):
+    tok = cbpe.get_encoding(name)
+    assert len(tok) == len(tok.vocab)
+    assert tok.vocab_size == len(tok.token_byte_values())
+    assert tok.n_vocab == max(tok.vocab) + 1
+
+
+def test_a_tokenizer_that_shares_ids_with_its_special_tokens_counts_each_once():
+    tok = cbpe.BasicTokenizer()
+    assert (len(tok), tok.vocab_size, bool(tok)) == (256, 256, True)
+    tok.register_special_tokens({"<|end|>": 300})
+    assert (len(tok), tok.vocab_size, tok.n_vocab) == (257, 256, 301)
+
+
+def test_tokens_and_ids_are_found_by_hugging_faces_names():
+    tok = cbpe.get_encoding("gpt2")
+    for token_id in [*range(600), 50255, 50256]:
+        token = tok.id_to_token(token_id)
+        assert tok.token_to_id(token) == token_id
+        expected = tok.decode_single_token_bytes(token_id)
+        assert (token if isinstance(token, bytes) else token.encode()) == expected
+    assert tok.id_to_token(50256) == "<|endoftext|>"
+    assert [tok.id_to_token(i) for i in (50257, -1, 10**30)] == [None] * 3
+    assert [tok.token_to_id(token) for token in ("no such token", b"\xff\xff", "")] == [None] * 3
+
+
+def test_encode_batch_fast_is_encode_batch():
+    texts = [HELLO, "", END]
+    for tok in (cbpe.get_encoding("gpt2"), cbpe.RegexTokenizer()):
+        assert tok.encode_batch_fast([HELLO, ""]) == tok.encode_batch([HELLO, ""])
+    enc = cbpe.get_encoding("gpt2")
+    assert enc.encode_batch_fast(texts, allowed_special="all") == enc.encode_batch(texts, allowed_special="all")
+    with pytest.raises(ValueError, match="which is not allowed there"):
+        enc.encode_batch_fast(texts)

@@ -21,6 +21,7 @@ __all__ = [
     "TagOption",
     "TokenizerOption",
     "VersionArgument",
+    "WideOption",
 ]
 
 # ---- What to read
@@ -82,4 +83,5 @@ NotesOption = Annotated[str | None, typer.Option(metavar="TEXT", help="Notes on 
 
 # ---- What to print
 
+WideOption = Annotated[bool, typer.Option("--wide", help="Print all columns in full, however narrow the terminal is.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cbpe.cli.input.model_store import open_store
-from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption, NameArgument, VersionArgument
+from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption, NameArgument, VersionArgument, WideOption
 from cbpe.cli.input.references import complete_reference, complete_version, open_store_to_compare, side_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import readers
@@ -77,6 +77,7 @@ def list_versions(
     ] = "name",
     limit: Annotated[int | None, typer.Option(min=0, help="List at most this many.")] = None,
     offset: Annotated[int, typer.Option(min=0, help="Leave out so many of the first ones.")] = 0,
+    wide: WideOption = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -104,7 +105,7 @@ def list_versions(
             limit=limit,
             offset=offset,
         )
-    print_versions(found, as_json)
+    print_versions(found, as_json, wide)
 
 
 @app.command()
@@ -147,7 +148,9 @@ def load_check(reference: VersionArgument, as_json: JsonOption = False, store: S
 
 
 @app.command()
-def history(name: NameArgument, as_json: JsonOption = False, store: StoreOption = None) -> None:
+def history(
+    name: NameArgument, wide: WideOption = False, as_json: JsonOption = False, store: StoreOption = None
+) -> None:
     """List the versions of a name, the first one first.
 
     The column parent names the version that a training went on from.
@@ -157,7 +160,7 @@ def history(name: NameArgument, as_json: JsonOption = False, store: StoreOption 
       cbpe models history shakespeare
     """
     with open_store(read_only=True) as models:
-        print_versions(models.history(name), as_json)
+        print_versions(models.history(name), as_json, wide)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Commands that change the store: saving, labelling, moving and deleting versions."""
+"""Commands that change the store: saving, moving and deleting versions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of
 from cbpe.cli.models.app import app
-from cbpe.cli.models.versions import print_saved, print_version, print_versions
-from cbpe.cli.output.printing import print_error, print_json, print_lines
+from cbpe.cli.models.versions import print_done, print_saved, print_versions
+from cbpe.cli.output.printing import print_error, print_json, print_lines, print_rows
 from cbpe.cli.output.readable import printable
 
-AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
 SomeArgument = Annotated[
     str | None,
     typer.Argument(metavar="REF", help="One version; without it, all that is stored.", autocompletion=complete_version),
@@ -74,113 +73,10 @@ def save(
 
 
 @app.command()
-def alias(
-    name: NameArgument,
-    alias: AliasArgument,
-    reference: VersionArgument,
-    as_json: JsonOption = False,
-    store: StoreOption = None,
-) -> None:
-    """Point an alias to a version.
-
-    NAME@ALIAS then means this version of NAME, whatever it meant before.
-
-    \b
-    Example:
-      cbpe models alias shakespeare prod shakespeare@2
-    """
-    with open_store() as models:
-        print_version(models.set_alias(name, alias, reference), as_json)
-
-
-@app.command("remove-alias")
-def remove_alias(name: NameArgument, alias: AliasArgument, store: StoreOption = None) -> None:
-    """Remove an alias; its history stays.
-
-    \b
-    Example:
-      cbpe models remove-alias shakespeare prod
-    """
-    with open_store() as models:
-        models.remove_alias(name, alias)
-
-
-@app.command()
-def tag(
-    reference: VersionArgument,
-    tags: Annotated[list[str], typer.Argument(metavar="KEY[=VALUE]", help="Tags.", show_default=False)],
-    as_json: JsonOption = False,
-    store: StoreOption = None,
-) -> None:
-    """Put tags on a version.
-
-    A tag that the version has already gets the new value.
-
-    \b
-    Example:
-      cbpe models tag shakespeare@2 language=en final
-    """
-    with open_store() as models:
-        print_version(models.tag(reference, pairs_of(tags)), as_json)
-
-
-@app.command()
-def untag(
-    reference: VersionArgument,
-    tags: Annotated[list[str], typer.Argument(metavar="KEY", help="Tags.", show_default=False)],
-    as_json: JsonOption = False,
-    store: StoreOption = None,
-) -> None:
-    """Take tags off a version.
-
-    \b
-    Example:
-      cbpe models untag shakespeare language
-    """
-    with open_store() as models:
-        print_version(models.untag(reference, tags), as_json)
-
-
-@app.command()
-def notes(
-    reference: VersionArgument,
-    text: Annotated[
-        str | None, typer.Argument(metavar="TEXT", help='The new notes; "" for none. Without it, show them.')
-    ] = None,
-    as_json: JsonOption = False,
-    store: StoreOption = None,
-) -> None:
-    """Replace the notes of a version, or show them.
-
-    \b
-    Example:
-      cbpe models notes shakespeare "trained on the first folio"
-    """
-    with open_store(read_only=text is None) as models:
-        print_version(models.version(reference) if text is None else models.set_notes(reference, text or None), as_json)
-
-
-@app.command()
-def metrics(
-    reference: VersionArgument,
-    values: Annotated[list[str], typer.Argument(metavar="KEY=NUMBER", help="Measured values.", show_default=False)],
-    as_json: JsonOption = False,
-    store: StoreOption = None,
-) -> None:
-    """Set metrics of a version; its other metrics stay.
-
-    \b
-    Example:
-      cbpe models metrics shakespeare bytes_per_token=3.9
-    """
-    with open_store() as models:
-        print_version(models.set_metrics(reference, metrics_of(values)), as_json)
-
-
-@app.command()
 def rename(
     old: NameArgument,
     new: Annotated[str, typer.Argument(metavar="NEW", help="The new name.", show_default=False)],
+    as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Rename all versions of a name.
@@ -193,11 +89,16 @@ def rename(
     """
     with open_store() as models:
         models.rename(old, new)
+    if as_json:
+        print_json({"renamed": old, "name": new})
+    else:
+        print_lines([f"renamed {printable(old)} to {printable(new)}"])
 
 
 @app.command("rm")
 def delete(
     reference: VersionArgument,
+    whole_name: Annotated[bool, typer.Option("--all", help="REF is a name: delete all its versions.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Delete it even if aliases point to it, and them with it.")
     ] = False,
@@ -209,13 +110,17 @@ def delete(
     \b
     Example:
       cbpe models rm shakespeare@2
+      cbpe models rm --all shakespeare --force
     """
     with open_store() as models:
-        version = models.delete(reference, force)
-    if as_json:
-        print_json({"deleted": version.reference, "digest": version.digest})
+        gone = models.delete_name(reference, force) if whole_name else [models.delete(reference, force)]
+    told = [{"deleted": version.reference, "digest": version.digest} for version in gone]
+    if as_json and whole_name:
+        print_rows(told)
+    elif as_json:
+        print_json(told[0])
     else:
-        print_lines([f"deleted {printable(version.reference)}"])
+        print_lines(f"deleted {printable(version.reference)}" for version in gone)
 
 
 @app.command("write-rows")
@@ -281,7 +186,8 @@ def export(
     """
     refuse_stream(file)
     with open_store(read_only=True) as models:
-        print_version(models.export(reference, file, key=key), as_json)
+        version = models.export(reference, file, key=key)
+    print_done(version, f"wrote {version.reference} to {file}", as_json)
 
 
 @app.command()
@@ -354,7 +260,7 @@ def import_(
             print_saved(models.import_(file, name, keys=key or None), as_json)
             return
         found = models.import_folder(file, pattern=None if pattern is None else pattern_of(pattern))
-    print_versions(found.versions, as_json)
+    print_versions(found.versions, as_json, wide=False)
     for problem in found.problems:
         print_error(problem)
     if found.problems:

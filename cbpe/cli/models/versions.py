@@ -7,34 +7,38 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cbpe.cli.input.references import DIGEST
-from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_table
-from cbpe.cli.output.readable import beginning
+from cbpe.cli.output.printing import print_json, print_lines, print_pairs, print_rows, print_table
+from cbpe.cli.output.readable import beginning, printable
 from cbpe.cli.output.rows import json_value
 
 if TYPE_CHECKING:
     from store import Version
 
-__all__ = ["local_time", "print_saved", "print_version", "print_versions"]
+__all__ = ["labels", "local_time", "print_done", "print_saved", "print_version", "print_versions"]
 
 DIGITS_SHOWN = 12  # of a digest, in a table
+MINUTES = 16  # characters of a time up to its minutes
+COLUMNS = ("version", "tokens", "saved", "aliases", "tags", "semantics", "parent", "sha256")
+NOT_SPLIT = ("saved", "semantics", "parent", "sha256")
+SPARE = ("sha256", "semantics", "parent", "saved", "tags")  # left out in a narrow terminal, in this order
 
 
-def print_versions(versions: Iterable[Version], as_json: bool) -> None:
+def print_versions(versions: Iterable[Version], as_json: bool, wide: bool) -> None:
     """A row for each version."""
     if as_json:
         print_rows(versions)
         return
-    columns = ("version", "aliases", "tags", "tokens", "semantics", "saved", "parent", "sha256")
-    print_table(columns, (tuple(version_cells(version)) for version in versions))
+    rows = (tuple(version_cells(version)) for version in versions)
+    print_table(COLUMNS, rows, whole=NOT_SPLIT, spare=SPARE, wide=wide)
 
 
 def version_cells(version: Version) -> Iterator[object]:
     yield version.reference
+    yield version.vocab_size
+    yield local_time(version.time)[:MINUTES]
     yield ", ".join(version.aliases)
     yield ", ".join(map(beginning, labels(version.tags)))
-    yield version.vocab_size
     yield version.semantics
-    yield local_time(version.time)
     parent = version.parent or ""
     yield parent[: len(DIGEST) + DIGITS_SHOWN] if parent.startswith(DIGEST) else parent
     yield version.digest[:DIGITS_SHOWN]
@@ -73,6 +77,14 @@ def print_version(version: Version, as_json: bool, more: Mapping[str, object] | 
         *(more or {}).items(),
     ]
     print_pairs((name, value) for name, value in pairs if value is not None and value != "")
+
+
+def print_done(version: Version, done: str, as_json: bool) -> None:
+    """What was done to a version, in a line; in JSON, the version as it is now."""
+    if as_json:
+        print_json(json_value(version))
+    else:
+        print_lines([printable(done)])
 
 
 def print_saved(version: Version, as_json: bool) -> None:

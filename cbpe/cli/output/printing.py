@@ -11,7 +11,7 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cbpe.cli.output.readable import printable, readable_bytes
 from cbpe.cli.output.rows import json_value
@@ -38,6 +38,7 @@ __all__ = [
 
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
 FOLDED = 6  # columns that each of the others needs, where some are not folded
+LEGIBLE = 18  # columns that each of them wants: for that, spare columns are left out
 NAME = 36  # columns of a name that stays on one line, with its value beside it
 
 
@@ -52,8 +53,23 @@ def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print_error(str(message))
 
 
+# What messages of Python say of arguments, and of options here.
+IN_OPTIONS = {
+    "set errors to 'replace'": "give --errors replace",
+    "or set force": "or give --force",
+    "pickle the tokenizer, or train it": "write it to a .json file, or train it",
+}
+
+
 def error_message(error: Exception) -> str:
-    """What an exception says, for somebody who does not see where it came from."""
+    """What an exception says, for somebody who does not see where it came from, and who gives options."""
+    message = plain_message(error)
+    for of_python, of_the_program in IN_OPTIONS.items():
+        message = message.replace(of_python, of_the_program)
+    return message
+
+
+def plain_message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     if isinstance(error, OSError) and error.strerror is not None:
@@ -103,37 +119,68 @@ def print_counts(counts: Sequence[tuple[str, int]], *, named: bool) -> None:
     print_lines(f"{n:{wide}}{' ' + printable(file) if named else ''}" for file, n in counts)
 
 
-def console() -> Console:
-    """Rich's console, told to take nothing as markup."""
+def console(wide: bool = False) -> Console:
+    """Rich's console, told to take nothing as markup; where `wide`, each line is whole in a terminal too."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else WIDE
+    width = None if sys.stdout.isatty() and not wide else WIDE
     return Console(width=width, markup=False, highlight=False, emoji=False)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table with a line of headings; columns of numbers are aligned to the right."""
-    from rich.cells import cell_len
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    whole: Sequence[str] = (),
+    spare: Sequence[str] = (),
+    wide: bool = False,
+) -> None:
+    """A table with a line of headings; columns of numbers are aligned to the right.
+
+    In a narrow terminal the `spare` columns are left out, the first of them first, until the others fit. What a row is
+    called, its numbers and the columns in `whole` are not folded, if there is room for the rest. Where `wide`, nothing
+    is folded or left out.
+    """
     from rich.table import Table
     from rich.text import Text
 
     rows = [list(row) for row in rows]
+    found = [[cell_text(cell) for cell in column] for column in zip(columns, *rows, strict=True)]
+    drawn = [
+        Column(cells, numbers := are_numbers([row[i] for row in rows]), i == 0 or numbers or columns[i] in whole)
+        for i, cells in enumerate(found)
+    ]
+    room = console(wide).width
+    for name in spare:
+        if sum(column.needs(LEGIBLE) for column in drawn) > room:
+            drawn = [column for column in drawn if column.cells[0] != name]
+    keep = sum(column.needs(FOLDED) for column in drawn) <= room
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for i, column in enumerate(columns):
-        numbers = bool(rows) and all(isinstance(row[i], (int, float)) or row[i] is None for row in rows)
-        table.add_column(Text(column), justify="right" if numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell_text(cell)) for cell in row))
-    # In a narrow terminal, what a row is called and its numbers stay on one line, if there is room for the rest.
-    cells = [[cell_text(cell) for cell in row] for row in [columns, *rows]]
-    whole = [i == 0 or one.justify == "right" for i, one in enumerate(table.columns)]
-    needed = 2 * len(whole)
-    for i, stays in enumerate(whole):
-        widest = max(cell_len(row[i]) for row in cells)
-        needed += widest if stays else min(widest, FOLDED)
-    for one, stays in zip(table.columns, whole, strict=True):
-        one.no_wrap = stays and needed <= console().width
-    print_drawn(table)
+    for column in drawn:
+        side: Any = "right" if column.numbers else "left"
+        table.add_column(Text(column.cells[0]), justify=side, overflow="fold", no_wrap=column.whole and keep)
+    for i in range(1, len(rows) + 1):
+        table.add_row(*(Text(column.cells[i]) for column in drawn))
+    print_drawn(table, wide)
+
+
+class Column(NamedTuple):
+    """One of a table: its heading and what stands below it."""
+
+    cells: list[str]
+    numbers: bool
+    whole: bool  # not to be folded
+
+    def needs(self, folded: int) -> int:
+        """How wide it is, with the space beside it, where others are folded to so many columns of a terminal."""
+        from rich.cells import cell_len
+
+        widest = max(map(cell_len, self.cells))
+        return 2 + (widest if self.whole else min(widest, folded))
+
+
+def are_numbers(cells: Sequence[object]) -> bool:
+    return bool(cells) and all(isinstance(cell, (int, float)) or cell is None for cell in cells)
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
@@ -166,9 +213,9 @@ def print_tree(root: MergeTree) -> None:
     print_drawn(drawn)
 
 
-def print_drawn(renderable: Any) -> None:
+def print_drawn(renderable: Any, wide: bool = False) -> None:
     """Something of Rich's, without blanks at the ends of lines."""
-    target = console()
+    target = console(wide)
     with target.capture() as captured:
         target.print(renderable)
     print_lines(line.rstrip() for line in captured.get().splitlines())

@@ -1,0 +1,184 @@
+"""Commands that change what is known about a version: aliases, tags, notes, metrics, its parent."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cbpe.cli.input.model_store import open_store
+from cbpe.cli.input.options import JsonOption, NameArgument, VersionArgument
+from cbpe.cli.input.references import complete_version
+from cbpe.cli.input.store_option import StoreOption
+from cbpe.cli.input.values import metrics_of, pairs_of
+from cbpe.cli.models.app import app
+from cbpe.cli.models.versions import labels, print_done
+from cbpe.cli.output.printing import print_json, print_lines, print_pairs
+from cbpe.cli.output.readable import printable
+
+AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
+
+
+@app.command()
+def alias(
+    name: NameArgument,
+    alias: AliasArgument,
+    reference: VersionArgument,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Point an alias to a version.
+
+    NAME@ALIAS then means this version of NAME, whatever it meant before.
+
+    \b
+    Example:
+      cbpe models alias shakespeare prod shakespeare@2
+    """
+    with open_store() as models:
+        version = models.set_alias(name, alias, reference)
+    print_done(version, f"{name}@{alias} is {version.reference} now", as_json)
+
+
+@app.command("remove-alias")
+def remove_alias(
+    name: NameArgument, alias: AliasArgument, as_json: JsonOption = False, store: StoreOption = None
+) -> None:
+    """Remove an alias; its history stays.
+
+    \b
+    Example:
+      cbpe models remove-alias shakespeare prod
+    """
+    with open_store() as models:
+        models.remove_alias(name, alias)
+    if as_json:
+        print_json({"removed": f"{name}@{alias}"})
+    else:
+        print_lines([f"removed the alias {printable(name)}@{printable(alias)}"])
+
+
+@app.command()
+def tag(
+    reference: VersionArgument,
+    tags: Annotated[list[str], typer.Argument(metavar="KEY[=VALUE]", help="Tags.", show_default=False)],
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Put tags on a version.
+
+    A tag that the version has already gets the new value.
+
+    \b
+    Example:
+      cbpe models tag shakespeare@2 language=en final
+    """
+    given = pairs_of(tags)
+    with open_store() as models:
+        version = models.tag(reference, given)
+    print_done(version, f"tagged {version.reference} {' '.join(labels(given))}", as_json)
+
+
+@app.command()
+def untag(
+    reference: VersionArgument,
+    tags: Annotated[list[str], typer.Argument(metavar="KEY", help="Tags.", show_default=False)],
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Take tags off a version.
+
+    \b
+    Example:
+      cbpe models untag shakespeare language
+    """
+    with open_store() as models:
+        version = models.untag(reference, tags)
+    print_done(version, f"took off {version.reference}: {' '.join(tags)}", as_json)
+
+
+@app.command()
+def notes(
+    reference: VersionArgument,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="The new notes. Without it, show them.")] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the notes.")] = False,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Replace the notes of a version, remove them, or show them.
+
+    \b
+    Example:
+      cbpe models notes shakespeare "trained on the first folio"
+      cbpe models notes shakespeare --remove
+    """
+    if remove and text:
+        raise typer.BadParameter("not together with TEXT", param_hint="--remove")
+    shows = text is None and not remove
+    with open_store(read_only=shows) as models:
+        version = models.version(reference) if shows else models.set_notes(reference, text or None)
+    if not shows or as_json:
+        print_done(version, f"{'noted on' if text else 'removed the notes of'} {version.reference}", as_json)
+    elif version.notes is not None:
+        print_lines(map(printable, version.notes.splitlines()))
+
+
+@app.command()
+def metrics(
+    reference: VersionArgument,
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=NUMBER", help="Measured values. Without any, show all.")
+    ] = None,
+    remove: Annotated[list[str] | None, typer.Option(metavar="KEY", help="Remove this metric; repeatable.")] = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Set metrics of a version, remove some, or show them; its other metrics stay.
+
+    \b
+    Example:
+      cbpe models metrics shakespeare bytes_per_token=3.9
+      cbpe models metrics shakespeare --remove bytes_per_token
+    """
+    given = metrics_of(values)
+    shows = not given and not remove
+    with open_store(read_only=shows) as models:
+        version = models.version(reference)
+        unknown = [key for key in remove or () if key not in version.metrics]
+        if unknown:
+            raise ValueError(f"{version.reference} has no metric {unknown[0]!r}")
+        if not shows:
+            version = models.set_metrics(version, {**given, **dict.fromkeys(remove or ())})
+    if shows and not as_json:
+        print_pairs(version.metrics.items())
+        return
+    done = [*labels(given), *(f"no {key}" for key in remove or ())]
+    print_done(version, f"metrics of {version.reference}: {' '.join(done)}", as_json)
+
+
+@app.command("set-parent")
+def set_parent(
+    reference: VersionArgument,
+    parent: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PARENT", help="The version that its training went on from.", autocompletion=complete_version
+        ),
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="It has no parent.")] = False,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Say which version the training of a version went on from.
+
+    \b
+    Example:
+      cbpe models set-parent shakespeare@2 shakespeare@1
+      cbpe models set-parent shakespeare@2 --remove
+    """
+    if remove == (parent is not None):
+        raise typer.BadParameter("give PARENT or --remove, and not both", param_hint="PARENT")
+    with open_store() as models:
+        version = models.set_parent(reference, parent)
+    said = "has no parent now" if version.parent is None else f"goes on from {version.parent}"
+    print_done(version, f"{version.reference} {said}", as_json)
