@@ -36,6 +36,7 @@ _HOMES = {
     "load": "cbpe.tokenizers.loading",
     "recover_merges": "cbpe.tokenizers.minbpe",
     "render_token": "cbpe.formats.minbpe",
+    "tokenize": "cbpe.shards.tokenize",
     "train": "cbpe.tokenizers.train",
 }
 # What pickles and tracebacks name: programs catch these by the exceptions of Python that they are as well.

@@ -9,6 +9,7 @@ from cbpe.analysis.vocabulary import VocabularyAnalysis as VocabularyAnalysis
 from cbpe.corpus.counting import count_words as count_words
 from cbpe.corpus.word_counts import WordCounts as WordCounts
 from cbpe.formats.minbpe import render_token as render_token
+from cbpe.shards.tokenize import tokenize as tokenize
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN as GPT2_SPLIT_PATTERN
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN as GPT4_SPLIT_PATTERN
 from cbpe.tokenizers.characters.sentencepiece import SentencePieceTokenizer as SentencePieceTokenizer
@@ -61,5 +62,6 @@ __all__ = [
     "load",
     "recover_merges",
     "render_token",
+    "tokenize",
     "train",
 ]

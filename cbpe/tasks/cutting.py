@@ -50,13 +50,16 @@ class Task:
         return sum(span.size for span in self.spans)
 
 
-def cut(sources: Iterable[SourceFile], *, field: str | None, task_bytes: int = TASK_BYTES) -> list[Task]:
-    """The tasks of a corpus, in its order, each of about task_bytes."""
+def cut(
+    sources: Iterable[SourceFile], *, field: str | None, task_bytes: int = TASK_BYTES, within_lines: bool = True
+) -> list[Task]:
+    """The tasks of a corpus, in its order, each of about task_bytes. within_lines: whether files of JSON Lines may be
+    cut, after which nobody knows the numbers of their lines."""
     tasks: list[Task] = []
     held: list[Span] = []
     held_bytes = 0
     for source in sources:
-        for span in spans_of(source, field, task_bytes):
+        for span in spans_of(source, field, task_bytes, within_lines):
             if held and held_bytes + span.size > task_bytes:
                 tasks.append(Task(len(tasks), tuple(held)))
                 held, held_bytes = [], 0
@@ -67,18 +70,18 @@ def cut(sources: Iterable[SourceFile], *, field: str | None, task_bytes: int = T
     return tasks
 
 
-def spans_of(source: SourceFile, field: str | None, task_bytes: int) -> Iterator[Span]:
+def spans_of(source: SourceFile, field: str | None, task_bytes: int, within_lines: bool) -> Iterator[Span]:
     """A file in parts of about task_bytes, or whole if it is not larger or cannot be cut."""
     file = TextFile(source.place, field=field, errors="strict")
-    if source.size <= task_bytes or file.compression or file.kind == "text":
-        yield Span(source, None, source.size)
-    elif file.kind == "parquet":
+    if source.size > task_bytes and file.kind == "parquet":
         yield from parquet_spans(source, file, task_bytes)
-    else:
+    elif source.size > task_bytes and file.kind == "jsonl" and not file.compression and within_lines:
         n = -(-source.size // task_bytes)
         edges = [source.size * i // n for i in range(n + 1)]
         for start, stop in pairwise(edges):
             yield Span(source, (start, stop), stop - start)
+    else:
+        yield Span(source, None, source.size)
 
 
 def parquet_spans(source: SourceFile, file: TextFile, task_bytes: int) -> Iterator[Span]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from typing_extensions import Buffer, Self
 
 __all__ = ["Output", "Outputs", "sha256_of"]
@@ -25,9 +26,9 @@ class Output:
         self._digest = sha256()
         self._file = open(path, "xb", buffering=0)  # noqa: SIM115  Outputs closes it
 
-    def write(self, data: Buffer) -> int:
+    def write(self, data: Buffer | npt.NDArray[Any]) -> int:
         """Write all of it. OSError names the file, as on a disk that is full."""
-        view = memoryview(data).cast("B")
+        view: memoryview = memoryview(data).cast("B")  # type: ignore[arg-type]
         self._digest.update(view)
         written = 0
         try:

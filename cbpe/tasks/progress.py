@@ -17,6 +17,7 @@ class Progress(NamedTuple):
     """How far a run is. Bytes are those of the sources as they are stored; what was done before is in all numbers but
     the rates'."""
 
+    stage: str
     documents: int
     tokens: int
     bytes: int
@@ -43,7 +44,8 @@ ProgressListener = Callable[[Progress], object]
 class Tally:
     """Adds up what several threads tell, and passes it on some ten times a second."""
 
-    def __init__(self, listener: ProgressListener | None, total_bytes: int, total_tasks: int) -> None:
+    def __init__(self, listener: ProgressListener | None, total_bytes: int, total_tasks: int, stage: str) -> None:
+        self.stage = stage
         self.listener = listener
         self.total_bytes, self.total_tasks = total_bytes, total_tasks
         self.documents = self.tokens = self.bytes = self.tasks = 0
@@ -52,12 +54,12 @@ class Tally:
         self._due = 0.0
         self._lock = threading.Lock()
 
-    def add_done(self, documents: int, tokens: int, task: Task) -> None:
+    def add_done(self, documents: int, tokens: int, n_bytes: int) -> None:
         """A task that was done before."""
         self.documents += documents
         self.tokens += tokens
-        self.bytes += task.size
-        self._before += task.size
+        self.bytes += n_bytes
+        self._before += n_bytes
         self.tasks += 1
 
     def add(self, documents: int, tokens: int, n_bytes: int) -> None:
@@ -84,5 +86,6 @@ class Tally:
         seconds = (time.monotonic() if moment is None else moment) - self._began
         new = self.bytes - self._before
         return Progress(
-            self.documents, self.tokens, self.bytes, self.total_bytes, self.tasks, self.total_tasks, seconds, new
-        )
+            self.stage, self.documents, self.tokens, self.bytes, self.total_bytes, self.tasks, self.total_tasks,
+            seconds, new,
+        )  # fmt: skip

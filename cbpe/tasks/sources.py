@@ -87,7 +87,9 @@ def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
         yield place
         return
     if not places:
-        raise ValueError(f"{place} means no file" + ("" if field is None else " of .jsonl or .parquet"))
+        if field is None:
+            raise ValueError(f"{place} means no file of plain text; for .jsonl and .parquet, set field to a name")
+        raise ValueError(f"{place} means no file of .jsonl or .parquet")
     yield from sorted(places, key=str)
 
 

@@ -35,6 +35,7 @@ PUBLIC_NAMES = [
     "list_encoding_names",
     "load",
     "recover_merges",
+    "tokenize",
     "train",
 ]
 

@@ -117,7 +117,7 @@ def test_parquet_is_cut_at_row_groups(tmp_path):
 def test_threads_do_every_task_once(corpus):
     tasks = cut(sources(corpus), field="text", task_bytes=50)
     done, heard = [], []
-    tally = Tally(heard.append, sum(task.size for task in tasks), len(tasks))
+    tally = Tally(heard.append, sum(task.size for task in tasks), len(tasks), "reading")
 
     def work(task, threads, tell):
         done.append(task.number)
@@ -144,7 +144,7 @@ def test_what_a_task_raises_ends_the_run(corpus):
             tell(0, 0, 0)
 
     with pytest.raises(ValueError, match="task 1"):
-        local(work, tasks, 2, Tally(None, 0, len(tasks)))
+        local(work, tasks, 2, Tally(None, 0, len(tasks), "reading"))
     assert len(begun) < len(tasks)
 
 

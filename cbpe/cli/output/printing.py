@@ -27,6 +27,7 @@ __all__ = [
     "print_counts",
     "print_error",
     "print_json",
+    "print_line_of_json",
     "print_lines",
     "print_pairs",
     "print_rows",
@@ -91,6 +92,11 @@ def write_bytes(data: bytes) -> None:
 def print_json(value: Any) -> None:
     """One value, as JSON in ASCII."""
     write_bytes(json.dumps(json_value(value), indent=2).encode() + b"\n")
+
+
+def print_line_of_json(value: Any) -> None:
+    """One value, as JSON in ASCII on a line of its own, for a program that reads line by line."""
+    write_bytes(json.dumps(json_value(value)).encode() + b"\n")
 
 
 def print_rows(rows: Iterable[Any]) -> None:

@@ -1,0 +1,245 @@
+"""tokenize: a corpus to token shards."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import cbpe
+from cbpe.cli.input.options import ErrorsOption, FieldOption, TokenizerOption
+from cbpe.cli.input.references import tokenizer_of
+from cbpe.cli.input.store_option import StoreOption
+from cbpe.cli.output.printing import print_line_of_json, print_pairs
+from cbpe.cli.registering import GroupedCommand, new_app
+
+if TYPE_CHECKING:
+    from cbpe.tasks.progress import Progress
+
+app = new_app(add_completion=False)
+
+SECONDS_BETWEEN_LINES = 1.0  # of JSON
+# Arguments of cbpe.tokenize, as its messages name them.
+ARGUMENTS = re.compile(
+    r"\b(?:append_eot|eot_token|shard_tokens|row_tokens|cut_documents|val_fraction|task_bytes)\b"
+    r"|(?<=set )(?:field|errors)\b"
+)
+DOCUMENTS, SHARDS, WORK = "Documents", "Shards", "The run"  # groups of options
+
+
+class ShardFormat(str, Enum):
+    megatron = "megatron"
+    bin = "bin"
+    llmc = "llmc"
+    datatrove = "datatrove"
+    dolma = "dolma"
+    parquet = "parquet"
+
+
+class TokenType(str, Enum):
+    uint16 = "uint16"
+    uint32 = "uint32"
+    int32 = "int32"
+
+
+SourcesArgument = Annotated[
+    list[str],
+    typer.Argument(metavar="SOURCE", help="Files, folders, patterns, or URLs of these.", show_default=False),
+]
+FolderOption = Annotated[
+    str, typer.Option("-o", "--output", metavar="FOLDER", help="Where the shards go.", show_default=False)
+]
+FormatOption = Annotated[
+    ShardFormat, typer.Option("--format", metavar="FORMAT", help="megatron, bin, llmc, datatrove, dolma or parquet.")
+]
+AppendOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--append-eot/--no-append-eot",
+        help="Give each document the end-of-text token. Left out: as is usual for the format.",
+        rich_help_panel=DOCUMENTS,
+        show_default=False,
+    ),
+]
+EotOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOKEN", help="The special token for that. Left out: <|endoftext|>.", rich_help_panel=DOCUMENTS
+    ),
+]
+EmptyOption = Annotated[
+    bool, typer.Option("--keep-empty", help="Keep documents without text.", rich_help_panel=DOCUMENTS)
+]
+ColumnOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Parquet: keep this column; repeatable.", rich_help_panel=DOCUMENTS),
+]
+ShuffleOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0, metavar="SEED", help="Shuffle documents within shards, and the shards.", rich_help_panel=DOCUMENTS
+    ),
+]
+ValOption = Annotated[
+    float, typer.Option(metavar="SHARE", help='Documents that go to a shard "val".', rich_help_panel=DOCUMENTS)
+]
+ShardOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="TOKENS",
+        help="The size of a shard. Left out: a shard for each task; bin: one in all; llmc: 100,000,000.",
+        rich_help_panel=SHARDS,
+    ),
+]
+RowOption = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="TOKENS", help="Pack documents to rows of this length.", rich_help_panel=SHARDS),
+]
+CutOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--cut-documents/--whole-documents",
+        help="Whether a shard or a row may end within a document. Left out: in rows and streams.",
+        rich_help_panel=SHARDS,
+        show_default=False,
+    ),
+]
+TypeOption = Annotated[
+    TokenType | None,
+    typer.Option("--dtype", help="The type of token ids. Left out: the smallest that will do.", rich_help_panel=SHARDS),
+]
+WorkersOption = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Threads; all cores by default.", rich_help_panel=WORK)
+]
+ExecutorOption = Annotated[str, typer.Option(metavar="NAME", help="Who does the tasks.", rich_help_panel=WORK)]
+TaskOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="I/N", help="Do the I-th of N shares of the tasks, as 17/100, and no more.", rich_help_panel=WORK
+    ),
+]
+TaskBytesOption = Annotated[int, typer.Option(min=1, metavar="BYTES", help="The size of a task.", rich_help_panel=WORK)]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on with a run that was interrupted.", rich_help_panel=WORK)
+]
+VerifyOption = Annotated[
+    bool, typer.Option("--verify", help="Read all back against the manifest.", rich_help_panel=WORK)
+]
+LinesOption = Annotated[bool, typer.Option("--json", help="Print JSON, a line for each second.", rich_help_panel=WORK)]
+
+
+@app.command(cls=GroupedCommand)
+def tokenize(
+    sources: SourcesArgument,
+    tokenizer: TokenizerOption,
+    output: FolderOption,
+    shard_format: FormatOption = ShardFormat.megatron,
+    field: FieldOption = None,
+    errors: ErrorsOption = "strict",
+    append_eot: AppendOption = None,
+    eot_token: EotOption = None,
+    keep_empty: EmptyOption = False,
+    column: ColumnOption = None,
+    shuffle: ShuffleOption = None,
+    val_fraction: ValOption = 0.0,
+    shard_tokens: ShardOption = None,
+    row_tokens: RowOption = None,
+    cut_documents: CutOption = None,
+    dtype: TypeOption = None,
+    workers: WorkersOption = None,
+    executor: ExecutorOption = "local",
+    task: TaskOption = None,
+    task_bytes: TaskBytesOption = 1 << 28,
+    resume: ResumeOption = False,
+    verify: VerifyOption = False,
+    as_json: LinesOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Turn a corpus into token shards for training.
+
+    Sources may be plain text, .jsonl or .parquet, compressed too. The run may be interrupted at any moment: with
+    --resume it goes on, and ends with the same files. FOLDER/manifest.json says what they hold.
+
+    \b
+    Example:
+      cbpe tokenize a.jsonl.gz b.jsonl.gz -t gpt2 -o shards --field text
+      cbpe tokenize book.txt -t book.model -o rows --row-tokens 17
+      cbpe tokenize book.txt -t gpt2 -o nano --format bin --verify
+    """
+    listener = print_progress() if as_json else sys.stderr.isatty()
+    share = None if task is None else share_of(task)
+    with naming_options():
+        manifest = cbpe.tokenize(
+            sources, tokenizer_of(tokenizer), output, shard_format.value, field=field, errors=errors,
+            append_eot=append_eot, eot_token=eot_token, keep_empty=keep_empty, columns=column or (),
+            dtype=None if dtype is None else dtype.value, shard_tokens=shard_tokens, row_tokens=row_tokens,
+            cut_documents=cut_documents, shuffle=shuffle, val_fraction=val_fraction, workers=workers, executor=executor,
+            task=share, task_bytes=task_bytes, resume=resume, verify=verify, progress=listener,
+        )  # fmt: skip
+    if as_json:
+        print_line_of_json({"event": "done", **summary(manifest)})
+    else:
+        print_pairs(pairs(manifest, output, task))
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Have the messages of cbpe.tokenize name the options of the command line, not the arguments of the function."""
+    try:
+        yield
+    except ValueError as error:
+        message = ARGUMENTS.sub(lambda found: "--" + found[0].replace("_", "-"), str(error))
+        raise ValueError(message.replace("resume it", "go on with --resume")) from error
+
+
+def share_of(task: str) -> tuple[int, int]:
+    """ "17/100" -> (17, 100)"""
+    number, _, n = task.partition("/")
+    if not number.isdecimal() or not n.isdecimal() or not 1 <= int(number) <= int(n):
+        raise typer.BadParameter(f"{task!r} is no I/N with I from 1 to N, as 17/100", param_hint="--task")
+    return int(number), int(n)
+
+
+def summary(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What a run made, for programs; the manifest says more."""
+    names = ("documents", "empty", "tokens", "bytes", "dropped_tokens")
+    found = {name: manifest[name] for name in names if name in manifest}
+    return {**found, "tasks": len(manifest["tasks"]), "shards": len(manifest.get("shards", []))}
+
+
+def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple[str, str]]:
+    """What a run made, for people."""
+    row = summary(manifest)
+    left_out = f", {row['empty']:,} empty ones left out" if row["empty"] else ""
+    dropped = row.get("dropped_tokens")
+    ids = manifest["options"]["dtype"]
+    lines = [
+        ("documents", f"{row['documents']:,}{left_out}"),
+        ("tokens", f"{row['tokens']:,} as {ids}" + (f", {dropped:,} of no whole row left out" if dropped else "")),
+        ("tasks", f"{row['tasks']:,} done"),
+    ]
+    if task is not None:
+        return [*lines, ("next", "when all shares are done, the same command with --resume and without --task")]
+    return [*lines, ("shards", f"{row['shards']:,} in {output}")]
+
+
+def print_progress() -> Any:
+    """What prints a line of JSON for each second of a run, and one where a stage ends."""
+    due = 0.0
+
+    def listen(progress: Progress) -> None:
+        nonlocal due
+        moment = time.monotonic()
+        if moment >= due or progress.tasks == progress.total_tasks:
+            due = moment + SECONDS_BETWEEN_LINES
+            left = progress.seconds_left
+            print_line_of_json({"event": "progress", **progress._asdict(), "seconds_left": left})
+
+    return listen

@@ -1,0 +1,171 @@
+"""The documents of a file in batches, as strings, with what else is known of each: what becomes tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cbpe.common.wording import shown
+from cbpe.corpus.files import TextFile, decoded, names_in, row_of, valid_utf8
+
+__all__ = ["BATCH_CHARACTERS", "DocumentBatch", "LongDocument", "documents"]
+
+BATCH_CHARACTERS = 1 << 22
+MOST_ROWS = 1 << 14  # of Parquet, in a batch
+
+
+@dataclass
+class DocumentBatch:
+    """Several whole documents. columns: of each name that was asked for, a list, or a column of Arrow's."""
+
+    texts: list[str] = field(default_factory=list)
+    locations: list[int] = field(default_factory=list)  # the row, counted from 0, or the line, counted from 1
+    columns: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class LongDocument:
+    """A document that comes in chunks, which have to be read to their end before the next one is taken."""
+
+    chunks: Iterator[str]
+
+
+def documents(
+    file: TextFile, columns: Sequence[str] = (), optional: bool = False
+) -> Iterator[DocumentBatch | LongDocument]:
+    """The documents of a file or span. columns: other columns or fields to keep; ValueError where a file has no such,
+    or they are left out there if they are optional. Raises what TextFile raises."""
+    if file.kind == "parquet":
+        yield from of_parquet(file, columns, optional)
+    elif file.kind == "jsonl":
+        yield from of_lines(file, columns, optional)
+    elif file.size is not None and file.size <= BATCH_CHARACTERS and not file.compression:
+        data = b"".join(file.chunks())
+        yield DocumentBatch([decoded(data, str(file.path), file.errors)], [0])
+    else:
+        yield LongDocument(map(bytes.decode, valid_utf8(together(file.chunks()), str(file.path), file.errors)))
+
+
+def together(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in chunks of about BATCH_CHARACTERS."""
+    held: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        held.append(chunk)
+        size += len(chunk)
+        if size >= BATCH_CHARACTERS:
+            yield b"".join(held)
+            held, size = [], 0
+    yield b"".join(held)
+
+
+# ---- Parquet
+
+
+def of_parquet(file: TextFile, columns: Sequence[str], optional: bool) -> Iterator[DocumentBatch]:
+    with file.parquet() as (opened, pa):
+        names = opened.schema_arrow.names
+        missing = [name for name in columns if name not in names]
+        if missing and not optional:
+            raise ValueError(f"{file.path} has no column {shown(missing[0])}; it has {names_in(names)}")
+        kept = [name for name in columns if name in names]
+        asked = list(dict.fromkeys([file.field, *kept]))
+        for row, batch in file.rows(opened, rows_at_once(opened.metadata, file.field), asked):
+            texts = strings(file, batch.column(asked.index(file.field)), row, pa)
+            others = {name: batch.column(asked.index(name)) for name in kept}
+            yield DocumentBatch(texts, list(range(row, row + len(texts))), others)
+
+
+def rows_at_once(metadata: Any, name: str) -> int:
+    """How many rows have about BATCH_CHARACTERS, by what the file says of the largest row group."""
+    most = 1.0
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        for k in range(group.num_columns):
+            column = group.column(k)
+            if column.path_in_schema == name and group.num_rows:
+                most = max(most, column.total_uncompressed_size / group.num_rows)
+    return max(1, min(MOST_ROWS, int(BATCH_CHARACTERS / most)))
+
+
+def strings(file: TextFile, column: Any, row: int, pa: Any) -> list[str]:
+    """The texts of a column. ValueError for a row that has none, or that is not UTF-8, which it names."""
+    if column.null_count:
+        first = next(i for i in range(len(column)) if not column[i].is_valid)
+        raise file.no_text(row + first)
+    if file.errors == "strict":
+        try:
+            texts: list[str] = column.to_pylist()
+            return texts
+        except UnicodeDecodeError:
+            pass  # the rows tell which one it is
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    raw = column.cast(pa.large_string()).view(pa.large_binary()).to_pylist()
+    return [decoded(data, file.name_of_row(i), file.errors) for i, data in enumerate(raw, row)]
+
+
+# ---- JSON Lines
+
+
+def of_lines(file: TextFile, columns: Sequence[str], optional: bool) -> Iterator[DocumentBatch]:
+    """As many documents as have about BATCH_CHARACTERS, and so on."""
+    quick = None if columns else quick_parser()
+    batch, size = new_batch(columns), 0
+    for number, (place, offset, line) in enumerate(file.lines(), 1):
+        row = parsed(file, line, place, offset, quick, bool(columns))
+        if row is None:
+            continue
+        text = row[file.field]
+        batch.texts.append(text)
+        batch.locations.append(number)
+        for name in columns:
+            if name not in row and not optional:
+                raise ValueError(f"{place}, has no field {shown(name)}; it has {names_in(row)}")
+            batch.columns[name].append(as_text(row.get(name)))
+        size += len(text)
+        if size >= BATCH_CHARACTERS:
+            yield batch
+            batch, size = new_batch(columns), 0
+    if batch.texts:
+        yield batch
+
+
+def new_batch(columns: Sequence[str]) -> DocumentBatch:
+    return DocumentBatch(columns={name: [] for name in columns})
+
+
+def quick_parser() -> Any:
+    """orjson's, which is several times as fast, if it is there."""
+    try:
+        from orjson import loads
+    except ImportError:
+        return None
+    return loads
+
+
+def parsed(file: TextFile, line: bytes, place: str, offset: int, quick: Any, exact: bool) -> dict[str, Any] | None:
+    """The object on a line; None for a line of white space. exact: whole numbers are needed as they are."""
+    if quick is not None and offset:
+        try:
+            row: dict[str, Any] = quick(line)
+            if type(row[file.field]) is str:
+                return row
+        except (ValueError, KeyError, TypeError):
+            pass  # what it refuses, and more, the other way tells
+    text = decoded(line, str(file.path), file.errors, offset)
+    if offset == 0:
+        text = text.removeprefix("\ufeff")
+    if not text.strip():
+        return None
+    if exact:
+        file.field_of(text, place)
+        return row_of(text, place, file.field, int)
+    return {file.field: file.field_of(text, place)}
+
+
+def as_text(value: Any) -> str | None:
+    """A value of a field as a column of texts has it: a text as it is, null as null, others as JSON."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

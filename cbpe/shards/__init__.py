@@ -1,0 +1,1 @@
+"""A corpus to token shards, the files that training loops read: options, encoding, order, manifest."""

@@ -1,0 +1,248 @@
+"""The first step: what a task reads becomes tokens, in a shard of its own, or in a part that shards are made of
+later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from cbpe.corpus.documents import DocumentBatch, LongDocument, documents
+from cbpe.shards.formats.writing import Shard, Writer
+from cbpe.shards.options import Options
+from cbpe.shards.parts import PARTS, PartWriter
+from cbpe.tasks.cutting import Span, Task
+from cbpe.tasks.outputs import Outputs
+from cbpe.tasks.run import Run
+from cbpe.text.streams import text_parts
+from cbpe.tokenizers.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from cbpe.shards.formats.writing import Lengths, Tokens
+
+    Tell = Callable[[int, int, int], None]
+
+__all__ = ["EncodeTask"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class EncodeTask:
+    """Encodes the documents of a task. It leaves a shard in the folder of the run, or a part in its state."""
+
+    run: Run
+    tokenizer: Tokenizer
+    name: str  # of the tokenizer
+    options: Options
+
+    def __call__(self, task: Task, threads: int, tell: Tell) -> dict[str, Any]:
+        done = self.run.done(task.number)
+        if done is not None:
+            return done
+        outputs = self.run.outputs("" if self.options.in_one_step else PARTS)
+        with outputs:
+            made = Encoded(self, outputs, task, threads)
+            for span in task.spans:
+                made.add(span, tell)
+            made.close()
+        record = {"source": [span.described() for span in task.spans], **made.counts(), "files": outputs.described()}
+        self.run.keep(task.number, record)
+        return record
+
+    def new_writer(self, outputs: Outputs, task: Task) -> Writer:
+        made = self.options.made_of
+        name = made.shard_name(task.number, alone=False) if self.options.in_one_step else f"{task.number}"
+        shard = Shard(name, self.options.dtype, self.name)
+        return made.writer(outputs, shard) if self.options.in_one_step else PartWriter(outputs, shard)
+
+
+class Encoded:
+    """The tokens of one task, on their way to its files."""
+
+    def __init__(self, work: EncodeTask, outputs: Outputs, task: Task, threads: int) -> None:
+        self.work = work
+        self.options = work.options
+        self.outputs = outputs
+        self.task = task
+        self.threads = threads
+        self.writer: Writer | None = None  # without documents there are no files
+        self.digest = sha256()
+        self.documents = self.tokens = self.empty = 0
+
+    def add(self, span: Span, tell: Tell) -> None:
+        """Encode the documents of a span, while what comes next is read."""
+        file = span.open(self.options.field, self.options.errors)
+        places = self.options.made_of.keeps == "places"
+        names = ("id",) if places else self.options.columns
+        told = 0
+        with read_ahead(documents(file, names, optional=places)) as batches:
+            for batch in batches:
+                before = self.documents, self.tokens
+                position = file.position
+                if isinstance(batch, LongDocument):
+                    self.add_long(batch, file.path)
+                else:
+                    self.add_batch(batch, file.path)
+                read = min(position, span.size) if span.part is None else told
+                tell(self.documents - before[0], self.tokens - before[1], max(0, read - told))
+                told = max(told, read)
+        span.source.refuse_changed()
+        tell(0, 0, span.size - told)
+
+    def add_batch(self, batch: DocumentBatch, path: object) -> None:
+        ids, offsets = self.work.tokenizer.encode_batch_flat(
+            batch.texts, num_threads=self.threads, allowed_special="none", disallowed_special=(),
+            add_special_tokens=False,
+        )  # fmt: skip
+        rows = self.rows_of(batch, path)
+        if not self.options.keep_empty:
+            some = np.diff(offsets) > 0
+            if not some.all():
+                self.empty += int(len(some) - some.sum())
+                offsets = np.concatenate([offsets[:1], offsets[1:][some]])
+                rows = None if rows is None else rows.take(np.flatnonzero(some))
+        if len(offsets) > 1:
+            tokens, lengths = with_ends(ids, offsets, self.options)
+            self.put(tokens)
+            self.end(lengths, rows)
+
+    def add_long(self, document: LongDocument, path: object) -> None:
+        """A document that is encoded as it comes, cut where no token depends on the cut."""
+        tokenizer, n = self.work.tokenizer, 0
+        eot, before = self.options.eot, self.options.made_of.eot == "before"
+        end = [] if eot is None else [np.array([eot], self.options.dtype)]
+        waiting = end if before else []
+        whole = tokenizer._takes_whole_texts()
+        for part in text_parts(tokenizer._splitter, document.chunks, whole=whole):
+            ids = tokenizer.encode_to_numpy(
+                part, allowed_special="none", disallowed_special=(), add_special_tokens=False, workers=self.threads
+            )
+            if len(ids):
+                for tokens in [*waiting, ids.astype(self.options.dtype)]:
+                    self.put(tokens)
+                    n += len(tokens)
+                waiting = []
+        if not n and not self.options.keep_empty:
+            self.empty += 1
+            return
+        for tokens in end if not before else waiting:
+            self.put(tokens)
+            n += len(tokens)
+        rows = self.rows_of(DocumentBatch([""], [0], {name: [None] for name in self.options.columns}), path)
+        self.end(np.array([n], np.int64), rows)
+
+    def rows_of(self, batch: DocumentBatch, path: object) -> Any:
+        """What is kept of the documents, as a RecordBatch; None if nothing is."""
+        keeps = self.options.made_of.keeps
+        if keeps is None or (keeps == "columns" and not self.options.columns):
+            return None
+        pa = arrow(self.options.format)
+        if keeps == "columns":
+            columns = {name: column_of(batch.columns[name], pa) for name in self.options.columns}
+        else:
+            n = len(batch.texts)
+            columns = {
+                "id": pa.array(map_texts(batch.columns.get("id"), n), pa.string()),
+                "source": pa.array([str(path)] * n, pa.string()),
+                "location": pa.array(batch.locations, pa.int64()),
+            }
+        return pa.RecordBatch.from_pydict(columns)
+
+    def put(self, tokens: Tokens) -> None:
+        if self.writer is None:
+            self.writer = self.work.new_writer(self.outputs, self.task)
+        self.digest.update(memoryview(tokens))  # type: ignore[arg-type]
+        self.tokens += len(tokens)
+        self.writer.write(tokens)
+
+    def end(self, lengths: Lengths, rows: Any) -> None:
+        if self.writer is None:
+            self.writer = self.work.new_writer(self.outputs, self.task)
+        self.documents += len(lengths)
+        self.writer.end(lengths, rows)
+
+    def close(self) -> None:
+        if self.writer is not None:
+            self.writer.close()
+
+    def counts(self) -> dict[str, Any]:
+        n_bytes = self.tokens * np.dtype(self.options.dtype).itemsize
+        counts = {"documents": self.documents, "empty": self.empty, "tokens": self.tokens, "bytes": n_bytes}
+        return {**counts, "sha256": self.digest.hexdigest()}
+
+
+def with_ends(
+    ids: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64], options: Options
+) -> tuple[Tokens, npt.NDArray[np.int64]]:
+    """The tokens of documents in their type, each with the end-of-text token where the format has it, and the
+    lengths."""
+    lengths = np.diff(offsets)
+    if options.eot is None:
+        return ids.astype(options.dtype), lengths
+    n = len(lengths)
+    before = options.made_of.eot == "before"
+    tokens = np.empty(len(ids) + n, options.dtype)
+    ends = (offsets[:-1] if before else offsets[1:]) + np.arange(n)
+    ordinary = np.ones(len(tokens), bool)
+    ordinary[ends] = False
+    tokens[ordinary] = ids
+    tokens[ends] = options.eot
+    return tokens, lengths + 1
+
+
+def arrow(format_name: str) -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError(f'format {format_name!r} takes pyarrow: pip install "cbpe[parquet]"') from error
+    return pyarrow
+
+
+def column_of(values: Any, pa: Any) -> Any:
+    """A column of Parquet as it is, dictionaries aside; texts of JSON Lines as a column of texts."""
+    if isinstance(values, list):
+        return pa.array(values, pa.string())
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def map_texts(values: Any, n: int) -> list[str | None]:
+    """Ids as texts; null where a source has none."""
+    if values is None:
+        return [None] * n
+    found = values if isinstance(values, list) else values.to_pylist()
+    return [value if value is None else str(value) for value in found]
+
+
+@contextmanager
+def read_ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
+    """The same items, of which another thread gets the next one ready. A LongDocument is read by who takes it, and the
+    next item only after that."""
+
+    def take() -> tuple[T] | None:
+        for item in items:
+            return (item,)
+        return None
+
+    def taken(threads: ThreadPoolExecutor) -> Generator[T, None, None]:
+        got = take()
+        while got is not None:
+            if isinstance(got[0], LongDocument):
+                yield got[0]
+                got = take()
+            else:
+                coming = threads.submit(take)
+                yield got[0]
+                got = coming.result()
+
+    with ThreadPoolExecutor(1) as threads:
+        batches = taken(threads)
+        with closing(batches):
+            yield batches

@@ -1,0 +1,49 @@
+"""dolma's memory maps: NAME.npy, tokens without a header, in spite of the ending, and NAME.csv.gz, for each document a
+line of start, end, id, source, location. Start and end count tokens; the id is the field or column "id" of the source,
+or the location where there is none; the location is the line (from 1) or row (from 0) in the source.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from typing import TYPE_CHECKING, Any
+
+from cbpe.shards.formats.writing import Format, Shard
+from cbpe.tasks.outputs import Outputs
+
+if TYPE_CHECKING:
+    from cbpe.shards.formats.writing import Lengths, Tokens
+
+__all__ = ["DOLMA"]
+
+LEVEL = 6  # of compression
+
+
+class DolmaWriter:
+    def __init__(self, outputs: Outputs, shard: Shard) -> None:
+        self.tokens = outputs.open(f"{shard.name}.npy")
+        self.places = outputs.open(f"{shard.name}.csv.gz")
+        # Without a time and a name, the same documents give the same bytes.
+        packed = gzip.GzipFile("", "wb", LEVEL, fileobj=self.places, mtime=0)
+        self.packed = io.TextIOWrapper(packed, encoding="utf-8", errors="surrogateescape", newline="")
+        self.rows = csv.writer(self.packed)
+        self.start = 0
+
+    def write(self, tokens: Tokens) -> None:
+        self.tokens.write(tokens)
+
+    def end(self, lengths: Lengths, rows: Any) -> None:
+        start = self.start
+        columns = (rows.column(name).to_pylist() for name in ("id", "source", "location"))
+        for length, document, source, location in zip(lengths.tolist(), *columns, strict=True):
+            self.rows.writerow((start, start + length, location if document is None else document, source, location))
+            start += length
+        self.start = start
+
+    def close(self) -> None:
+        self.packed.close()
+
+
+DOLMA = Format(DolmaWriter, small="uint16", large="uint32", small_below=2**16 + 1, eot="after", keeps="places")

@@ -1,0 +1,84 @@
+"""Megatron-LM's indexed dataset: NAME.bin with the tokens, and NAME.idx, all numbers little-endian:
+
+    bytes     what
+    9         the magic, "MMIDIDX" and two zeros
+    8         the version, 1
+    1         the type of the tokens: 4 int32, 8 uint16
+    8         s, the number of sequences
+    8         d, the number of documents and one
+    4 s       the length of each sequence in tokens (int32)
+    8 s       where each begins in NAME.bin, in bytes (int64)
+    8 d       with which sequence each document begins, and s (int64)
+
+Here every document is one sequence. Megatron takes uint16 for vocabularies of less than 65,500 tokens, else int32.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cbpe.shards.formats.writing import Format, Shard
+from cbpe.tasks.outputs import Outputs
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from cbpe.shards.formats.writing import Lengths, Tokens
+
+__all__ = ["MEGATRON"]
+
+MAGIC = b"MMIDIDX\x00\x00"
+VERSION = 1
+CODES = {"int32": 4, "uint16": 8}
+LONGEST = 2**31 - 1  # a sequence
+AT_ONCE = 1 << 18  # sequences
+
+
+class MegatronWriter:
+    """The lengths wait in a file of their own, as they stand before the rest of the index."""
+
+    def __init__(self, outputs: Outputs, shard: Shard) -> None:
+        self.code = CODES[shard.dtype]
+        self.token_bytes = np.dtype(shard.dtype).itemsize
+        self.tokens = outputs.open(f"{shard.name}.bin")
+        self.index = outputs.open(f"{shard.name}.idx")
+        self.lengths_path = outputs.scratch(f"{shard.name}.lengths")
+        self.lengths = open(self.lengths_path, "wb")  # noqa: SIM115  close() closes it
+        self.n = 0
+
+    def write(self, tokens: Tokens) -> None:
+        self.tokens.write(tokens)
+
+    def end(self, lengths: Lengths, rows: Any) -> None:
+        if len(lengths) and lengths.max() > LONGEST:
+            raise ValueError(
+                f"a document has {lengths.max():,} tokens, and a sequence of Megatron's at most {LONGEST:,}: cut it "
+                "into several documents"
+            )
+        self.lengths.write(lengths.astype("<i4").tobytes())
+        self.n += len(lengths)
+
+    def close(self) -> None:
+        self.lengths.close()
+        self.index.write(MAGIC + struct.pack("<QBQQ", VERSION, self.code, self.n, self.n + 1))
+        for lengths in self._again():
+            self.index.write(lengths)
+        start = 0
+        for lengths in self._again():
+            ends = start + np.cumsum(lengths, dtype=np.int64) * self.token_bytes
+            self.index.write((ends - lengths.astype(np.int64) * self.token_bytes).astype("<i8"))
+            start = int(ends[-1])
+        for first in range(0, self.n + 1, AT_ONCE):
+            self.index.write(np.arange(first, min(first + AT_ONCE, self.n + 1), dtype="<i8"))
+
+    def _again(self) -> Iterator[npt.NDArray[np.int32]]:
+        with open(self.lengths_path, "rb") as file:
+            while data := file.read(4 * AT_ONCE):
+                yield np.frombuffer(data, "<i4")
+
+
+MEGATRON = Format(MegatronWriter, small="uint16", large="int32", small_below=65_500, eot=None)

@@ -1,0 +1,233 @@
+"""tokenize: a corpus to token shards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cbpe._core.calls.parallel import checked_workers
+from cbpe.common.checks import checked_int
+from cbpe.common.public import public
+from cbpe.common.wording import shown
+from cbpe.shards.assembling import AssembleShard, shard_record
+from cbpe.shards.encoding import EncodeTask
+from cbpe.shards.options import Options, checked_options
+from cbpe.shards.order import order_of
+from cbpe.shards.parts import PARTS, PartStore
+from cbpe.shards.verifying import verify_shards
+from cbpe.tasks.bar import RunBar
+from cbpe.tasks.cutting import TASK_BYTES, Task, cut
+from cbpe.tasks.executors import executor_of
+from cbpe.tasks.progress import ProgressListener, Tally
+from cbpe.tasks.run import Run
+from cbpe.tasks.sources import Name, find_sources
+from cbpe.tokenizers.description import describe
+from cbpe.tokenizers.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+__all__ = ["tokenize"]
+
+VERSION = 1  # of the manifest
+
+
+@public
+def tokenize(
+    sources: Name | Iterable[Name],
+    tokenizer: Tokenizer,
+    output: str | os.PathLike[str],
+    format: str = "megatron",  # noqa: A002  the word of the command line
+    *,
+    field: str | None = None,
+    errors: str = "strict",
+    append_eot: bool | None = None,
+    eot_token: str | None = None,
+    keep_empty: bool = False,
+    columns: Iterable[str] = (),
+    dtype: str | None = None,
+    shard_tokens: int | None = None,
+    row_tokens: int | None = None,
+    cut_documents: bool | None = None,
+    shuffle: int | None = None,
+    val_fraction: float = 0.0,
+    workers: int | None = None,
+    executor: str = "local",
+    task: tuple[int, int] | None = None,
+    task_bytes: int = TASK_BYTES,
+    resume: bool = False,
+    verify: bool = False,
+    progress: bool | ProgressListener | None = None,
+) -> dict[str, Any]:
+    """Turn a corpus into token shards, files that training loops read, in the folder `output`. Returns what its
+    manifest.json says: the tasks, the shards with their SHA-256, and the totals.
+
+    sources: names of files, folders or patterns, or URLs that fsspec opens; files may be plain text, .jsonl or
+    .parquet, compressed as for cbpe.train, whose `field` and `errors` these are. Special tokens in texts are ordinary
+    text, and no template is put around them.
+
+    format: "megatron" (NAME.bin, NAME.idx), "bin" (nanoGPT's train.bin and val.bin), "llmc", "datatrove", "dolma" or
+    "parquet". append_eot: whether every document gets the end-of-text token, `eot_token` ("<|endoftext|>"); None: as is
+    usual for the format. keep_empty: whether documents without text stay. columns: others to keep beside input_ids, in
+    Parquet. dtype: of the token ids; None: the smallest that the format has for this vocabulary.
+
+    shard_tokens: the size of a shard; None: a shard for each task, one in all for "bin", 100,000,000 for "llmc".
+    row_tokens: pack documents to rows of this length. cut_documents: whether a shard or a row may end within a
+    document; None: in rows and streams. shuffle: a seed, by which documents are shuffled within shards, and shards
+    among themselves. val_fraction: the share of documents that goes to a shard "val".
+
+    The corpus is cut into tasks of about task_bytes, which `workers` threads do (None: one for each usable core).
+    resume: go on with a run in this folder that was interrupted; what is done is not done again, and the files are in
+    the end those of a run that was not. task: (i, n), to do only the tasks that are the i-th of every n, from 1, on one
+    of n machines; without it, another call (with resume) finishes. verify: read everything back against the manifest.
+    progress: True for a bar on stderr, or a function, which is called with a Progress some ten times a second.
+
+    Raises OSError for what cannot be read or written; ValueError, with the file and the row, for what is no text, for
+    options that do not go together, for a source that changed, and for a folder that belongs to something else;
+    ImportError where a file takes a library that is not there. Nothing is half written under a final name.
+
+    >>> cbpe.tokenize("data/*.parquet", tok, "shards", field="text", append_eot=True)["tokens"]
+    52418301
+    """
+    if not isinstance(tokenizer, Tokenizer):
+        raise TypeError(f"tokenizer must be a Tokenizer, as cbpe.load gives, not {type(tokenizer).__name__}")
+    options = checked_options(
+        tokenizer, format, field=field, errors=errors, append_eot=append_eot, eot_token=eot_token, dtype=dtype,
+        keep_empty=keep_empty, columns=columns, shard_tokens=shard_tokens, row_tokens=row_tokens,
+        cut_documents=cut_documents, shuffle=shuffle, val_fraction=val_fraction,
+    )  # fmt: skip
+    execute = executor_of(executor)
+    workers = checked_workers(workers)
+    share = checked_share(task)
+    task_bytes = checked_int("task_bytes", task_bytes, 1)
+    tasks = tasks_of(sources, options, task_bytes)
+    model = describe(tokenizer)
+    name = model.name or f"sha256:{model.digest[:16]}"
+    about = {"sha256": model.digest, "name": model.name, "n_vocab": tokenizer.n_vocab}
+    plan = {"tokenizer": about, "options": options.as_json()}
+    run = Run(Path(output), plan, tasks)
+    with listening(progress) as listener:
+        work = Shards(run, tokenizer, name, options, tasks, execute, workers, listener)
+        manifest = run.begin(resume=resume, shared=share is not None)
+        if manifest is None:
+            work.encode(share)
+            if share is not None:
+                return {"version": VERSION, **plan, **work.totals(done_only=True)}
+            manifest = work.finish(plan)
+    if verify:
+        verify_shards(run.folder, manifest)
+    return manifest
+
+
+class Shards:
+    """The two steps of a run."""
+
+    def __init__(
+        self,
+        run: Run,
+        tokenizer: Tokenizer,
+        name: str,
+        options: Options,
+        tasks: Sequence[Task],
+        execute: Callable[..., None],
+        workers: int,
+        listener: ProgressListener | None,
+    ) -> None:
+        self.run = run
+        self.options = options
+        self.tasks = tasks
+        self.execute = execute
+        self.workers = workers
+        self.listener = listener
+        self.name = name
+        self.encoding = EncodeTask(run, tokenizer, name, options)
+
+    def encode(self, share: tuple[int, int] | None) -> None:
+        """The first step: every task that is not done, or those of this share."""
+        mine = self.tasks if share is None else self.tasks[share[0] - 1 :: share[1]]
+        tally = Tally(self.listener, sum(task.size for task in mine), len(mine), "tokenizing")
+        waiting = []
+        for task in mine:
+            record = self.run.done(task.number)
+            if record is None:
+                waiting.append(task)
+            else:
+                tally.add_done(record["documents"], record["tokens"], task.size)
+        self.execute(self.encoding, waiting, self.workers, tally)
+
+    def finish(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """The second step, if shards are not the tasks', and the manifest."""
+        totals = self.totals()
+        records = totals["tasks"]
+        if not totals["documents"]:
+            raise ValueError("the sources hold no documents that are not empty: there is nothing to make shards of")
+        if self.options.in_one_step:
+            shards = [
+                {"split": "train", "documents": record["documents"], "tokens": record["tokens"], "padding": 0,
+                 "files": record["files"]}
+                for record in records
+                if record["documents"]
+            ]  # fmt: skip
+        else:
+            shards = self.assemble(records)
+        for record in records:
+            del record["files"]
+        in_shards = sum(shard["tokens"] - shard["padding"] for shard in shards)
+        dropped = totals["tokens"] - in_shards
+        return self.run.finish({"version": VERSION, **plan, **totals, "dropped_tokens": dropped, "shards": shards})
+
+    def assemble(self, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Make shards of the parts."""
+        store = PartStore(self.run.state / PARTS, self.options.dtype, records)
+        order = order_of(store, self.options)
+        if self.options.made_of.first_is_val and order.n_shards < 2:
+            raise ValueError(
+                f"all {store.tokens:,} tokens are in shard 0, which is for validation, and none is left for training: "
+                f"make shard_tokens, {self.options.shard_tokens:,}, smaller, in a new folder"
+            )
+        numbers = range(order.n_shards + bool(self.options.val_fraction))
+        tally = Tally(self.listener, store.tokens * store.token_bytes, len(numbers), "writing shards")
+        work = AssembleShard(self.run, self.name, self.options, order, tuple(records))
+        waiting = [number for number in numbers if self.run.done(shard_record(number)) is None]
+        self.execute(work, [Task(number, ()) for number in waiting], self.workers, tally)
+        found = [self.run.done(shard_record(number)) for number in numbers]
+        return [shard for shard in found if shard is not None]
+
+    def totals(self, done_only: bool = False) -> dict[str, Any]:
+        """What the tasks found, and the sums of it."""
+        found = [(task.number, self.run.done(task.number)) for task in self.tasks]
+        records = [{"task": number, **record} for number, record in found if record is not None]
+        if len(records) < len(found) and not done_only:
+            raise RuntimeError(f"{len(found) - len(records):,} tasks are not done")
+        sums = {name: sum(record[name] for record in records) for name in ("documents", "empty", "tokens", "bytes")}
+        return {**sums, "tasks": records}
+
+
+def tasks_of(sources: Name | Iterable[Name], options: Options, task_bytes: int) -> list[Task]:
+    """The corpus in tasks. Where documents are known by their lines, JSON Lines stay whole, so that lines are
+    counted."""
+    found = find_sources(sources, field=options.field, errors=options.errors)
+    by_lines = options.made_of.keeps == "places"
+    return cut(found, field=options.field, task_bytes=task_bytes, within_lines=not by_lines)
+
+
+def checked_share(task: Any) -> tuple[int, int] | None:
+    """(i, n) for the i-th of n shares of the tasks."""
+    if task is None:
+        return None
+    if not isinstance(task, tuple) or len(task) != 2:
+        raise TypeError(f"task must be a pair of numbers, (i, n) for the i-th of n, not {shown(task)}")
+    n = checked_int("the number of shares of tasks", task[1], 1)
+    return checked_int("task", task[0], 1, " (tasks are counted from 1)", n), n
+
+
+def listening(progress: bool | ProgressListener | None) -> AbstractContextManager[ProgressListener | None]:
+    """Who hears of the progress, as a context."""
+    if progress is True:
+        return RunBar()
+    if progress is None or progress is False or callable(progress):
+        return nullcontext(progress or None)
+    raise TypeError(f"progress must be True, False or a function, not {type(progress).__name__}: {shown(progress)}")

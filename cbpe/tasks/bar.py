@@ -1,0 +1,47 @@
+"""A bar on stderr for a run: documents, tokens, bytes a second, and the time that is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cbpe.tasks.progress import Progress, ProgressListener
+
+__all__ = ["RunBar"]
+
+
+class RunBar:
+    """A context whose value draws what it is called with; a bar for each stage."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bars
+
+        columns = (TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[said]}"))
+        self.bars = Bars(*columns, console=Console(stderr=True), redirect_stdout=False)
+        self.stages: dict[str, Any] = {}
+
+    def __enter__(self) -> ProgressListener:
+        self.bars.start()
+        return self.show
+
+    def __exit__(self, *exception: object) -> None:
+        self.bars.stop()
+
+    def show(self, progress: Progress) -> None:
+        if progress.stage not in self.stages:
+            self.stages[progress.stage] = self.bars.add_task(progress.stage, said="")
+        total = progress.total_bytes
+        task = self.stages[progress.stage]
+        self.bars.update(task, completed=min(progress.bytes, total), total=total, said=in_words(progress))
+
+
+def in_words(progress: Progress) -> str:
+    """What stands beside the bar: "52,398 documents, 84.1 M tokens, 61.3 MB/s, 0:12 left"."""
+    left = progress.seconds_left
+    minutes, seconds = divmod(round(left or 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+    documents = f"{progress.documents:,} documents, " if progress.documents else ""
+    rate = f"{progress.bytes_per_second / 1e6:,.1f} MB/s"
+    return f"{documents}{progress.tokens / 1e6:,.1f} M tokens, {rate}" + ("" if left is None else f", {clock} left")

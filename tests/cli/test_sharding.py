@@ -1,0 +1,76 @@
+"""cbpe tokenize: what it prints and refuses; shards themselves are tested in tests/shards."""
+
+import json
+
+import numpy as np
+import pytest
+from command_line import error_of, run
+
+import cbpe
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": f"document {i}" * (i % 5 > 0)}) + "\n" for i in range(50)))
+    return path
+
+
+def tokenize(corpus, out, *options, **how):
+    return run("tokenize", corpus, "-t", "gpt2", "-o", out, "--field", "text", *options, **how)
+
+
+def test_a_corpus_becomes_shards_and_a_summary(corpus, tmp_path):
+    lines = tokenize(corpus, tmp_path / "out", "--format", "bin", "--verify").stdout.splitlines()
+    tok = cbpe.get_encoding("gpt2")
+    ids = [i for k in range(50) if k % 5 for i in [*tok.encode(f"document {k}" * (k % 5 > 0)), tok.eot_token]]
+    assert np.fromfile(tmp_path / "out" / "train.bin", np.uint16).tolist() == ids
+    assert lines[0].split(maxsplit=1) == ["documents", "40, 10 empty ones left out"]
+    assert lines[1].split(maxsplit=1) == ["tokens", f"{len(ids):,} as uint16"]
+    assert lines[3].split(maxsplit=1) == ["shards", f"1 in {tmp_path / 'out'}"]
+
+
+def test_programs_get_lines_of_json(corpus, tmp_path):
+    lines = tokenize(corpus, tmp_path / "out", "--json", "--row-tokens", 16).stdout.splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert {row["event"] for row in rows[:-1]} == {"progress"}
+    assert {"stage", "documents", "tokens", "bytes", "total_bytes", "seconds_left"} <= rows[0].keys()
+    assert rows[-1]["event"] == "done"
+    assert rows[-1]["documents"] == 40
+    assert 0 <= rows[-1]["dropped_tokens"] < 16
+
+
+def test_shares_are_done_and_then_the_rest(corpus, tmp_path):
+    options = ("--task-bytes", 300, "--append-eot", "--shuffle", 3)
+    for share in ("1/2", "2/2"):
+        assert "--resume and without --task" in tokenize(corpus, tmp_path / "out", *options, "--task", share).stdout
+    assert not (tmp_path / "out" / "manifest.json").exists()
+    tokenize(corpus, tmp_path / "out", *options, "--resume", "--verify")
+    assert (tmp_path / "out" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("share", ["3", "0/2", "3/2", "a/b", "1/2/3"])
+def test_a_share_that_is_none_is_refused(corpus, tmp_path, share):
+    message = error_of("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "out", "--task", share, exit_code=2)
+    assert "is no I/N with I from 1 to N, as 17/100" in message
+
+
+def test_errors_are_one_line(corpus, tmp_path):
+    tokenize(corpus, tmp_path / "out")
+    message = error_of("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "out", "--field", "text")
+    assert "holds this run already: go on with --resume, or name another folder" in message
+    message = error_of("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "x")
+    assert 'set --field to its name, such as "text"' in message
+    options = ("--field", "text", "--shard-tokens", 5, "--row-tokens", 6)
+    message = error_of("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "x", *options)
+    assert "--shard-tokens is 5, which is less than a row of 6 tokens" in message
+    assert "no.jsonl" in error_of(
+        "tokenize", tmp_path / "no.jsonl", "-t", "gpt2", "-o", tmp_path / "x", "--field", "text"
+    )
+
+
+def test_help_shows_options_in_groups():
+    text = run("tokenize", "-h").stdout
+    places = [text.index(f"\n{group}:") for group in ("Arguments", "Options", "Documents", "Shards", "The run")]
+    assert places == sorted(places)
+    assert text.index("--shard-tokens") > places[3]

@@ -1,0 +1,173 @@
+"""Runs that are interrupted anywhere and gone on with: the files are those of a run that was not."""
+
+import errno
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from shard_runs import N, bytes_of, tokenize
+
+import cbpe
+from cbpe.tasks.outputs import Output
+
+
+@pytest.fixture(scope="module")
+def tok():
+    tok = cbpe.BasicTokenizer()
+    tok.register_special_tokens({"<|endoftext|>": 256})
+    return tok
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for k in range(3):
+        rows = [json.dumps({"text": f"document {20 * k + i} " * (i % 5 + 1)}) for i in range(20)]
+        (folder / f"{k}.jsonl").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+WAYS = {
+    "megatron": {},
+    "bin": {"val_fraction": 0.2, "shuffle": 3},
+    "llmc": {"shard_tokens": 300},
+    "datatrove": {"shard_tokens": 300, "shuffle": 1},
+}
+
+
+@pytest.mark.parametrize("format_name", WAYS)
+def test_a_run_that_fails_at_any_write_goes_on_to_the_same_files(corpus, tok, tmp_path, monkeypatch, format_name):
+    options = WAYS[format_name]
+    tokenize(corpus, tok, tmp_path / "whole", format_name, **options)
+    real, left = Output.write, [0]
+
+    def write(self, data):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device", str(self.path))
+        return real(self, data)
+
+    monkeypatch.setattr(Output, "write", write)
+    allowed = random.Random(format_name)
+    failures = 0
+    for _ in range(200):
+        left[0] = allowed.randrange(1, 12)
+        try:
+            tokenize(corpus, tok, tmp_path / "out", format_name, resume=True, workers=1, **options)
+            break
+        except OSError:
+            failures += 1
+            left[0] = 10**6
+            for path in (tmp_path / "out").iterdir():
+                if path.name != ".run":  # under a final name, a file is whole
+                    assert path.read_bytes() == (tmp_path / "whole" / path.name).read_bytes()
+    assert failures > 3
+    assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "whole")
+
+
+PROGRAM = """
+import sys, cbpe
+tok = cbpe.BasicTokenizer()
+tok.register_special_tokens({"<|endoftext|>": 256})
+print("begun", flush=True)
+cbpe.tokenize(sys.argv[1], tok, sys.argv[2], "bin", field="text", task_bytes=3000, shuffle=1, resume=True)
+"""
+
+
+def test_a_run_that_is_killed_at_random_moments_goes_on_to_the_same_files(tok, tmp_path):
+    rows = "".join(json.dumps({"text": f"document {i} " * 5}) + "\n" for i in range(6000))
+    (tmp_path / "in.jsonl").write_text(rows)
+    options = {"field": "text", "task_bytes": 3000, "shuffle": 1}
+    cbpe.tokenize(tmp_path / "in.jsonl", tok, tmp_path / "whole", "bin", **options)
+    chance = random.Random(5)
+    killed = 0
+    for _ in range(4):
+        program = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(tmp_path / "in.jsonl"), str(tmp_path / "out")], stdout=subprocess.PIPE
+        )
+        program.stdout.readline()
+        time.sleep(chance.uniform(0.02, 0.4))
+        program.send_signal(signal.SIGKILL)
+        killed += program.wait() == -signal.SIGKILL
+        program.stdout.close()
+        assert not (tmp_path / "out" / "train.bin").exists() or killed < 4
+    cbpe.tokenize(tmp_path / "in.jsonl", tok, tmp_path / "out", "bin", resume=True, verify=True, **options)
+    assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "whole")
+
+
+def test_what_is_done_is_not_done_again(corpus, tok, tmp_path, monkeypatch):
+    tokenize(corpus, tok, tmp_path / "out", task=(1, 2))
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("part-*")}
+    assert before
+    heard = []
+    manifest = tokenize(corpus, tok, tmp_path / "out", resume=True, progress=heard.append)
+    after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("part-*")}
+    assert before.items() < after.items()
+    assert heard[-1].documents == manifest["documents"] == N
+    assert heard[-1].new_bytes < heard[-1].bytes
+    monkeypatch.setattr("cbpe.shards.encoding.EncodeTask.__call__", None)
+    assert tokenize(corpus, tok, tmp_path / "out", resume=True) == manifest
+
+
+@pytest.mark.parametrize("format_name", ["megatron", "bin"])
+def test_shares_of_the_tasks_are_done_anywhere_in_any_order(corpus, tok, tmp_path, format_name):
+    whole = tokenize(corpus, tok, tmp_path / "whole", format_name)
+    for i in (3, 1, 2, 1):
+        part = tokenize(corpus, tok, tmp_path / "out", format_name, task=(i, 3), verify=False)
+    assert part["documents"] == whole["documents"]
+    assert not (tmp_path / "out" / "manifest.json").exists()
+    assert tokenize(corpus, tok, tmp_path / "out", format_name, resume=True) == whole
+    assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "whole")
+
+
+def test_a_source_that_changed_is_refused_by_its_name(corpus, tok, tmp_path):
+    tokenize(corpus, tok, tmp_path / "out", task=(1, 2), verify=False)
+    with open(corpus / "1.jsonl", "a") as file:
+        file.write('{"text": "more"}\n')
+    with pytest.raises(ValueError, match=r"1.jsonl has changed since the run in .*out began"):
+        tokenize(corpus, tok, tmp_path / "out", resume=True)
+
+
+def test_a_source_that_changes_while_it_is_read_is_refused(corpus, tok, tmp_path):
+    def change(progress):
+        if progress.documents >= 25:
+            os.utime(corpus / "2.jsonl", ns=(1, 1))
+
+    with pytest.raises(ValueError, match=r"2.jsonl has changed since the run began"):
+        tokenize(corpus, tok, tmp_path / "out", workers=1, progress=change)
+
+
+def test_the_folder_of_another_run_is_refused(corpus, tok, tmp_path):
+    tokenize(corpus, tok, tmp_path / "out")
+    with pytest.raises(ValueError, match="out holds this run already: resume it"):
+        tokenize(corpus, tok, tmp_path / "out")
+    with pytest.raises(ValueError, match=r"belongs to another run: its options \(format\) are 'megatron', and here"):
+        tokenize(corpus, tok, tmp_path / "out", "datatrove", resume=True)
+    with pytest.raises(ValueError, match=r"belongs to another run: its tokenizer \(sha256\)"):
+        tokenize(corpus, cbpe.get_encoding("gpt2"), tmp_path / "out", resume=True)
+
+
+# ---- Reading back
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (lambda path: path.write_bytes(b"x" + path.read_bytes()[1:]), "part-00001.bin is damaged: its SHA-256"),
+        (lambda path: path.write_bytes(path.read_bytes()[1:]), "part-00001.bin has .* bytes, and .* by the manifest"),
+        (lambda path: path.unlink(), "part-00001.bin is missing"),
+        (lambda path: path.with_name("x").write_bytes(b""), "x is not in the manifest"),
+    ],
+    ids=["changed", "cut", "missing", "foreign"],
+)
+def test_damage_is_found_and_named(corpus, tok, tmp_path, harm, message):
+    tokenize(corpus, tok, tmp_path / "out")
+    harm(tmp_path / "out" / "part-00001.bin")
+    with pytest.raises(ValueError, match=message):
+        tokenize(corpus, tok, tmp_path / "out", resume=True)

@@ -1,0 +1,335 @@
+"""A corpus to shards: the order and the packing of documents, and what is refused."""
+
+import json
+from itertools import chain
+
+import numpy as np
+import pytest
+import shard_readers
+from shard_runs import N, bytes_of, tokenize
+
+import cbpe
+from cbpe.shards.formats import writing
+from cbpe.shards.formats.megatron import MegatronWriter
+from cbpe.tasks.outputs import Outputs
+
+
+@pytest.fixture(scope="module")
+def tok():
+    tok = cbpe.BasicTokenizer()
+    tok.register_special_tokens({"<|endoftext|>": 256})
+    return tok
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Three files of documents; number i is i % 7 + 1 bytes of value 32 + i."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for k in range(3):
+        rows = [json.dumps({"text": chr(32 + i) * (i % 7 + 1)}) for i in range(20 * k, 20 * k + 20)]
+        (folder / f"{k}.jsonl").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+DOCUMENTS = [[32 + i] * (i % 7 + 1) for i in range(N)]
+STREAM = list(chain(*DOCUMENTS))
+
+
+def shards_of(out, manifest, suffix=".idx", split="train"):
+    files = [file["name"] for shard in manifest["shards"] if shard["split"] == split for file in shard["files"]]
+    return [shard_readers.megatron(out / name) for name in files if name.endswith(suffix)]
+
+
+# ---- Order
+
+
+def test_the_order_is_that_of_the_sources(corpus, tok, tmp_path):
+    manifest = tokenize(corpus, tok, tmp_path)
+    assert list(chain(*shards_of(tmp_path, manifest))) == DOCUMENTS
+    assert (manifest["documents"], manifest["tokens"], manifest["dropped_tokens"]) == (N, len(STREAM), 0)
+    assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
+    assert len(manifest["tasks"]) > 3
+    assert sum(task["bytes"] for task in manifest["tasks"]) == 2 * len(STREAM)
+
+
+@pytest.mark.parametrize("options", [{}, {"shard_tokens": 40}, {"format_name": "bin"}, {"shuffle": 5}])
+def test_workers_and_cuts_change_nothing(corpus, tok, tmp_path, options):
+    tokenize(corpus, tok, tmp_path / "one", workers=1, **options)
+    tokenize(corpus, tok, tmp_path / "four", workers=4, **options)
+    assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "four")
+    if options and "shuffle" not in options:  # there, each task is a shard
+        tokenize(corpus, tok, tmp_path / "whole", task_bytes=10**6, **options)
+        assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "whole")
+
+
+def test_shards_hold_whole_documents_up_to_their_size(corpus, tok, tmp_path):
+    manifest = tokenize(corpus, tok, tmp_path, shard_tokens=20)
+    shards = shards_of(tmp_path, manifest)
+    assert list(chain(*shards)) == DOCUMENTS
+    sizes = [sum(map(len, shard)) for shard in shards]
+    following = [len(shard[0]) for shard in shards[1:]]
+    assert all(size <= 20 < size + more for size, more in zip(sizes, following, strict=False))
+
+
+def test_documents_are_cut_at_the_ends_of_shards_if_they_may_be(corpus, tok, tmp_path):
+    manifest = tokenize(corpus, tok, tmp_path, shard_tokens=19, cut_documents=True)
+    shards = [list(chain(*shard)) for shard in shards_of(tmp_path, manifest)]
+    assert shards == [STREAM[at : at + 19] for at in range(0, len(STREAM), 19)]
+
+
+@pytest.mark.parametrize("options", [{}, {"shard_tokens": 40}])
+def test_a_shuffle_moves_documents_within_shards_and_shards(corpus, tok, tmp_path, options):
+    plain = shards_of(tmp_path / "plain", tokenize(corpus, tok, tmp_path / "plain", **options))
+    mixed = shards_of(tmp_path / "mixed", tokenize(corpus, tok, tmp_path / "mixed", shuffle=7, **options))
+    assert mixed != plain
+    assert [sorted(shard) for shard in mixed] != [sorted(shard) for shard in plain]
+    assert sorted(sorted(shard) for shard in mixed) == sorted(sorted(shard) for shard in plain)
+    again = shards_of(tmp_path / "again", tokenize(corpus, tok, tmp_path / "again", shuffle=7, **options))
+    other = shards_of(tmp_path / "other", tokenize(corpus, tok, tmp_path / "other", shuffle=8, **options))
+    assert again == mixed != other
+
+
+def test_a_shuffled_stream_has_every_document_once(corpus, tok, tmp_path):
+    manifest = tokenize(corpus, tok, tmp_path, "llmc", shuffle=7, shard_tokens=50)
+    paths = [tmp_path / file["name"] for shard in manifest["shards"] for file in shard["files"]]
+    stream = list(chain(*map(shard_readers.llm_c, paths)))
+    found, rest = [], stream
+    while rest:
+        end = rest.index(256, 1) if 256 in rest[1:] else len(rest)
+        found.append(rest[1:end])
+        rest = rest[end:]
+    assert sorted(found) == sorted(DOCUMENTS)
+    assert found != DOCUMENTS
+
+
+@pytest.mark.parametrize("format_name", ["megatron", "bin"])
+def test_a_fraction_of_the_documents_is_for_validation(corpus, tok, tmp_path, format_name):
+    manifest = tokenize(corpus, tok, tmp_path, format_name, val_fraction=0.25, eot_token="<|endoftext|>")
+    if format_name == "bin":
+        assert [file["name"] for shard in manifest["shards"] for file in shard["files"]] == ["train.bin", "val.bin"]
+        train, val = (np.fromfile(tmp_path / f"{name}.bin", np.uint16).tolist() for name in ("train", "val"))
+    else:
+        train = list(chain(*chain(*shards_of(tmp_path, manifest))))
+        val = list(chain(*chain(*shards_of(tmp_path, manifest, split="val"))))
+    everyone = {tuple(document) for document in DOCUMENTS}
+    parts = [
+        {tuple(map(int, one.split())) for one in " ".join(map(str, side)).split("256")[:-1]} for side in (train, val)
+    ]
+    assert parts[0] | parts[1] == everyone
+    assert not parts[0] & parts[1]
+    assert 5 <= len(parts[1]) <= 25
+
+
+# ---- Rows
+
+
+def test_rows_are_cut_from_the_stream_and_the_rest_is_left_out(corpus, tok, tmp_path):
+    manifest = tokenize(corpus, tok, tmp_path, row_tokens=16, shard_tokens=50)
+    shards = shards_of(tmp_path, manifest)
+    rows = [STREAM[at : at + 16] for at in range(0, len(STREAM) - 15, 16)]
+    assert list(chain(*shards)) == rows
+    assert [len(shard) for shard in shards[:-1]] == [3] * (len(shards) - 1)
+    assert manifest["dropped_tokens"] == len(STREAM) % 16
+
+
+def test_documents_stay_whole_in_rows_with_padding(corpus, tok, tmp_path):
+    manifest = tokenize(
+        corpus, tok, tmp_path, row_tokens=5, cut_documents=False, append_eot=True, eot_token="<|endoftext|>"
+    )
+    rows = list(chain(*shards_of(tmp_path, manifest)))
+    assert {len(row) for row in rows} == {5}
+    expected, row = [], []
+    for document in DOCUMENTS:
+        whole = [*document, 256]
+        for piece in (whole[at : at + 5] for at in range(0, len(whole), 5)):
+            if len(row) + len(piece) > 5:
+                expected.append(row + [256] * (5 - len(row)))
+                row = []
+            row = row + piece
+    expected.append(row + [256] * (5 - len(row)))
+    assert rows == expected
+    assert manifest["dropped_tokens"] == 0
+    assert sum(shard["padding"] for shard in manifest["shards"]) == 5 * len(rows) - len(STREAM) - N
+
+
+def test_rows_for_validation_are_whole_too(corpus, tok, tmp_path):
+    manifest = tokenize(corpus, tok, tmp_path, row_tokens=16, val_fraction=0.3)
+    rows = [row for split in ("train", "val") for shard in shards_of(tmp_path, manifest, split=split) for row in shard]
+    assert {len(row) for row in rows} == {16}
+    assert manifest["dropped_tokens"] == len(STREAM) - 16 * len(rows) < 32
+
+
+def test_rows_in_a_stream_are_a_multiple(corpus, tok, tmp_path):
+    tokenize(corpus, tok, tmp_path, "bin", row_tokens=16, append_eot=False)
+    assert np.fromfile(tmp_path / "train.bin", np.uint16).tolist() == STREAM[: len(STREAM) // 16 * 16]
+
+
+# ---- Documents
+
+
+def test_empty_documents_are_dropped_or_kept(tok, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": ""}\n{"text": "a"}\n{"text": ""}\n')
+    dropped = cbpe.tokenize(tmp_path / "in.jsonl", tok, tmp_path / "dropped", field="text")
+    assert shards_of(tmp_path / "dropped", dropped) == [[[97]]]
+    assert (dropped["documents"], dropped["empty"]) == (1, 2)
+    kept = cbpe.tokenize(tmp_path / "in.jsonl", tok, tmp_path / "kept", field="text", keep_empty=True, append_eot=True)
+    assert shards_of(tmp_path / "kept", kept) == [[[256], [97, 256], [256]]]
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_long_document_is_read_in_chunks(tok, tmp_path, monkeypatch, before):
+    monkeypatch.setattr("cbpe.corpus.documents.BATCH_CHARACTERS", 1000)
+    monkeypatch.setattr("cbpe.corpus.files.CHUNK_BYTES", 300)
+    text = "naïve 😉 text\n" * 500
+    (tmp_path / "long.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "short.txt").write_text("short")
+    (tmp_path / "empty.txt").write_text("")
+    sources = [tmp_path / f"{name}.txt" for name in ("long", "empty", "short")]
+    gpt2 = cbpe.get_encoding("gpt2")
+    ids = [gpt2.encode_ordinary(text), gpt2.encode_ordinary("short")]
+    if before:
+        manifest = cbpe.tokenize(sources, gpt2, tmp_path / "out", "llmc", shard_tokens=100)
+        paths = [tmp_path / "out" / file["name"] for shard in manifest["shards"] for file in shard["files"]]
+        assert list(chain(*map(shard_readers.llm_c, paths))) == [50256, *ids[0], 50256, *ids[1]]
+    else:
+        manifest = cbpe.tokenize(sources, gpt2, tmp_path / "out", append_eot=True)
+        assert list(chain(*shards_of(tmp_path / "out", manifest))) == [[*one, 50256] for one in ids]
+    assert manifest["empty"] == 1
+
+
+def test_sources_may_lie_elsewhere(corpus, tok, tmp_path):
+    fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
+    memory = fsspec.filesystem("memory")
+    memory.pipe({f"/in/{path.name}": path.read_bytes() for path in corpus.iterdir()})
+    try:
+        manifest = tokenize("memory://in", tok, tmp_path)
+    finally:
+        memory.store.clear()
+    assert list(chain(*shards_of(tmp_path, manifest))) == DOCUMENTS
+
+
+def test_the_numbers_of_a_run_are_told(corpus, tok, tmp_path):
+    heard = []
+    tokenize(corpus, tok, tmp_path, "bin", progress=heard.append)
+    stages = [progress.stage for progress in heard]
+    assert stages == sorted(stages, key=["tokenizing", "writing shards"].index)
+    last = [progress for progress in heard if progress.stage == "tokenizing"][-1]
+    assert (last.documents, last.tokens) == (N, len(STREAM) + N)
+    assert last.bytes == last.total_bytes == sum(path.stat().st_size for path in corpus.iterdir())
+
+
+# ---- What is refused
+
+
+WRONG = {
+    "format is 'numpy'; it must be one of 'megatron'": {"format_name": "numpy"},
+    "errors is 'ignore'": {"errors": "ignore"},
+    r"dtype is 'int64'; format 'megatron' has 'uint16' and 'int32'": {"dtype": "int64"},
+    r"has no special token '</s>' to end documents with; it has '<\|endoftext\|>': name one": {"eot_token": "</s>"},
+    "append_eot is False, and documents of format 'llmc' begin": {"format_name": "llmc", "append_eot": False},
+    "leave one of them out": {"append_eot": False, "eot_token": "x"},
+    "shard_tokens is 0; it must be at least 1": {"shard_tokens": 0},
+    "shard_tokens is 2,147,483,648; a shard of format 'llmc'": {"format_name": "llmc", "shard_tokens": 2**31},
+    "less than a row of 9 tokens": {"shard_tokens": 8, "row_tokens": 9},
+    "no multiple of row_tokens": {"format_name": "llmc", "shard_tokens": 10, "row_tokens": 3},
+    "says of each document where it is": {"format_name": "dolma", "row_tokens": 3},
+    "are streams, cut anywhere": {"format_name": "bin", "cut_documents": False},
+    "columns are kept by format 'parquet' alone": {"columns": ["id"]},
+    "columns belong to documents": {"format_name": "parquet", "columns": ["id"], "row_tokens": 3},
+    "each is kept once": {"format_name": "parquet", "columns": ["id", "id"]},
+    "has no field 'id'; it has 'text'": {"format_name": "parquet", "columns": ["id"]},
+    "val_fraction is 1.0; it must be": {"val_fraction": 1.0},
+    "the first shard is for validation": {"format_name": "llmc", "val_fraction": 0.1},
+    "executor is 'slurm'": {"executor": "slurm"},
+    "task is 3; it must be at most 2": {"task": (3, 2)},
+    "none is left for training": {"format_name": "llmc"},
+    r"document 6 of the sources .* has 7 tokens, and a shard has at most 6": {"shard_tokens": 6},
+    "no file of plain text; for .jsonl and .parquet, set field": {"field": None},
+    "has no field 'body'; it has 'text'": {"field": "body"},
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_what_cannot_be_done_is_refused(corpus, tok, tmp_path, message):
+    with pytest.raises(ValueError, match=message):
+        tokenize(corpus, tok, tmp_path / "out", **WRONG[message])
+
+
+def test_what_is_of_the_wrong_type_is_refused(corpus, tok, tmp_path):
+    for options, message in [
+        ({"shuffle": "7"}, "shuffle must be an int"),
+        ({"val_fraction": "all"}, "val_fraction must be a float"),
+        ({"task": 3}, "task must be a pair"),
+        ({"progress": 3}, "progress must be True, False or a function"),
+        ({"columns": [3], "format_name": "parquet"}, "columns are names"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            tokenize(corpus, tok, tmp_path / "out", **options)
+    with pytest.raises(TypeError, match=r"tokenizer must be a Tokenizer, as cbpe.load gives, not str"):
+        tokenize(corpus, "gpt2", tmp_path / "out")
+
+
+def test_ids_have_to_fit(corpus, tmp_path):
+    """Megatron takes uint16 for vocabularies of less than 65,500 tokens."""
+    for top, dtype in [(65_498, "uint16"), (65_499, "int32")]:
+        tok = cbpe.BasicTokenizer()
+        tok.register_special_tokens({"<|endoftext|>": top})
+        assert tokenize(corpus, tok, tmp_path / dtype)["options"]["dtype"] == dtype
+    with pytest.raises(ValueError, match=r"go up to 65,499: format 'megatron' takes it for .* less than 65,500"):
+        tokenize(corpus, tok, tmp_path / "forced", dtype="uint16")
+
+
+def test_a_document_that_megatron_cannot_hold_is_refused(tmp_path):
+    with Outputs(tmp_path / "out", tmp_path / "aside") as outputs:
+        writer = MegatronWriter(outputs, writing.Shard("x", "uint16", "t"))
+        with pytest.raises(
+            ValueError, match=r"2,147,483,648 tokens, and a sequence of Megatron's at most 2,147,483,647"
+        ):
+            writer.end(np.array([2**31]), None)
+        writer.end(np.array([2**31 - 1, 2**31 - 1]), None)  # pointers are of 64 bits
+        writer.close()
+    data = (tmp_path / "out" / "x.idx").read_bytes()
+    assert np.frombuffer(data, "<i8", 2, 34 + 8).tolist() == [0, 2 * (2**31 - 1)]
+
+
+BAD = {
+    "null.jsonl": (
+        b'{"text": "a"}\n{"text": null}\n',
+        r"null.jsonl, line 2, has no text in the field 'text', but null",
+    ),
+    "utf8.jsonl": (b'{"text": "a"}\n{"text": "\xff"}\n', r"utf8.jsonl is not UTF-8 \(byte 0xff at offset 24\)"),
+    "json.jsonl": (b'{"text": "a"}\n{"text"\n', r"json.jsonl, line 2, is not JSON"),
+    "cut.parquet": (b"PAR1 and no more", r"cut.parquet is no whole and intact Parquet file"),
+    "cut.jsonl.zst": (b"(\xb5/\xfd\x04", r"cut.jsonl.zst is no whole and intact .zst file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_source_is_named_and_leaves_nothing_under_a_final_name(tok, tmp_path, name):
+    pytest.importorskip("pyarrow", reason="needs pyarrow")
+    data, message = BAD[name]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ValueError, match=message):
+        cbpe.tokenize(tmp_path / name, tok, tmp_path / "out", field="text")
+    assert not list(tmp_path.glob("out/*.*in*"))
+    assert not list(tmp_path.glob("out/.run/aside/*"))
+
+
+def test_bad_rows_of_parquet_are_named_or_replaced(tok, tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    bad = pa.array([b"a", b"b\xff"]).view(pa.string())
+    pq.write_table(pa.table({"text": bad}), tmp_path / "bad.parquet")
+    with pytest.raises(ValueError, match=r"bad.parquet, row 1 of the column 'text' is not UTF-8"):
+        cbpe.tokenize(tmp_path / "bad.parquet", tok, tmp_path / "strict", field="text")
+    manifest = cbpe.tokenize(tmp_path / "bad.parquet", tok, tmp_path / "out", field="text", errors="replace")
+    assert shards_of(tmp_path / "out", manifest) == [[[97], [98, *"\ufffd".encode()]]]
+    pq.write_table(pa.table({"text": ["a", None]}), tmp_path / "null.parquet")
+    with pytest.raises(ValueError, match=r"null.parquet, row 1 of the column 'text' .* holds no text, but null"):
+        cbpe.tokenize(tmp_path / "null.parquet", tok, tmp_path / "null", field="text")
+
+
+def test_a_corpus_without_documents_is_refused(tok, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": ""}\n')
+    with pytest.raises(ValueError, match="no documents that are not empty"):
+        cbpe.tokenize(tmp_path / "in.jsonl", tok, tmp_path / "out", field="text")
