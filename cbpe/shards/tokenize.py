@@ -70,7 +70,7 @@ def tokenize(
     text, and no template is put around them.
 
     format: "megatron" (NAME.bin, NAME.idx), "bin" (nanoGPT's train.bin and val.bin), "llmc", "datatrove", "dolma" or
-    "parquet". append_eot: whether every document gets the end-of-text token, `eot_token` ("<|endoftext|>"); None: as is
+    "parquet". append_eot: whether every document gets the end-of-text token, `eot_token` (`<|endoftext|>`); None: as is
     usual for the format. keep_empty: whether documents without text stay. columns: others to keep beside input_ids, in
     Parquet. dtype: of the token ids; None: the smallest that the format has for this vocabulary.
 
