@@ -128,6 +128,22 @@ def test_merges_are_the_references_where_thousands_of_pairs_are_equally_frequent
     assert [*tok.training.counts] == counts
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_merges_are_the_references_where_pairs_are_as_frequent_and_as_long_and_begin_alike(seed):
+    """Longer alike than a key of the candidates holds: their whole spellings are compared."""
+    generator = random.Random(seed)
+    letters = [chr(0x4E00 + i) for i in range(60)]
+    beginnings = ["".join(generator.choices(letters[:3], k=generator.randint(9, 13))) for _ in range(2)]
+    words = [
+        generator.choice(beginnings) + "".join(generator.choices(letters, k=generator.randint(1, 3))) for _ in range(40)
+    ]
+    expected, counts, _ = reference.train_over_characters([" " + word for word in words], 80, may_be_token=may_be_token())
+    assert max(map(len, expected)) > 12
+    tok = trained(" ".join(words), 80)
+    assert merged(tok) == expected
+    assert [*tok.training.counts] == counts
+
+
 def test_merges_are_the_references_when_some_words_are_thousands_of_times_rarer():
     """So rare that their pairs are found when the text is read again."""
     counts = {" ab": 100_000, " bc": 3000, " cd": 50, " de": 2, " fg": 1, " abfg": 1}

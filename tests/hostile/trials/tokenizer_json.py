@@ -11,6 +11,7 @@ import cbpe
 from cbpe.formats.gpt2 import spell
 from cbpe.text import patterns
 
+SINGLE_BYTES = {bytes([byte]) for byte in range(256)}
 BYTES = set(spell(bytes(range(256))))
 NO_REGEX = {**BYTE_LEVEL, "use_regex": False}
 SPLITS = [patterns.LLAMA3_SPLIT_PATTERN, r"\p{L}+| ?\d", r"\s+|\S+", "a+|b"]
@@ -82,7 +83,13 @@ def check(case):
     for text in case["texts"]:
         for around in (True, False):
             expected = there.encode(text, add_special_tokens=around).ids
-            assert tok.encode(text, add_special_tokens=around) == expected
+            try:
+                found = tok.encode(text, add_special_tokens=around)
+            except KeyError:
+                # `tokenizers` leaves out what has no token.
+                assert not SINGLE_BYTES.issubset(tok.vocab.values())
+                continue
+            assert found == expected
         if not any(decodes_in_another_form(there, token_id) for token_id in expected):
             assert tok.decode(expected) == there.decode(expected, skip_special_tokens=False)
 
