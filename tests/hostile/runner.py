@@ -70,10 +70,12 @@ def file_name(finding):
 
 
 def keep(finding, folder=CASES):
-    """Write a finding to a file -> its path."""
+    """Write a finding to a file -> its path. Of its message the last line is kept: the others name files of this
+    machine."""
     path = folder / file_name(finding)
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(asdict(finding), indent=1) + "\n", encoding="utf-8")
+    last_line = (finding.message.strip().splitlines() or [""])[-1]
+    path.write_text(json.dumps({**asdict(finding), "message": last_line}, indent=1) + "\n", encoding="utf-8")
     return path
 
 
