@@ -109,6 +109,7 @@ def learn_merges(
         if n_merges > known.n_merges and not counted.distinct_pieces:
             reason = "the split pattern matches nothing in the text" if counted.text_bytes else "there is no text"
             raise ValueError(f"nothing to learn merges from: {reason}")
+        warn_of_gaps(counted, trainer.tokens_at_start, stacklevel=4)
         read = time.perf_counter()
         if checkpoint:
             checkpoint.refuse_foreign(trainer, known.n_merges, rules.min_count)
@@ -169,7 +170,7 @@ def record_of(
 def closing_line(record: TrainingRecord) -> str:
     """What verbose=True prints at the end."""
     tokens = record.tokens[-1] if record.tokens else record.tokens_at_start
-    return f"{record.text_bytes:,} bytes are {tokens:,} tokens: {record.compression():.2f} bytes per token"
+    return f"{record.covered_bytes:,} bytes are {tokens:,} tokens: {record.compression():.2f} bytes per token"
 
 
 def warn_if_stopped(record: TrainingRecord, n_merges: int, stacklevel: int) -> None:
@@ -178,6 +179,19 @@ def warn_if_stopped(record: TrainingRecord, n_merges: int, stacklevel: int) -> N
         learned = len(record.counts)
         reached = f"{learned} of {n_merges} merges, at a vocabulary of {record.start_tokens + learned} tokens"
         warnings.warn(f"training stopped after {reached}: {record.stopped}", stacklevel=stacklevel)
+
+
+def warn_of_gaps(counted: Counted, n_covered: int, stacklevel: int) -> None:
+    """A UserWarning where the split pattern leaves text out, of which n_covered bytes are in pieces; not where rare
+    pieces were dropped as well, which are no part of these either. stacklevel: as for warnings.warn, from here."""
+    left_out = counted.text_bytes - n_covered
+    if left_out and not counted.dropped_words:
+        share = f"{left_out / counted.text_bytes:.1%}" if left_out * 1000 >= counted.text_bytes else "less than 0.1%"
+        warnings.warn(
+            f"the split pattern leaves {share} of the text out: nothing is learned of what it does not match, and encoding "
+            "drops it",
+            stacklevel=stacklevel,
+        )
 
 
 def checked_rules(

@@ -51,11 +51,18 @@ class TrainingRecord:
         """From the first text to the last merge."""
         return self.reading_seconds + self.merging_seconds
 
+    @property
+    def covered_bytes(self) -> int:
+        """How many bytes of the text are in the pieces that training counted. (Over characters, all: there is no pattern
+        that leaves something out.)"""
+        return self.text_bytes if self.characters is not None else self.tokens_at_start
+
     def __repr__(self) -> str:
         return f"<TrainingRecord: {len(self.counts)} merges, {self.text_bytes} bytes of text, {self.seconds:.2f} s>"
 
     def compression(self, vocab_size: int | None = None) -> float:
-        """Bytes of text per token with the first vocab_size tokens (None: all of them); nan for an empty text.
+        """Bytes of text per token with the first vocab_size tokens (None: all of them); nan for an empty text. What the
+        split pattern leaves out, or max_words has dropped, is not counted: it is no token either.
 
         ValueError unless start_tokens <= vocab_size <= start_tokens + the number of merges (256 over bytes).
         """
@@ -66,11 +73,12 @@ class TrainingRecord:
         if n_merges > len(self.tokens):
             raise ValueError(f"vocab_size is {vocab_size}, but the training reached only {start + len(self.tokens)}")
         tokens = self.tokens[n_merges - 1] if n_merges else self.tokens_at_start
-        return self.text_bytes / tokens if tokens else float("nan")
+        return self.covered_bytes / tokens if tokens else float("nan")
 
     def compression_curve(self) -> list[float]:
         """Item i is the compression with a vocabulary of start_tokens + i tokens: len(counts) + 1 items."""
-        return [self.text_bytes / tokens if tokens else float("nan") for tokens in (self.tokens_at_start, *self.tokens)]
+        n_bytes = self.covered_bytes
+        return [n_bytes / tokens if tokens else float("nan") for tokens in (self.tokens_at_start, *self.tokens)]
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw bytes of text per token against the size of the vocabulary, to a file: .svg, .png, .pdf, ... by its

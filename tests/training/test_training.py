@@ -170,6 +170,24 @@ def test_compression_is_bytes_per_token():
         record.compression(259)
 
 
+def test_a_pattern_that_leaves_text_out_is_told_with_the_share_and_that_text_is_no_compression():
+    text = "abc 123 456 7\n" * 100  # 7 digits of 14 characters
+    with pytest.warns(UserWarning, match=r"the split pattern leaves 50\.0% of the text out"):
+        tok = cbpe.train(text, 258, pattern=r"\d+")
+    record = tok.training
+    assert (record.text_bytes, record.covered_bytes) == (1400, 700)
+    tokens = len(tok.encode(text))
+    assert record.compression() == 700 / tokens
+    assert record.compression_curve()[0] == 1.0
+
+
+def test_a_gap_of_next_to_nothing_is_told_and_none_is_not(recwarn):
+    cbpe.train("ab " * 5000, 257, pattern=r"\w+|\s+")
+    assert not recwarn
+    with pytest.warns(UserWarning, match=r"leaves less than 0\.1% of the text out"):
+        cbpe.train("ab " * 5000 + "-", 257, pattern=r"\w+|\s+")
+
+
 def test_verbose_prints_a_line_for_each_merge(capsys):
     learn("abab cd", 2, verbose=True)
     assert capsys.readouterr().out.splitlines() == [
