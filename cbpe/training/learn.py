@@ -188,8 +188,8 @@ def warn_of_gaps(counted: Counted, n_covered: int, stacklevel: int) -> None:
     if left_out and not counted.dropped_words:
         share = f"{left_out / counted.text_bytes:.1%}" if left_out * 1000 >= counted.text_bytes else "less than 0.1%"
         warnings.warn(
-            f"the split pattern leaves {share} of the text out: nothing is learned of what it does not match, and encoding "
-            "drops it",
+            f"the split pattern leaves {share} of the text out: nothing is learned of what it does not match, and "
+            "encoding drops it",
             stacklevel=stacklevel,
         )
 

@@ -53,8 +53,8 @@ class TrainingRecord:
 
     @property
     def covered_bytes(self) -> int:
-        """How many bytes of the text are in the pieces that training counted. (Over characters, all: there is no pattern
-        that leaves something out.)"""
+        """How many bytes of the text are in the pieces that training counted; over characters, where no pattern leaves
+        something out, all."""
         return self.text_bytes if self.characters is not None else self.tokens_at_start
 
     def __repr__(self) -> str:

@@ -137,7 +137,8 @@ def test_merges_are_the_references_where_pairs_are_as_frequent_and_as_long_and_b
     words = [
         generator.choice(beginnings) + "".join(generator.choices(letters, k=generator.randint(1, 3))) for _ in range(40)
     ]
-    expected, counts, _ = reference.train_over_characters([" " + word for word in words], 80, may_be_token=may_be_token())
+    marked = [" " + word for word in words]
+    expected, counts, _ = reference.train_over_characters(marked, 80, may_be_token=may_be_token())
     assert max(map(len, expected)) > 12
     tok = trained(" ".join(words), 80)
     assert merged(tok) == expected
