@@ -16,7 +16,7 @@ _HOMES = {
     "GPT2Tokenizer": "cbpe.tokenizers.minbpe",
     "GPT4Tokenizer": "cbpe.tokenizers.minbpe",
     "HuggingFaceTokenizer": "cbpe.tokenizers.hugging_face",
-    "Inspection": "cbpe.tokenizers.loading",
+    "Inspection": "cbpe.formats.inspecting",
     "RegexTokenizer": "cbpe.tokenizers.minbpe",
     "SentencePieceTokenizer": "cbpe.tokenizers.characters.sentencepiece",
     "TextStatistics": "cbpe.analysis.texts",

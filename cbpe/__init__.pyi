@@ -8,6 +8,7 @@ from cbpe.analysis.texts import TextStatistics as TextStatistics
 from cbpe.analysis.vocabulary import VocabularyAnalysis as VocabularyAnalysis
 from cbpe.corpus.counting import count_words as count_words
 from cbpe.corpus.word_counts import WordCounts as WordCounts
+from cbpe.formats.inspecting import Inspection as Inspection
 from cbpe.formats.minbpe import render_token as render_token
 from cbpe.shards.tokenize import tokenize as tokenize
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN as GPT2_SPLIT_PATTERN
@@ -15,7 +16,6 @@ from cbpe.text.patterns import GPT4_SPLIT_PATTERN as GPT4_SPLIT_PATTERN
 from cbpe.tokenizers.characters.sentencepiece import SentencePieceTokenizer as SentencePieceTokenizer
 from cbpe.tokenizers.characters.words import WordTokenizer as WordTokenizer
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer as HuggingFaceTokenizer
-from cbpe.tokenizers.loading import Inspection as Inspection
 from cbpe.tokenizers.loading import from_bpeasy as from_bpeasy
 from cbpe.tokenizers.loading import from_rustbpe as from_rustbpe
 from cbpe.tokenizers.loading import inspect as inspect

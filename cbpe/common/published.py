@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["INDEX", "is_published", "load_published", "load_stored"]
 
 PUBLISHED = "cbpe.published"  # the group of entry points; each is a function of a reference, allow_http and keys
 STORED = "cbpe.stored"  # the same for the user's own store: functions of a reference
-URL = re.compile("https?://", re.IGNORECASE)
+SCHEMES = ("http://", "https://")
 INDEX = "index.json"  # of a published copy
 
 
 def is_published(reference: str) -> bool:
     """Whether a reference is a URL, or a name in a folder that has an index and no file of that name."""
-    if URL.match(reference):
+    if reference[:8].lower().startswith(SCHEMES):
         return True
     folder, _, name = reference.rpartition("/")
     return bool(folder and name) and not os.path.exists(reference) and os.path.isfile(os.path.join(folder, INDEX))

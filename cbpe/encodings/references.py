@@ -4,7 +4,6 @@ version in the model store."""
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from cbpe.common.published import is_published
 from cbpe.common.wording import meant
@@ -50,7 +49,7 @@ def plugin_names() -> list[str]:
 
 def looks_like_a_path(reference: str) -> bool:
     """ "book.model", "./book" and "~/models/x" do, "book", "book@3" and "sha256:ab" do not."""
-    return has_separator(reference) or Path(reference).suffix != ""
+    return has_separator(reference) or os.path.splitext(reference)[1] not in ("", ".")
 
 
 def has_separator(reference: str) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe.formats.parts import Parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["take_over"]
 

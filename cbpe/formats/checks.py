@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.wording import listed
 from cbpe.formats.parts import Parts
 from cbpe.text.added_tokens import FLAGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["refuse_long_pattern", "refuse_processing", "refuse_shared_bytes", "refuse_unmerged", "shown"]
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from cbpe.common.atomic_files import write_files
 from cbpe.common.published import INDEX
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
@@ -17,22 +15,23 @@ __all__ = ["find_in_folder", "format_of_name", "recognise", "save"]
 def recognise(file: File) -> Format:
     """The format of a file, which is told by what it holds. ValueError where it is none that is known."""
     for known in FORMATS:
-        if known.module.recognises(file):
+        if known.recognises(file):
             return known
     if file.looks_like_json:
         raise ValueError(f"this is JSON, but of no known format; these are {known_formats()}")
     raise ValueError(f"this is no file of a known format, which are {known_formats()}")
 
 
-def find_in_folder(folder: Path) -> Path:
+def find_in_folder(folder: str) -> str:
     """The file in a folder that a tokenizer is loaded from: one that holds all of it, if there is one. ValueError if
     there is none."""
     groups = [names for known in sorted(FORMATS, key=lambda one: not one.is_complete) for names in known.in_folders]
     for names in groups:
-        if all((folder / name).is_file() for name in names):
-            return folder / names[0]
+        if all(os.path.isfile(os.path.join(folder, name)) for name in names):
+            return os.path.join(folder, names[0])
     expected = ", nor ".join(" with ".join(names) for names in dict.fromkeys(groups))
-    published = f", or a name in the published copy, as {folder}/NAME" if (folder / INDEX).is_file() else ""
+    is_copy = os.path.isfile(os.path.join(folder, INDEX))
+    published = f", or a name in the published copy, as {folder}/NAME" if is_copy else ""
     raise ValueError(f"{folder}: this folder has neither {expected}: give the path of a file{published}")
 
 
@@ -54,6 +53,8 @@ def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     """Write the files that hold a tokenizer of these parts, in the format that the name says. ValueError, and nothing
     is written, for a name that says none, and for what the format cannot hold; OSError where a file cannot be
     written."""
+    from cbpe.common.atomic_files import write_files  # loading takes none of it
+
     path = os.fspath(path)
     known = format_of_name(path, "characters" in parts.processing)
     if known is None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from pathlib import Path
 
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
 from cbpe._core.text.shown import shown
@@ -21,12 +20,11 @@ from cbpe.text.patterns import GPT2_SPLIT_PATTERN, R50K_SPLIT_PATTERN
 
 # OpenAI's names for the two, and Hugging Face's.
 FILE_NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
-NAMES = tuple(name for pair in FILE_NAMES for name in pair)
 PATTERNS = (R50K_SPLIT_PATTERN, GPT2_SPLIT_PATTERN)  # two ways to write the same
 
 HEADER = "#version: 0.2"
 # The first merge can only be of two single bytes, each spelled by a character up to U+0143.
-MERGES_START = re.compile(rb"#version|([!-~]|[\xc2-\xc5][\x80-\xbf]) ([!-~]|[\xc2-\xc5][\x80-\xbf])\r?(\n|$)")
+MERGES_START = rb"#version|([!-~]|[\xc2-\xc5][\x80-\xbf]) ([!-~]|[\xc2-\xc5][\x80-\xbf])\r?(\n|$)"
 
 VISIBLE_BYTES = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAC + 1), *range(0xAE, 0xFF + 1)]
 HIDDEN_BYTES = [byte for byte in range(256) if byte not in VISIBLE_BYTES]
@@ -62,7 +60,7 @@ def recognises(file: File) -> bool:
     """Whether a file is one of the two: an object of tokens and ids, or merges."""
     if file.looks_like_json:
         return isinstance(file.json, dict) and all(type(value) is int for value in file.json.values())
-    return MERGES_START.match(file.start) is not None
+    return re.match(MERGES_START, file.start) is not None
 
 
 def load(file: File) -> Parts:
@@ -73,12 +71,14 @@ def load(file: File) -> Parts:
     return loads(pair[own], pair[other])
 
 
-def find_partner(path: Path, own: int, other: int) -> Path:
+def find_partner(path: str, own: int, other: int) -> str:
     """The other one of GPT-2's two files."""
-    names = [pair[other] for pair in FILE_NAMES if pair[own] == path.name] or [pair[other] for pair in FILE_NAMES]
+    folder, name = os.path.split(path)
+    names = [pair[other] for pair in FILE_NAMES if pair[own] == name] or [pair[other] for pair in FILE_NAMES]
     for name in names:
-        if path.with_name(name).is_file():
-            return path.with_name(name)
+        partner = os.path.join(folder, name)
+        if os.path.isfile(partner):
+            return partner
     raise ValueError(f"this is one of GPT-2's two files, and {' or '.join(names)} is not beside it")
 
 

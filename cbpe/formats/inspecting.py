@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from cbpe.common.public import public
 from cbpe.formats.files import recognise
 from cbpe.formats.gguf import loading as gguf
 from cbpe.formats.gguf.metadata import read_metadata
 from cbpe.formats.ranks import tiktoken
 from cbpe.formats.reading import File
 
-__all__ = ["found_in", "title_of"]
+__all__ = ["Inspection", "found_in", "title_of"]
 
 MOST_KINDS = 20  # of one part, in a row
 PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 INNER = ("normalizers", "pretokenizers", "processors", "decoders")  # what a Sequence of each calls its steps
+
+
+@public
+@dataclass(frozen=True)
+class Inspection:
+    """What a file holds. `refused` says why no tokenizer is made of it; then what only a tokenizer has is None."""
+
+    path: str
+    size: int  # bytes
+    format: str | None  # None for a file of no known format
+    found: Mapping[str, str | int]  # the parts of the file by name, as it says: kinds, and numbers of things
+    refused: str | None = None
+    kind: str | None = None  # the class that cbpe.load gives
+    tokens: int | None = None  # without special tokens
+    merges: int | None = None
+    semantics: str | None = None  # "pairs" or "ranks"
+    pattern: str | None = None
+    splits_natively: bool | None = None
+    special_tokens: Mapping[str, int] | None = None
+    processing: Mapping[str, Any] | None = None  # what is done before splitting and after merging
 
 
 def title_of(file: File) -> str | None:

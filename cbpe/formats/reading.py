@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 from functools import cached_property
-from pathlib import Path
-from typing import Any, NoReturn
 
 from cbpe._core.text.json_members import count_members, scan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
 
 __all__ = ["MAX_FILE_BYTES", "File", "parse_json", "read_start", "read_text", "read_whole"]
 
@@ -23,7 +26,8 @@ class File:
     """A file whose format is to be told. It is read when first asked for, and once. OSError where it cannot be read."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = os.fspath(path)
+        self._made: dict[Callable[[bytes], Any], Any] = {}
 
     @cached_property
     def start(self) -> bytes:
@@ -36,6 +40,11 @@ class File:
         return read_whole(self.path)
 
     @property
+    def stem(self) -> str:
+        """Its name without the folder and the ending."""
+        return os.path.splitext(os.path.basename(self.path))[0]
+
+    @property
     def looks_like_json(self) -> bool:
         """Whether it starts as an object of JSON does."""
         return self.start.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").startswith(b"{")
@@ -44,6 +53,12 @@ class File:
     def json(self) -> Any:
         """The value in it. Raises as read_whole and parse_json do."""
         return parse_json(self.data, "this")
+
+    def once(self, reader: Callable[[bytes], Any]) -> Any:
+        """What a reader makes of its bytes, which is asked once."""
+        if reader not in self._made:
+            self._made[reader] = reader(self.data)
+        return self._made[reader]
 
 
 def read_start(path: str | os.PathLike[str], n_bytes: int) -> bytes:
@@ -56,7 +71,7 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a file. OSError where it cannot be read, ValueError where they are more than MAX_FILE_BYTES."""
     data = read_start(path, MAX_FILE_BYTES + 1)  # no more, whatever the file system says of its size
     if len(data) > MAX_FILE_BYTES:
-        raise ValueError(f"{Path(path).name} has more than {MAX_FILE_BYTES:,} bytes: that is no tokenizer")
+        raise ValueError(f"{os.path.basename(path)} has more than {MAX_FILE_BYTES:,} bytes: that is no tokenizer")
     return data
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import namedtuple
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from cbpe._core.splitting.split import Splitter
 from cbpe.text.surrogates import without_surrogates
 from cbpe.text.unicode_versions import WHITE_SPACE, WORD
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -25,13 +26,8 @@ FEW = 16
 AFTER_WHITE_SPACE = re.compile(f"[{WHITE_SPACE}]*")
 
 
-class Found(NamedTuple):
-    """How a token is found, by the text that is looked for."""
-
-    token_id: int
-    lstrip: bool
-    rstrip: bool
-    single_word: bool
+# How a token is found, by the text that is looked for. (Importing typing takes longer than loading some vocabularies.)
+Found = namedtuple("Found", "token_id lstrip rstrip single_word")
 
 
 class Finder:

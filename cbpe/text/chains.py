@@ -3,27 +3,28 @@ of the step before on its own."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections import namedtuple
 
 from cbpe._core.splitting.split import UNICODE_VERSION, Splitter
 from cbpe.text.surrogates import without_surrogates
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Literal
+
+    Behavior = Literal["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
+    Span = tuple[int, int]
 
 __all__ = ["BEHAVIORS", "ChainSplitter", "Step", "divide"]
 
-Behavior = Literal["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 BEHAVIORS: tuple[Behavior, ...] = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
-Span = tuple[int, int]
 
 
-class Step(NamedTuple):
+class Step(namedtuple("Step", "pattern behavior invert", defaults=("Isolated", False))):
     """How one step splits: by the matches of a native split pattern, or, inverted, by what is between them."""
 
-    pattern: str
-    behavior: Behavior = "Isolated"
-    invert: bool = False
+    __slots__ = ()
 
 
 class ChainSplitter:

@@ -12,7 +12,6 @@ import unicodedata
 from array import array
 from base64 import b64decode
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 from cbpe._core.splitting.split import Splitter
 from cbpe._core.text import changes
@@ -21,6 +20,7 @@ from cbpe.text.normalization.bert import bert_steps
 from cbpe.text.surrogates import without_surrogates
 from cbpe.text.unicode_versions import LATER_LOWERCASE, LATER_THAN_9, MARKS_IN_9_ALONE, WHITE_SPACE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, Literal

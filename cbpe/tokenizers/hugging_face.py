@@ -9,7 +9,6 @@ Most texts are changed by none of the steps: a look at such a text tells so, and
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe.common.public import public, with_defaults
@@ -26,6 +25,7 @@ from cbpe.text.splitting import make_splitter
 from cbpe.text.templates import Template
 from cbpe.tokenizers.tokenizer import Tokenizer
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
 
 from cbpe.common.garbage import without_collecting
 from cbpe.common.public import public
 from cbpe.common.published import is_published, load_published, load_stored
-from cbpe.encodings.digests import PUBLISHED
-from cbpe.encodings.named import SPECS
 from cbpe.encodings.references import is_encoding, is_file, looks_like_a_path, unknown
-from cbpe.formats import bpeasy, rustbpe
 from cbpe.formats.files import find_in_folder, recognise
-from cbpe.formats.inspecting import found_in, title_of
 from cbpe.formats.parts import Parts
-from cbpe.formats.ranks import tiktoken
-from cbpe.formats.ranks.beside import CONFIG, PATTERNS_BY_SHA256, look_beside
 from cbpe.formats.reading import File
 from cbpe.tokenizers.kinds import tokenizer_of
-from cbpe.tokenizers.registry import get_encoding
-from cbpe.tokenizers.tiktoken import Encoding
 
+# What only some files need is imported where it is used: that takes longer than loading some vocabularies.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
+    from cbpe.formats.inspecting import Inspection
+    from cbpe.formats.rustbpe import RustBPE
     from cbpe.formats.table import Format
+    from cbpe.tokenizers.tiktoken import Encoding
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Inspection", "from_bpeasy", "from_rustbpe", "inspect", "load"]
+__all__ = ["from_bpeasy", "from_rustbpe", "inspect", "load"]
+
+RANKS = "cbpe.formats.ranks.tiktoken"
 
 
 @public
@@ -75,18 +72,19 @@ def load(
     >>> load("toy.model").encode("hello")
     [104, 101, 108, 108, 111]
     """
-    reference = os.fspath(path)
     of_a_file = pattern is not None or special_tokens is not None or name is not None
-    if isinstance(reference, str) and is_published(reference):
+    reference = os.fsdecode(path)
+    if is_published(reference):
         refuse_options(of_a_file)
-        return cast("Tokenizer", load_published(reference, allow_http, keys))
+        found: Tokenizer = load_published(reference, allow_http, keys)
+        return found
     if keys is not None:
-        raise ValueError(f"{reference!s:.200}: keys are for a version in a published copy, and this is none")
+        raise ValueError(f"{reference:.200}: keys are for a version in a published copy, and this is none")
     if isinstance(path, str) and not is_file(path):
         refuse_options(of_a_file)
         return named(path)
-    path = Path(path)
-    if path.is_dir():
+    path = reference
+    if os.path.isdir(path):
         path = find_in_folder(path)
     try:
         with without_collecting():
@@ -108,9 +106,12 @@ def refuse_options(are_given: bool, why: str = "") -> None:
 def named(reference: str) -> Tokenizer:
     """The tokenizer of a name that is no file's: an encoding, or a version in the user's store."""
     if is_encoding(reference):
+        from cbpe.tokenizers.registry import get_encoding
+
         return get_encoding(reference)
     try:
-        return cast("Tokenizer", load_stored(reference))
+        found: Tokenizer = load_stored(reference)
+        return found
     except (LookupError, ImportError) as error:
         message = unknown(reference, str(error))
         if looks_like_a_path(reference):
@@ -123,7 +124,11 @@ def completed(
 ) -> Parts:
     """The parts in a file without a split pattern: what it does not hold is what is given, or what belongs to a file
     that is published, or what is found beside it. ValueError where there is no split pattern."""
-    import hashlib  # slow to import, and rarely needed
+    import hashlib
+
+    from cbpe.encodings.digests import PUBLISHED
+    from cbpe.encodings.named import SPECS
+    from cbpe.formats.ranks.beside import CONFIG, PATTERNS_BY_SHA256, look_beside
 
     digest = hashlib.sha256(file.data).hexdigest()
     published = PUBLISHED.get(digest)
@@ -133,7 +138,7 @@ def completed(
         name = published if name is None else name
         pattern = spec.pattern if pattern is None else pattern
         special_tokens = spec.special_tokens if special_tokens is None else special_tokens
-    beside = look_beside(file.path) if known.module is tiktoken and published is None else None
+    beside = look_beside(file.path) if known.home == RANKS and published is None else None
     if pattern is None:
         pattern = PATTERNS_BY_SHA256.get(digest)
     if pattern is None and beside is not None and beside.known is not None:
@@ -141,7 +146,7 @@ def completed(
             raise ValueError(f"name is for an Encoding, and this is {beside.class_name}'s tokenizer")
         return beside.complete(known.module.load(file), beside.known, special_tokens)
     if pattern is None:
-        ending = Path(known.endings[0]).suffix or known.endings[0]
+        ending = os.path.splitext(known.endings[0])[1] or known.endings[0]
         found = f", and that of the class {beside.class_name}, which {CONFIG} names, is not known" if beside else ""
         raise ValueError(
             f"a {ending} file holds no split pattern{found}: give it, as "
@@ -150,28 +155,8 @@ def completed(
     parts = known.module.load(file)
     if special_tokens is None:
         special_tokens = parts.special_tokens if beside is None else beside.added_tokens
-    name = file.path.stem if name is None else name
+    name = file.stem if name is None else name
     return Parts(parts.vocabulary, pattern, special_tokens, parts.processing, kind=parts.kind, name=name)
-
-
-@public
-@dataclass(frozen=True)
-class Inspection:
-    """What a file holds. `refused` says why no tokenizer is made of it; then what only a tokenizer has is None."""
-
-    path: str
-    size: int  # bytes
-    format: str | None  # None for a file of no known format
-    found: Mapping[str, str | int]  # the parts of the file by name, as it says: kinds, and numbers of things
-    refused: str | None = None
-    kind: str | None = None  # the class that cbpe.load gives
-    tokens: int | None = None  # without special tokens
-    merges: int | None = None
-    semantics: str | None = None  # "pairs" or "ranks"
-    pattern: str | None = None
-    splits_natively: bool | None = None
-    special_tokens: Mapping[str, int] | None = None
-    processing: Mapping[str, Any] | None = None  # what is done before splitting and after merging
 
 
 @public
@@ -184,11 +169,13 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
     >>> inspect("toy.model").kind
     'BasicTokenizer'
     """
-    path = Path(path)
-    if path.is_dir():
+    from cbpe.formats.inspecting import Inspection, found_in, title_of
+
+    path = os.fsdecode(path)
+    if os.path.isdir(path):
         path = find_in_folder(path)
     file = File(path)
-    known = (str(path), path.stat().st_size, title_of(file), found_in(file))
+    known = (path, os.stat(path).st_size, title_of(file), found_in(file))
     try:
         tok = load(path)
     except ValueError as error:
@@ -219,15 +206,21 @@ def from_bpeasy(
     >>> from_bpeasy({b"a": 0, b"b": 1, b"ab": 2}, r"\\S+|\\s+", ["<end>"]).encode("ab<end>", allowed_special="all")
     [2, 3]
     """
+    from cbpe.formats import bpeasy
+    from cbpe.tokenizers.tiktoken import Encoding
+
     return Encoding._of(bpeasy.take_over(vocab, pattern, special_tokens, name))
 
 
 @public
 def from_rustbpe(
-    tokenizer: rustbpe.RustBPE, special_tokens: Mapping[str, int] | None = None, *, name: str = "rustbpe"
+    tokenizer: RustBPE, special_tokens: Mapping[str, int] | None = None, *, name: str = "rustbpe"
 ) -> Encoding:
     """The Encoding with the ids of a rustbpe.Tokenizer, and special tokens, which rustbpe has none of.
 
     ValueError where ranks do not stand for what it merges: two tokens have the same bytes, or one is never merged.
     """
+    from cbpe.formats import rustbpe
+    from cbpe.tokenizers.tiktoken import Encoding
+
     return Encoding._of(rustbpe.take_over(tokenizer, dict(special_tokens or {}), name))

@@ -1,6 +1,6 @@
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from cbpe._core.conversion.listed import ListedMerges
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 
 class SpelledCharacters:
@@ -9,5 +9,10 @@ class SpelledCharacters:
     ) -> Vocabulary: ...
 
 def resolve_characters(
-    vocab: dict[str, int], merges: Sequence[object], marks: bool, added: AbstractSet[str], unknown: str | None
+    vocab: Mapping[str, int],
+    merges: list[object] | ListedMerges,
+    marks: bool,
+    added: Collection[str],
+    unknown: str | None,
+    apart: Iterable[str] = (),
 ) -> SpelledCharacters | None: ...

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from cbpe.formats import reading
@@ -107,7 +106,7 @@ class Metadata:
             self.file.seek(size, os.SEEK_CUR)
 
 
-def read_metadata(path: Path, wanted: Collection[str]) -> dict[str, Any]:
+def read_metadata(path: str, wanted: Collection[str]) -> dict[str, Any]:
     """The values of these names. OSError where the file cannot be read, ValueError for what is not whole and valid, and
     for a size or a number that the file has no room for."""
     found: dict[str, Any] = {}

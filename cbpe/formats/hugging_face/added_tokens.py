@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any
 
 from cbpe._core.text.shown import shown
 from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 __all__ = ["listed_with_special_tokens", "read_added_tokens", "written_token"]
 
@@ -18,7 +21,7 @@ MOST_TOLD = 5  # of the tokens with another id than the file's
 TAKING = ("single_word", "lstrip", "rstrip")
 
 
-def read_added_tokens(value: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str, list[str]]]:
+def read_added_tokens(value: Any, vocab: Mapping[str, int]) -> tuple[dict[str, int], dict[str, list[str]]]:
     """The added tokens with the ids that `tokenizers` gives them, and lists of those with a flag: see FLAGS in
     cbpe/text/added_tokens.py. A UserWarning names those that have another id in the file."""
     added: dict[str, int] = {}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
-from cbpe._core.conversion.spelled import are_ids, are_pairs
+from cbpe._core.conversion.listed import ListedMerges, ListedTokens
 from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, spells_other_text
 from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
 __all__ = [
     "MODEL_FIELDS",
@@ -16,7 +18,7 @@ __all__ = [
     "read_merges",
     "read_model",
     "read_vocab",
-    "take_added_tokens",
+    "refuse_ordinary",
 ]
 
 MADE_BY_NFC = frozenset("K;`")
@@ -24,21 +26,14 @@ UNUSED = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suff
 MODEL_FIELDS = ("type", "ignore_merges", *UNUSED)  # beside vocab and merges
 
 
-def read_model(value: object) -> tuple[dict[str, int], list[Any], bool]:
+def read_model(value: object) -> tuple[Mapping[str, int], list[Any] | ListedMerges, bool]:
     """The tokens as the file spells them with their ids, the merges, each of which pair_of_merge reads, and whether
     whole pieces are looked up first."""
     model = fields(value, "model", ("vocab", "merges"), MODEL_FIELDS)
     if model.get("type", "BPE") != "BPE":
         refuse("model.type", model["type"], "only BPE is supported")
     vocab = model["vocab"]
-    if not isinstance(vocab, dict):
-        refuse("model.vocab", vocab, "an object of tokens and their ids should be here")
-    texts: dict[int, str] = {}
-    for text, token_id in () if are_ids(vocab) else vocab.items():
-        if not is_id(token_id):
-            refuse(f"model.vocab[{text[:80]!r}]", token_id, f"an id from 0 to {MAX_ID} should be here")
-        if texts.setdefault(token_id, text) != text:
-            raise ValueError(f"model.vocab gives the id {token_id} to {texts[token_id][:80]!r} and to {text[:80]!r}")
+    check_vocab(vocab)
     if model.get("dropout") not in (None, 0) or isinstance(model.get("dropout"), bool):
         refuse("model.dropout", model["dropout"], "set it to null")
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
@@ -54,12 +49,25 @@ def read_model(value: object) -> tuple[dict[str, int], list[Any], bool]:
     if flag(model, "model", "byte_fallback", False) and missing:
         refuse("model.byte_fallback", True, f"it is for bytes without a token, such as {missing[0]!r}")
     merges = model["merges"]
-    if not isinstance(merges, list):
+    if not isinstance(merges, (list, ListedMerges)):
         refuse("model.merges", merges, "a list should be here")
-    if not are_pairs(merges):
-        for i, merge in enumerate(merges):
-            pair_of_merge(merge, i)
-    return dict(vocab), merges, flag(model, "model", "ignore_merges", False)
+    for i, merge in enumerate(merges) if isinstance(merges, list) else ():
+        pair_of_merge(merge, i)
+    return vocab, merges, flag(model, "model", "ignore_merges", False)
+
+
+def check_vocab(vocab: object) -> None:
+    """ValueError for what is no object of tokens and ids, each of which is there once."""
+    if isinstance(vocab, ListedTokens):
+        return
+    if not isinstance(vocab, dict):
+        refuse("model.vocab", vocab, "an object of tokens and their ids should be here")
+    texts: dict[int, str] = {}
+    for text, token_id in vocab.items():
+        if not is_id(token_id):
+            refuse(f"model.vocab[{text[:80]!r}]", token_id, f"an id from 0 to {MAX_ID} should be here")
+        if texts.setdefault(token_id, text) != text:
+            raise ValueError(f"model.vocab gives the id {token_id} to {texts[token_id][:80]!r} and to {text[:80]!r}")
 
 
 def pair_of_merge(merge: Any, number: int) -> tuple[str, str]:
@@ -70,22 +78,15 @@ def pair_of_merge(merge: Any, number: int) -> tuple[str, str]:
     return pair[0], pair[1]
 
 
-def take_added_tokens(
-    vocab: dict[str, int],
-    merges: list[tuple[str, str]],
-    added_tokens: dict[str, int],
-    whole_pieces: bool,
-    processing: Mapping[str, Any],
+def refuse_ordinary(
+    listed: list[str], merges: list[tuple[str, str]], whole_pieces: bool, processing: Mapping[str, Any]
 ) -> None:
-    """Take the added tokens out of the vocabulary. ValueError for one that other text could become as well."""
-    listed = added_tokens.keys() & vocab
-    merged = {path for left, right in merges for path in (left, right, left + right) if path in listed}
+    """ValueError for an added token of those that the vocabulary lists that other text could become as well."""
+    merged = {path for left, right in merges for path in (left, right, left + right)}
     whole = found_whole(listed, processing) if whole_pieces else frozenset()
-    for text in added_tokens:
-        ordinary = text in merged or text in CHARACTER_TO_BYTE or text in whole
-        if text in listed and ordinary:
+    for text in listed:
+        if text in merged or text in CHARACTER_TO_BYTE or text in whole:
             raise ValueError(f"added_tokens has {text[:80]!r}, which is also an ordinary token of model.vocab")
-        vocab.pop(text, None)
 
 
 def found_whole(texts: Iterable[str], processing: Mapping[str, Any]) -> frozenset[str]:
@@ -114,10 +115,10 @@ def not_made_by_nfc(text: str) -> bool:
     return text.isascii() and MADE_BY_NFC.isdisjoint(text)
 
 
-def read_vocab(vocab: dict[str, int]) -> dict[str, bytes]:
-    """The bytes that the tokens are spelled for. ValueError for one that is not of characters that stand for bytes."""
+def read_vocab(texts: Iterable[str]) -> dict[str, bytes]:
+    """The bytes that tokens are spelled for. ValueError for one that is not of characters that stand for bytes."""
     tokens = {}
-    for text in vocab:
+    for text in texts:
         try:
             tokens[text] = bytes([CHARACTER_TO_BYTE[character] for character in text])
         except KeyError as error:

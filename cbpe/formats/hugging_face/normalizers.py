@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from cbpe.formats.hugging_face.oniguruma import from_oniguruma
 from cbpe.formats.hugging_face.values import as_list, fields, flag, flattened, kind_of, refuse, text_of
 from cbpe.text.normalizing import FORMS, Normalizer, charsmap_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["MAX_TEXT", "checked_normalizer", "expression", "normalizer_of", "read_normalizer", "written_normalizer"]
 
@@ -111,6 +112,8 @@ def expression(value: Any, path: str) -> str:
     regex = value["Regex"]
     if not isinstance(regex, str):
         refuse(f"{path}.Regex", regex, "an expression should be here")
+    from cbpe.formats.hugging_face.oniguruma import from_oniguruma  # many files have no expression
+
     try:
         return from_oniguruma(regex)
     except ValueError as error:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from cbpe._core.text.shown import shown
 from cbpe.formats.hugging_face.pre_tokenizers import read_byte_level
 from cbpe.formats.hugging_face.values import as_list, fields, flag, flattened, is_id, kind_of, refuse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 MAX_TEMPLATE_IDS = 10_000  # around one text, or two
 WRAPPING = ("RobertaProcessing", "BertProcessing")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from cbpe._core.analysis.coverage import covers_all_text
 from cbpe._core.analysis.one_pattern import one_pattern
 from cbpe._core.splitting.split import PatternNotSupported, Splitter
 from cbpe.formats.gpt2 import PATTERNS
 from cbpe.formats.hugging_face.normalizers import expression
-from cbpe.formats.hugging_face.oniguruma import to_oniguruma
 from cbpe.formats.hugging_face.values import as_list, fields, flag, flattened, kind_of, refuse
 from cbpe.text.chains import BEHAVIORS, Step
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN
 from cbpe.text.unicode_versions import NUMERIC, PUNCTUATION, WORD
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "byte_level",
@@ -71,7 +73,7 @@ def read_plain_pre_tokenizer(value: object) -> tuple[str | None, dict[str, Any]]
 def composed(steps: list[Step], pattern: str | None) -> str | None:
     """One pattern that splits as these steps and this pattern do, if one is found."""
     if len(steps) == 1 and pattern is None and is_one_pattern(steps[0]):
-        return steps[0].pattern
+        return str(steps[0].pattern)
     if any(step.behavior not in ("Isolated", "Contiguous") for step in steps):
         return None
     try:
@@ -97,7 +99,7 @@ def is_one_pattern(step: Step) -> bool:
     """Whether the pieces of a step are the matches of its pattern."""
     if step.behavior == "Isolated":
         return covers_all_text(step.pattern)
-    return step.behavior == "Removed" and step.invert
+    return bool(step.behavior == "Removed" and step.invert)
 
 
 def read_byte_level(value: Any, path: str) -> tuple[bool, bool]:
@@ -168,6 +170,8 @@ def byte_level(*, use_regex: bool, prefix_space: bool = False) -> dict[str, Any]
 
 def written_split(pattern: str) -> dict[str, Any]:
     """The step that splits by a pattern."""
+    from cbpe.formats.hugging_face.oniguruma import to_oniguruma  # reading takes none of it
+
     covers = covers_all_text(pattern)
     behavior = "Isolated" if covers else "Removed"
     return {"type": "Split", "pattern": {"Regex": to_oniguruma(pattern)}, "behavior": behavior, "invert": not covers}

@@ -3,9 +3,6 @@ that split before the pattern, the space before a text, the template around it, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from cbpe._core.text.shown import shown
 from cbpe.formats.hugging_face.normalizers import checked_normalizer
 from cbpe.formats.hugging_face.post_processors import checked_template
@@ -13,6 +10,11 @@ from cbpe.formats.hugging_face.pre_tokenizers import checked_splits
 from cbpe.formats.hugging_face.values import as_list, fields, refuse
 from cbpe.text.added_tokens import FLAGS
 from cbpe.text.unicode_versions import WHITE_SPACE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 __all__ = ["checked_processing"]
 

@@ -7,18 +7,12 @@ ids and bytes, such as what it says of offsets, is left out when the file is wri
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
+from cbpe._core.conversion.json_lists import read_lists
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
 from cbpe._core.conversion.spelled import resolve
 from cbpe.formats.gpt2 import CHARACTER_TO_BYTE
 from cbpe.formats.hugging_face.added_tokens import read_added_tokens
-from cbpe.formats.hugging_face.characters.reading import (
-    is_over_characters,
-    read_characters,
-    refuse_missed,
-    vocabulary_over_characters,
-)
 from cbpe.formats.hugging_face.decoders import read_decoder
 from cbpe.formats.hugging_face.model import (
     MODEL_FIELDS,
@@ -26,19 +20,26 @@ from cbpe.formats.hugging_face.model import (
     read_merges,
     read_model,
     read_vocab,
-    take_added_tokens,
+    refuse_ordinary,
 )
 from cbpe.formats.hugging_face.normalizers import read_normalizer
 from cbpe.formats.hugging_face.post_processors import read_post_processor, template_ids
 from cbpe.formats.hugging_face.pre_tokenizers import read_pre_tokenizer
 from cbpe.formats.hugging_face.processing import refuse_taken_space
-from cbpe.formats.hugging_face.values import fields, refuse
-from cbpe.formats.hugging_face.words.reading import is_over_words, read_words, vocabulary_over_words
+from cbpe.formats.hugging_face.values import fields, kinds_in, refuse
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File, parse_json
+from cbpe.text.spaces import MARK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 __all__ = ["load", "loads", "recognises"]
 
+SPLITTING = (("pre_tokenizer", "pretokenizers"), ("decoder", "decoders"))
+AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
 # Parts that change no ids of a text that fits, with the fields that they need and those that they may have.
 LEFT_ASIDE = (
     ("truncation", ("max_length", "strategy", "stride"), ("direction",)),
@@ -48,18 +49,42 @@ LEFT_ASIDE = (
 
 def recognises(file: File) -> bool:
     """Whether a file is a tokenizer.json."""
-    return file.looks_like_json and isinstance(file.json, dict) and isinstance(file.json.get("model"), dict)
+    if not file.looks_like_json:
+        return False
+    content = content_of(file)
+    return isinstance(content, dict) and isinstance(content.get("model"), dict)
 
 
 def load(file: File) -> Parts:
     """The parts in a tokenizer.json. Raises as loads does."""
-    return read(file.json)
+    return read(content_of(file))
 
 
 def loads(data: bytes) -> Parts:
     """The parts in the content of a tokenizer.json. ValueError names the part that is wrong, or that
     cannot be honoured exactly."""
-    return read(parse_json(data, "tokenizer.json"))
+    content = with_lists(data)
+    return read(parse_json(data, "tokenizer.json") if content is None else content)
+
+
+def content_of(file: File) -> Any:
+    """The JSON of a file, with the tokens and merges in a form of their own where that is possible."""
+    return file.once(with_lists) or file.json
+
+
+def with_lists(data: bytes) -> Any:
+    """The JSON of a tokenizer.json with its tokens and merges as ListedTokens and ListedMerges; None for one that has
+    not both, or is not valid."""
+    found = read_lists(data)
+    if found is None:
+        return None
+    rest, tokens, merges = found
+    try:
+        content = parse_json(rest, "the rest")
+    except ValueError:  # whoever reads all of it says what is wrong, and where
+        return None
+    content["model"].update(vocab=tokens, merges=merges)
+    return content
 
 
 def read(content: Any) -> Parts:
@@ -96,14 +121,11 @@ def read(content: Any) -> Parts:
     processing.update(flags)
     refuse_taken_space(processing)
     listed = [text for text in added_tokens if text in vocab]
-    ordinary = dict(vocab) if listed else vocab
-    for text in listed:
-        del ordinary[text]
-    spelled = resolve(ordinary, merges, CHARACTER_TO_BYTE)
+    spelled = resolve(vocab, merges, CHARACTER_TO_BYTE, listed)
     # Where all is well, no merge has to do with an added token, and each is of tokens that spell bytes.
     pairs = [] if spelled is not None else [pair_of_merge(merge, i) for i, merge in enumerate(merges)]
-    take_added_tokens(vocab, pairs, added_tokens, whole_pieces, processing)
-    tokens = {} if spelled is not None else read_vocab(vocab)
+    refuse_ordinary(listed, pairs, whole_pieces, processing)
+    tokens = {} if spelled is not None else read_vocab(text for text in vocab if text not in added_tokens)
     if template is not None:
         known = {*vocab.values(), *added_tokens.values()}
         for token_id in template_ids(processing):
@@ -117,8 +139,43 @@ def read(content: Any) -> Parts:
     return Parts(vocabulary, pattern, added_tokens, processing, kind="HuggingFaceTokenizer")
 
 
+def is_over_characters(content: dict[str, Any]) -> bool:
+    """Whether the model of a file is over characters: it falls back to bytes, or spaces are shown as marks."""
+    steps = [*steps_in([content.get(name) for name in ("normalizer", "pre_tokenizer", "decoder")])]
+    kinds = {step["type"] for step in steps}
+    if "ByteLevel" in kinds:
+        return False
+    shows_marks = any(MARK in (step.get("content"), step.get("prepend")) for step in steps)
+    model = content["model"]
+    falls_back = isinstance(model, dict) and model.get("byte_fallback") is True
+    return shows_marks or falls_back or not kinds.isdisjoint(("Metaspace", "ByteFallback"))
+
+
+def steps_in(value: object) -> Iterator[dict[str, Any]]:
+    """All steps in a part of a file, whatever it is."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting.extend(one)
+        elif isinstance(one, dict):
+            if isinstance(one.get("type"), str):
+                yield one
+            waiting.extend(one.get(name) for name in ("normalizers", "pretokenizers", "decoders"))
+
+
+def is_over_words(content: dict[str, Any]) -> bool:
+    """Whether the tokens of a file are marked at the borders of words, or are of characters, not bytes."""
+    model = content["model"]
+    if isinstance(model, dict) and any(model.get(name) not in (None, "") for name in AFFIXES):
+        return True
+    return not any(kind == "ByteLevel" for part, name in SPLITTING for kind in kinds_in(content.get(part), part, name))
+
+
 def read_over_words(content: dict[str, Any]) -> Parts:
     """The parts of a file whose model is over words."""
+    from cbpe.formats.hugging_face.words.reading import read_words, vocabulary_over_words
+
     processing: dict[str, Any] = {}
     normalizer = read_normalizer(content.get("normalizer"))
     if normalizer is not None:
@@ -142,6 +199,8 @@ def read_over_words(content: dict[str, Any]) -> Parts:
 
 def read_over_characters(content: dict[str, Any]) -> Parts:
     """The parts of a file whose model is over characters."""
+    from cbpe.formats.hugging_face.characters.reading import read_characters, refuse_missed, vocabulary_over_characters
+
     processing: dict[str, Any] = {}
     steps, settings = read_characters(content)
     # What has been read of the model by now is not asked about again.

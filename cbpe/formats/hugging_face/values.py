@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
 
 from cbpe._core.text.shown import shown
 
-__all__ = ["MAX_ID", "as_list", "fields", "flag", "flattened", "is_id", "kind_of", "refuse", "text_of"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+__all__ = ["MAX_ID", "as_list", "fields", "flag", "flattened", "is_id", "kind_of", "kinds_in", "refuse", "text_of"]
 
 MAX_ID = 2**32 - 2
 
@@ -54,6 +57,11 @@ def flattened(value: object, path: str, name: str) -> list[tuple[str, Any]]:
             refuse(f"{where}.{name}", inner, "a list should be here")
         steps += reversed([(f"{where}.{name}[{i}]", one) for i, one in enumerate(inner)])
     return done
+
+
+def kinds_in(value: object, path: str, name: str) -> list[str]:
+    """The types of the same steps."""
+    return [kind_of(step, where) for where, step in flattened(value, path, name)]
 
 
 def flag(values: dict[str, Any], path: str, name: str, default: bool) -> bool:

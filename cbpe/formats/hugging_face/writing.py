@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
 from cbpe._core.text.shown import shown
 from cbpe.formats.checks import refuse_shared_bytes
@@ -18,12 +16,12 @@ from cbpe.formats.hugging_face.words.writing import written_words
 from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import refuse_shared_ids
 
-__all__ = ["dump", "dumps"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
-
-def dump(parts: Parts) -> list[bytes]:
-    """The content of a tokenizer.json, the one file. Raises as dumps does."""
-    return [dumps(parts)]
+__all__ = ["dumps"]
 
 
 def dumps(parts: Parts) -> bytes:

@@ -7,8 +7,8 @@ are the patterns of the programs that are known, as facts: a class counts as kno
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from cbpe.formats.hugging_face.values import is_id, refuse
@@ -56,7 +56,7 @@ class Known(NamedTuple):
 class Beside(NamedTuple):
     """What a tokenizer_config.json says."""
 
-    path: Path
+    folder: str
     class_name: str | None  # with its module, as "tokenization_kimi.TikTokenTokenizer"
     added_tokens: dict[str, int]
 
@@ -75,16 +75,17 @@ class Beside(NamedTuple):
         return Parts(parts.vocabulary, known.pattern, special_tokens, processing, kind="HuggingFaceTokenizer")
 
 
-def look_beside(path: Path) -> Beside | None:
+def look_beside(path: str) -> Beside | None:
     """What the tokenizer_config.json in the folder of a file says; None where there is none. ValueError for one that is
     not valid."""
-    beside = path.with_name(CONFIG)
-    if not beside.is_file():
+    folder = os.path.dirname(path)
+    beside = os.path.join(folder, CONFIG)
+    if not os.path.isfile(beside):
         return None
     config = parse_json(read_whole(beside), CONFIG)
     if not isinstance(config, dict):
         refuse(CONFIG, config, "an object should be here")
-    return Beside(beside, class_named(config), read_added_tokens(config.get("added_tokens_decoder")))
+    return Beside(folder, class_named(config), read_added_tokens(config.get("added_tokens_decoder")))
 
 
 def class_named(config: dict[str, Any]) -> str | None:
@@ -129,8 +130,8 @@ def kimi_special_tokens(beside: Beside, n_ranks: int) -> dict[str, int]:
 
 def qwen_special_tokens(beside: Beside, n_ranks: int) -> dict[str, int]:
     """Those of Qwen's models of text. Its models of pictures and sound name the same class, and have others."""
-    of_model = beside.path.with_name(MODEL_CONFIG)
-    config = parse_json(read_whole(of_model), MODEL_CONFIG) if of_model.is_file() else {}
+    of_model = os.path.join(beside.folder, MODEL_CONFIG)
+    config = parse_json(read_whole(of_model), MODEL_CONFIG) if os.path.isfile(of_model) else {}
     if not isinstance(config, dict) or config.get("model_type") != "qwen" or {"visual", "audio"} & config.keys():
         raise ValueError(
             f"{CONFIG} names {beside.class_name}, which has other special tokens in other models, and no "

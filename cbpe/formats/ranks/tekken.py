@@ -58,7 +58,7 @@ def load(file: File) -> Parts:
     n_special, n_tokens = read_sizes(config, len(vocab))
     special_tokens = read_special_tokens(content.get("special_tokens"), n_special, config["version"])
     ranks = {token: n_special + rank for rank, token in enumerate(read_tokens(vocab)[:n_tokens])}
-    return Parts(vocabulary_from_ranks(ranks), pattern, special_tokens, kind="Encoding", name=file.path.stem)
+    return Parts(vocabulary_from_ranks(ranks), pattern, special_tokens, kind="Encoding", name=file.stem)
 
 
 def read_sizes(config: dict[str, Any], n_listed: int) -> tuple[int, int]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import codecs
 import re
 from array import array
-from typing import TYPE_CHECKING
 
 from cbpe._core.analysis.bonded import bonds_of
 from cbpe._core.splitting.split import Splitter
@@ -24,6 +23,7 @@ from cbpe.text.special_tokens import MAX_SUBSETS
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer, refuse_no_text
 from cbpe.tokenizers.tokenizer import Tokenizer
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, AnyStr, SupportsIndex

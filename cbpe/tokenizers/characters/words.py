@@ -4,7 +4,6 @@ they are of characters, and no token reaches over a space."""
 from __future__ import annotations
 
 import codecs
-from typing import TYPE_CHECKING
 
 from cbpe.common.public import public
 from cbpe.formats.hugging_face.pre_tokenizers import one_pattern_for, steps_of
@@ -14,6 +13,7 @@ from cbpe.text.splitting import make_splitter
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 from cbpe.tokenizers.tokenizer import Tokenizer
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any, SupportsIndex

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
-
 from cbpe._core.conversion.characters import vocabulary_of_characters
 from cbpe._core.conversion.spelled_characters import resolve_characters
 from cbpe._core.vocabulary.vocabulary import Vocabulary
@@ -20,32 +17,14 @@ from cbpe.formats.hugging_face.values import flag, refuse
 from cbpe.text.byte_tokens import byte_of, byte_token
 from cbpe.text.spaces import MARK, with_spaces
 
-__all__ = ["is_over_characters", "may_be_missed", "read_characters", "refuse_missed", "vocabulary_over_characters"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from typing import Any
 
+    from cbpe._core.conversion.listed import ListedMerges
 
-def is_over_characters(content: dict[str, Any]) -> bool:
-    """Whether the model of a file is over characters: it falls back to bytes, or spaces are shown as marks."""
-    steps = [*steps_in([content.get(name) for name in ("normalizer", "pre_tokenizer", "decoder")])]
-    kinds = {step["type"] for step in steps}
-    if "ByteLevel" in kinds:
-        return False
-    shows_marks = any(MARK in (step.get("content"), step.get("prepend")) for step in steps)
-    model = content["model"]
-    falls_back = isinstance(model, dict) and model.get("byte_fallback") is True
-    return shows_marks or falls_back or not kinds.isdisjoint(("Metaspace", "ByteFallback"))
-
-
-def steps_in(value: object) -> Iterator[dict[str, Any]]:
-    """All steps in a part of a file, whatever it is."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, list):
-            waiting.extend(one)
-        elif isinstance(one, dict):
-            if isinstance(one.get("type"), str):
-                yield one
-            waiting.extend(one.get(name) for name in ("normalizers", "pretokenizers", "decoders"))
+__all__ = ["may_be_missed", "read_characters", "refuse_missed", "vocabulary_over_characters"]
 
 
 def read_characters(content: dict[str, Any]) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
@@ -85,7 +64,10 @@ def may_be_missed(text: str, processing: Mapping[str, Any]) -> bool:
 
 
 def refuse_missed(
-    vocab: dict[str, int], merges: list[Any], added_tokens: Collection[str], processing: dict[str, Any]
+    vocab: Mapping[str, int],
+    merges: list[Any] | ListedMerges,
+    added_tokens: Collection[str],
+    processing: dict[str, Any],
 ) -> None:
     """ValueError for an added token that is an ordinary one where it is not found."""
     missed = {text for text in added_tokens if text in vocab and may_be_missed(text, processing)}
@@ -97,8 +79,8 @@ def refuse_missed(
 
 
 def vocabulary_over_characters(
-    vocab: dict[str, int],
-    merges: list[Any],
+    vocab: Mapping[str, int],
+    merges: list[Any] | ListedMerges,
     added_tokens: Collection[str],
     settings: dict[str, Any],
 ) -> Vocabulary:
@@ -113,10 +95,7 @@ def vocabulary_over_characters(
     options = (stands_for_unknown, settings["fuse_unk"] and stands_for_unknown is not None)
     if all(text in vocab for text in [*byte_texts, *([MARK] if spaces and fallback else [])]):
         byte_ids = [vocab[text] for text in byte_texts] if fallback else None
-        ordinary = dict(vocab) if fallback else vocab
-        for text in byte_texts:
-            del ordinary[text]
-        resolved = resolve_characters(ordinary, merges, spaces, frozenset(added_tokens), unknown)
+        resolved = resolve_characters(vocab, merges, spaces, frozenset(added_tokens), unknown, byte_texts)
         if resolved is not None:
             return resolved.vocabulary_of_characters(byte_ids, *options)
     # The slower way says what is wrong.
@@ -137,7 +116,7 @@ def vocabulary_over_characters(
     return vocabulary_of_characters(ids, listed, byte_ids, *options)
 
 
-def bytes_of_fallback(vocab: dict[str, int], marks: bool) -> list[int]:
+def bytes_of_fallback(vocab: Mapping[str, int], marks: bool) -> list[int]:
     """The ids of the byte tokens. ValueError where one is missing that a text may need."""
     missing = next((text for text in map(byte_token, range(256)) if text not in vocab), None)
     if missing is not None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cbpe.formats.hugging_face.values import as_list, fields, flag, refuse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["checked_characters"]
 

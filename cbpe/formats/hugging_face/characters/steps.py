@@ -7,11 +7,15 @@ Replace, or by the pre-tokenizer Metaspace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from cbpe.formats.hugging_face.values import fields, flag, flattened, kind_of, refuse
 from cbpe.text.spaces import MARK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Steps = list[tuple[str, Any]]
 
 __all__ = [
     "read_characters_decoder",
@@ -19,8 +23,6 @@ __all__ = [
     "read_characters_pre_tokenizer",
     "refuse_lost_beginnings",
 ]
-
-Steps = list[tuple[str, Any]]
 
 
 def read_characters_normalizer(value: object) -> tuple[Steps, str | None]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from cbpe.formats.hugging_face.added_tokens import listed_with_special_tokens
 from cbpe.formats.hugging_face.characters.reading import may_be_missed
 from cbpe.formats.hugging_face.characters.steps import refuse_lost_beginnings
@@ -13,6 +10,11 @@ from cbpe.formats.hugging_face.values import flattened
 from cbpe.formats.parts import Parts
 from cbpe.text.byte_tokens import byte_token
 from cbpe.text.spaces import MARK, with_marks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 __all__ = ["written_characters"]
 

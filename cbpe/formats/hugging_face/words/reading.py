@@ -3,39 +3,31 @@ spaces."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from functools import cache
-from typing import Any, NamedTuple
 
 from cbpe._core.conversion.words import BEGIN_MARK, END_MARK, vocabulary_of_words
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.gpt2 import CHARACTER_TO_BYTE
 from cbpe.formats.hugging_face.pre_tokenizers import read_plain_pre_tokenizer, read_pre_tokenizer
-from cbpe.formats.hugging_face.values import flag, flattened, kind_of, refuse, text_of
+from cbpe.formats.hugging_face.values import flag, kinds_in, refuse, text_of
 from cbpe.formats.hugging_face.words.settings import MAX_AFFIX, read_words_decoder
 
-__all__ = ["is_over_words", "read_words", "vocabulary_over_words"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+__all__ = ["read_words", "vocabulary_over_words"]
 
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
-PARTS = (("pre_tokenizer", "pretokenizers"), ("decoder", "decoders"))
 TEXT_BYTES = [bytes([byte]) for byte in range(0xF5)]  # all that may be in UTF-8, and a few more
-
-
-def is_over_words(content: dict[str, Any]) -> bool:
-    """Whether the tokens of a file are marked at the borders of words, or are of characters, not bytes."""
-    model = content["model"]
-    if isinstance(model, dict) and any(model.get(name) not in (None, "") for name in AFFIXES):
-        return True
-    return not any(kind == "ByteLevel" for part, name in PARTS for kind in kinds_in(content.get(part), part, name))
-
-
-def kinds_in(value: object, path: str, name: str) -> list[str]:
-    return [kind_of(step, where) for where, step in flattened(value, path, name)]
 
 
 def read_words(content: dict[str, Any]) -> tuple[str | None, dict[str, Any], tuple[str, str]]:
     """The split pattern; what processing has of splitting, with "words"; and the prefix and the suffix."""
     model = content["model"]
-    over_bytes = "ByteLevel" in kinds_in(content.get("pre_tokenizer"), *PARTS[0])
+    over_bytes = "ByteLevel" in kinds_in(content.get("pre_tokenizer"), "pre_tokenizer", "pretokenizers")
     alphabet = "bytes" if over_bytes else "characters"
     read = read_pre_tokenizer if over_bytes else read_plain_pre_tokenizer
     pattern, processing = read(content.get("pre_tokenizer"))
@@ -67,12 +59,8 @@ def read_affix(value: Any, path: str, alphabet: str) -> str:
     return text
 
 
-class Token(NamedTuple):
-    """A token as it stands in a word: what it spells there, and whether it is for the first, or the last, of it."""
-
-    body: str
-    begins: bool
-    ends: bool
+# A token as it stands in a word: what it spells there, and whether it is for the first, or the last, of it.
+Token = namedtuple("Token", "body begins ends")
 
 
 class Speller:
@@ -134,7 +122,7 @@ class Speller:
 
 
 def vocabulary_over_words(
-    vocab: dict[str, int],
+    vocab: Mapping[str, int],
     merges: list[tuple[str, str]],
     added_tokens: dict[str, int],
     affixes: tuple[str, str],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cbpe.formats.hugging_face.pre_tokenizers import read_byte_level
 from cbpe.formats.hugging_face.values import fields, flag, flattened, kind_of, refuse, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["checked_words", "read_words_decoder"]
 

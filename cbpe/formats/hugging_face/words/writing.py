@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cbpe.formats.gpt2 import spell
 from cbpe.formats.hugging_face.added_tokens import listed_with_special_tokens
 from cbpe.formats.hugging_face.normalizers import written_normalizer
@@ -13,6 +11,10 @@ from cbpe.formats.hugging_face.pre_tokenizers import (
     written_pre_tokenizer,
 )
 from cbpe.formats.parts import Parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["written_words"]
 

@@ -1,0 +1,3 @@
+from cbpe._core.conversion.listed import ListedMerges, ListedTokens
+
+def read_lists(data: bytes) -> tuple[bytes, ListedTokens, ListedMerges] | None: ...
