@@ -1,5 +1,5 @@
-"""Reads the tokens and merges of a tokenizer.json straight from the file's bytes. A JSON library would make an object of
-each, which takes several times as long as all else that loading does.
+"""Reads the tokens and merges of a tokenizer.json straight from the file's bytes: a JSON library would make an object
+of each, which takes longer than all else that loading does.
 
 Only these two parts are read here, and only where they are as nearly all files have them: what is left of the file is
 for a JSON library, and so is a whole file with anything else in these parts. So no error is found here. What is taken

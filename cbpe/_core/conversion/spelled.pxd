@@ -2,8 +2,9 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from cbpe._core.conversion.last_parts cimport LastParts
 from cbpe._core.conversion.listed cimport ListedMerges, ListedTokens
+from cbpe._core.merging.walk cimport WalkTables
+from cbpe._core.vocabulary.tables cimport VocabTables
 
 
 # A merge on its way into the tables.
@@ -30,6 +31,13 @@ cdef class Spelled:
         uint32_t *joined
         uint32_t *first                 # token -> the last merge that makes it, or NONE
         uint32_t *before                # merge -> the merge before it that makes the same token, or NONE
+        uint32_t base                   # 256 + the number of first merges, which spell characters or mark words
+        uint32_t *whole                 # symbol - 256 of a first merge -> the token that it makes, or NONE
+        uint32_t *lefts                 # symbol - 256 -> the symbols that it is merged from; at first all merges, NONE
+        uint32_t *rights                # for those that cannot happen
+        uint32_t n_made                 # the merges that can happen, without the first ones
+        uint32_t *made_ids              # the ids of what they make
+        uint8_t *made                   # token -> whether a merge makes it, or it is one of the first
         uint32_t expected               # where the next merge's token is likely to be
 
     # Write the bytes that a text spells, as many as it has at most: how many, or -1 where it spells none. Two texts
@@ -53,12 +61,23 @@ cdef class Spelled:
     # The token of a symbol: a byte, or what the numbers from 256 on stand for.
     cdef uint32_t token_of(self, uint32_t symbol) noexcept nogil
 
-    # The merge of these two tokens to that one, or NONE.
-    cdef uint32_t merge_of(self, uint32_t token, uint32_t left, uint32_t right) noexcept nogil
+    # Find the merges that can happen, and what they are of; the first ones are given (merge_lists.pyx says which can).
+    cdef int settle(self, list lefts, list rights) except -1
 
-    # For each merge that can happen, the symbols that it is of, `base` + the number of a merge (merge_lists.pyx says
-    # which can happen).
-    cdef int find_parts(self, LastParts known, uint32_t base, uint32_t *lefts, uint32_t *rights) except -1
+    cdef int find_parts(self) except -1
+
+    cdef void find_part(
+        self, VocabTables *pairs, WalkTables *walk, uint32_t token, uint32_t *symbol_of
+    ) noexcept nogil
+
+    cdef int number_anew(self) except -1
+
+    # What a Vocabulary is made of, when merges are settled; `unmerged` are (id, token).
+    cdef list ids_of_first(self)
+
+    cdef list unmerged(self)
+
+    cdef vocabulary_with(self, list first_ids, list unmerged, dict options)
 
     cdef bytes token(self, uint32_t number)
 

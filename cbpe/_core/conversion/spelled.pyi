@@ -1,4 +1,5 @@
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from cbpe._core.conversion.listed import ListedMerges
 from cbpe._core.vocabulary.vocabulary import Vocabulary
@@ -7,5 +8,5 @@ class Spelled:
     def vocabulary(self, whole_pieces: bool) -> Vocabulary: ...
 
 def resolve(
-    vocab: Mapping[str, int], merges: list[object] | ListedMerges, alphabet: dict[str, int], apart: Iterable[str] = ()
+    vocab: Mapping[str, int], merges: list[Any] | ListedMerges, alphabet: dict[str, int], apart: Iterable[str] = ()
 ) -> Spelled | None: ...

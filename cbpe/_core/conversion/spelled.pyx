@@ -17,8 +17,9 @@ from cbpe._core.c.hashing cimport cbpe_hash
 from cbpe._core.c.loads cimport cbpe_prefetch
 from cbpe._core.conversion.last_parts cimport LastParts
 from cbpe._core.conversion.listed cimport ListedMerges, ListedTokens
+from cbpe._core.merging.walk cimport WalkTables, are_apart
 from cbpe._core.text.utf8 cimport read_character
-from cbpe._core.vocabulary.tables cimport NONE
+from cbpe._core.vocabulary.tables cimport NONE, VocabTables, add_pair
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
 cdef enum:
@@ -45,6 +46,11 @@ cdef class Spelled:
         free(self.joined)
         free(self.first)
         free(self.before)
+        free(self.whole)
+        free(self.lefts)
+        free(self.rights)
+        free(self.made_ids)
+        free(self.made)
 
     cdef Py_ssize_t spell(self, const uint8_t *text, uint64_t size, uint8_t *into) noexcept nogil:
         return -1
@@ -190,84 +196,132 @@ cdef class Spelled:
         return ordered
 
     cdef uint32_t token_of(self, uint32_t symbol) noexcept nogil:
-        return self.singles[symbol] if symbol < 256 else self.joined[symbol - 256]
+        if symbol < 256:
+            return self.singles[symbol]
+        return self.joined[symbol - self.base] if symbol >= self.base else self.whole[symbol - 256]
 
-    cdef uint32_t merge_of(self, uint32_t token, uint32_t left, uint32_t right) noexcept nogil:
-        cdef uint32_t merge = self.first[token]
-        while merge != NONE and (self.left[merge] != left or self.right[merge] != right):
-            merge = self.before[merge]
-        return merge
-
-    cdef int find_parts(self, LastParts known, uint32_t base, uint32_t *lefts, uint32_t *rights) except -1:
-        cdef uint32_t n = 0, i, token, merge, left, right
+    cdef int find_parts(self) except -1:
+        """For each merge that can happen, the symbols that it is of: the shortest tokens first, as last_parts.pyx says,
+        but without merging their bytes. A merge happens where its two symbols stay side by side when their bytes are
+        merged by those of all shorter tokens."""
+        cdef LastParts known = LastParts(self.base - 256 + <Py_ssize_t>self.n_merges)
+        cdef WalkTables walk
+        cdef uint32_t n = 0, i, stop, symbol, token
         cdef uint32_t *ordered = self.shortest_first(&n)
+        cdef uint32_t *symbol_of = <uint32_t *>malloc((<size_t>self.n_tokens + 1) * sizeof(uint32_t))
+        walk.latest = <uint32_t *>malloc((<size_t>self.base + self.n_merges) * sizeof(uint32_t))
         try:
-            for i in range(n):
-                token = ordered[i]
-                if not known.find_in(
-                    self.data + self.offsets[token], self.offsets[token + 1] - self.offsets[token], &left, &right
-                ):
-                    continue
-                merge = self.merge_of(token, self.token_of(left), self.token_of(right))
-                if merge != NONE:
-                    known.add(left, right, base + merge)
-                    lefts[merge], rights[merge] = left, right
+            if symbol_of == NULL or walk.latest == NULL:
+                raise MemoryError
+            memset(symbol_of, 0xFF, (<size_t>self.n_tokens + 1) * sizeof(uint32_t))
+            for symbol in range(self.base):
+                walk.latest[symbol] = symbol
+                token = self.token_of(symbol)
+                if token != NONE:
+                    symbol_of[token] = symbol
+                if symbol >= 256:
+                    known.add(self.lefts[symbol - 256], self.rights[symbol - 256], symbol)
+            known.pairs.left, known.pairs.right = self.lefts, self.rights
+            i = 0
+            while i < n:
+                stop = min(n, i + <uint32_t>SIGNALS)
+                with nogil:
+                    while i < stop:
+                        self.find_part(&known.pairs, &walk, ordered[i], symbol_of)
+                        i += 1
+                PyErr_CheckSignals()
         finally:
             free(ordered)
+            free(symbol_of)
+            free(walk.latest)
         return 0
 
-    def vocabulary(self, bint whole_pieces):
-        """The Vocabulary, as vocabulary_from_merges makes it. ValueError for what a Vocabulary refuses."""
-        cdef size_t n = self.n_merges + <size_t>1
-        cdef uint32_t number, n_made = 0, token, left, right
-        cdef list unmerged = []
-        cdef uint32_t *lefts = <uint32_t *>malloc(n * sizeof(uint32_t))
-        cdef uint32_t *rights = <uint32_t *>malloc(n * sizeof(uint32_t))
-        cdef uint32_t *symbols = <uint32_t *>malloc(n * sizeof(uint32_t))
-        cdef uint32_t *ids = <uint32_t *>malloc((256 + n) * sizeof(uint32_t))
-        cdef uint8_t *made = <uint8_t *>calloc(<size_t>self.n_tokens + 1, 1)
-        try:
-            if lefts == NULL or rights == NULL or symbols == NULL or ids == NULL or made == NULL:
-                raise MemoryError
-            memset(lefts, 0xFF, n * sizeof(uint32_t))
-            self.find_parts(LastParts(self.n_merges), 256, lefts, rights)
-            for number in range(256):
-                token = self.singles[number]
-                ids[number] = NONE
-                if token != NONE:
-                    made[token] = True
-                    ids[number] = self.tokens.ids[token]
-            for number in range(self.n_merges):
-                if lefts[number] == NONE:
-                    continue
-                symbols[number] = 256 + n_made
-                ids[256 + n_made] = self.tokens.ids[self.joined[number]]
-                made[self.joined[number]] = True
-                n_made += 1
-            n_made = 0      # and now in place, the numbers of merges as symbols
-            for number in range(self.n_merges):
-                if lefts[number] != NONE:
-                    left, right = lefts[number], rights[number]
-                    lefts[n_made] = left if left < 256 else symbols[left - 256]
-                    rights[n_made] = right if right < 256 else symbols[right - 256]
-                    n_made += 1
-            for token in range(self.n_tokens):
-                if not (made[token] or self.left_out[token]):
-                    unmerged.append((self.tokens.ids[token], self.token(token)))
-            unmerged.sort()
-            return Vocabulary(
-                as_array(lefts, n_made),
-                as_array(rights, n_made),
-                as_array(ids, 256 + n_made) + array.array("I", [token_id for token_id, _ in unmerged]),
-                [token for _, token in unmerged],
-                whole_pieces=whole_pieces,
-            )
-        finally:
-            free(lefts)
-            free(rights)
-            free(symbols)
-            free(ids)
-            free(made)
+    cdef void find_part(
+        self, VocabTables *pairs, WalkTables *walk, uint32_t token, uint32_t *symbol_of
+    ) noexcept nogil:
+        """Find the merge that makes a token, if one does: of several, one happens."""
+        cdef uint32_t number = self.first[token], left, right, symbol
+        while number != NONE:
+            left, right = symbol_of[self.left[number]], symbol_of[self.right[number]]
+            if left != NONE and right != NONE and are_apart(pairs, walk, left, right):
+                symbol = self.base + number
+                self.lefts[symbol - 256], self.rights[symbol - 256] = left, right
+                walk.latest[symbol] = max(symbol, walk.latest[left], walk.latest[right])
+                symbol_of[token] = symbol
+                add_pair(pairs, left, right, symbol)
+                return
+            number = self.before[number]
+
+    cdef int settle(self, list lefts, list rights) except -1:
+        cdef size_t n = len(lefts) + <size_t>self.n_merges + 1
+        cdef uint32_t i, token
+        self.base = 256 + <uint32_t>len(lefts)
+        self.lefts = <uint32_t *>malloc(n * sizeof(uint32_t))
+        self.rights = <uint32_t *>malloc(n * sizeof(uint32_t))
+        self.made_ids = <uint32_t *>malloc(n * sizeof(uint32_t))
+        self.made = <uint8_t *>calloc(<size_t>self.n_tokens + 1, 1)
+        if self.lefts == NULL or self.rights == NULL or self.made_ids == NULL or self.made == NULL:
+            raise MemoryError
+        for i in range(self.base - 256):
+            self.lefts[i], self.rights[i] = lefts[i], rights[i]
+        for i in range(self.base):
+            token = self.token_of(i)
+            if token != NONE:
+                self.made[token] = True
+        memset(self.lefts + self.base - 256, 0xFF, self.n_merges * sizeof(uint32_t))
+        self.find_parts()
+        return self.number_anew()
+
+    cdef int number_anew(self) except -1:
+        """Leave out the merges that cannot happen."""
+        cdef uint32_t number, left, right, n = 0, before = self.base - 256
+        cdef uint32_t *symbols = <uint32_t *>malloc((<size_t>self.n_merges + 1) * sizeof(uint32_t))
+        if symbols == NULL:
+            raise MemoryError
+        for number in range(self.n_merges):
+            if self.lefts[before + number] != NONE:
+                symbols[number] = self.base + n
+                self.made_ids[n] = self.tokens.ids[self.joined[number]]
+                self.made[self.joined[number]] = True
+                n += 1
+        n = 0
+        for number in range(self.n_merges):
+            left, right = self.lefts[before + number], self.rights[before + number]
+            if left != NONE:
+                self.lefts[before + n] = left if left < self.base else symbols[left - self.base]
+                self.rights[before + n] = right if right < self.base else symbols[right - self.base]
+                n += 1
+        self.n_made = n
+        free(symbols)
+        return 0
+
+    cdef list ids_of_first(self):
+        """The ids of the bytes and of what the first merges make."""
+        cdef uint32_t symbol, token
+        cdef list ids = []
+        for symbol in range(self.base):
+            token = self.token_of(symbol)
+            ids.append(NONE if token == NONE else self.tokens.ids[token])
+        return ids
+
+    cdef list unmerged(self):
+        """(id, token) of those that no merge makes."""
+        cdef uint32_t token
+        return [
+            (self.tokens.ids[token], self.token(token))
+            for token in range(self.n_tokens) if not (self.made[token] or self.left_out[token])
+        ]
+
+    cdef vocabulary_with(self, list first_ids, list unmerged, dict options):
+        unmerged.sort()
+        return Vocabulary(
+            as_array(self.lefts, self.base - 256 + self.n_made),
+            as_array(self.rights, self.base - 256 + self.n_made),
+            array.array("I", first_ids) + as_array(self.made_ids, self.n_made)
+            + array.array("I", [token_id for token_id, _ in unmerged]),
+            [token for _, token in unmerged],
+            **options,
+        )
 
     cdef bytes token(self, uint32_t number):
         return PyBytes_FromStringAndSize(
@@ -305,6 +359,11 @@ cdef class SpelledBytes(Spelled):
             n += 1
             text += step
         return n
+
+    def vocabulary(self, bint whole_pieces):
+        """The Vocabulary, as vocabulary_from_merges makes it. ValueError for what a Vocabulary refuses."""
+        self.settle([], [])
+        return self.vocabulary_with(self.ids_of_first(), self.unmerged(), {"whole_pieces": whole_pieces})
 
 
 def resolve(vocab not None, merges not None, dict alphabet not None, apart=()):

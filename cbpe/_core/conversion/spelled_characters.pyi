@@ -1,4 +1,5 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from cbpe._core.conversion.listed import ListedMerges
 from cbpe._core.vocabulary.vocabulary import Vocabulary
@@ -10,7 +11,7 @@ class SpelledCharacters:
 
 def resolve_characters(
     vocab: Mapping[str, int],
-    merges: list[object] | ListedMerges,
+    merges: list[Any] | ListedMerges,
     marks: bool,
     added: Collection[str],
     unknown: str | None,

@@ -1,19 +1,15 @@
 """From the tokens and merges of a tokenizer.json over characters to a vocabulary: what characters.pyx does, with no
 Python object for a merge, as spelled.pyx does for bytes."""
 
-import array
-
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from cbpe._core.conversion.characters cimport Spellings
-from cbpe._core.conversion.last_parts cimport LastParts
 from cbpe._core.conversion.listed cimport ListedMerges, ListedTokens
-from cbpe._core.conversion.spelled cimport Spelled, as_array
+from cbpe._core.conversion.spelled cimport Spelled
 from cbpe._core.text.utf8 cimport character_size
 from cbpe._core.vocabulary.tables cimport NONE
-from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
 cdef enum:
     SPACE = 0x20
@@ -26,11 +22,6 @@ cdef class SpelledCharacters(Spelled):
     """Tokens as their UTF-8, with their ids, and merges as the numbers of tokens."""
 
     cdef bint marks             # they have marks for spaces
-    cdef uint32_t n_spellings
-    cdef uint32_t *whole        # symbol - 256 of a spelling -> the token of the character, or NONE
-
-    def __dealloc__(self):
-        free(self.whole)
 
     cdef Py_ssize_t spell(self, const uint8_t *text, uint64_t size, uint8_t *into) noexcept nogil:
         cdef uint64_t i = 0
@@ -73,13 +64,6 @@ cdef class SpelledCharacters(Spelled):
         cdef uint64_t size = self.offsets[number + 1] - self.offsets[number]
         return size > 0 and size == <uint64_t>character_size(self.data[self.offsets[number]])
 
-    cdef uint32_t token_of(self, uint32_t symbol) noexcept nogil:
-        if symbol < 256:
-            return self.singles[symbol]
-        if symbol < 256 + self.n_spellings:
-            return self.whole[symbol - 256]
-        return self.joined[symbol - 256 - self.n_spellings]
-
     cdef Spellings spellings(self):
         """The merges that spell the characters."""
         cdef uint32_t number, i
@@ -94,86 +78,30 @@ cdef class SpelledCharacters(Spelled):
                 self.singles[self.data[self.offsets[number]]] = number
         characters.sort()
         cdef Spellings found = Spellings([character for character, _ in characters])
-        self.n_spellings = <uint32_t>len(found.made)
-        self.whole = <uint32_t *>malloc((<size_t>self.n_spellings + 1) * sizeof(uint32_t))
+        self.whole = <uint32_t *>malloc((len(found.made) + <size_t>1) * sizeof(uint32_t))
         if self.whole == NULL:
             raise MemoryError
-        memset(self.whole, 0xFF, (<size_t>self.n_spellings + 1) * sizeof(uint32_t))
+        memset(self.whole, 0xFF, (len(found.made) + <size_t>1) * sizeof(uint32_t))
         for character, number in characters:
             i = <uint32_t>found.symbols[character] - 256
             self.whole[i] = number
         return found
 
-    cdef list ids_of_bytes(self, byte_ids, list more):
-        """The ids of the 256 bytes: of ASCII characters where these have a token, and then the token of the byte is one
-        more."""
-        cdef uint32_t i, token
-        cdef list found = []
-        for i in range(256):
-            token = self.singles[i]
-            fallback = NONE if byte_ids is None else byte_ids[i]
-            if token != NONE and byte_ids is not None:
-                more.append((fallback, bytes([i])))
-            found.append(self.tokens.ids[token] if token != NONE else fallback)
-        return found
-
     def vocabulary_of_characters(self, byte_ids, unknown, bint fuses_unknown):
         """The Vocabulary; the arguments are those of vocabulary_of_characters in characters.pyx."""
-        cdef size_t n = self.n_merges + <size_t>1
-        cdef uint32_t number, n_made = 0, base, token, i
         cdef Spellings spelled
-        cdef LastParts known
-        cdef list more = []
-        cdef uint32_t *lefts = <uint32_t *>malloc(n * sizeof(uint32_t))
-        cdef uint32_t *rights = <uint32_t *>malloc(n * sizeof(uint32_t))
-        cdef uint32_t *symbols = <uint32_t *>malloc(n * sizeof(uint32_t))
-        cdef uint32_t *ids = <uint32_t *>malloc(n * sizeof(uint32_t))
-        cdef uint8_t *made = <uint8_t *>calloc(<size_t>self.n_tokens + 1, 1)
-        try:
-            if lefts == NULL or rights == NULL or symbols == NULL or ids == NULL or made == NULL:
-                raise MemoryError
-            memset(lefts, 0xFF, n * sizeof(uint32_t))
-            memset(self.singles, 0xFF, sizeof(self.singles))
-            spelled = self.spellings()
-            base = 256 + self.n_spellings
-            known = LastParts(self.n_spellings + <Py_ssize_t>self.n_merges)
-            for i in range(self.n_spellings):
-                known.add(spelled.lefts[i], spelled.rights[i], 256 + i)
-            self.find_parts(known, base, lefts, rights)
-            for number in range(self.n_merges):
-                if lefts[number] != NONE:
-                    symbols[number] = base + n_made
-                    ids[n_made] = self.tokens.ids[self.joined[number]]
-                    made[self.joined[number]] = True
-                    n_made += 1
-            n_made = 0      # and now in place, the numbers of merges as symbols
-            for number in range(self.n_merges):
-                if lefts[number] != NONE:
-                    lefts[n_made] = lefts[number] if lefts[number] < base else symbols[lefts[number] - base]
-                    rights[n_made] = rights[number] if rights[number] < base else symbols[rights[number] - base]
-                    n_made += 1
-            by_byte = self.ids_of_bytes(byte_ids, more)
-            for token in range(self.n_tokens):
-                if not (made[token] or self.left_out[token] or self.is_character(token)):
-                    more.append((self.tokens.ids[token], self.token(token)))
-            more.sort()
-            spelled_ids = [NONE if self.whole[i] == NONE else self.tokens.ids[self.whole[i]] for i in range(self.n_spellings)]
-            return Vocabulary(
-                array.array("I", spelled.lefts) + as_array(lefts, n_made),
-                array.array("I", spelled.rights) + as_array(rights, n_made),
-                array.array("I", by_byte + spelled_ids) + as_array(ids, n_made)
-                + array.array("I", [token_id for token_id, _ in more]),
-                [one for _, one in more],
-                characters=True,
-                unknown=unknown,
-                fuses_unknown=fuses_unknown,
-            )
-        finally:
-            free(lefts)
-            free(rights)
-            free(symbols)
-            free(ids)
-            free(made)
+        cdef uint32_t i
+        memset(self.singles, 0xFF, sizeof(self.singles))
+        spelled = self.spellings()
+        self.settle(spelled.lefts, spelled.rights)
+        ids, more = self.ids_of_first(), self.unmerged()
+        for i in range(256 if byte_ids is not None else 0):
+            if ids[i] == NONE:
+                ids[i] = byte_ids[i]
+            else:       # of a character of ASCII, and then the token of the byte is one more
+                more.append((byte_ids[i], bytes([i])))
+        options = {"characters": True, "unknown": unknown, "fuses_unknown": fuses_unknown}
+        return self.vocabulary_with(ids, more, options)
 
 
 def resolve_characters(vocab not None, merges not None, bint marks, added not None, str unknown, apart=()):

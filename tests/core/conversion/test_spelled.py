@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vocabularies import lists_of_merges
 
+from cbpe._core.conversion.listed import ListedMerges, ListedTokens
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
-from cbpe._core.conversion.spelled import are_ids, are_pairs, resolve
+from cbpe._core.conversion.spelled import resolve
 from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, spell
 
 BYTES = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
@@ -64,11 +65,13 @@ def test_an_id_that_is_too_large_is_refused_as_a_vocabulary_does():
     "merge", ["ab", "a  b", " ab", "ab ", "a b c", "", " ", [], ["a"], ["a", ""], ["a", 1], ("a", "b"), 5, None]
 )
 def test_what_is_no_pair_is_known(merge):
-    assert are_pairs(["a b", ["a", "b"], ["a", "b c"]])
-    assert not are_pairs(["a b", merge])
+    assert list(ListedMerges.of([["a", "b"], ["a", "b c"]])) == [["a", "b"], ["a", "b c"]]
+    assert list(ListedMerges.of(["a b", "b c"])) == ["a b", "b c"]
+    assert ListedMerges.of(["a b", merge]) is None
+    assert ListedMerges.of([["a", "b"], merge]) is None
 
 
 @pytest.mark.parametrize("token_id", [-1, 2**32 - 1, 10**30, True, 1.0, "1", None, 0])
 def test_what_is_no_id_or_is_there_twice_is_known(token_id):
-    assert are_ids({"a": 0, "b": 2**32 - 2})
-    assert not are_ids({"a": 0, "b": token_id})
+    assert dict(ListedTokens.of({"a": 0, "b": 2**32 - 2}).items()) == {"a": 0, "b": 2**32 - 2}
+    assert ListedTokens.of({"a": 0, "b": token_id}) is None
