@@ -1,0 +1,68 @@
+"""Loading published tokenizers from a tokenizer.json, beside tokenizers.
+
+    python benchmarks/loading.py llama2.json gemma3.json [--rounds 9]
+
+Each figure is of a fresh process that has imported the library, and loads the file once, by processor time; medians over
+the rounds, in which the two take turns. Their ids for a sentence are compared.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+PEERS = ("cbpe", "tokenizers")
+SENTENCE = "Grüße: the 3 cats of Łódź sat on 北京's mat, 1024 times! 😉\n\treturn x\n"
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("files", nargs="+", help="tokenizer.json files")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--peer", choices=PEERS, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.peer:
+        return print(json.dumps(measured(options.peer, options.files[0])))
+    table = Table("file", *PEERS, "of its time", title="ms to load")
+    for file in options.files:
+        found = {peer: [] for peer in PEERS}
+        for _ in range(options.rounds):
+            for peer in PEERS:
+                found[peer].append(in_a_process(peer, file))
+        if len({str(one["ids"]) for several in found.values() for one in several}) > 1:
+            sys.exit(f"{file}: the ids differ, so that the time does not count")
+        ours, theirs = (statistics.median(one["seconds"] for one in found[peer]) * 1000 for peer in PEERS)
+        table.add_row(Path(file).stem, f"{ours:.0f}", f"{theirs:.0f}", f"{ours / theirs:.2f}")
+    return Console().print(table)
+
+
+def in_a_process(peer, file):
+    command = [sys.executable, __file__, file, "--peer", peer]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+def measured(peer, file):
+    """What one process finds: the seconds, and the ids of a sentence."""
+    if peer == "cbpe":
+        import cbpe
+
+        start = time.process_time()
+        tokenizer = cbpe.load(file)
+        seconds = time.process_time() - start
+        return {"seconds": seconds, "ids": tokenizer.encode(SENTENCE, add_special_tokens=False)}
+    import tokenizers
+
+    start = time.process_time()
+    tokenizer = tokenizers.Tokenizer.from_file(file)
+    seconds = time.process_time() - start
+    return {"seconds": seconds, "ids": tokenizer.encode(SENTENCE, add_special_tokens=False).ids}
+
+
+if __name__ == "__main__":
+    main()
