@@ -2,8 +2,8 @@
 
     python benchmarks/loading.py llama2.json gemma3.json [--rounds 9]
 
-Each figure is of a fresh process that has imported the library, and loads the file once, by processor time; medians over
-the rounds, in which the two take turns. Their ids for a sentence are compared.
+Each figure is of a fresh process that has imported the library, and loads the file once, by processor time; medians
+over the rounds, in which the two take turns. Their ids for a sentence are compared.
 """
 
 import argparse
