@@ -35,6 +35,9 @@ WITH_GAPS = [
     "x?y+|[ab]c|[bc]d*",
     "a+(?=b)|b",
     r"\p{L}{2,3}|\s",
+    "(?:a|b)c|x(?:y|5)|-",
+    r"(?:ab?|[cx]y)\d*|\s+(?=x)|\.{2}",
+    "[^a-c]|x+",
 ]
 TEXTS = st.text("abcxy  \n\t-.,'s57\u0663\u4e2d\u3072\u309b\u00e9\u0301\x00\u3000\U0001f600\u00b2A", max_size=14)
 
