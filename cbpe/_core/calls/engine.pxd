@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from cbpe._core.c.instructions cimport Instructions
 from cbpe._core.decoding.decode cimport DecodeTable
+from cbpe._core.encoding.cache cimport CacheBudget
 from cbpe._core.encoding.encode cimport EncodeStatus, Workspace
 from cbpe._core.merging.cuts cimport CutTables
 from cbpe._core.merging.walk cimport WalkTables
@@ -46,7 +47,7 @@ cdef class Engine:
     cdef void *idle[IDLE]
     cdef WalkTables *walk
     cdef CutTables *cuts
-    cdef int64_t budget
+    cdef CacheBudget budget
     cdef uint64_t seed
     cdef Instructions instructions
     cdef void *last_text                # see read_utf8

@@ -14,6 +14,7 @@ from cbpe._core.c.instructions cimport choose_instructions
 from cbpe._core.c.loads cimport cbpe_prefetch
 from cbpe._core.c.objects cimport cbpe_put_into, cbpe_raised, cbpe_take_from
 from cbpe._core.decoding.decode cimport close_decode_table, open_decode_table
+from cbpe._core.encoding.cache cimport fit_share
 from cbpe._core.encoding.encode cimport (
     DONE, MORE, NO_MEMORY, NO_TOKEN, RESERVED_IDS, SLICE, append_id, encode_slice, encode_span, free_workspace,
     new_workspace, reserve, tidy_workspace
@@ -89,7 +90,7 @@ cdef class Engine:
         self.vocabulary = vocabulary
         self.splitter = splitter
         self.special_tokens = special_tokens
-        self.cache_bytes = self.budget = cache_bytes
+        self.cache_bytes = self.budget.total = self.budget.left = cache_bytes
         self.seed = int.from_bytes(os.urandom(8), "little")
         self.instructions = choose_instructions(None)
         self.split = &(<Splitter>splitter).tables if isinstance(splitter, Splitter) else NULL
@@ -119,6 +120,7 @@ cdef class Engine:
             if cbpe_atomic_load(&self.idle[i]) != NULL:
                 work = <Workspace *>cbpe_take_from(&self.idle[i])
                 if work != NULL:
+                    fit_share(&work.cache)
                     return work
         work = new_workspace(&self.budget, self.seed, &self.walk, &self.cuts, self.instructions.cache_loops)
         if work == NULL:

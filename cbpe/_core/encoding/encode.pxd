@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from cbpe._core.c.cache_loops cimport CacheEntry, CacheLoops
 from cbpe._core.c.keys cimport PieceKey
-from cbpe._core.encoding.cache cimport CharacterIds, PieceCache
+from cbpe._core.encoding.cache cimport CacheBudget, CharacterIds, PieceCache
 from cbpe._core.encoding.places cimport Jumps
 from cbpe._core.merging.cuts cimport CutTables
 from cbpe._core.merging.dropout cimport Dropout
@@ -31,7 +31,7 @@ cdef enum EncodeStatus:
 cdef struct Workspace:
     Span spans[BATCH]
     PieceKey keys[BATCH]
-    const CacheEntry *places[BATCH]     # where each piece's entry is looked for first, if that decides
+    CacheEntry *places[BATCH]     # where each piece's entry is looked for first, if that decides
     int missed[BATCH]           # numbers of pieces: without a key yet, or whose entries are not at their places
     CutTables **cuts
     CharacterIds *characters    # by code point below 1 << 16; NULL until a piece is cut
@@ -52,7 +52,7 @@ cdef struct Workspace:
 # What all workspaces of one owner share stays the owner's: the budget of the caches, and where the tables for walking
 # and cutting are.
 cdef Workspace *new_workspace(
-    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts, const CacheLoops *loops
+    CacheBudget *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts, const CacheLoops *loops
 ) noexcept nogil
 
 cdef void free_workspace(Workspace *work) noexcept nogil

@@ -29,7 +29,7 @@ cdef enum:
 
 
 cdef Workspace *new_workspace(
-    int64_t *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts, const CacheLoops *loops
+    CacheBudget *cache_budget, uint64_t seed, WalkTables **walk, CutTables **cuts, const CacheLoops *loops
 ) noexcept nogil:
     cdef Workspace *work = <Workspace *>calloc(1, sizeof(Workspace))
     if work != NULL:
@@ -256,7 +256,7 @@ cdef EncodeStatus encode_new(
 
 cdef inline bint copy_known(Workspace *work, const PieceKey *key, const uint8_t *piece) noexcept nogil:
     """Append the ids of a piece if it is in the cache."""
-    cdef const CacheEntry *entry
+    cdef CacheEntry *entry
     cdef const uint32_t *ids
     cdef uint32_t i, n
     entry = find_entry(&work.cache, key, piece)
@@ -368,21 +368,21 @@ cdef void make_key_of(
         work.places[i] = first_place(&work.cache, key)
         cbpe_prefetch(work.places[i])
         if key.high >> 56 == LONG:
-            work.places[i] = NO_ENTRIES     # its bytes are still to be compared
+            work.places[i] = <CacheEntry *>NO_ENTRIES     # its bytes are still to be compared
 
 
 cdef void make_keys(
     Workspace *work, const uint8_t *text, Py_ssize_t n, const uint8_t *text_end, bint may_cut
 ) noexcept nogil:
     """The keys of n pieces, and their entries on the way to the processor."""
-    cdef const CacheEntry *entries = work.cache.entries
-    cdef uint64_t mask = work.cache.mask, seed = work.cache.seed, low, high
+    cdef CacheEntry *entries = work.cache.entries
+    cdef uint64_t n_lines = work.cache.n_lines, seed = work.cache.seed, low, high
     cdef Py_ssize_t i, size, n_others
     cdef const uint8_t *piece
     cdef PieceKey *key
     if work.cache.loops != NULL:
         n_others = work.cache.loops.make_keys(
-            text, text_end, <const Py_ssize_t *>work.spans, n, may_cut, seed, entries, mask, work.keys, work.places,
+            text, text_end, <const Py_ssize_t *>work.spans, n, may_cut, seed, entries, n_lines, work.keys, work.places,
             work.missed
         )
         for i in range(n_others):
@@ -399,7 +399,7 @@ cdef void make_keys(
                 high |= <uint64_t>size << 56
                 key.low = low
                 key.high = high
-                work.places[i] = entries + home_slot(short_hash(low, high, seed), mask)
+                work.places[i] = entries + home_slot(short_hash(low, high, seed), n_lines)
                 cbpe_prefetch(work.places[i])
                 continue
         make_key_of(work, text, i, text_end, may_cut)
@@ -413,9 +413,9 @@ cdef void find_places(Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept 
             work.places[i] = first_place(&work.cache, &work.keys[i])
 
 
-cdef inline const CacheEntry *entry_at_place(const Workspace *work, Py_ssize_t i) noexcept nogil:
+cdef inline CacheEntry *entry_at_place(const Workspace *work, Py_ssize_t i) noexcept nogil:
     """The entry of piece number i if it is one of the two at its place, or NULL."""
-    cdef const CacheEntry *entry = work.places[i]
+    cdef CacheEntry *entry = work.places[i]
     cdef const PieceKey *key = &work.keys[i]
     if entry.low == key.low and entry.high == key.high:
         return entry
@@ -427,7 +427,7 @@ cdef inline Py_ssize_t append_known(Workspace *work, Py_ssize_t i, Py_ssize_t n)
     """Append the ids of the pieces from number i on, up to the first that needs a closer look. Returns its number; n if
     there is none."""
     cdef uint32_t *out = work.ids + work.n_ids
-    cdef const CacheEntry *entry
+    cdef CacheEntry *entry
     if work.cache.loops != NULL:
         i = work.cache.loops.copy_known(work.keys, work.places, i, n, work.cache.arena, &out)
     else:
@@ -467,7 +467,7 @@ cdef EncodeStatus encode_queued(
 ) noexcept nogil:
     """Append the ids of n pieces whose keys are made; there is room for as many as they have bytes, and COPIED_IDS."""
     cdef Py_ssize_t i = 0, size
-    cdef uint64_t mask = work.cache.mask
+    cdef const CacheEntry *entries = work.cache.entries
     cdef bint prefetched = not v.whole_pieces
     cdef const uint8_t *piece
     cdef EncodeStatus status
@@ -490,8 +490,8 @@ cdef EncodeStatus encode_queued(
         if status != DONE:
             return status
         i += 1
-        if work.cache.mask != mask:     # the entries stand elsewhere now; a cache that starts again keeps its slots
-            mask = work.cache.mask
+        if work.cache.entries != entries:   # they stand elsewhere now
+            entries = work.cache.entries
             find_places(work, i, n)
 
 
