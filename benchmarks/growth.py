@@ -1,8 +1,9 @@
-"""How cbpe's time and memory grow with the length of a text, and its speed with the number of threads.
+"""How cbpe's time and memory grow with the length of a text, and its speed with the number of threads and the cache.
 
     python benchmarks/growth.py --corpora FOLDER [--encoding o200k_base] [--largest 1e7] [--json OUT] [--svg OUT]
 
-FOLDER holds english.txt or english.txt.xz, which is repeated for a longer text. Every measurement is a fresh process,
+FOLDER holds english.txt or english.txt.xz, which is repeated for a longer text. Those of code and multilingual that are
+there serve the caches. --largest 2e9 measures an endless text of that size, too. Every measurement is a fresh process,
 kept to one core (to all of them where threads are counted). Memory is the most that the process held during its first
 call, less what it held before, the text included: so it is the result, and the encoder's caches as they fill. Seconds
 are the fewest of a few calls; up to 100 KB, of calls in long series.
@@ -13,8 +14,10 @@ import json
 import shlex
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
+import cache_tasks
 import contest
 import corpora
 import growth_tasks
@@ -64,23 +67,32 @@ def parse_arguments(arguments):
         options.texts = corpora.find_all(options.corpora, {"english"})
     except FileNotFoundError as error:
         parser.error(f"{error}. --corpora names the folder")
+    for name in cache_tasks.CORPORA:
+        with suppress(FileNotFoundError):
+            options.texts |= corpora.find_all(options.corpora, {name})
     return options
 
 
 def asked_for(task, options):
     if isinstance(task, growth_tasks.Batch):
         return True
+    if isinstance(task, cache_tasks.Endless):
+        return task.size <= options.largest
+    if isinstance(task, cache_tasks.CacheTask):
+        return task.corpus in options.texts
     return task.kind in options.kinds and task.work in options.works and task.size <= options.largest
 
 
 def as_json(results):
     """The medians, as lists of what was measured."""
-    sizes, threads = [], []
+    sizes, threads, caches = [], [], []
     for name in results.tasks:
         task = results.suite.tasks[name]
         medians = {figure: results.median(name, figure, OURS) for figure in task.figures}
         if isinstance(task, growth_tasks.Grow):
             sizes.append({"kind": task.kind, "work": task.work, "bytes": task.size, **medians})
+        elif isinstance(task, cache_tasks.CacheTask):
+            caches += [{"work": task.figures[key].title, "speed": median} for key, median in medians.items()]
         else:
             threads.append({"threads": task.threads, **medians})
     return {
@@ -91,12 +103,13 @@ def as_json(results):
         "rounds": results.rounds,
         "growth": sizes,
         "threads": threads,
+        "caches": caches,
         "failures": [{"task": task, "reason": reason} for (task, _), reason in results.failures.items()],
     }
 
 
 def show(found):
-    """Print a table for time, one for memory, and one for threads."""
+    """Print a table for time, one for memory, one for threads, and one for caches."""
     console = Console(width=None if sys.stdout.isatty() else WIDE)
     sizes = sorted({point["bytes"] for point in found["growth"]})
     for figure, title in (("seconds", "milliseconds"), ("memory", "MB at most above the text")):
@@ -112,6 +125,10 @@ def show(found):
     table = Table("threads", "encode_batch", "encode_batch_flat", title="MB/s of 8 KB texts")
     for point in found["threads"]:
         table.add_row(str(point["threads"]), shown(point["lists"], 1), shown(point["flat"], 1))
+    console.print(table)
+    table = Table("work", "MB/s", title="caches")
+    for point in found["caches"]:
+        table.add_row(point["work"], shown(point["speed"], 1))
     console.print(table)
     for failure in found["failures"]:
         console.print(f"{failure['task']} did not finish: {failure['reason']}", markup=False, highlight=False)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import cache_tasks
 import encoding_tasks
 import growth_tasks
 import training_tasks
@@ -30,5 +31,10 @@ class Suite:
 SUITES = {
     "encoding": Suite("encoding", {task.name: task for task in encoding_tasks.TASKS}, ENCODERS, timeout=60),
     "training": Suite("training", {task.name: task for task in training_tasks.TASKS}, TRAINERS, timeout=300),
-    "growth": Suite("growth", {task.name: task for task in growth_tasks.TASKS}, {OURS: ENCODERS[OURS]}, timeout=120),
+    "growth": Suite(
+        "growth",
+        {task.name: task for task in [*growth_tasks.TASKS, *cache_tasks.TASKS]},
+        {OURS: ENCODERS[OURS]},
+        timeout=120,
+    ),
 }

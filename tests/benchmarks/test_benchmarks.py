@@ -281,6 +281,8 @@ def test_growth_is_measured_shown_and_drawn(texts, tmp_path, capsys):
     assert {(point["kind"], point["work"]) for point in found["growth"]} == {("text", "count"), ("text", "decode")}
     assert all(point["seconds"] > 0 for point in found["growth"])
     assert all(point["lists"] > 0 and point["flat"] > 0 for point in found["threads"])
+    assert all(point["speed"] > 0 for point in found["caches"])
+    assert any("64 threads" in point["work"] for point in found["caches"])
     assert "1,000 B" in capsys.readouterr().out
     assert ElementTree.parse(drawn).getroot().tag.endswith("svg")
 

@@ -25,7 +25,7 @@ from cbpe._core.text.special cimport next_special
 from cbpe._core.text.utf8 cimport Utf8, character_start, read_utf8
 from cbpe._core.vocabulary.tables cimport NONE
 
-from cbpe._core.calls.parallel import checked_workers, run_in_threads
+from cbpe._core.calls.parallel import checked_workers, run_in_threads, usable_cores
 
 cdef enum:
     SMALLEST_SHARE = 1 << 15    # bytes of text that are worth another thread's attention
@@ -101,7 +101,8 @@ cdef class Batch:
             PyErr_CheckSignals()
         self.first_shares[len(self.texts)] = self.n_shares
         self.make_runs()
-        self.n_workers = max(1, min(self.n_workers, self.n_runs))
+        # More threads than cores would each fill a cache, and have the processor's own hold less of it.
+        self.n_workers = max(1, min(self.n_workers, self.n_runs, usable_cores()))
         self.works = <Workspace **>calloc(self.n_workers, sizeof(Workspace *))
         if self.works == NULL:
             raise MemoryError

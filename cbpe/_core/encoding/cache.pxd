@@ -4,14 +4,14 @@ An entry is 32 bytes. The bytes of a piece of up to 15 stand in the entry itself
 16 bytes decides. Those of a longer one stand in the arena, and the entry has their hash. Up to three ids stand in the
 entry, more in the arena.
 
-Two entries share a line of the processor's cache, and four lines are a set. A hash names a line, the piece's home, and
+Two entries share a line of the processor's cache, and eight lines are a set. A hash names a line, the piece's home, and
 the entry stands there or elsewhere in the set. Those at home are found at once. One that was moved goes home when it is
 asked for, in place of another; and where a set is full, a new entry takes the place of one that was moved. So what is
 common stays.
 
 A cache grows with what it holds, up to half of its share of the budget. Then it takes all of its share at once, and
-grows no more (it is settled): new entries take the place of old ones, and a sweep makes room in the arena. It forgets
-the records that nobody asked for since the last.
+grows no more (it is settled): new entries take the place of old ones. An arena that is full takes of the room that the
+entries do not need, or else a sweep forgets the records that nobody asked for since the last.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -19,6 +19,7 @@ from libc.string cimport memcmp
 
 from cbpe._core.c.cache_loops cimport CacheEntry, CacheLoops, note_use
 from cbpe._core.c.keys cimport PieceKey
+from cbpe._core.c.loads cimport cbpe_prefetch
 from cbpe._core.text.keys cimport LONG, short_hash
 
 
@@ -29,7 +30,7 @@ cdef enum:
     USED = 1 << 29              # ... somebody asked for this record since the last sweep
     MOVED = 1 << 28             # ... the entry does not stand in its home
     N_IDS = MOVED - 1           # what is left is their number
-    SET = 8                     # entries that a piece may be one of
+    SET = 16                    # entries that a piece may be one of
 
 
 # The ids of one character; n_ids is 0 as long as they are not known.
@@ -72,15 +73,30 @@ cdef inline uint64_t home_slot(uint64_t hashed, uint64_t n_lines) noexcept nogil
     return ((hashed & <uint64_t>0xFFFFFFFF) * n_lines >> 32) * 2
 
 
+cdef inline uint64_t home_of(const PieceCache *cache, uint64_t low, uint64_t high) noexcept nogil:
+    return home_slot(cache_hash(cache, low, high), cache.n_lines)
+
+
 cdef inline CacheEntry *first_place(const PieceCache *cache, const PieceKey *key) noexcept nogil:
-    return cache.entries + home_slot(cache_hash(cache, key.low, key.high), cache.n_lines)
+    return cache.entries + home_of(cache, key.low, key.high)
 
 
-# The entry of a piece, or NULL.
-cdef inline CacheEntry *find_entry(PieceCache *cache, const PieceKey *key, const uint8_t *piece) noexcept nogil:
+# Have the other lines of a set on their way to the processor.
+cdef inline void fetch_set(const PieceCache *cache, uint64_t home) noexcept nogil:
+    cdef int line
+    for line in range(2, SET, 2):
+        cbpe_prefetch(cache.entries + (home ^ line))
+
+
+# The entry of a piece whose home is known, or NULL.
+cdef inline CacheEntry *find_entry(
+    PieceCache *cache, const PieceKey *key, uint64_t home, const uint8_t *piece
+) noexcept nogil:
     cdef CacheEntry *entry
-    cdef uint64_t home = home_slot(cache_hash(cache, key.low, key.high), cache.n_lines), probe
+    cdef int probe
     for probe in range(SET):
+        if probe == 2:
+            fetch_set(cache, home)
         entry = cache.entries + (home ^ probe)
         if entry.low == key.low and entry.high == key.high:
             if entry.high >> 56 != LONG:

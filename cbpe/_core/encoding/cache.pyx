@@ -27,8 +27,8 @@ cdef int64_t share_of(const PieceCache *cache) noexcept nogil:
 
 
 cdef bint take(PieceCache *cache, int64_t n) noexcept nogil:
-    """Take n bytes of the budget, or give them back if n is negative. False, and nothing taken, where they are more than
-    the cache's share or than what is left."""
+    """Take n bytes of the budget, or give them back if n is negative. False, and nothing taken, where they are more
+    than the cache's share or than what is left."""
     if n > 0 and cache.taken + n > share_of(cache):
         return False
     if cbpe_atomic_add(&cache.budget.left, -n) < 0 and n > 0:
@@ -71,10 +71,6 @@ cdef void close_cache(PieceCache *cache) noexcept nogil:
 
 # ---- Entries within their set
 
-cdef inline uint64_t home_of(const PieceCache *cache, const CacheEntry *entry) noexcept nogil:
-    return home_slot(cache_hash(cache, entry.low, entry.high), cache.n_lines)
-
-
 cdef inline uint64_t next_random(PieceCache *cache) noexcept nogil:
     cache.random = cache.random * <uint64_t>6364136223846793005 + <uint64_t>1442695040888963407
     return cache.random >> 32
@@ -82,7 +78,7 @@ cdef inline uint64_t next_random(PieceCache *cache) noexcept nogil:
 
 cdef CacheEntry *free_slot(PieceCache *cache, uint64_t home) noexcept nogil:
     """The first free slot for an entry of this home, or NULL."""
-    cdef uint64_t probe
+    cdef int probe
     for probe in range(SET):
         if cache.entries[home ^ probe].high == 0:
             return cache.entries + (home ^ probe)
@@ -104,14 +100,15 @@ cdef CacheEntry *bring_home(PieceCache *cache, CacheEntry *entry, uint64_t home)
         place += 1 if place[1].n_ids & MOVED else next_random(cache) & 1
     other = place[0]
     put_entry(cache, place, entry, home)
-    put_entry(cache, entry, &other, home_of(cache, &other))
+    put_entry(cache, entry, &other, home_of(cache, other.low, other.high))
     return place
 
 
 cdef CacheEntry *taken_slot(PieceCache *cache, uint64_t home) noexcept nogil:
     """The slot of an entry that gives way to a new one of this home, whose set is full."""
     cdef CacheEntry *entries = cache.entries + (home & ~<uint64_t>(SET - 1))
-    cdef uint64_t start = next_random(cache), i
+    cdef uint64_t start = next_random(cache)
+    cdef int i
     for i in range(SET):
         if entries[(start + i) % SET].n_ids & MOVED:
             return entries + (start + i) % SET
@@ -172,7 +169,7 @@ cdef bint resize(PieceCache *cache, uint64_t n_lines, uint64_t arena_size) noexc
         cache.arena_used = 0
     for i in range(n):
         if old[i].high:
-            home = home_of(cache, old + i)
+            home = home_of(cache, old[i].low, old[i].high)
             slot = free_slot(cache, home)
             if slot != NULL and (not moves or move_record(cache, old + i, old_arena)):
                 put_entry(cache, slot, old + i, home)
@@ -188,12 +185,13 @@ cdef bint may_grow(const PieceCache *cache, uint64_t n_lines, uint64_t arena_siz
 
 
 cdef void settle(PieceCache *cache, uint64_t words) noexcept nogil:
-    """Take all of the share, divided as the entries and their records need it; `words` more are wanted in the arena."""
+    """Take all of the share, divided as the entries and their records need it; `words` more are wanted in the arena.
+    Where that would change little, nothing changes."""
     cdef double for_entries = <double>cache.used * sizeof(CacheEntry) + 1
     cdef double for_arena = <double>(cache.arena_used + words) * 4
     cdef int64_t held = size_of(cache.n_lines, cache.arena_size)
     cdef int64_t size = share_of(cache) - (cache.taken - held), left = cbpe_atomic_read(&cache.budget.left)
-    cdef double part = min(0.5, max(1.0 / 16, for_arena / (for_arena + for_entries)))
+    cdef double part = min(0.5, max(1.0 / 32, for_arena / (for_arena + for_entries)))
     cdef uint64_t n_lines, arena_size
     cache.settled = True
     size = min(size, held + max(0, left))
@@ -201,7 +199,8 @@ cdef void settle(PieceCache *cache, uint64_t words) noexcept nogil:
         return
     arena_size = min(<uint64_t>LARGEST_ARENA, <uint64_t>(size * part) // 4)
     n_lines = (<uint64_t>size - arena_size * 4) // (LINES * LINE) * LINES
-    resize(cache, n_lines, arena_size)
+    if size > held + held // 8 or size < held or arena_size > cache.arena_size + cache.arena_size // 4:
+        resize(cache, n_lines, arena_size)
 
 
 cdef void fit_share(PieceCache *cache) noexcept nogil:
@@ -216,11 +215,13 @@ cdef void fit_share(PieceCache *cache) noexcept nogil:
 
 # ---- The arena
 
-cdef void sweep_set(PieceCache *cache, CacheEntry *entries, const uint32_t *old_arena) noexcept nogil:
-    """Move a set's records from another arena to this one, of which a quarter stays free, and forget those that nobody
-    asked for."""
+cdef void sweep_set(PieceCache *cache, uint64_t first, const uint32_t *old_arena) noexcept nogil:
+    """Move the records of a set, of which this is the first slot, from another arena to this one, of which a quarter
+    stays free, and forget those that nobody asked for."""
+    cdef CacheEntry *entries = cache.entries + first
     cdef CacheEntry kept[SET]
-    cdef uint64_t i, home
+    cdef uint64_t home
+    cdef int i
     cdef bint moved
     memcpy(kept, entries, sizeof(kept))
     memset(entries, 0, sizeof(kept))
@@ -234,7 +235,7 @@ cdef void sweep_set(PieceCache *cache, CacheEntry *entries, const uint32_t *old_
                     continue
                 kept[i].n_ids &= ~<uint32_t>USED
                 move_record(cache, &kept[i], old_arena)
-            home = home_of(cache, &kept[i])
+            home = home_of(cache, kept[i].low, kept[i].high) if moved else first + (i & ~1)
             put_entry(cache, free_slot(cache, home), &kept[i], home)
 
 
@@ -248,7 +249,7 @@ cdef void sweep(PieceCache *cache) noexcept nogil:
     cache.arena = arena
     cache.arena_used = 0
     for i in range(n_sets):
-        sweep_set(cache, cache.entries + (start + i) % n_sets * SET, old)
+        sweep_set(cache, (start + i) % n_sets * SET, old)
     free(old)
 
 
@@ -268,7 +269,7 @@ cdef bint arena_room(PieceCache *cache, uint64_t words) noexcept nogil:
                 cache.arena_size = size
                 return True
             take(cache, -<int64_t>(size - cache.arena_size) * 4)
-    if not cache.settled:
+    if size <= <uint64_t>LARGEST_ARENA:
         settle(cache, words)
     if words > cache.arena_size - cache.arena_used and 8 * words <= cache.arena_size:
         sweep(cache)
@@ -310,7 +311,7 @@ cdef void add_entry(
         cache.arena_used += words
     else:
         memcpy(entry.ids, ids, n_ids * sizeof(uint32_t))
-    home = home_slot(cache_hash(cache, key.low, key.high), cache.n_lines)
+    home = home_of(cache, key.low, key.high)
     slot = free_slot(cache, home)
     if slot == NULL:
         slot = taken_slot(cache, home)
@@ -321,7 +322,9 @@ cdef void add_entry(
 
 cdef CharacterIds *take_characters(PieceCache *cache) noexcept nogil:
     cdef CharacterIds *characters
-    if cache.entries == NO_ENTRIES or 4 * <int64_t>CHARACTERS_SIZE > share_of(cache) or not take(cache, CHARACTERS_SIZE):
+    if cache.entries == NO_ENTRIES or 4 * <int64_t>CHARACTERS_SIZE > share_of(cache):
+        return NULL
+    if not take(cache, CHARACTERS_SIZE):
         return NULL
     characters = <CharacterIds *>cbpe_take_zeroed(CHARACTERS_SIZE)
     if characters == NULL:

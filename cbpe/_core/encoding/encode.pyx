@@ -9,10 +9,11 @@ from cbpe._core.c.cache_loops cimport COPIED_IDS, INLINE_IDS, NO_ENTRIES, copy_i
 from cbpe._core.c.keys cimport cbpe_key_masks
 from cbpe._core.c.loads cimport cbpe_load64, cbpe_prefetch
 from cbpe._core.encoding.cache cimport (
-    TO_CUT, add_entry, close_cache, entry_ids, find_entry, first_place, give_characters, home_slot, open_cache,
+    TO_CUT, add_entry, close_cache, entry_ids, find_entry, first_place, give_characters, home_of, home_slot, open_cache,
     take_characters
 )
 from cbpe._core.encoding.places cimport note_pieces
+from cbpe._core.encoding.symbols cimport is_marked, put_ids
 from cbpe._core.merging.cuts cimport NO_CHARACTER, next_cut, shared_cut_tables
 from cbpe._core.merging.dropout cimport merge_dropping
 from cbpe._core.merging.merge cimport NO_ROOM, free_merge_room, merge_piece, pause
@@ -84,89 +85,15 @@ cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
     return True
 
 
-cdef Py_ssize_t id_bytes(
-    const VocabTables *v, uint32_t *ids, Py_ssize_t n, uint8_t *missing
-) noexcept nogil:
-    """Turn n symbols into ids, those without one into the ids of their bytes: there is room for as many as all have
-    bytes. Returns how many they are, or -1, and the first byte that has none."""
-    cdef Py_ssize_t i, k, written = 0
-    cdef uint32_t symbol, at
-    for i in range(n):
-        written += 1
-        if v.ids[ids[i]] == NONE and is_marked(v):
-            # A character that has a token elsewhere in a piece, or none: bytes do not stand for it.
-            at = v.offsets[ids[i]]
-            missing[0] = v.bytes[at]
-            if missing[0] == BEGIN:
-                missing[0] = v.bytes[at + 1] if v.offsets[ids[i] + 1] > at + 1 else v.bytes[v.offsets[ids[i + 1]]]
-            return -1
-        if v.ids[ids[i]] == NONE:
-            for at in range(v.offsets[ids[i]], v.offsets[ids[i] + 1]):
-                missing[0] = v.bytes[at]
-                if v.ids[missing[0]] == NONE:
-                    return -1
-            written += v.offsets[ids[i] + 1] - v.offsets[ids[i]] - 1
-    # From the end on: the ids of a symbol are never fewer than one, so none is written over before it is read.
-    k = written
-    for i in range(n - 1, -1, -1):
-        symbol = ids[i]
-        if v.ids[symbol] != NONE:
-            k -= 1
-            ids[k] = v.ids[symbol]
-            continue
-        for at in range(v.offsets[symbol + 1], v.offsets[symbol], -1):
-            k -= 1
-            ids[k] = v.ids[v.bytes[at - 1]]
-    return written
-
-
-cdef inline bint begins_unknown(const VocabTables *v, uint32_t symbol) noexcept nogil:
-    """Whether a symbol without an id is a character, or its first bytes."""
-    if v.begins and symbol == BEGIN or v.ends and symbol == END:
-        return False    # beside a character that is unknown as well
-    return not v.characters or v.bytes[v.offsets[symbol]] & 0xC0 != 0x80
-
-
-cdef Py_ssize_t id_unknown(const VocabTables *v, uint32_t *ids, Py_ssize_t n) noexcept nogil:
-    """Turn n symbols into ids, a character without one into the unknown token. Returns how many they are."""
-    cdef Py_ssize_t i, written = 0
-    cdef bint after_unknown = False
-    for i in range(n):
-        if v.ids[ids[i]] != NONE:
-            ids[written] = v.ids[ids[i]]
-            written += 1
-            after_unknown = False
-        elif begins_unknown(v, ids[i]) and not (after_unknown and v.fuses_unknown):
-            ids[written] = v.unknown
-            written += 1
-            after_unknown = True
-    return written
-
-
 cdef EncodeStatus append_symbols(const VocabTables *v, Workspace *work, Py_ssize_t n) noexcept nogil:
     """Append the ids of n symbols that merging has written after the others; or n is what merging failed with."""
-    cdef uint32_t *ids = work.ids + work.n_ids
-    cdef Py_ssize_t i
     if n < 0:
         return NO_MEMORY if n == NO_ROOM else INTERRUPTED
-    for i in range(n):
-        if v.ids[ids[i]] == NONE:
-            if v.unknown != NONE:
-                n = i + id_unknown(v, ids + i, n - i)
-                break
-            n = id_bytes(v, ids + i, n - i, &work.byte)
-            if n < 0:
-                return NO_TOKEN
-            n += i
-            break
-        ids[i] = v.ids[ids[i]]
+    n = put_ids(v, work.ids + work.n_ids, n, &work.byte)
+    if n < 0:
+        return NO_TOKEN
     work.n_ids += n
     return DONE
-
-
-cdef inline bint is_marked(const VocabTables *v) noexcept nogil:
-    """Whether tokens at the beginning or the end of a piece differ from those within it."""
-    return v.begins or v.ends
 
 
 cdef EncodeStatus append_marked(
@@ -254,12 +181,14 @@ cdef EncodeStatus encode_new(
     return status
 
 
-cdef inline bint copy_known(Workspace *work, const PieceKey *key, const uint8_t *piece) noexcept nogil:
+cdef inline bint copy_known(
+    Workspace *work, const PieceKey *key, uint64_t home, const uint8_t *piece
+) noexcept nogil:
     """Append the ids of a piece if it is in the cache."""
     cdef CacheEntry *entry
     cdef const uint32_t *ids
     cdef uint32_t i, n
-    entry = find_entry(&work.cache, key, piece)
+    entry = find_entry(&work.cache, key, home, piece)
     if entry == NULL:
         return False
     ids = entry_ids(&work.cache, entry, &n)
@@ -286,7 +215,7 @@ cdef EncodeStatus encode_part(
     cdef EncodeStatus status
     if is_marked(v):
         key.high |= <uint64_t>1 << 40 if key.high >> 56 == LONG else <uint64_t>INNER << 56
-    if copy_known(work, key, part):
+    if copy_known(work, key, home_of(&work.cache, key.low, key.high), part):
         return DONE
     if not is_marked(v):
         return encode_new(v, work, key, part, size)
@@ -462,13 +391,20 @@ cdef void prefetch_words(const VocabTables *v, Workspace *work, Py_ssize_t start
             cbpe_prefetch(v.words + (word_hash(v, key.low, key.high) & v.words_mask))
 
 
+cdef inline uint64_t home_of_piece(const Workspace *work, Py_ssize_t i) noexcept nogil:
+    """The home of piece number i, which has a key."""
+    if work.keys[i].high >> 56 == LONG:
+        return home_slot(work.keys[i].low, work.cache.n_lines)
+    return work.places[i] - work.cache.entries
+
+
 cdef EncodeStatus encode_queued(
     const VocabTables *v, Workspace *work, const uint8_t *text, Py_ssize_t n, const uint8_t *text_end
 ) noexcept nogil:
     """Append the ids of n pieces whose keys are made; there is room for as many as they have bytes, and COPIED_IDS."""
     cdef Py_ssize_t i = 0, size
     cdef const CacheEntry *entries = work.cache.entries
-    cdef bint prefetched = not v.whole_pieces
+    cdef int n_new = 0
     cdef const uint8_t *piece
     cdef EncodeStatus status
     while True:
@@ -479,13 +415,13 @@ cdef EncodeStatus encode_queued(
         size = work.spans[i].end - work.spans[i].start
         if work.keys[i].high == TO_CUT:
             status = encode_cut(v, work, piece, size, text_end)
-        elif copy_known(work, &work.keys[i], piece):
+        elif copy_known(work, &work.keys[i], home_of_piece(work, i), piece):
             status = DONE
         else:
-            if not prefetched:
-                # New pieces come together: a text that holds one is likely to go on so.
+            n_new += 1
+            if n_new == 2 and v.whole_pieces:
+                # New pieces come together: a text that holds two is likely to go on so.
                 prefetch_words(v, work, i + 1, n)
-                prefetched = True
             status = encode_new(v, work, &work.keys[i], piece, size)
         if status != DONE:
             return status

@@ -1,6 +1,7 @@
 """The cache of pieces changes how long encoding takes, never what it gives, whatever its size."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -114,6 +115,31 @@ def test_a_piece_at_the_end_of_the_text_is_the_same_as_in_the_middle():
         alone = tok.encode_ordinary(word)
         assert tok.encode_ordinary(f"{word} {'x' * 20}")[: len(alone)] == alone
         assert tok.encode_ordinary(f"{'x' * 20} {word}")[21:] == alone
+
+
+@pytest.mark.parametrize("cache_bytes", [40_000, 100_000])
+def test_what_gives_way_to_new_pieces_has_the_same_ids_when_it_comes_back(cache_bytes):
+    """Some words again and again among ever new ones, with more ids than an entry has, or more bytes, or few of both."""
+    in_order = {pair: 256 + i for i, pair in enumerate(MERGES)}
+    tok = encoder(by_merges(MERGES), pattern=WORDS, cache_bytes=cache_bytes)
+    common = random_words(40, 3, 7) + random_words(40, 14, 8) + random_words(40, 60, 9)
+    known = {word: encode_with_merges(word.encode(), in_order) for word in common}
+    for seed in range(12):
+        new = random_words(400, 3 + 7 * (seed % 6), 100 + seed)
+        tok.encode_ordinary(" ".join(new))
+        assert {word: tok.encode_ordinary(word) for word in known} == known
+        assert tok.encode_ordinary(new[0]) == encode_with_merges(new[0].encode(), in_order)
+
+
+def test_caches_that_come_and_go_keep_to_their_shares(text, expected):
+    """Threads that begin while another encodes a text take shares of what there is; later it is one again."""
+    tok = encoder(by_merges(MERGES), pattern=WORDS, cache_bytes=1 << 20)
+    assert tok.encode_ordinary(text) == expected
+    for n_threads in (8, 2):
+        with ThreadPoolExecutor(n_threads) as pool:
+            assert all(found == expected for found in pool.map(tok.encode_ordinary, [text] * 2 * n_threads))
+        for _ in range(3):
+            assert tok.encode_ordinary(text) == expected
 
 
 def test_a_negative_size_is_refused():

@@ -50,9 +50,31 @@ def measured(program):
 @pytest.mark.slow
 @pytest.mark.parametrize("cache_bytes", [0, 1 << 20, 8 << 20])
 def test_new_words_take_no_more_than_the_cache_may(cache_bytes):
-    """8 MB of words that never come twice, which would take over 32 MB. While a table doubles, half as much again is
-    needed; 6 MB are for the texts themselves."""
-    assert measured(NEW_WORDS.format(cache_bytes=cache_bytes)) < 1.5 * cache_bytes / 2**20 + 6
+    """8 MB of words that never come twice, which would take over 32 MB. While a cache divides its room anew, it needs
+    as much again; 6 MB are for the texts themselves."""
+    assert measured(NEW_WORDS.format(cache_bytes=cache_bytes)) < 2 * cache_bytes / 2**20 + 6
+
+
+@pytest.mark.slow
+def test_caches_of_many_threads_together_take_no_more_than_one_may():
+    """64 threads at once, each with new words that would fill a cache of its own."""
+    program = """
+import threading
+letters = bytes(97 + byte % 26 if byte < 230 else 32 for byte in range(256))
+enc = cbpe.get_encoding("cl100k_base", cache_bytes=16 << 20)
+texts = [random.Random(i).randbytes(1 << 18).translate(letters).decode() for i in range(66)]
+enc.count(texts[64] * 2)
+
+def at_once():
+    threads = [threading.Thread(target=lambda text=text: [enc.count(text) for _ in range(3)]) for text in texts[:64]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+print(rise(at_once))
+"""
+    assert measured(program) < 2 * 16 + 64 * 0.25  # each thread has a stack and a workspace
 
 
 TEXTS = {
