@@ -229,8 +229,8 @@ class Tokenizer(TokenizerBase):
         """Encode several texts in parallel: as [self.encode(one, ...) for one in text].
 
         text: an iterable of texts, such as a column of pandas, polars or Arrow; TypeError for a table and a dict, which
-        give names. num_threads: how many threads share the work; None: as many as there are cores. What is refused is
-        so before anything is encoded.
+        give names. num_threads: how many threads share the work at most; None: as many as there are cores, which is
+        also the most that run. What is refused is so before anything is encoded.
 
         >>> enc.encode_batch(["hello world", "hello"])
         [[15339, 1917], [15339]]

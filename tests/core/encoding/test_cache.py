@@ -119,7 +119,7 @@ def test_a_piece_at_the_end_of_the_text_is_the_same_as_in_the_middle():
 
 @pytest.mark.parametrize("cache_bytes", [40_000, 100_000])
 def test_what_gives_way_to_new_pieces_has_the_same_ids_when_it_comes_back(cache_bytes):
-    """Some words again and again among ever new ones, with more ids than an entry has, or more bytes, or few of both."""
+    """Some words again and again among ever new ones: of few ids and bytes, of more than an entry has, and of both."""
     in_order = {pair: 256 + i for i, pair in enumerate(MERGES)}
     tok = encoder(by_merges(MERGES), pattern=WORDS, cache_bytes=cache_bytes)
     common = random_words(40, 3, 7) + random_words(40, 14, 8) + random_words(40, 60, 9)
