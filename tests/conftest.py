@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["store_backends", "toys"]
+pytest_plugins = ["published_copies", "store_backends", "toys"]
 
 settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("few", settings.get_profile("cbpe"), max_examples=10)  # pytest --hypothesis-profile=few
