@@ -6,9 +6,9 @@ import lzma
 import pickle
 import random
 from functools import cache
-from itertools import chain
 
 import pytest
+from judging import assert_any_ids_are_decoded_as_by, assert_ids_and_texts_are_those_of
 from project import SHARED
 from tokenizer_json import BYTE_LEVEL, added
 
@@ -185,32 +185,16 @@ def texts_for(seed, n=50):
 def test_ids_and_texts_are_those_of_tokenizers(name):
     ours, judge = both(name)
     for text in texts_for(name):
+        assert_ids_and_texts_are_those_of(judge, ours, text, [text[:3], text[3:]])
         for adds in (True, False):
             ids = ours.encode(text, add_special_tokens=adds)
-            assert ids == judge.encode(text, add_special_tokens=adds).ids, (text, adds)
-            decoded = judge.decode(ids, skip_special_tokens=False)
-            assert ours.decode(ids) == decoded, (text, adds)
-            assert ours.decode_bytes(ids).decode("utf-8", "replace") == decoded
-            stream = ours.stream_decoder()
-            assert "".join(map(stream.push, ids)) + stream.flush() == decoded, (text, adds)
-        assert ours.encode_to_numpy(text, add_special_tokens=False).tolist() == ids
-        assert ours.count(text, add_special_tokens=False) == len(ids)
-        assert [*chain(*ours.encode_stream([text[:3], text[3:]], add_special_tokens=False))] == ids
-        assert ours.encode_batch([text, text], add_special_tokens=False) == [ids, ids]
-        assert ours.encode_batch_flat([text, "a"], add_special_tokens=False)[0][: len(ids)].tolist() == ids
+            assert ours.decode_bytes(ids).decode("utf-8", "replace") == ours.decode(ids), (text, adds)
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_any_ids_are_decoded_as_by_tokenizers(name):
     ours, judge = both(name)
-    rng = random.Random(name)
-    known = sorted(ours.vocab)
-    for _ in range(150):
-        ids = rng.choices(known, k=rng.randrange(7))
-        decoded = judge.decode(ids, skip_special_tokens=False)
-        assert ours.decode(ids) == decoded, ids
-        stream = ours.stream_decoder()
-        assert "".join(map(stream.push, ids)) + stream.flush() == decoded, ids
+    assert_any_ids_are_decoded_as_by(judge, ours, name)
 
 
 def without_unknown(name):
