@@ -11,7 +11,8 @@ from itertools import pairwise
 
 import pytest
 import reference
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from running_threads import ended, n_threads
 
@@ -43,7 +44,7 @@ def many_words(n, seed=1):
 # ---- The same counts
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     st.lists(telling_texts, max_size=6),
     st.sampled_from(SPLITTERS),
@@ -156,7 +157,7 @@ def batch_pieces(batch, splitter):
         start = end
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(st.text("abcd ", max_size=60), min_size=1, max_size=5),
     st.integers(1, 6),

@@ -16,7 +16,8 @@ from itertools import pairwise
 import pytest
 import tiktoken
 import whole_corpora
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from project import SHARED
 
@@ -219,14 +220,14 @@ TEXTS = st.one_of(st.text(), st.text(st.characters(exclude_categories=())), st.l
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
-@settings(max_examples=150)
+@examples(150)
 @given(text=TEXTS)
 def test_random_texts(name, text):
     check(name, text)
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
-@settings(max_examples=50)
+@examples(50)
 @given(parts=st.lists(TEXTS | st.sampled_from([*cbpe.get_encoding("p50k_edit").special_tokens, "<|endofprompt|>"])))
 def test_random_texts_with_special_tokens(name, parts):
     text = "".join(parts)

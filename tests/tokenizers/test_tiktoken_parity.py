@@ -12,7 +12,8 @@ from functools import cache
 import numpy as np
 import pytest
 import tiktoken
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from vocabularies import rank_dicts
 
@@ -135,7 +136,7 @@ ENCODERS = ["encode", "encode_to_numpy", "encode_with_unstable"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=50)
+@examples(50)
 @given(text=TEXTS, allowed=CHOICES, disallowed=DISALLOWED)
 def test_encoding_with_any_choice_of_special_tokens(name, text, allowed, disallowed):
     """The message of what is refused names the same token, and both ways out of it."""
@@ -170,7 +171,7 @@ def completed(enc, text, **choices):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20)
+@examples(20)
 @given(text=TEXTS, choices=st.sampled_from([{"disallowed_special": ()}, {"allowed_special": "all"}]))
 def test_unstable_ends_are_completed_as_by_tiktoken(name, text, choices):
     ours, theirs = (completed(enc, text, **choices) for enc in pair(name))
@@ -227,7 +228,7 @@ def both_of(ranks, pattern, special_tokens):
     return cbpe.Encoding("toy", **arguments), tiktoken.Encoding("toy", **arguments)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(ranks=rank_dicts(alphabet=b"ab ", max_length=5), text=st.text("ab ", max_size=12), data=st.data())
 def test_unstable_ends_with_any_ranks(ranks, text, data):
     """Of vocabularies with tokens that merging never makes, and patterns that drop some of the text."""
@@ -238,7 +239,7 @@ def test_unstable_ends_with_any_ranks(ranks, text, data):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=50)
+@examples(50)
 @given(parts=st.lists(TEXTS.map(str.encode) | st.binary(max_size=6), max_size=4))
 def test_bytes_that_are_no_text(name, parts):
     check(name, "_encode_bytes", b"".join(parts))

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 import reference
-from hypothesis import example, given, settings
+from examples import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from interrupts import stop_while_it_works
 
@@ -101,7 +102,7 @@ def may_be_token(split_by_script=True, split_by_number=True, split_digits=False,
 # ---- The merges
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(TEXTS, OPTIONS, st.sampled_from(["shortest", "first"]), st.integers(1, 3))
 @example("aaaaaaaaaa aaaa aaa", {}, "shortest", 1)
 @example("\u65e5\u0301b \u65e5\u0301b \u0301b \u0301b", {}, "shortest", 1)
@@ -263,7 +264,7 @@ def test_the_tokenizer_is_what_the_owners_make_of_its_files(tmp_path):
             assert tok.decode(ids) == hugging_face.decode(ids, skip_special_tokens=False)
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(TEXTS, OPTIONS, st.sampled_from([1.0, 0.9995, 0.98]))
 def test_the_vocabulary_is_sentencepieces(text, options, coverage):
     sentencepiece = pytest.importorskip("sentencepiece", reason="compares with sentencepiece")

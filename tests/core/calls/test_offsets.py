@@ -6,7 +6,8 @@ from itertools import accumulate
 import numpy as np
 import pytest
 import tiktoken
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from vocabularies import by_merges, encoder, merge_lists, rank_dicts
 
@@ -140,7 +141,7 @@ BYTES = "abé€😉".encode()
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@settings(max_examples=40)
+@examples(40)
 @given(merges=merge_lists(alphabet=BYTES), text=st.one_of(letters, surrogates))
 def test_pairs_are_where_their_bytes_are(pattern, merges, text):
     tok = make(by_merges(merges), pattern)
@@ -148,7 +149,7 @@ def test_pairs_are_where_their_bytes_are(pattern, merges, text):
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@settings(max_examples=40)
+@examples(40)
 @given(ranks=rank_dicts(alphabet=sorted(set(BYTES))), text=letters)
 def test_ranks_are_where_their_bytes_are(pattern, ranks, text):
     ranks |= {bytes([byte]): 1000 + byte for byte in range(256) if bytes([byte]) not in ranks}
@@ -157,7 +158,7 @@ def test_ranks_are_where_their_bytes_are(pattern, ranks, text):
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@settings(max_examples=40)
+@examples(40)
 @given(
     tokens=st.sets(st.text(LETTERS, min_size=1, max_size=3), max_size=4),
     merges=merge_lists(alphabet=BYTES),

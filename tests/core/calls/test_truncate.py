@@ -6,7 +6,8 @@ import time
 import tracemalloc
 
 import pytest
-from hypothesis import example, given, settings
+from examples import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from interrupts import stop_while_it_works
 from vocabularies import by_merges, by_merges_in_heap, encoder, merge_lists, shuffled_merge_lists
@@ -76,7 +77,7 @@ def by_trying_all(tok, text, n, allowed):
     return next(prefix for prefix in prefixes if tok._count(prefix, allowed, None) <= n)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     texts | texts_with_runs,
     st.integers(0, 12) | st.integers(0, 80),
@@ -92,7 +93,7 @@ def test_truncated_as_by_trying_all_prefixes(text, n, pattern, special, kind):
     assert tok._truncate(text, n, allowed, None) == by_trying_all(tok, text, n, allowed)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     shuffled_merge_lists(max_size=30)
     | shuffled_merge_lists(b"a", 20)

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 from borders import check_borders, check_what_is_sure
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cbpe._core.splitting.bonds import Bonds
@@ -36,7 +37,7 @@ pairs_of_codes = st.frozensets(st.tuples(st.sampled_from(CODES), st.sampled_from
 texts = st.text(CHARACTERS, max_size=150)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(pairs_of_codes, st.booleans(), st.none() | st.frozensets(st.sampled_from(CODES)), texts)
 def test_text_is_cut_between_all_characters_without_a_bond(bonds, at_spaces, known, text):
     packed_known = None if known is None else array("I", known).tobytes()
@@ -45,7 +46,7 @@ def test_text_is_cut_between_all_characters_without_a_bond(bonds, at_spaces, kno
     assert splitter.spans(text.encode(), 3) == splitter.spans(text.encode())
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(pairs_of_codes, st.text(CHARACTERS, max_size=90))
 def test_pieces_that_are_sure_stay_the_same_however_the_text_goes_on(bonds, text):
     splitter = Splitter(r" *[^ ]+| +", bonds=Bonds(packed(bonds)))

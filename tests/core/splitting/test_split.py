@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from borders import check_borders, check_what_is_sure
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupts import stop_while_it_works
@@ -279,7 +280,7 @@ def test_the_judge_keeps_what_folds_to_ascii():
 def test_pieces_that_are_sure_stay_the_same_however_the_text_goes_on(name, in_blocks):
     splitter = Splitter(NAMED[name], patterns.ASCII_RULES[NAMED[name]] if in_blocks else 0)
 
-    @settings(max_examples=50)
+    @examples(50)
     @given(telling_texts)
     def check(text):
         check_what_is_sure(splitter, text.encode())
