@@ -2,6 +2,7 @@
 
 import gc
 import os
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ pytest_plugins = ["published_copies", "store_backends", "toys"]
 settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("few", settings.get_profile("cbpe"), max_examples=10)  # pytest --hypothesis-profile=few
 settings.load_profile("cbpe")
+
+NUMBERS = count()  # of tests without a folder
 
 
 def pytest_collection_finish():
@@ -30,7 +33,17 @@ def somewhere_else(tmp_path_factory):
     os.chdir(before)
 
 
+@pytest.fixture(scope="session")
+def folder_of_stores(tmp_path_factory):
+    return tmp_path_factory.mktemp("stores")
+
+
 @pytest.fixture(autouse=True)
-def no_store_of_the_user(tmp_path, monkeypatch):
-    """What a test keeps is in no store of the user's."""
-    monkeypatch.setenv("CBPE_STORE", str(tmp_path / "models.db"))
+def no_store_of_the_user(request, folder_of_stores, monkeypatch):
+    """What a test keeps is in no store of the user's, nor of another test's: it is in the test's own folder, if it has
+    one. To make one for each of thousands of tests takes seconds."""
+    if "tmp_path" in request.fixturenames:
+        path = request.getfixturevalue("tmp_path") / "models.db"
+    else:
+        path = folder_of_stores / f"{next(NUMBERS)}.db"
+    monkeypatch.setenv("CBPE_STORE", str(path))

@@ -67,7 +67,7 @@ def test_a_crash_is_found_and_shrunk(alone):
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_what_hangs_is_found(alone):
-    _, finding = runner.run("planted", 20, 1, planted(hang_when_true, st.booleans(), SECONDS=0.2, ALONE=alone))
+    _, finding = runner.run("planted", 20, 1, planted(hang_when_true, st.booleans(), SECONDS=0.1, ALONE=alone))
     assert finding.case is True
     assert "SIGKILL" in finding.message
 
