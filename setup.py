@@ -35,6 +35,10 @@ class BuildCore(build_ext):
 
     def finalize_options(self):
         super().finalize_options()
+        if self.editable_mode:  # which setuptools builds in a new folder each time, where nothing is known from before
+            usual = self.distribution.get_command_class("build")(self.distribution)
+            usual.ensure_finalized()
+            self.build_temp = usual.build_temp
         self.parallel = self.parallel or os.cpu_count()
 
     def build_extensions(self):
