@@ -16,6 +16,7 @@ from project import ROOT
 
 import cbpe
 from store import ModelStore
+from store.records import references
 
 TOKS = [cbpe.train("low lower lowest newer wider", size, special_tokens=["<|end|>"]) for size in (257, 258, 259)]
 ODD = "../a b/%2e?#é"
@@ -29,7 +30,9 @@ def published_folder(empty_store, tmp_path_factory):
         models.save(TOKS[0], "a")
         models.save(TOKS[1], "a", aliases=["prod"], notes="x")
         models.save(TOKS[2], "a")
-        models.save(TOKS[0], ODD)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(references, "shadowed", lambda name: None)  # as before cbpe refused such names
+            models.save(TOKS[0], ODD)
         assert models.publish(place / "public") == 4
     return place / "public"
 
