@@ -20,11 +20,12 @@ import secrets
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from store.database.schema import meta, metadata
+from store.database.sqlite import connections
 
 if TYPE_CHECKING:
     import psycopg
@@ -297,6 +299,22 @@ def unprivileged_owner(folder: Path) -> dict[str, Any]:
         raise NoServerError("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as")
     os.chown(folder, user.pw_uid, user.pw_gid)
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_wait_for_the_disk() -> Iterator[Callable[..., None]]:
+    """As the server's, files of SQLite need not reach the disk: a test changes much, and each commit waits for it
+    longer than it works. What it yields is what users have in its place."""
+    prepare = connections.prepare
+
+    def prepare_without_waiting(connection: sqlite3.Connection, writable: bool) -> None:
+        prepare(connection, writable)
+        if writable:
+            connection.execute("PRAGMA synchronous = OFF")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(connections, "prepare", prepare_without_waiting)
+        yield prepare
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ import cbpe
 import store
 from store import Busy, CannotOpen, Closed, ModelStore, NotAStore, ReadOnly, StoreError
 from store.database.migrating import upgrade
+from store.database.sqlite import connections
 
 TOK = cbpe.train("low lower lowest", 260)
 
@@ -377,7 +378,8 @@ def test_threads_that_get_no_connection_are_told_that_the_store_is_busy(monkeypa
         assert models.names() == []
 
 
-def test_commits_reach_the_disk(path):
+def test_commits_reach_the_disk(path, monkeypatch, no_wait_for_the_disk):
+    monkeypatch.setattr(connections, "prepare", no_wait_for_the_disk)
     with ModelStore(path) as models, models._database.reading() as connection:
         names = ("journal_mode", "synchronous", "fullfsync", "checkpoint_fullfsync")  # of these, two are for macOS
         pragmas = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in names]
