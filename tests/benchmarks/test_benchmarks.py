@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 
 import compare
 import corpora
-import draw
 import encoding_tasks
 import growth
 import materials
@@ -288,6 +287,8 @@ def test_growth_is_measured_shown_and_drawn(texts, tmp_path, capsys):
 
 
 def test_speed_is_drawn_the_same_from_the_same_figures(encoding, training, tmp_path):
+    import draw  # with matplotlib, which takes long to import where tests are only collected
+
     for results, tasks, figures in (
         (encoding, ("english_numpy", "chinese_numpy"), ("first", "repeated")),
         (training, ("english", "code"), ("seconds",)),
@@ -307,6 +308,8 @@ def test_speed_is_drawn_the_same_from_the_same_figures(encoding, training, tmp_p
 
 
 def test_who_is_drawn_has_a_figure_and_a_right_output(encoding):
+    import draw
+
     encoding.versions = dict.fromkeys(ENCODING.peers, "1")
     for peer in ("tiktoken", "cbpe", "iree-tokenizer"):
         made = "wrong" if peer == "iree-tokenizer" else "right"
