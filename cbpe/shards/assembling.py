@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,13 @@ class AssembleShard:
         done = self.run.done(shard_record(task.number))
         if done is not None:
             return done
-        store = PartStore(self.run.state / PARTS, self.options.dtype, self.records)
+        with closing(PartStore(self.run.state / PARTS, self.options.dtype, self.records)) as store:
+            record = self.written(store, task, tell)
+        self.run.keep(shard_record(task.number), record)
+        return record
+
+    def written(self, store: PartStore, task: Task, tell: Tell) -> dict[str, Any]:
+        """The record of a shard, when it is in its place."""
         made = self.options.made_of
         validation = task.number == self.order.n_shards
         if validation:
@@ -68,9 +75,7 @@ class AssembleShard:
             shard.close()
         split = "val" if validation or (made.first_is_val and task.number == 0) else "train"
         counts = {"documents": shard.documents, "tokens": shard.tokens, "padding": shard.padding}
-        record = {"split": split, **counts, "files": outputs.described()}
-        self.run.keep(shard_record(task.number), record)
-        return record
+        return {"split": split, **counts, "files": outputs.described()}
 
 
 class Assembled:
@@ -160,9 +165,8 @@ def slices(store: PartStore, pieces: Pieces) -> Iterator[Tokens]:
     for part, start, stop in zip(
         pieces.parts[first].tolist(), pieces.starts[first].tolist(), pieces.stops[last].tolist(), strict=True
     ):
-        tokens = store.tokens_of(part)
         for at in range(start, stop, AT_ONCE):
-            yield tokens[at : min(stop, at + AT_ONCE)]
+            yield store.read(part, at, min(stop, at + AT_ONCE))
 
 
 def whole_in_rows(pieces: Pieces, size: int) -> Iterator[tuple[Pieces, int]]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["PARTS", "PartStore", "PartWriter"]
 
 PARTS = "parts"  # the folder in the state of a run
+MOST_OPEN = 16  # parts at once
 
 
 class PartWriter:
@@ -57,7 +58,7 @@ class PartWriter:
 
 
 class PartStore:
-    """All parts of a run, mapped into memory when they are needed.
+    """All parts of a run, of one thread. Files are opened when they are needed, and closed by close.
 
     first_document, first_token: of each part, and in the end how many there are.
     """
@@ -68,7 +69,8 @@ class PartStore:
         self.first_document = np.cumsum([0, *(record["documents"] for record in records)], dtype=np.int64)
         self.first_token = np.cumsum([0, *(record["tokens"] for record in records)], dtype=np.int64)
         self.has_rows = any(file["name"].endswith(".rows") for record in records for file in record["files"])
-        self._mapped: dict[tuple[str, int], Any] = {}
+        self._mapped: dict[int, Int64s] = {}
+        self._opened: dict[int, Any] = {}
 
     @property
     def documents(self) -> int:
@@ -84,12 +86,35 @@ class PartStore:
 
     def ends_of(self, part: int) -> Int64s:
         """Where the documents of a part end, in tokens of the part."""
-        found: Int64s = self._map("ends", part, "int64")
-        return found
+        if part not in self._mapped:
+            if len(self._mapped) >= MOST_OPEN:
+                self._mapped.clear()
+            some = self.first_document[part + 1] > self.first_document[part]
+            path = self.folder / f"{part}.ends"
+            self._mapped[part] = np.memmap(path, np.int64, "r") if some else np.empty(0, np.int64)
+        return self._mapped[part]
 
-    def tokens_of(self, part: int) -> Tokens:
-        found: Tokens = self._map("tokens", part, self.dtype)
-        return found
+    def read(self, part: int, start: int, stop: int) -> Tokens:
+        """These tokens of a part: read, as what is mapped counts as memory of the process."""
+        file = self._opened.get(part)
+        if file is None:
+            if len(self._opened) >= MOST_OPEN:
+                self.close()
+            file = self._opened[part] = open(self.folder / f"{part}.tokens", "rb", buffering=0)  # noqa: SIM115
+        tokens = np.empty(stop - start, self.dtype)
+        file.seek(start * self.token_bytes)
+        view: memoryview = memoryview(tokens).cast("B")  # type: ignore[arg-type]
+        while len(view):
+            n = file.readinto(view)
+            if not n:
+                raise ValueError(f"{file.name} is cut short: delete the folder of the run, and begin again")
+            view = view[n:]
+        return tokens
+
+    def close(self) -> None:
+        for file in self._opened.values():
+            file.close()
+        self._opened.clear()
 
     def rows_of(self, part: int, places: Int64s) -> Any:
         """What is kept of these documents of a part, given by their places in it."""
@@ -131,12 +156,3 @@ class PartStore:
         part = int(np.searchsorted(self.first_token, token, "right")) - 1
         within = int(np.searchsorted(self.ends_of(part), token - int(self.first_token[part]), "right"))
         return int(self.first_document[part]) + within
-
-    def _map(self, kind: str, part: int, dtype: str) -> Any:
-        if (kind, part) not in self._mapped:
-            if len(self._mapped) > 16:  # files that are open at once
-                self._mapped.clear()
-            path = self.folder / f"{part}.{kind}"
-            some = path.exists() and path.stat().st_size
-            self._mapped[kind, part] = np.memmap(path, dtype, "r") if some else np.empty(0, dtype)
-        return self._mapped[kind, part]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["PARQUET"]
 
 COLUMN = "input_ids"
-GROUP_TOKENS = 1 << 22  # in a row group, or those of one document
+GROUP_TOKENS = 1 << 20  # in a row group, or those of one document
 
 
 class ParquetWriter:
@@ -56,7 +56,9 @@ class ParquetWriter:
         table = pa.Table.from_batches(self.rows) if self.rows else pa.table({})
         table = pa.table({COLUMN: ids, **{name: table.column(name) for name in table.column_names}})
         if self.file is None:
-            self.file = pq.ParquetWriter(self.output, table.schema, compression="zstd")
+            others: Any = [name for name in table.column_names if name != COLUMN]  # ids gain nothing by a dictionary
+            options = {"compression": "zstd", "use_dictionary": others or False}
+            self.file = pq.ParquetWriter(self.output, table.schema, **options)
         self.file.write_table(table, row_group_size=max(1, len(ids)))
         self.tokens, self.lengths, self.rows, self.n_tokens = [], [], [], 0
 
