@@ -30,26 +30,45 @@ enum {
     CBPE_HAS_NEON = 16,
 };
 
-static inline unsigned cbpe_machine_has(void) {
-    unsigned has = 0;
 #if CBPE_X86
-    unsigned a, b, c, d;
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2"))
+/* Which registers the system keeps for a process: bit 1 those of 128 bits, 2 of 256, 5 to 7 of 512. */
+__attribute__((target("xsave"))) static inline unsigned cbpe_kept_registers(void) {
+    return (unsigned)_xgetbv(0);
+}
+
+/* The processor is asked, not __builtin_cpu_supports: where zig brings the compiler, that knows of no instructions. */
+static inline unsigned cbpe_x86_has(void) {
+    const unsigned saved = 1u << 27;                                          /* of c, of leaf 1 */
+    const unsigned avx2 = 1u << 5, f = 1u << 16, bw = 1u << 30;               /* of b, of leaf 7 */
+    const unsigned dq = 1u << 17, vl = 1u << 31, bmi2 = 1u << 8;              /* of b as well */
+    const unsigned vbmi2 = 1u << 6, vaes = 1u << 9;                           /* of c */
+    unsigned a, b, c, d, kept, has = 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & saved))
+        return 0;
+    kept = cbpe_kept_registers();
+    if ((kept & 0x06) != 0x06 || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        return 0;
+    if (b & avx2)
         has |= CBPE_HAS_AVX2;
-    if (__builtin_cpu_supports("avx512bw"))
-        has |= CBPE_HAS_AVX512BW;
-    if (__builtin_cpu_supports("avx512vbmi2"))
+    if ((kept & 0xe6) != 0xe6 || !(b & f) || !(b & bw))
+        return has;
+    has |= CBPE_HAS_AVX512BW;
+    if (c & vbmi2)
         has |= CBPE_HAS_VBMI2;
-    /* Older compilers know VAES, and do not know how to ask for it. */
-    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2") &&
-        __get_cpuid_count(7, 0, &a, &b, &c, &d) && c >> 9 & 1)
+    if (c & vaes && b & dq && b & vl && b & bmi2)
         has |= CBPE_HAS_VAES;
-#endif
-#if CBPE_NEON
-    has |= CBPE_HAS_NEON; /* every 64-bit ARM has it */
-#endif
     return has;
+}
+#endif
+
+static inline unsigned cbpe_machine_has(void) {
+#if CBPE_X86
+    return cbpe_x86_has();
+#elif CBPE_NEON
+    return CBPE_HAS_NEON; /* every 64-bit ARM has it */
+#else
+    return 0;
+#endif
 }
 
 /* The narrowest set first. A machine has a set if it meets the needs of the set's first row. The set has the functions
