@@ -79,3 +79,30 @@ def test_ci_runs_the_commands_of_the_readme():
     assert set(commands) == {"all the tests", "the main job"}
     assert re.search(r"\bpytest\b", commands["all the tests"])
     assert "cbpe train" in commands["the main job"]
+
+
+def read_pyproject():
+    tomllib = pytest.importorskip("tomllib", reason="Python reads TOML from 3.11 on")
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_a_release_has_wheels_for_every_python_and_machine():
+    project = read_pyproject()
+    wheels = project["tool"]["cibuildwheel"]
+    oldest = re.fullmatch(r">=3\.(\d+)", project["project"]["requires-python"])
+    versions = [name.removeprefix("cp3").removesuffix("-*") for name in wheels["build"]]
+    ordinary = [int(version) for version in versions if version.isdigit()]
+    assert oldest
+    assert ordinary == list(range(int(oldest[1]), max(ordinary) + 1))
+    assert f"{max(ordinary)}t" in versions  # a Python without the lock
+    workflow = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    built = sorted(re.findall(r"machine: (ubuntu|macos|windows)\S*, archs: (\w+)", workflow))
+    systems = {"ubuntu": "linux", "macos": "macos", "windows": "windows"}
+    assert built == sorted((system, arch) for system, name in systems.items() for arch in wheels[name]["archs"])
+
+
+def test_a_wheel_holds_no_source_that_it_does_not_need():
+    shipped = read_pyproject()["tool"]["setuptools"]
+    ends = {pattern.rsplit(".", 1)[1] for patterns in shipped["package-data"].values() for pattern in patterns}
+    assert shipped["include-package-data"] is False
+    assert ends == {"typed", "pyi", "cbpe", "mako", "ini"}
