@@ -69,10 +69,12 @@ def of_the_first_schema(url):
             used = {key: value for key, value in values.items() if f":{key}" in statement}
             connection.execute(text(statement), used)
         token = text("INSERT INTO tokens (vocabulary_id, id, bytes, text) VALUES (1, :id, :bytes, :text)")
+        rows = []
         for token_id, spelled in TOK._vocabulary.tokens().items():
             shown = spelled.decode("utf-8", errors="replace")
             shown = shown if shown.isprintable() else f"\\u{ord(shown):04x}"
-            connection.execute(token, {"id": token_id, "bytes": spelled, "text": shown})
+            rows.append({"id": token_id, "bytes": spelled, "text": shown})
+        connection.execute(token, rows)
         merge = text("INSERT INTO merges (vocabulary_id, rank, left_id, right_id, new_id) VALUES (1, :r, :a, :b, :new)")
         for rank, ((left, right), new) in enumerate(TOK.merges.items()):
             connection.execute(merge, {"r": rank, "a": left, "b": right, "new": new})
@@ -91,7 +93,11 @@ def of_revision(url, revision):
     if revision in FILES and url.startswith("sqlite"):
         Path(database).write_bytes(FILES[revision])
         return
-    of_the_first_schema(url)
+    older = [each for each in REVISIONS[: REVISIONS.index(revision)] if each in FILES]
+    if older and url.startswith("sqlite"):
+        Path(database).write_bytes(FILES[older[-1]])
+    else:
+        of_the_first_schema(url)
     with connection_to(url) as connection:
         upgrade(connection, revision)
     assert revision_in(url) == revision
