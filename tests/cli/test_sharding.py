@@ -1,10 +1,15 @@
 """cbpe tokenize: what it prints and refuses; shards themselves are tested in tests/shards."""
 
 import json
+import os
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import error_of, run
+import shard_readers
+from command_line import PROGRAM, error_of, run
+from project import ROOT
 
 import cbpe
 
@@ -67,6 +72,28 @@ def test_errors_are_one_line(corpus, tmp_path):
     assert "no.jsonl" in error_of(
         "tokenize", tmp_path / "no.jsonl", "-t", "gpt2", "-o", tmp_path / "x", "--field", "text"
     )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the example is for a POSIX shell")
+def test_the_two_commands_of_the_readme_lead_from_parquet_to_shards(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    (tmp_path / "data").mkdir()
+    texts = [f"a document of {i} words and more" for i in range(40)]
+    for name, some in [("a", texts[:25]), ("b", texts[25:])]:
+        pq.write_table(pa.table({"text": some}), tmp_path / "data" / f"{name}.parquet")
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = [line for line in page.splitlines() if line.startswith("cbpe ") and "data/*.parquet" in line]
+    assert [command.split()[1] for command in commands] == ["train", "tokenize"]
+    path = f"{Path(PROGRAM).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path}
+    subprocess.run(
+        ["bash", "-euc", "\n".join(commands)], cwd=tmp_path, env=environment, check=True, capture_output=True
+    )
+    tok = cbpe.load(tmp_path / "web.json")
+    eot = tok.special_tokens["<|endoftext|>"]
+    found = [document for path in sorted(tmp_path.glob("shards/*.idx")) for document in shard_readers.megatron(path)]
+    assert found == [[*tok.encode_ordinary(text), eot] for text in texts]
 
 
 def test_help_shows_options_in_groups():
