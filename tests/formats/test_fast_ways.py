@@ -13,6 +13,7 @@ from cbpe.common.garbage import without_collecting
 from cbpe.formats import reading
 from cbpe.formats.hugging_face.characters import reading as over_characters
 from cbpe.formats.hugging_face.reading import with_lists
+from cbpe.formats.hugging_face.words import reading as over_words
 
 MARK = "\u2581"
 KNOWN = f"ab>.{MARK}\u00e9\u4e2d\u6587\U0001f600"
@@ -70,6 +71,40 @@ def test_what_is_wrong_with_a_vocabulary_over_characters_is_said(change, message
     change(vocab, listed)
     with pytest.raises(ValueError, match=message):
         over_characters.vocabulary_over_characters(vocab, listed, ["<unk>", "<s>", "two words"], SETTINGS)
+
+
+def words_vocabulary(rng, alphabet, suffix, full):
+    """Tokens with ids and merges at random, some of which end words, and some never happen."""
+    singles = [chr(0x21 + i) for i in range(94)] + [chr(0xA1 + i) for i in range(12)] if full else ["a", "b", "\u00e9"]
+    singles += [] if alphabet == "bytes" else ["\u4e2d", "\U0001f600"]
+    tokens = dict.fromkeys([*singles, *(one + suffix for one in singles if full or rng.random() < 0.7)])
+    merges = []
+    for _ in range(60):
+        left, right = rng.choice([*tokens]), rng.choice([*tokens])
+        ends = bool(suffix) and left.endswith(suffix)
+        if len(left + right) < 16 and (left, right) not in merges and (not ends or rng.random() < 0.1):
+            merges.append((left, right))
+            tokens |= {} if ends else {left + right: None}
+    rng.shuffle(merges)
+    others = ["<unk>", "never" + suffix, "<s>"]
+    ids = rng.sample(range(1000), len(tokens) + len(others))
+    return dict(zip([*others, *tokens], ids, strict=True)), merges
+
+
+@pytest.mark.parametrize(("alphabet", "suffix"), [("bytes", "</w>"), ("characters", "</w>"), ("characters", "")])
+def test_a_vocabulary_over_words_is_that_of_the_slower_way(alphabet, suffix, monkeypatch):
+    rng = random.Random(f"{alphabet} {suffix}")
+    for i in range(24):
+        vocab, merges = words_vocabulary(rng, alphabet, suffix, full=i % 4 == 0)
+        listed = [[*pair] if i % 2 else " ".join(pair) for pair in merges]
+        settings = {"alphabet": alphabet, "unk_token": ("<unk>", None)[i // 2 % 2], "fuse_unk": i % 3 == 0}
+        args = (vocab, listed, {"<s>": vocab["<s>"]}, ("", suffix), settings)
+        with monkeypatch.context() as patch:
+            patch.delattr(over_words, "vocabulary_of_words")
+            fast = over_words.vocabulary_over_words(*args)
+        with monkeypatch.context() as patch:
+            patch.setattr(over_words, "resolve_words", lambda *_: None)
+            assert over_words.vocabulary_over_words(*args).pack() == fast.pack()
 
 
 @pytest.mark.parametrize(

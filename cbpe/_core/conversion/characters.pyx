@@ -20,22 +20,25 @@ from cbpe._core.conversion.merge_lists import checked_merges
 
 
 cdef class Spellings:
-    """The merges that spell characters: (left, right) of each, and what it makes."""
+    """The merges that come before all others: those that spell characters, and more that are joined. (left, right) of
+    each, and what it makes."""
 
     def __init__(self, characters):
         cdef bytes character
+        cdef Py_ssize_t i
         self.symbols = {bytes([byte]): byte for byte in range(256)}
         self.lefts, self.rights, self.made = [], [], []
         for character in characters:
-            for size in range(2, len(character) + 1):
-                self.spell(character[:size])
+            for i in range(1, len(character)):
+                self.join(character[:i], character[i:i + 1])
 
-    cdef void spell(self, bytes beginning):
-        if beginning not in self.symbols:
-            self.symbols[beginning] = 256 + len(self.made)
-            self.lefts.append(self.symbols[beginning[:len(beginning) - 1]])
-            self.rights.append(self.symbols[beginning[len(beginning) - 1:]])
-            self.made.append(beginning)
+    cdef int join(self, bytes left, bytes right) except -1:
+        if left + right not in self.symbols:
+            self.symbols[left + right] = 256 + len(self.made)
+            self.lefts.append(self.symbols[left])
+            self.rights.append(self.symbols[right])
+            self.made.append(left + right)
+        return 0
 
 
 cdef LastParts known_of(Spellings spellings, Py_ssize_t n_more):

@@ -7,6 +7,10 @@ from cbpe._core.merging.walk cimport WalkTables
 from cbpe._core.vocabulary.tables cimport VocabTables
 
 
+cdef enum:
+    CHARACTERS = 512            # those that spell bytes are below
+
+
 # A merge on its way into the tables.
 cdef struct Coming:
     const uint8_t *both         # the texts of its two tokens
@@ -80,6 +84,12 @@ cdef class Spelled:
     cdef vocabulary_with(self, list first_ids, list unmerged, dict options)
 
     cdef bytes token(self, uint32_t number)
+
+
+cdef class SpelledBytes(Spelled):
+    cdef uint32_t bytes_of[CHARACTERS]      # the byte that a character spells, or NO_BYTE
+
+    cdef int take_alphabet(self, dict alphabet) except -1
 
 
 # An array.array of these.

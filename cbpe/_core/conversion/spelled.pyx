@@ -23,7 +23,6 @@ from cbpe._core.vocabulary.tables cimport NONE, VocabTables, add_pair
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
 cdef enum:
-    CHARACTERS = 512            # those that spell bytes are below
     NO_BYTE = 256
     AHEAD = 32                  # merges that are looked up together
     SIGNALS = 4095              # how often to look for Ctrl-C: each time that these bits are 0
@@ -335,8 +334,6 @@ cdef as_array(const uint32_t *numbers, size_t n):
 
 cdef class SpelledBytes(Spelled):
     """Tokens whose characters stand for bytes."""
-
-    cdef uint32_t bytes_of[CHARACTERS]      # the byte that a character spells, or NO_BYTE
 
     cdef int take_alphabet(self, dict alphabet) except -1:
         cdef uint32_t i

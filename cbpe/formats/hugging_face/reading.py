@@ -192,8 +192,7 @@ def read_over_words(content: dict[str, Any]) -> Parts:
     added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
     processing.update(flags)
     refuse_taken_space(processing)
-    merges = [pair_of_merge(merge, i) for i, merge in enumerate(listed)]
-    vocabulary = vocabulary_over_words(vocab, merges, added_tokens, affixes, processing["words"])
+    vocabulary = vocabulary_over_words(vocab, listed, added_tokens, affixes, processing["words"])
     return Parts(vocabulary, pattern, added_tokens, processing, kind="WordTokenizer")
 
 

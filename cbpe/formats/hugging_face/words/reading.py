@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections import namedtuple
 from functools import cache
 
+from cbpe._core.conversion.spelled_words import resolve_words
 from cbpe._core.conversion.words import BEGIN_MARK, END_MARK, vocabulary_of_words
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.gpt2 import CHARACTER_TO_BYTE
+from cbpe.formats.hugging_face.model import pair_of_merge
 from cbpe.formats.hugging_face.pre_tokenizers import read_plain_pre_tokenizer, read_pre_tokenizer
 from cbpe.formats.hugging_face.values import flag, kinds_in, refuse, text_of
 from cbpe.formats.hugging_face.words.settings import MAX_AFFIX, read_words_decoder
@@ -17,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from cbpe._core.conversion.listed import ListedMerges
 
 __all__ = ["read_words", "vocabulary_over_words"]
 
@@ -123,16 +127,27 @@ class Speller:
 
 def vocabulary_over_words(
     vocab: Mapping[str, int],
-    merges: list[tuple[str, str]],
+    merges: list[Any] | ListedMerges,
     added_tokens: dict[str, int],
     affixes: tuple[str, str],
     settings: dict[str, Any],
 ) -> Vocabulary:
-    """The vocabulary of such a model. ValueError for one that cannot be kept exactly."""
+    """The vocabulary of such a model, whose merges are as in the file. ValueError for one that cannot be kept
+    exactly."""
     speller = Speller(*affixes, settings["alphabet"])
+    unknown = settings["unk_token"]
+    others = [text for text in (*added_tokens, *([] if unknown is None else [unknown])) if text in vocab]
+    singles = any(len(speller.token(text).body) == 1 for text in others)
+    if not (affixes[0] or singles or (unknown is not None and unknown not in vocab)):
+        alphabet = None if settings["alphabet"] == "characters" else CHARACTER_TO_BYTE
+        resolved = resolve_words(vocab, merges, alphabet, affixes[1], added_tokens, unknown)
+        if resolved is not None:
+            return resolved.vocabulary_of_words(None if unknown is None else vocab[unknown], settings["fuse_unk"])
+    # The slower way says what is wrong.
     pairs = []
     merged: set[str] = set()
-    for number, (left, right) in enumerate(merges):
+    for number, merge in enumerate(merges):
+        left, right = pair_of_merge(merge, number)
         made = speller.joined(left, right, number)
         merged.update((left, right))
         for text in (left, right, made):
@@ -141,11 +156,10 @@ def vocabulary_over_words(
         if made is not None:
             merged.add(made)
             pairs.append((speller.spelled(left), speller.spelled(right)))
-    unknown = settings["unk_token"]
     if unknown is not None and unknown not in vocab:
         refuse("model.unk_token", unknown, "there is no such token in model.vocab")
-    for text in (*added_tokens, *([] if unknown is None else [unknown])):
-        if text in vocab and (text in merged or len(speller.token(text).body) == 1):
+    for text in others:
+        if text in merged or len(speller.token(text).body) == 1:
             raise ValueError(f"added_tokens has {text[:80]!r}, which is also an ordinary token of model.vocab")
     ids: dict[bytes, int] = {}
     for text, token_id in vocab.items():
