@@ -35,6 +35,14 @@ def checked_dropout(dropout: float | None, seed: int | None) -> tuple[float, int
     return probability, checked_int("seed", seed, 0, most=2**64 - 1)
 
 
+def checked_ids_dtype(dtype: str, largest: int) -> None:
+    """ValueError for a type of token ids that is none, or too small for the largest of them."""
+    if dtype not in ("int32", "uint32"):
+        raise ValueError(f"dtype is {shown(dtype)}; the ids in a column are 'int32' or 'uint32'")
+    if dtype == "int32" and largest >= 2**31:
+        raise ValueError(f"the largest token id, {largest}, is no int32: pass dtype='uint32'")
+
+
 def checked_int(name: str, value: int, least: int, why: str = "", most: int = 2**62) -> int:
     """The value as an int from least to most. TypeError for what is no integer, ValueError for one out of range."""
     if not is_int(value):

@@ -27,11 +27,12 @@ from cbpe.tokenizers.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from typing_extensions import Buffer, Self
 
+    from cbpe._core.arrow.exported import ArrowColumn
     from cbpe._core.text.special import SpecialTokens
     from cbpe._core.vocabulary.vocabulary import Vocabulary
     from cbpe.text.normalizing import Normalizer
@@ -132,6 +133,14 @@ class HuggingFaceTokenizer(Tokenizer):
     )
     encode_batch = with_defaults(Tokenizer.encode_batch, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
     encode_batch_flat = with_defaults(Tokenizer.encode_batch_flat, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
+    encode_arrow = with_defaults(
+        Tokenizer.encode_arrow,
+        "HuggingFaceTokenizer",
+        HUGGING_FACES_DEFAULTS,
+        """Encode a column of Arrow's in parallel, as Tokenizer.encode_arrow does. Where texts may be changed before
+        they are encoded, as by a normalizer, each of them becomes a str for that time.""",
+    )
+    count_arrow = with_defaults(Tokenizer.count_arrow, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
     count = with_defaults(Tokenizer.count, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
     count_stream = with_defaults(Tokenizer.count_stream, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
 
@@ -386,6 +395,45 @@ class HuggingFaceTokenizer(Tokenizer):
             tokens.extend(self._encode(text, allowed, forbidden, workers))
             offsets.append(len(tokens))
         return tokens, offsets
+
+    def _encodes_as_it_is(self) -> bool:
+        """Whether any text is encoded as it stands."""
+        return self._changes_nothing
+
+    def _encode_arrow(
+        self,
+        column: Any,
+        allowed: SpecialTokens | None,
+        forbidden: SpecialTokens | None,
+        workers: int | None,
+        around: tuple[Sequence[int], Sequence[int]],
+        dtype: str,
+    ) -> ArrowColumn:
+        if self._encodes_as_it_is():
+            return super()._encode_arrow(column, allowed, forbidden, workers, around, dtype)
+        from cbpe._core.arrow.texts import text_column
+        from cbpe._core.calls.columns import flat_column
+
+        texts = text_column(column)
+        tokens, offsets = self._encode_flat(texts.as_strings(), allowed, forbidden, workers)
+        return flat_column(texts, tokens, offsets, around, dtype)
+
+    def _count_arrow(
+        self,
+        column: Any,
+        allowed: SpecialTokens | None,
+        forbidden: SpecialTokens | None,
+        workers: int | None,
+        more: int,
+    ) -> ArrowColumn:
+        if self._encodes_as_it_is():
+            return super()._count_arrow(column, allowed, forbidden, workers, more)
+        from cbpe._core.arrow.texts import text_column
+        from cbpe._core.calls.columns import numbers_column
+
+        texts = text_column(column)
+        counts = (self._count(text, allowed, forbidden, workers) + more for text in texts.as_strings())
+        return numbers_column(texts, counts)
 
     def _truncate(
         self, text: str, max_tokens: int, allowed: SpecialTokens | None, forbidden: SpecialTokens | None

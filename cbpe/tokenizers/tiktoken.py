@@ -84,6 +84,8 @@ class Encoding(Tokenizer):
     encode_to_numpy_with_offsets = with_defaults(Tokenizer.encode_to_numpy_with_offsets, "Encoding", TIKTOKENS_DEFAULTS)
     encode_batch = with_defaults(Tokenizer.encode_batch, "Encoding", TIKTOKENS_DEFAULTS)
     encode_batch_flat = with_defaults(Tokenizer.encode_batch_flat, "Encoding", TIKTOKENS_DEFAULTS)
+    encode_arrow = with_defaults(Tokenizer.encode_arrow, "Encoding", TIKTOKENS_DEFAULTS)
+    count_arrow = with_defaults(Tokenizer.count_arrow, "Encoding", TIKTOKENS_DEFAULTS)
     encode_stream = with_defaults(Tokenizer.encode_stream, "Encoding", TIKTOKENS_DEFAULTS)
     count = with_defaults(Tokenizer.count, "Encoding", TIKTOKENS_DEFAULTS)
     count_stream = with_defaults(Tokenizer.count_stream, "Encoding", TIKTOKENS_DEFAULTS)

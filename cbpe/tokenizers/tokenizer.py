@@ -9,12 +9,13 @@ alone; other classes take copies of these methods with other defaults.
 
 from __future__ import annotations
 
+import codecs
 import sys
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.common.checks import checked_dropout, checked_int
+from cbpe.common.checks import checked_dropout, checked_ids_dtype, checked_int
 from cbpe.common.columns import texts_in
 from cbpe.common.public import public
 from cbpe.common.wording import shown
@@ -27,14 +28,16 @@ TYPE_CHECKING = False  # importing typing takes longer than loading some vocabul
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any, SupportsIndex
+    from typing import Any, Literal, SupportsIndex
 
     import numpy as np
     import numpy.typing as npt
     from typing_extensions import Self
 
+    from cbpe._core.arrow.exported import ArrowColumn
     from cbpe.analysis.texts import TextStatistics, TextTally
     from cbpe.analysis.vocabulary import VocabularyAnalysis
+    from cbpe.columns.functions import ArrowFunction
     from cbpe.corpus.sources import Source
     from cbpe.text.special_tokens import SpecialChoice
     from cbpe.training.record import TrainingRecord
@@ -276,6 +279,66 @@ class Tokenizer(TokenizerBase):
             return self._template.around_flat(ids, offsets)
         return ids, offsets
 
+    def encode_arrow(
+        self,
+        column: Any,
+        *,
+        num_threads: int | None = None,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+        add_special_tokens: bool = True,
+        dtype: Literal["int32", "uint32"] = "int32",
+    ) -> ArrowColumn:
+        """Encode a column of Arrow's in parallel, reading its UTF-8 where it is: a column of lists of ids, which
+        pyarrow.array, polars.Series and others take without copying.
+
+        column: any object with `__arrow_c_stream__` or `__arrow_c_array__`, of texts (utf8, large_utf8, utf8_view, or a
+        dictionary of these), or a table of one such column. A row that is null is null in the result. The lists are
+        large_list if there are more than 2**31 - 1 ids. Otherwise as encode_batch. TypeError for what holds no texts,
+        ValueError for a row that is no UTF-8 and for a damaged column.
+
+        >>> pyarrow.array(enc.encode_arrow(pyarrow.array(["hello world", None]))).to_pylist()
+        [[15339, 1917], None]
+        """
+        checked_ids_dtype(dtype, self.max_token_value)
+        sets = self._special_sets(allowed_special, disallowed_special)
+        template = self._template if add_special_tokens else None
+        around = ((), ()) if template is None else (template.before, template.after)
+        return self._encode_arrow(column, *sets, checked_workers(num_threads, "num_threads"), around, dtype)
+
+    def count_arrow(
+        self,
+        column: Any,
+        *,
+        num_threads: int | None = None,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+        add_special_tokens: bool = True,
+    ) -> ArrowColumn:
+        """The number of tokens of each text in a column of Arrow's, as encode_arrow reads it: a column of int64, null
+        where the text is.
+
+        >>> pyarrow.array(enc.count_arrow(pyarrow.array(["hello world", None]))).to_pylist()
+        [2, None]
+        """
+        sets = self._special_sets(allowed_special, disallowed_special)
+        more = len(self._template) if add_special_tokens and self._template is not None else 0
+        return self._count_arrow(column, *sets, checked_workers(num_threads, "num_threads"), more)
+
+    def arrow_udf(self, text: str, out: str = "input_ids", **options: Any) -> ArrowFunction:
+        """A function from batch to batch, which can be pickled: given a table of pyarrow or polars, it gives one with
+        the column `out` more, the ids of the column `text`; given a column, that of its ids; given an iterator of
+        batches, an iterator. The options are those of encode_arrow.
+
+        It is what Ray Data's map_batches, Spark's mapInArrow, map of `datasets`, polars' map_batches and DuckDB's
+        functions call. ValueError if a batch has no column `text`, or one called `out`.
+
+        >>> dataset.map_batches(enc.arrow_udf("text"), batch_format="pyarrow")
+        """
+        from cbpe.columns.functions import ArrowFunction
+
+        return ArrowFunction(self, text, out, options)
+
     def encode_stream(
         self,
         chunks: Iterable[str],
@@ -364,6 +427,19 @@ class Tokenizer(TokenizerBase):
         [b'hello', b' world']
         """
         return [self.decode_bytes((token,)) for token in tokens]
+
+    def decode_arrow(self, column: Any, *, errors: str = "replace") -> ArrowColumn:
+        """Decode a column of lists of token ids, of any integers, to a column of texts: the way back of encode_arrow.
+
+        The texts are utf8, large_utf8 if they have more than 2**31 - 1 bytes; a row that is null stays so. `errors` is
+        as for decode, but for what Arrow's texts cannot hold. Raises what decode raises, and names the row; TypeError
+        for another column.
+
+        >>> pyarrow.array(enc.decode_arrow(pyarrow.array([[15339, 1917], None]))).to_pylist()
+        ['hello world', None]
+        """
+        codecs.lookup_error(errors)
+        return self._decode_arrow(column, errors)
 
     # ---- What it is made of: see TokenizerBase, too
 

@@ -19,7 +19,7 @@ SUFFIXES = (".py", ".pyi", ".pyx", ".pxd")
 SCRIPTS = {ROOT / "cbpe" / "_unicode"}  # what wrote the tables of the core, and is no package
 LAYERS_OF_THE_CORE = [
     ["calls"],
-    ["encoding", "decoding", "counting", "training", "analysis", "conversion"],
+    ["encoding", "decoding", "counting", "training", "analysis", "conversion", "arrow"],
     ["merging"],
     ["vocabulary", "splitting"],
     ["text"],

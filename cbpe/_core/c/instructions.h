@@ -12,12 +12,14 @@
 #include "cache_loops.h"
 #include "spans.h"
 #include "utf8.h"
+#include "valid_utf8.h"
 #include "machine.h"
 
 typedef struct {
     cbpe_classify classify;
     cbpe_write_spans write_spans;
     cbpe_write_utf8 write_utf8;
+    cbpe_valid_size valid_size;
     const cbpe_cache_loops *cache_loops; /* NULL: the cache has loops of its own, that need no instructions */
 } cbpe_instructions;
 
@@ -79,15 +81,17 @@ static const struct {
     unsigned needs;
     cbpe_instructions functions;
 } cbpe_instruction_sets[] = {
-    {"portable", 0, {cbpe_classify_portable, cbpe_write_spans_portable, cbpe_write_utf8_portable, NULL}},
+    {"portable",
+     0,
+     {cbpe_classify_portable, cbpe_write_spans_portable, cbpe_write_utf8_portable, cbpe_valid_size_portable, NULL}},
 #if CBPE_X86
-    {"avx2", CBPE_HAS_AVX2, {cbpe_classify_avx2, NULL, NULL, NULL}},
-    {"avx512", CBPE_HAS_AVX512BW, {cbpe_classify_avx512, NULL, NULL, NULL}},
-    {"avx512", CBPE_HAS_AVX512BW | CBPE_HAS_VBMI2, {NULL, cbpe_write_spans_avx512, cbpe_write_utf8_avx512, NULL}},
-    {"avx512", CBPE_HAS_AVX512BW | CBPE_HAS_VAES, {NULL, NULL, NULL, &cbpe_cache_loops_avx512}},
+    {"avx2", CBPE_HAS_AVX2, {cbpe_classify_avx2, NULL, NULL, cbpe_valid_size_avx2, NULL}},
+    {"avx512", CBPE_HAS_AVX512BW, {cbpe_classify_avx512, NULL, NULL, NULL, NULL}},
+    {"avx512", CBPE_HAS_AVX512BW | CBPE_HAS_VBMI2, {NULL, cbpe_write_spans_avx512, cbpe_write_utf8_avx512, NULL, NULL}},
+    {"avx512", CBPE_HAS_AVX512BW | CBPE_HAS_VAES, {NULL, NULL, NULL, NULL, &cbpe_cache_loops_avx512}},
 #endif
 #if CBPE_NEON
-    {"neon", CBPE_HAS_NEON, {cbpe_classify_neon, NULL, cbpe_write_utf8_neon, NULL}},
+    {"neon", CBPE_HAS_NEON, {cbpe_classify_neon, NULL, cbpe_write_utf8_neon, NULL, NULL}},
 #endif
 };
 
@@ -118,6 +122,8 @@ static inline int cbpe_find_instructions(const char *name, cbpe_instructions *fo
             found->write_spans = functions->write_spans;
         if (functions->write_utf8)
             found->write_utf8 = functions->write_utf8;
+        if (functions->valid_size)
+            found->valid_size = functions->valid_size;
         if (functions->cache_loops)
             found->cache_loops = functions->cache_loops;
     }

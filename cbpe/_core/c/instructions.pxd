@@ -3,7 +3,7 @@
 from cbpe._core.c.ascii cimport cbpe_classify
 from cbpe._core.c.cache_loops cimport CacheLoops
 from cbpe._core.c.spans cimport cbpe_write_spans
-from cbpe._core.c.utf8 cimport cbpe_write_utf8
+from cbpe._core.c.utf8 cimport cbpe_valid_size, cbpe_write_utf8
 
 
 cdef extern from "instructions.h" nogil:
@@ -12,6 +12,7 @@ cdef extern from "instructions.h" nogil:
         cbpe_classify classify
         cbpe_write_spans write_spans
         cbpe_write_utf8 write_utf8
+        cbpe_valid_size valid_size
         const CacheLoops *cache_loops       # NULL: there are none
 
 

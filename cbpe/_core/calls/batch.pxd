@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from cbpe._core.calls.engine cimport Engine
 from cbpe._core.encoding.encode cimport EncodeStatus, Workspace
 from cbpe._core.text.special cimport SpecialTokens
-from cbpe._core.text.utf8 cimport Utf8
+from cbpe._core.text.utf8 cimport Utf8Texts
 
 
 # What a thread encodes at a time: the pieces that begin in text[start:stop], of a stretch of text[:size] in which
@@ -26,13 +26,10 @@ cdef struct Share:
 cdef class Batch:
     cdef Engine engine
     cdef SpecialTokens allowed
-    cdef list texts             # encodable
-    cdef Utf8 *forms            # of each text
-    cdef Py_ssize_t n_forms
+    cdef Utf8Texts texts
     cdef list results           # the list of each text's ids, where lists are wanted
     cdef Py_ssize_t n_workers
     cdef Py_ssize_t share_bytes
-    cdef Py_ssize_t n_bytes     # of all texts
     cdef Share *shares
     cdef Py_ssize_t n_shares
     cdef Py_ssize_t shares_capacity
@@ -52,8 +49,10 @@ cdef class Batch:
     cdef EncodeStatus encode_run(self, Py_ssize_t run, Workspace *work, int number) noexcept nogil
     cdef EncodeStatus encode_share(self, Share *share, Workspace *work) noexcept nogil
     cdef int encode_run_by_python(self, Py_ssize_t run, Workspace *work) except -1
+    cdef int encode_all(self) except -1
     cdef int check_borders(self) except -1
     cdef int list_run(self, Py_ssize_t run, Workspace *work) except -1
     cdef list list_text(self, Py_ssize_t number)
     cdef bint in_order(self)
     cdef uint32_t *gather(self) except NULL
+    cdef uint32_t *take_ids(self) except NULL

@@ -22,7 +22,7 @@ from cbpe._core.encoding.encode cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, a
 from cbpe._core.merging.merge cimport pause
 from cbpe._core.splitting.split cimport Reading, Span, SplitTables, find_pieces, read_from
 from cbpe._core.text.special cimport next_special
-from cbpe._core.text.utf8 cimport Utf8, character_start, read_utf8
+from cbpe._core.text.utf8 cimport Utf8, Utf8Texts, character_start, read_texts
 from cbpe._core.vocabulary.tables cimport NONE
 
 from cbpe._core.calls.parallel import checked_workers, run_in_threads, usable_cores
@@ -55,7 +55,7 @@ cdef Py_ssize_t find_border(
 @cython.final
 @cython.no_gc_clear     # __dealloc__ needs the engine
 cdef class Batch:
-    """The texts of one call, on their way to token ids.
+    """The texts of one call, on their way to token ids: an iterable of str, or the UTF-8 forms of texts.
 
     workers: how many threads, or None for all cores. share_bytes: how long shares of a long text are; None: whatever
     serves the threads best. What is refused (see Engine.encode_text) is so before anything is encoded.
@@ -76,30 +76,25 @@ cdef class Batch:
             raise TypeError(f"a batch is several texts, not one {type(texts).__name__}: put it in a list")
         self.engine = engine
         self.allowed = allowed
-        self.texts = list(texts)
-        self.forms = <Utf8 *>calloc(len(self.texts) + 1, sizeof(Utf8))
-        if self.forms == NULL:
-            raise MemoryError
-        for i in range(len(self.texts)):
-            self.texts[i] = read_utf8(self.texts[i], engine.instructions.write_utf8, &engine.last_text, &self.forms[i])
-            self.n_forms += 1
-            self.n_bytes += self.forms[i].size
-            PyErr_CheckSignals()
-        for i in range(len(self.texts) if forbidden is not None else 0):
-            refuse_special(&self.forms[i], forbidden)
+        if isinstance(texts, Utf8Texts):
+            self.texts = texts
+        else:
+            self.texts = read_texts(texts, engine.instructions.write_utf8, &engine.last_text)
+        for i in range(self.texts.n if forbidden is not None else 0):
+            refuse_special(&self.texts.forms[i], forbidden)
         if engine.split == NULL:
             self.n_workers = 1      # the splitter is Python's: threads would only wait for each other
         self.share_bytes = share_bytes or max(
-            SMALLEST_SHARE, min(LARGEST_SHARE, self.n_bytes // (self.n_workers * SHARES_PER_WORKER))
+            SMALLEST_SHARE, min(LARGEST_SHARE, self.texts.n_bytes // (self.n_workers * SHARES_PER_WORKER))
         )
-        self.first_shares = <Py_ssize_t *>malloc((len(self.texts) + 1) * sizeof(Py_ssize_t))
+        self.first_shares = <Py_ssize_t *>malloc((self.texts.n + 1) * sizeof(Py_ssize_t))
         if self.first_shares == NULL:
             raise MemoryError
-        for i in range(len(self.texts)):
+        for i in range(self.texts.n):
             self.first_shares[i] = self.n_shares
             self.take_apart(i)
             PyErr_CheckSignals()
-        self.first_shares[len(self.texts)] = self.n_shares
+        self.first_shares[self.texts.n] = self.n_shares
         self.make_runs()
         # More threads than cores would each fill a cache, and have the processor's own hold less of it.
         self.n_workers = max(1, min(self.n_workers, self.n_runs, usable_cores()))
@@ -113,9 +108,6 @@ cdef class Batch:
             for i in range(self.n_workers):
                 if self.works[i] != NULL:
                     self.engine.release(self.works[i])
-        for i in range(self.n_forms):
-            free(self.forms[i].owned)
-        free(self.forms)
         free(self.works)
         free(self.shares)
         free(self.first_shares)
@@ -125,7 +117,7 @@ cdef class Batch:
 
     cdef int take_apart(self, Py_ssize_t number) except -1:
         cdef Py_ssize_t start = 0, at
-        cdef Utf8 utf8 = self.forms[number]
+        cdef Utf8 utf8 = self.texts.forms[number]
         cdef uint32_t which
         while self.allowed is not None:
             at = next_special(&self.allowed.tables, utf8.bytes, utf8.size, start, &which)
@@ -159,7 +151,7 @@ cdef class Batch:
         cdef Py_ssize_t capacity
         cdef void *grown
         if self.n_shares == self.shares_capacity:
-            capacity = 2 * self.shares_capacity + len(self.texts) + 1
+            capacity = 2 * self.shares_capacity + self.texts.n + 1
             grown = realloc(self.shares, capacity * sizeof(Share))
             if grown == NULL:
                 raise MemoryError
@@ -192,15 +184,18 @@ cdef class Batch:
         cdef Py_ssize_t i, k, n = 0
         cdef bytearray offsets
         cdef int64_t *where
-        run_in_threads(self.work, self.n_workers, self.stop)
-        self.check_borders()
-        offsets = bytearray(sizeof(int64_t) * (len(self.texts) + 1))
+        self.encode_all()
+        offsets = bytearray(sizeof(int64_t) * (self.texts.n + 1))
         where = <int64_t *>PyByteArray_AS_STRING(offsets)
-        for i in range(len(self.texts)):
+        for i in range(self.texts.n):
             for k in range(self.first_shares[i], self.first_shares[i + 1]):
                 n += self.shares[k].n_ids
             where[i + 1] = n
         return memoryview(offsets).cast("q")
+
+    cdef int encode_all(self) except -1:
+        run_in_threads(self.work, self.n_workers, self.stop)
+        return self.check_borders()
 
     def stop(self):
         cbpe_atomic_add(&self.stopped, 1)
@@ -215,7 +210,7 @@ cdef class Batch:
         work.counting = self.counting
         work.room.stopped = &self.stopped
         if self.results is None and not self.counting and not reserve(
-            work, min(self.n_bytes // self.n_workers, RESERVED_IDS)
+            work, min(self.texts.n_bytes // self.n_workers, RESERVED_IDS)
         ):
             raise MemoryError
         while True:
@@ -306,9 +301,9 @@ cdef class Batch:
     def lists(self):
         """The ids of each text: list[list[int]]."""
         cdef Py_ssize_t i
-        self.results = [None] * len(self.texts)
+        self.results = [None] * self.texts.n
         self.encode()
-        for i in range(len(self.texts)):
+        for i in range(self.texts.n):
             if self.results[i] is None:
                 self.results[i] = self.list_text(i)
         return self.results
@@ -365,4 +360,17 @@ cdef class Batch:
                 if share.n_ids:     # a workspace without any may have no array
                     memcpy(ids + n, self.works[share.worker].ids + share.first, share.n_ids * sizeof(uint32_t))
                     n += share.n_ids
+        return ids
+
+    cdef uint32_t *take_ids(self) except NULL:
+        """The same; where one workspace has them all in this order, the memory of its ids, which it loses."""
+        cdef Workspace *work = self.works[0]
+        cdef uint32_t *ids
+        if not self.in_order():
+            return self.gather()
+        ids = <uint32_t *>realloc(work.ids, (work.n_ids + 1) * sizeof(uint32_t))
+        if ids == NULL:
+            raise MemoryError
+        work.ids = NULL
+        work.n_ids = work.capacity = 0
         return ids

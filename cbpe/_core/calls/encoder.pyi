@@ -1,9 +1,10 @@
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, SupportsIndex
 
 from typing_extensions import Buffer
 
+from cbpe._core.arrow.exported import ArrowColumn
 from cbpe._core.calls.stream import StreamDecoder
 from cbpe._core.splitting.split import Splitter
 from cbpe._core.text.special import SpecialTokens
@@ -67,6 +68,24 @@ class Encoder:
         workers: int | None = None,
         share_bytes: int | None = None,
     ) -> tuple[Buffer, array[int]]: ...
+    def _encode_arrow(
+        self,
+        column: object,
+        allowed: SpecialTokens | None,
+        forbidden: SpecialTokens | None,
+        workers: int | None,
+        around: tuple[Sequence[int], Sequence[int]],
+        dtype: str,
+    ) -> ArrowColumn: ...
+    def _count_arrow(
+        self,
+        column: object,
+        allowed: SpecialTokens | None,
+        forbidden: SpecialTokens | None,
+        workers: int | None,
+        more: int,
+    ) -> ArrowColumn: ...
+    def _decode_arrow(self, column: object, errors: str) -> ArrowColumn: ...
     def _encode_dropping(
         self,
         text: str,

@@ -306,15 +306,30 @@ cdef class Encoder:
         """The ids of all texts in a row, as a buffer of uint32[n], and where each text's begin, as a buffer
         of int64[texts + 1]."""
         cdef Batch batch = Batch(self.installed(), texts, allowed, forbidden, workers, share_bytes)
-        cdef TokenBuffer buffer
+        cdef TokenBuffer buffer = TokenBuffer()
         offsets = batch.encode()
-        if batch.in_order():
-            buffer = take_ids(batch.works[0])
-        else:
-            buffer = TokenBuffer()
-            buffer.ids = batch.gather()
-            buffer.n = offsets[len(offsets) - 1]
+        buffer.ids = batch.take_ids()
+        buffer.n = offsets[len(offsets) - 1]
         return buffer, offsets
+
+    def _encode_arrow(self, column, SpecialTokens allowed, SpecialTokens forbidden, workers, tuple around, dtype):
+        """The ids of each text of an Arrow column, as one; with ids before and behind those of each text."""
+        # Few programs have columns: the others start without what they take.
+        from cbpe._core.calls.columns import encode_column
+
+        return encode_column(self.installed(), column, allowed, forbidden, workers, around, dtype)
+
+    def _count_arrow(self, column, SpecialTokens allowed, SpecialTokens forbidden, workers, Py_ssize_t more):
+        """The number of ids of each text of an Arrow column, and `more`, as one of int64."""
+        from cbpe._core.calls.columns import count_column
+
+        return count_column(self.installed(), column, allowed, forbidden, workers, more)
+
+    def _decode_arrow(self, column, str errors not None):
+        """The text of each list of ids in an Arrow column, as one."""
+        from cbpe._core.calls.columns import decode_column
+
+        return decode_column(self.installed(), column, errors)
 
     def _truncate(self, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):
         """The longest prefix of a text with at most max_tokens tokens."""

@@ -51,6 +51,18 @@ cdef struct Utf8:
     uint8_t *owned          # to be freed; NULL if the bytes belong to the str
 
 
+# The UTF-8 forms of several texts, which it frees as far as they are owned. The rest belongs to `owners`, which it
+# keeps.
+cdef class Utf8Texts:
+    cdef Utf8 *forms
+    cdef Py_ssize_t n
+    cdef Py_ssize_t capacity
+    cdef Py_ssize_t n_bytes     # of all texts
+    cdef list owners
+
+    # Take room for n texts, of which there are none yet.
+    cdef int take_room(self, Py_ssize_t n) except -1
+
 # A str, or what a str or bytes of a subclass holds, whatever the methods of that class do. TypeError for anything else.
 cdef str exact_text(text)
 cdef bytes exact_bytes(data)
@@ -66,6 +78,9 @@ cdef Utf8 utf8_of(str text) except *
 # converted faster by ours, and keeps nothing. `last` is where the last such text is noted; one that comes twice keeps
 # its UTF-8 form, as Python has it.
 cdef str read_utf8(text, cbpe_write_utf8 write, void **last, Utf8 *utf8)
+
+# The same for every text of an iterable.
+cdef Utf8Texts read_texts(texts, cbpe_write_utf8 write, void **last)
 
 # The UTF-8 form of a space and a text after it, which the caller frees; False, and nothing is made, where the text has
 # a lone surrogate.

@@ -4,10 +4,11 @@ Python keeps the UTF-8 form of a str that is not ASCII as long as the str itself
 for a text that is encoded again and again, and a waste for all others.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_FromObject, PyUnicode_READ_CHAR
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from cbpe._core.c.allocation cimport cbpe_want_large_pages
@@ -125,6 +126,39 @@ cdef str read_utf8(text, cbpe_write_utf8 write, void **last, Utf8 *utf8):
     return exact
 
 
+@cython.final
+cdef class Utf8Texts:
+    def __cinit__(self):
+        self.owners = []
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            free(self.forms[i].owned)
+        free(self.forms)
+
+    cdef int take_room(self, Py_ssize_t n) except -1:
+        if n <= PY_SSIZE_T_MAX // <Py_ssize_t>sizeof(Utf8) - 1:
+            self.forms = <Utf8 *>calloc(n + 1, sizeof(Utf8))
+        if self.forms == NULL:
+            raise MemoryError(f"no memory for the places of {n} texts")
+        self.capacity = n
+        return 0
+
+
+cdef Utf8Texts read_texts(texts, cbpe_write_utf8 write, void **last):
+    cdef Utf8Texts result = Utf8Texts()
+    cdef Py_ssize_t i
+    result.owners = list(texts)
+    result.take_room(len(result.owners))
+    for i in range(result.capacity):
+        result.owners[i] = read_utf8(result.owners[i], write, last, &result.forms[i])
+        result.n += 1
+        result.n_bytes += result.forms[i].size
+        PyErr_CheckSignals()
+    return result
+
+
 cdef bint read_after_space(str text, cbpe_write_utf8 write, Utf8 *utf8) except -1:
     if not PyUnicode_IS_ASCII(text):
         return convert(text, write, utf8, 1)
@@ -148,3 +182,8 @@ def to_utf8(str text not None, str instructions not None):
         return (<const char *>utf8.bytes)[:utf8.size]
     finally:
         free(utf8.owned)
+
+
+def count_valid(bytes text not None, str instructions not None):
+    """How many bytes are whole characters of UTF-8, as we find it with the instructions of this name. For tests."""
+    return choose_instructions(instructions).valid_size(<const uint8_t *>PyBytes_AS_STRING(text), len(text))

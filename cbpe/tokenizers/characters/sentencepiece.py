@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from cbpe._core.arrow.exported import ArrowColumn
     from cbpe._core.splitting.bonds import Bonds
     from cbpe._core.text.special import SpecialTokens
     from cbpe._core.vocabulary.vocabulary import Vocabulary
@@ -350,6 +351,11 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     ) -> tuple[Buffer, bytearray]:
         ids, spans = self._encode_with_offsets(text, allowed, forbidden)
         return array("I", ids), bytearray(array("q", [place for span in spans for place in span]))
+
+    def _decode_arrow(self, column: Any, errors: str) -> ArrowColumn:
+        from cbpe.columns.decoding import decoded_column
+
+        return decoded_column(self, column, errors)
 
     def _truncate(
         self, text: str, max_tokens: int, allowed: SpecialTokens | None, forbidden: SpecialTokens | None

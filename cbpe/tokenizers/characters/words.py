@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from cbpe._core.arrow.exported import ArrowColumn
     from cbpe._core.text.special import SpecialTokens
     from cbpe.text.added_tokens import Finders
     from cbpe.tokenizers.hugging_face import Stretches
@@ -197,6 +198,14 @@ class WordTokenizer(HuggingFaceTokenizer):
                 Tokenizer._count(self, text, None, forbidden)  # or it is refused
             return list(self._stretches(text, self._finders(allowed)))
         return prepared
+
+    def _encodes_as_it_is(self) -> bool:
+        return super()._encodes_as_it_is() and not self._whole
+
+    def _decode_arrow(self, column: Any, errors: str) -> ArrowColumn:
+        from cbpe.columns.decoding import decoded_column
+
+        return decoded_column(self, column, errors)
 
     def _holds_whole(self, text: str) -> bool:
         """Whether a text holds one that the steps split in another way than the one pattern does."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import cbpe
 from cbpe._core.c.instructions import instruction_sets
-from cbpe._core.text.utf8 import to_utf8
+from cbpe._core.text.utf8 import count_valid, to_utf8
 
 # Of one, two and four bytes a character in Python's strings, and one to four in UTF-8: the edges, and what is between.
 CHARACTERS = [*"a\x00\x7f", *"\x80é\xff", *"\u0100\u07ff\u0800\ud7ff\ue000中\uffff", *"\U00010000😀\U0010ffff"]
@@ -72,3 +72,44 @@ def test_a_special_token_behind_long_text_is_found():
         enc.encode(text)
     with pytest.raises(ValueError, match=r"at character 5000"):
         enc.encode_batch([text])
+
+
+# ---- Whether bytes are UTF-8
+
+
+def valid_bytes(data):
+    """How many bytes of data Python decodes."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return len(data)
+
+
+EDGES = [
+    bytes([first, second]) + rest
+    for first in (0x7F, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF1, 0xF4, 0xF5, 0xFF)
+    for second in (0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0)
+    for rest in (b"", b"\x80", b"\x80\xbf", b"\x80\xbf\x80", b"\x80a", b"\xc2")
+]
+
+
+@pytest.mark.parametrize("instructions", instruction_sets())
+def test_what_is_utf8_python_decides(instructions):
+    for edge in EDGES:
+        for before in (0, 29, 30, 31, 32, 61, 62, 63, 64, 95):
+            for filling in (b"a", "é".encode(), "中".encode(), "😀".encode()):
+                for after in (b"", b"a" * 70):
+                    data = filling * (before // len(filling)) + b"a" * (before % len(filling)) + edge + after
+                    assert count_valid(data, instructions) == valid_bytes(data), data
+
+
+@pytest.mark.parametrize("instructions", instruction_sets())
+@given(
+    text=st.text(st.sampled_from(CHARACTERS), min_size=30, max_size=90), place=st.integers(0), byte=st.integers(0, 255)
+)
+def test_one_wrong_byte_is_found_where_python_finds_it(instructions, text, place, byte):
+    data = bytearray(text.encode())
+    assert count_valid(bytes(data), instructions) == len(data)
+    data[place % len(data)] = byte
+    assert count_valid(bytes(data), instructions) == valid_bytes(bytes(data))

@@ -1,0 +1,9 @@
+from collections.abc import Iterator
+
+class IdColumn:
+    """A column of lists of token ids that another library lent."""
+
+    def __len__(self) -> int: ...
+    def rows(self) -> Iterator[list[int] | None]: ...
+
+def id_column(column: object) -> IdColumn: ...
