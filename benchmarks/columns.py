@@ -47,9 +47,8 @@ def compare(enc, texts, rounds):
     middle = {name: statistics.median(found) for name, found in times.items()}
     for name in times:
         ratio = middle["encode_batch_flat"] / middle[name]
-        print(
-            f"  {name:18} best {size / best[name] / 1e6:7.0f} MB/s, median {size / middle[name] / 1e6:7.0f}, {ratio:.2f}"
-        )
+        speeds = f"best {size / best[name] / 1e6:7.0f} MB/s, median {size / middle[name] / 1e6:7.0f}"
+        print(f"  {name:18} {speeds}, {ratio:.2f} times the first")
 
 
 def main():

@@ -4,6 +4,7 @@ import ast
 import inspect
 from itertools import chain
 
+import pyarrow
 import pytest
 from project import ROOT
 
@@ -17,8 +18,10 @@ LIKE_ENCODE = (
     "encode_to_numpy_with_offsets",
     "encode_batch",
     "encode_batch_flat",
+    "encode_arrow",
     "encode_stream",
     "count",
+    "count_arrow",
     "count_stream",
     "truncate",
 )
@@ -82,6 +85,8 @@ def encoded(tok, text, **options):
     found["count_stream"] = tok.count_stream([text, text], **options)
     found["truncate"] = tok.truncate(text, 2, **options)
     found["encode_batch"] = tok.encode_batch([text, text], num_threads=1, **options)
+    for name in ("encode_arrow", "count_arrow"):
+        found[name] = pyarrow.array(getattr(tok, name)(pyarrow.array([text]), **options)).to_pylist()
     arrays = {
         "encode_to_numpy": [tok.encode_to_numpy(text, **options)],
         "encode_to_numpy_with_offsets": tok.encode_to_numpy_with_offsets(text, **options),

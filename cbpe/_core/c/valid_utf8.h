@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "x86.h"
+#include "machine.h"
 
 /* How many bytes of a text are whole characters of UTF-8, up to the first that is part of none: n if all are. No character
  * may be in more bytes than it takes, be half of a surrogate pair or above U+10FFFF. */
