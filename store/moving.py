@@ -203,7 +203,7 @@ def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]
     top = os.fspath(folder)
     for where, folders, names in os.walk(top, onerror=raise_it):
         folders.sort()
-        own = os.path.relpath(where, top).replace(os.sep, "/")
+        own = os.path.relpath(where, top).replace(os.sep, "-")  # no name has a slash
         of_folder = os.path.basename(os.path.abspath(top)) if own == "." else own
         json_files = [name for name in names if name.endswith(".json")]
         of_pair = [pair[0] for pair in PAIRS if set(pair) <= set(names)]
@@ -214,7 +214,7 @@ def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]
         for name in sorted([*json_files, *(name for name in names if name.endswith(ENDINGS))]):
             stem = name.rpartition(".")[0]
             is_usual = name in ("tokenizer.json", *of_pair)
-            yield os.path.join(where, name), of_folder if is_usual else stem if own == "." else f"{own}/{stem}"
+            yield os.path.join(where, name), of_folder if is_usual else stem if own == "." else f"{own}-{stem}"
 
 
 def raise_it(error: OSError) -> None:

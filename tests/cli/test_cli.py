@@ -243,7 +243,7 @@ def test_help_is_whole_on_a_terminal_of_80_columns(command, monkeypatch):
 
 @pytest.mark.parametrize("command", HELP)
 def test_every_command_that_prints_has_json(command):
-    prints_nothing = command in ("models rename", "models remove-alias", "models backup", "models restore")
+    prints_nothing = command in ("models backup", "models restore")
     assert ("--json" in run(*command.split(), "-h").stdout) != prints_nothing
 
 
@@ -273,7 +273,7 @@ def files(tmp_path_factory):
     cbpe.get_encoding("cl100k_base").save(folder / "cl100k_base.tiktoken")
     with ModelStore(folder / "models.db") as models:
         models.save(cbpe.train(TEXT, 270), "shakespeare")
-        models.save(cbpe.train(TEXT, 280), "shakespeare", tags={"language": "en"})
+        models.save(cbpe.train(TEXT, 280), "shakespeare", tags={"language": "en"}, metrics={"bytes_per_token": 3.5})
         models.set_alias("shakespeare", "prod", "shakespeare@1")
         models.export("shakespeare", folder / "shakespeare.cbpe", key=new_key(folder))
         models.backup(folder / "models-backup.db")

@@ -133,7 +133,9 @@ def metrics(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Set metrics of a version, remove some, or show them; its other metrics stay.
+    """Set metrics of a version, remove some, or show them.
+
+    Its other metrics stay.
 
     \b
     Example:
