@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import io
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, TypeAlias
 
@@ -17,6 +16,7 @@ from cbpe._core.counting.count import utf8
 from cbpe._core.text.shown import shown
 from cbpe.common.columns import texts_in
 from cbpe.common.progress import ProgressCallback
+from cbpe.common.warning import warn
 from cbpe.corpus.files import CHUNK_BYTES, TextFile, valid_utf8
 from cbpe.text.surrogates import ends_within_pair
 
@@ -146,10 +146,9 @@ def warn_of_names(texts: Sequence[object]) -> None:
     """A UserWarning for a text that is the name of a file: whoever passes one hardly means its name."""
     for text in texts:
         if isinstance(text, str) and str.__len__(text) <= LONGEST_NAME and os.path.isfile(text):
-            warnings.warn(
+            warn(
                 f"{shown(text)} is read as a text, and there is a file of this name: to read the file, pass "
-                f"pathlib.Path({shown(text)})",
-                stacklevel=2,
+                f"pathlib.Path({shown(text)})"
             )
 
 

@@ -403,7 +403,7 @@ class Tokenizer(TokenizerBase):
         """The text of one token, or its bytes where they alone are no UTF-8; None if there is no such id.
 
         >>> enc.id_to_token(1917), enc.id_to_token(160), enc.id_to_token(10**9)
-        (' world', b'\xe4', None)
+        (' world', b'\\xe4', None)
         """
         try:
             token = self.decode_bytes((token_id,))

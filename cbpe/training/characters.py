@@ -198,7 +198,7 @@ def learn_pieces(
     )
     if verbose:
         print(closing_line(record))
-    warn_if_stopped(record, n_merges, stacklevel=5)
+    warn_if_stopped(record, n_merges)
     return Learned(merged_texts(alphabet, *trainer.merges()), characters, record)
 
 

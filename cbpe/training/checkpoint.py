@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from array import array
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from cbpe._core.training.train import Trainer
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.atomic_files import check_writable, write_whole
 from cbpe.common.trained_vocabulary import trained_vocabulary
+from cbpe.common.warning import warn
 from cbpe.formats import minbpe
 from cbpe.formats.parts import Parts
 
@@ -112,7 +112,7 @@ class Checkpoint:
         except OSError as error:
             reason = error.strerror or error
             held = "nothing is there" if self.written is None else f"it holds the first {self.written} merges"
-            warnings.warn(f"the checkpoint {self.path} was not written, {held}: {reason}", stacklevel=2)
+            warn(f"the checkpoint {self.path} was not written, {held}: {reason}")
 
     def _content(self, left: array[int], right: array[int]) -> bytes:
         vocabulary = trained_vocabulary(zip(left, right, strict=True))

@@ -8,7 +8,6 @@ cbpe/_core/training/learn.pyx does it fast.
 from __future__ import annotations
 
 import time
-import warnings
 from array import array
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -21,6 +20,7 @@ from cbpe._version import __version__
 from cbpe.common.checks import N_BYTES, checked_int
 from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.common.trained_vocabulary import trained_vocabulary
+from cbpe.common.warning import warn
 from cbpe.corpus.counting import Reading, counts_of
 from cbpe.corpus.describing import describe_source
 from cbpe.corpus.sources import Source
@@ -109,7 +109,7 @@ def learn_merges(
         if n_merges > known.n_merges and not counted.distinct_pieces:
             reason = "the split pattern matches nothing in the text" if counted.text_bytes else "there is no text"
             raise ValueError(f"nothing to learn merges from: {reason}")
-        warn_of_gaps(counted, trainer.tokens_at_start, stacklevel=4)
+        warn_of_gaps(counted, trainer.tokens_at_start)
         read = time.perf_counter()
         if checkpoint:
             checkpoint.refuse_foreign(trainer, known.n_merges, rules.min_count)
@@ -130,7 +130,7 @@ def learn_merges(
     )
     if verbose:
         print(closing_line(record))
-    warn_if_stopped(record, n_merges, stacklevel=4)
+    warn_if_stopped(record, n_merges)
     return (*trainer.merges(), record)
 
 
@@ -173,24 +173,23 @@ def closing_line(record: TrainingRecord) -> str:
     return f"{record.covered_bytes:,} bytes are {tokens:,} tokens: {record.compression():.2f} bytes per token"
 
 
-def warn_if_stopped(record: TrainingRecord, n_merges: int, stacklevel: int) -> None:
-    """A UserWarning where a training has ended early. stacklevel: as for warnings.warn, from here."""
+def warn_if_stopped(record: TrainingRecord, n_merges: int) -> None:
+    """A UserWarning where a training has ended early."""
     if record.stopped:
         learned = len(record.counts)
         reached = f"{learned} of {n_merges} merges, at a vocabulary of {record.start_tokens + learned} tokens"
-        warnings.warn(f"training stopped after {reached}: {record.stopped}", stacklevel=stacklevel)
+        warn(f"training stopped after {reached}: {record.stopped}")
 
 
-def warn_of_gaps(counted: Counted, n_covered: int, stacklevel: int) -> None:
+def warn_of_gaps(counted: Counted, n_covered: int) -> None:
     """A UserWarning where the split pattern leaves text out, of which n_covered bytes are in pieces; not where rare
-    pieces were dropped as well, which are no part of these either. stacklevel: as for warnings.warn, from here."""
+    pieces were dropped as well, which are no part of these either."""
     left_out = counted.text_bytes - n_covered
     if left_out and not counted.dropped_words:
         share = f"{left_out / counted.text_bytes:.1%}" if left_out * 1000 >= counted.text_bytes else "less than 0.1%"
-        warnings.warn(
+        warn(
             f"the split pattern leaves {share} of the text out: nothing is learned of what it does not match, and "
-            "encoding drops it",
-            stacklevel=stacklevel,
+            "encoding drops it"
         )
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "as_damaged",
     "explained",
     "is_transient",
+    "is_worth_repeating",
     "log_has_moved",
     "not_opened",
 ]
@@ -29,6 +30,12 @@ def is_transient(error: DBAPIError) -> bool:
         return state in ("40001", "40P01", "55P03", "23505", "23503")
     reason = str(error.orig)
     return any(f"database {what}" in reason for what in ("is locked", "table is locked", "schema is locked"))
+
+
+def is_worth_repeating(error: DBAPIError) -> bool:
+    """Whether a transaction that was not committed may succeed when it is repeated: also where the server has ended the
+    session, of which a connection that waited in the pool may hear only now."""
+    return is_transient(error) or state_of(error) == "57P01"
 
 
 def log_has_moved(error: DBAPIError) -> bool:

@@ -22,6 +22,7 @@ from store.database.failures import (
     as_damaged,
     explained,
     is_transient,
+    is_worth_repeating,
     log_has_moved,
     not_opened,
 )
@@ -216,7 +217,7 @@ class Database:
             try:
                 return self._transaction(work, token, deadline)
             except DBAPIError as error:
-                if not is_transient(error) or time.monotonic() > deadline:
+                if not is_worth_repeating(error) or time.monotonic() > deadline:
                     raise explained(self, error) from error
             except Replaced as error:
                 if time.monotonic() - start > SECONDS_OF_REPLACING:

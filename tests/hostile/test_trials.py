@@ -148,4 +148,4 @@ def test_the_program_prints_its_seed_and_the_number_of_cases():
 def test_the_program_refuses_a_trial_that_there_is_not():
     done = run_program("nonsense")
     assert done.returncode == 2
-    assert "no trial 'nonsense': there are encoding, " in done.stderr
+    assert "no trial 'nonsense': there are columns, encoding, " in done.stderr

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 from cbpe._core.text.shown import shown
+from cbpe.common.warning import warn
 from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
 
 TYPE_CHECKING = False
@@ -57,7 +56,7 @@ def read_added_tokens(value: Any, vocab: Mapping[str, int]) -> tuple[dict[str, i
     if moved:
         more = f", and so for {len(moved) - MOST_TOLD} more" if len(moved) > MOST_TOLD else ""
         told = "; ".join(moved[:MOST_TOLD])
-        warnings.warn(f"as tokenizers does, cbpe gives the added token {told}, as the file says{more}", stacklevel=2)
+        warn(f"as tokenizers does, cbpe gives the added token {told}, as the file says{more}")
     return added, flags
 
 

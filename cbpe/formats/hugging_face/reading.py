@@ -6,11 +6,10 @@ ids and bytes, such as what it says of offsets, is left out when the file is wri
 
 from __future__ import annotations
 
-import warnings
-
 from cbpe._core.conversion.json_lists import read_lists
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
 from cbpe._core.conversion.spelled import resolve
+from cbpe.common.warning import warn
 from cbpe.formats.gpt2 import CHARACTER_TO_BYTE
 from cbpe.formats.hugging_face.added_tokens import read_added_tokens
 from cbpe.formats.hugging_face.decoders import read_decoder
@@ -99,9 +98,7 @@ def read(content: Any) -> Parts:
     for path, needed, others in LEFT_ASIDE:
         if content.get(path) is not None:
             fields(content[path], path, needed, others)
-            warnings.warn(
-                f"the {path} in the tokenizer.json is left aside: ids are neither cut off nor filled in", stacklevel=2
-            )
+            warn(f"the {path} in the tokenizer.json is left aside: ids are neither cut off nor filled in")
     if is_over_characters(content):
         return read_over_characters(content)
     if is_over_words(content):
