@@ -55,6 +55,7 @@ class Run:
         elif self.folder.exists() and any(path.name != STATE for path in self.folder.iterdir()):
             raise ValueError(f"{self.folder} is not empty, and holds no run: name a new folder")
         if finished is not None:
+            shutil.rmtree(self.state, ignore_errors=True)  # of a run that was killed after its manifest was written
             return finished
         if not shared:
             shutil.rmtree(self.state / "aside", ignore_errors=True)

@@ -80,6 +80,15 @@ cbpe.tokenize(sys.argv[1], tok, sys.argv[2], "bin", field="text", task_bytes=300
 """
 
 
+def test_what_is_left_of_a_run_that_was_killed_when_its_manifest_was_written_is_removed(tok, tmp_path):
+    (tmp_path / "in.txt").write_text("a document")
+    whole = cbpe.tokenize(tmp_path / "in.txt", tok, tmp_path / "out", "bin")
+    (tmp_path / "out" / ".run" / "parts").mkdir(parents=True)
+    (tmp_path / "out" / ".run" / "parts" / "0").write_bytes(b"left")
+    assert cbpe.tokenize(tmp_path / "in.txt", tok, tmp_path / "out", "bin", resume=True, verify=True) == whole
+    assert not (tmp_path / "out" / ".run").exists()
+
+
 def test_a_run_that_is_killed_at_random_moments_goes_on_to_the_same_files(tok, tmp_path):
     rows = "".join(json.dumps({"text": f"document {i} " * 5}) + "\n" for i in range(2000))
     (tmp_path / "in.jsonl").write_text(rows)
