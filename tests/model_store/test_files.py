@@ -13,7 +13,8 @@ import pytest
 from small_models import small_tokenizer
 from users import as_nobody, open_to_all
 
-from store import CannotOpen, Failed, ModelStore, StoreError
+from store import CannotOpen, Failed, ModelStore, NotAStore, StoreError
+from store.database.sqlite import files
 from store.database.sqlite.connections import empty_log
 
 posix = pytest.mark.skipif(os.name != "posix", reason="an open file can be replaced as POSIX has it")
@@ -227,6 +228,23 @@ def test_a_link_in_a_folder_that_is_not_writable_leads_to_the_log_of_the_store(p
         finally:
             path.parent.chmod(0o755)
             (tmp_path / "links").chmod(0o755)
+
+
+def test_a_file_that_grows_while_it_is_looked_at_is_not_cut_short(path, monkeypatch):
+    with ModelStore(path) as models:
+        models.save(small_tokenizer(1), "a")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-4096])
+    with pytest.raises(NotAStore, match="is cut short"):
+        files.check_file(str(path), writable=False)
+    header_of = files.header_of
+
+    def written_meanwhile(*arguments):
+        path.write_bytes(whole)
+        return header_of(*arguments)
+
+    monkeypatch.setattr(files, "header_of", written_meanwhile)
+    files.check_file(str(path), writable=False)
 
 
 @posix

@@ -26,6 +26,7 @@ APPLICATION_ID = int.from_bytes(b"cbpe", "big")
 # Of SQLite's header of 100 bytes: the magic, the page size, the size in pages, the application's id.
 MAGIC = b"SQLite format 3\0"
 HEADER_BYTES = 100
+MOST_LOOKS = 100  # at a file that somebody writes to all the time
 
 
 class State(NamedTuple):
@@ -45,9 +46,12 @@ class State(NamedTuple):
 def state_of(path: str) -> State | None:
     """The state of the file at a path, or of what a link there points to. None if there is no file."""
     try:
-        found = os.stat(path)
+        return state_from(os.stat(path))
     except OSError:
         return None
+
+
+def state_from(found: os.stat_result) -> State:
     return State(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
@@ -68,21 +72,34 @@ def files_of(path: str) -> tuple[str, ...]:
 def check_file(path: str, writable: bool) -> None:
     """Raise CannotOpen or NotAStore unless a whole store is at this path and can be opened. Changes nothing."""
     real = os.path.realpath(path)
+    for look in range(1, MOST_LOOKS + 1):
+        found, header = look_at(path, real)
+        try:
+            if header is not None:
+                check_header(path, header, found.st_size)
+            break
+        except NotAStore:
+            # Its owner may have written between one look and the next: then size and header are of two moments.
+            if look == MOST_LOOKS or state_of(real) == state_from(found):
+                raise
+    if writable and not (os.access(real, os.W_OK) and os.access(os.path.dirname(real), os.W_OK)):
+        raise CannotOpen(f"the store {path} or its folder is not writable: it can only be read")
+
+
+def look_at(path: str, real: str) -> tuple[os.stat_result, bytes | None]:
+    """What is known of the file at a path, and its header as header_of gives it. CannotOpen where there is no file that
+    can be read."""
     try:
         found = os.stat(real)
         if stat.S_ISDIR(found.st_mode):
             raise CannotOpen(f"{path} is a directory; a store is a file")
         if not stat.S_ISREG(found.st_mode):  # reading a pipe would wait, and a device may never end
             raise CannotOpen(f"{path} is a pipe or a device; a store is a file")
-        header = header_of(real, found)
+        return found, header_of(real, found)
     except CannotOpen:
         raise
     except OSError as error:
         raise CannotOpen(f"the store {path} cannot be read: {error.strerror or error}") from error
-    if header is not None:
-        check_header(path, header, found.st_size)
-    if writable and not (os.access(real, os.W_OK) and os.access(os.path.dirname(real), os.W_OK)):
-        raise CannotOpen(f"the store {path} or its folder is not writable: it can only be read")
 
 
 def check_header(path: str, header: bytes, size: int) -> None:
