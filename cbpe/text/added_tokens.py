@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import namedtuple
-from functools import cache
+from functools import cache, cached_property
 
 from cbpe._core.splitting.split import Splitter
 from cbpe.text.surrogates import without_surrogates
@@ -23,6 +23,7 @@ __all__ = ["FLAGS", "Finder", "Finders"]
 FLAGS = ("lstrip", "normalized", "ordinary", "rstrip", "single_word")
 
 FEW = 16
+FEW_BEGINNINGS = 4
 AFTER_WHITE_SPACE = re.compile(f"[{WHITE_SPACE}]*")
 
 
@@ -40,8 +41,12 @@ class Finder:
     def __init__(self, tokens: Mapping[str, Found]) -> None:
         self.tokens = tokens
         self.any = AnyOf(tokens)
-        longest_first = sorted(tokens, key=len, reverse=True)
-        self.expression = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
+
+    @cached_property
+    def expression(self) -> re.Pattern[str]:
+        # Made when a text is likely to hold a token: for hundreds of tokens it takes as long as encoding 10 MB.
+        longest_first = sorted(self.tokens, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
     def cut(self, text: str) -> Iterator[tuple[str, int | None]]:
         """The tokens in a text, with their ids, and the stretches between them that are not empty, with None. A token
@@ -93,8 +98,11 @@ class Finders:
         self.odd = AnyOf(odd)
         self.has_other_forms = any(form != token for token, form in late.items())
         # Whether it makes a difference that some are found first: one of them may begin inside of another.
+        ordered = sorted(first)
         self.in_two_steps = any(
-            self.as_it_is.expression.search(text) or ends_in_beginning(text, first) for text in late.values()
+            begins_with_one(text[start:], ordered) or (start and begins_one(text[start:], ordered))
+            for text in late.values()
+            for start in range(len(text))
         )
 
 
@@ -103,38 +111,50 @@ class AnyOf:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts = tuple(dict.fromkeys(texts))
-        # Looking for each of a few texts takes less time than one look for all.
-        few = len(self.texts) <= FEW
-        # What all begin with is in few texts that hold none of them.
-        self.beginning = common_beginning(self.texts)
-        self.expression = None if few else re.compile("|".join(map(re.escape, self.texts)))
+        # Most texts hold none of these.
+        self.beginnings = common_beginnings(self.texts)
+
+    @cached_property
+    def expression(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(re.escape, self.texts)))
 
     def is_in(self, text: str) -> bool:
-        if self.beginning not in text:
+        if not any(beginning in text for beginning in self.beginnings):
             return False
-        if self.expression is not None:
-            return self.expression.search(text) is not None
-        return any(one in text for one in self.texts)
+        # Looking for each of a few texts takes less time than one look for all.
+        if len(self.texts) <= FEW:
+            return any(one in text for one in self.texts)
+        return self.expression.search(text) is not None
 
 
-def common_beginning(texts: Sequence[str]) -> str:
-    """What all of some texts begin with: ["<s>", "</s>"] -> "<" """
-    first, last = min(texts, default=""), max(texts, default="")
-    size = 0
-    while size < len(first) and first[size] == last[size]:
-        size += 1
-    return first[:size]
+def common_beginnings(texts: Iterable[str]) -> list[str]:
+    """A few beginnings that some texts have: ["<x1>", "<x2>", "<x3>", "<x4>", "<x5>"] -> ["<x"]"""
+    found = [""]
+    for size in range(1, 9):
+        longer = list(dict.fromkeys(text[:size] for text in texts))
+        if len(longer) > FEW_BEGINNINGS:
+            break
+        found = longer
+    return found
 
 
-def ends_in_beginning(token: str, others: list[str]) -> bool:
-    """Whether a token ends with the beginning of one of others: "a<s" with ["<s>"]."""
-    ordered = sorted(others)
-    for start in range(1, len(token)):
-        end = token[start:]
-        at = bisect_left(ordered, end)
-        if at < len(ordered) and ordered[at].startswith(end):
+def begins_with_one(text: str, ordered: Sequence[str]) -> bool:
+    """Whether a text begins with one of others, which are in order: "<s>a" with ["</s", "<s"]."""
+    at = bisect_right(ordered, text)
+    while text and at:
+        # Of those that do not come after the text, the last begins with each that the text begins with.
+        last = ordered[at - 1]
+        if text.startswith(last):
             return True
+        text = text[: next(i for i, (a, b) in enumerate(zip(text, last, strict=False)) if a != b)]
+        at = bisect_right(ordered, text)
     return False
+
+
+def begins_one(text: str, ordered: Sequence[str]) -> bool:
+    """Whether one of others, which are in order, begins with a text: "<s" with ["</s>", "<s>"]."""
+    at = bisect_left(ordered, text)
+    return at < len(ordered) and ordered[at].startswith(text)
 
 
 @cache
