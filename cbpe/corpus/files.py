@@ -317,7 +317,7 @@ def json_type(value: Any) -> str:
 
 def names_in(names: Iterable[str]) -> str:
     """Names of fields for a message: ["a", "b"] -> "'a', 'b'" """
-    return listed(map(repr, names), SHOWN_FIELDS) or "none"
+    return listed(map(shown, names), SHOWN_FIELDS) or "none"
 
 
 # Each decompressor with what it raises where the file is damaged.

@@ -165,6 +165,7 @@ def test_escaped_lone_surrogates_are_replaced(tmp_path):
         (b'"text"', "line 3, is no object with the field 'text', but a string"),
         (b'{"body": "a", "id": 1}', "line 3, has no field 'text'; it has 'body', 'id'"),
         (b"{}", "line 3, has no field 'text'; it has none"),
+        (b'{"' + b"9" * 5000 + b'": 1}', "line 3, has no field 'text'; it has '" + "9" * 80 + r"'\.\."),
         (b'{"text": 1}', "line 3, has no text in the field 'text', but a number"),
         (b'{"text": null}', "line 3, has no text in the field 'text', but null"),
         (b'{"text": ["a"]}', "line 3, has no text in the field 'text', but an array"),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from cbpe._core.conversion.spelled import resolve
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.wording import shown
 from cbpe.formats.gguf.metadata import MAGIC, read_metadata
 from cbpe.formats.gpt2 import CHARACTER_TO_BYTE, unspell
 from cbpe.formats.parts import Parts
@@ -73,7 +74,7 @@ def load(file: File) -> Parts:
     model = values.get("model")
     for name in FLAGS:
         if not isinstance(values.get(name, False), bool):
-            raise ValueError(f"{PREFIX}{name} is {values[name]!r}: true or false should be here")
+            raise ValueError(f"{PREFIX}{name} is {shown(values[name])}: true or false should be here")
     if model == "llama":
         return load_pieces(values)
     if model != "gpt2":

@@ -15,6 +15,7 @@ from array import array
 from cbpe._core.analysis.bonded import bonds_of
 from cbpe._core.splitting.split import Splitter
 from cbpe.common.public import public
+from cbpe.common.wording import shown
 from cbpe.formats.hugging_face.characters.settings import checked_characters
 from cbpe.text.added_tokens import Finders
 from cbpe.text.byte_tokens import PieceDecoder, RunDecoder
@@ -398,7 +399,7 @@ def control_texts(special: Mapping[str, int], owner: Mapping[str, Any], unknown:
     token."""
     for text in owner["controls"]:
         if text not in special:
-            raise ValueError(f"the control token {text!r} is no special token")
+            raise ValueError(f"the control token {shown(text)} is no special token")
     return {special[text]: owner["unk_surface"] if text == unknown else "" for text in owner["controls"]}
 
 
