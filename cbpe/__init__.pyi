@@ -10,6 +10,8 @@ from cbpe.corpus.counting import count_words as count_words
 from cbpe.corpus.word_counts import WordCounts as WordCounts
 from cbpe.formats.inspecting import Inspection as Inspection
 from cbpe.formats.minbpe import render_token as render_token
+from cbpe.measures.compare import compare as compare
+from cbpe.measures.comparison import Comparison as Comparison
 from cbpe.shards.tokenize import tokenize as tokenize
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN as GPT2_SPLIT_PATTERN
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN as GPT4_SPLIT_PATTERN
@@ -38,6 +40,7 @@ __all__ = [
     "GPT2_SPLIT_PATTERN",
     "GPT4_SPLIT_PATTERN",
     "BasicTokenizer",
+    "Comparison",
     "Encoding",
     "GPT2Tokenizer",
     "GPT4Tokenizer",
@@ -51,6 +54,7 @@ __all__ = [
     "VocabularyAnalysis",
     "WordCounts",
     "WordTokenizer",
+    "compare",
     "count_words",
     "encoding_for_model",
     "encoding_name_for_model",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from store.asking import TokenPlace
     from store.changing import AliasMove
-    from store.comparing import Comparison, Diff, MergeDifference, MovedToken, TextComparison
+    from store.comparing import Diff, MergeDifference, MovedToken, TextComparison, VersionComparison
     from store.errors import (
         Ambiguous,
         BadSignature,
@@ -47,7 +47,7 @@ _HOMES = {
     "CannotOpen": "store.errors",
     "Change": "store.records.audit",
     "Closed": "store.errors",
-    "Comparison": "store.comparing",
+    "VersionComparison": "store.comparing",
     "Damaged": "store.errors",
     "Diff": "store.comparing",
     "Failed": "store.errors",
@@ -77,7 +77,6 @@ __all__ = [
     "CannotOpen",
     "Change",
     "Closed",
-    "Comparison",
     "Damaged",
     "Diff",
     "Failed",
@@ -96,6 +95,7 @@ __all__ = [
     "TokenPlace",
     "Uncertain",
     "Version",
+    "VersionComparison",
     "Watch",
 ]
 

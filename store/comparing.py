@@ -15,7 +15,16 @@ from cbpe.tokenizers.tokenizer import Tokenizer
 from store.records.content import model_of
 from store.records.versions import STORED, Version, fetch_one, find_row
 
-__all__ = ["Comparison", "Diff", "MergeDifference", "MovedToken", "TextComparison", "compare", "diff", "find_sides"]
+__all__ = [
+    "Diff",
+    "MergeDifference",
+    "MovedToken",
+    "TextComparison",
+    "VersionComparison",
+    "compare",
+    "diff",
+    "find_sides",
+]
 
 Pair = tuple[bytes, bytes]
 Side = Version | Tokenizer
@@ -159,7 +168,7 @@ def ratio(text_bytes: int, n_tokens: int) -> float:
 
 @public_of("store")
 @dataclass(frozen=True)
-class Comparison:
+class VersionComparison:
     """How many tokens two versions or tokenizers make of texts; item i of `texts` is about text i."""
 
     a: Version | Tokenizer
@@ -173,7 +182,7 @@ class Comparison:
         return TextComparison(*sums)
 
 
-def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | Iterable[str]) -> Comparison:
+def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | Iterable[str]) -> VersionComparison:
     """Count the tokens of texts, one text at a time. Special tokens in them count as ordinary text."""
     if not isinstance(texts, Iterable):
         raise TypeError(f"texts are a str or several, not {type(texts).__name__}")
@@ -183,4 +192,4 @@ def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | I
             raise TypeError(f"a text is a str, not {type(text).__name__}")
         counts = (tok.count(text, allowed_special="none") for tok in (tok_a, tok_b))
         rows.append(TextComparison(len(text.encode("utf-8", "surrogatepass")), *counts))
-    return Comparison(a, b, tuple(rows))
+    return VersionComparison(a, b, tuple(rows))

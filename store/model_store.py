@@ -220,7 +220,7 @@ class ModelStore:
 
     def compare(
         self, a: str | Version | Tokenizer, b: str | Version | Tokenizer, texts: str | Iterable[str]
-    ) -> comparing.Comparison:
+    ) -> comparing.VersionComparison:
         """How many tokens two versions, or tokenizers that need not be in the store, make of each text, and how many
         bytes of text they make one token of. Special tokens in the texts count as ordinary text. Raises as load does,
         and TypeError for a text that is no str."""

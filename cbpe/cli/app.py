@@ -33,6 +33,7 @@ COMMANDS = {
     "tokens": ("encoding", "Show texts cut into their tokens."),
     "vocab": ("vocabulary", "List or search a vocabulary, or draw how one token is merged."),
     "stats": ("vocabulary", "Measure how well tokenizers fit texts."),
+    "compare": ("measuring", "Compare tokenizers on texts, by the measures that papers use."),
     "tokenize": ("sharding", "Turn a corpus into token shards for training."),
     "convert": ("converting", "Write a tokenizer to a file of another format."),
     "inspect": ("converting", "Say what a file of any format holds, and what of it is refused."),

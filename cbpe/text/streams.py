@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cbpe._core.calls.encoder import Encoder, PythonSplitter
     from cbpe._core.text.special import SpecialTokens
 
-__all__ = ["count_stream", "encode_stream", "text_parts"]
+__all__ = ["TextParts", "count_stream", "encode_stream", "text_parts"]
 
 NEAR_THE_END = 4096  # characters that are searched for a cut before the whole text is
 
@@ -64,29 +64,52 @@ def text_parts(
     Memory holds a chunk and what cannot be cut: without a split pattern, or with one that runs on the `regex` module,
     all that is between two special tokens.
     """
-    if whole:
-        yield "".join(chunks)
-        return
-    cutter = Cutter(splitter, allowed, forbidden)
-    held: list[str] = []
-    size = try_from = 0  # characters held, and how many it takes to look for a cut again
+    parts = TextParts(splitter, allowed, forbidden, whole=whole)
     started = False
-    for given in chunks:
-        chunk = str.__str__(given) if isinstance(given, str) else given  # an exact one of a subclass
-        held.append(chunk)
-        size += len(chunk)
-        if size < try_from or not chunk:
-            continue
-        text, half_pair = whole_characters("".join(held))
-        cut = cutter.find(text)
-        if cut:
+    for chunk in chunks:
+        part = parts.push(chunk)
+        if part is not None:
             started = True
-            yield text[:cut]
-        held = [text[cut:] + half_pair]
-        size = len(held[0])
-        try_from = 0 if cut else 2 * size  # a long text that cannot be cut is looked through a few times only
-    if size or not started:
-        yield "".join(held)
+            yield part
+    rest = parts.rest()
+    if rest or not started:
+        yield rest
+
+
+class TextParts:
+    """The parts of one text, as text_parts gives them, for who is handed its chunks one by one."""
+
+    def __init__(
+        self,
+        splitter: Splitter | PythonSplitter,
+        allowed: SpecialTokens | None = None,
+        forbidden: SpecialTokens | None = None,
+        *,
+        whole: bool = False,
+    ) -> None:
+        self.cutter = None if whole else Cutter(splitter, allowed, forbidden)
+        self.held: list[str] = []
+        self.size = self.try_from = 0  # characters held, and how many it takes to look for a cut again
+
+    def push(self, given: str) -> str | None:
+        """Take the next chunk. The part that ends now, if one does."""
+        chunk = str.__str__(given) if isinstance(given, str) else given  # an exact one of a subclass
+        self.held.append(chunk)
+        self.size += len(chunk)
+        if self.cutter is None or self.size < self.try_from or not chunk:
+            return None
+        text, half_pair = whole_characters("".join(self.held))
+        cut = self.cutter.find(text)
+        self.held = [text[cut:] + half_pair]
+        self.size = len(self.held[0])
+        self.try_from = 0 if cut else 2 * self.size  # a long text that cannot be cut is looked through a few times only
+        return text[:cut] if cut else None
+
+    def rest(self) -> str:
+        """What is held, at the end of the text. The next chunk begins another text."""
+        rest = "".join(self.held)
+        self.held, self.size, self.try_from = [], 0, 0
+        return rest
 
 
 class Cutter:

@@ -14,6 +14,7 @@ import cbpe
 
 PUBLIC_NAMES = [
     "BasicTokenizer",
+    "Comparison",
     "Encoding",
     "GPT2Tokenizer",
     "GPT2_SPLIT_PATTERN",
@@ -28,6 +29,7 @@ PUBLIC_NAMES = [
     "VocabularyAnalysis",
     "WordCounts",
     "WordTokenizer",
+    "compare",
     "count_words",
     "encoding_for_model",
     "encoding_name_for_model",

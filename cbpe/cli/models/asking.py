@@ -24,7 +24,7 @@ from cbpe.cli.output.rows import json_value
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
-    from store import Comparison, Version
+    from store import Version, VersionComparison
 
 OneSide = Annotated[
     str,
@@ -34,6 +34,17 @@ OneSide = Annotated[
         autocompletion=complete_reference,
         show_default=False,
     ),
+]
+OrderOption = Annotated[
+    str,
+    typer.Option(
+        metavar="ORDER",
+        help="Sort by name, number, time, vocab_size, digest or metric:KEY; with - in front (-time) the other way "
+        "round.",
+    ),
+]
+OrderByOption = Annotated[
+    str | None, typer.Option(metavar="KEY", help="Sort by this metric; with - in front the other way round.")
 ]
 OtherSide = Annotated[
     str,
@@ -67,14 +78,8 @@ def list_versions(
     since: Annotated[datetime | None, typer.Option(help="Only versions saved then or later.")] = None,
     has_token: Annotated[str | None, typer.Option(metavar="TEXT", help="Only versions with this token.")] = None,
     pattern: Annotated[str | None, typer.Option(metavar="REGEX", help="Only versions with this split pattern.")] = None,
-    order: Annotated[
-        str,
-        typer.Option(
-            metavar="ORDER",
-            help="Sort by name, number, time, vocab_size, digest or metric:KEY; with - in front (-time) the other way "
-            "round.",
-        ),
-    ] = "name",
+    order: OrderOption = "name",
+    order_by: OrderByOption = None,
     limit: Annotated[int | None, typer.Option(min=0, help="List at most this many.")] = None,
     offset: Annotated[int, typer.Option(min=0, help="Leave out so many of the first ones.")] = 0,
     wide: WideOption = False,
@@ -87,9 +92,13 @@ def list_versions(
     Example:
       cbpe models ls
       cbpe models ls --tag language=en --order -time --limit 10
-      cbpe models ls --metric loss=..3.5 --order metric:loss
+      cbpe models ls --metric loss=..3.5 --order-by loss
       cbpe models ls --vocab-size 1000-50000 --has-token " the" --json
     """
+    if order_by is not None:
+        if order != "name":
+            raise typer.BadParameter("not together with --order", param_hint="--order-by")
+        order = f"-metric:{order_by[1:]}" if order_by.startswith("-") else f"metric:{order_by}"
     with open_store(read_only=True) as models:
         found = models.versions(
             name,
@@ -247,7 +256,7 @@ def compare(
     )
 
 
-def print_comparison(found: Comparison, names: list[str], files: list[str], as_json: bool) -> None:
+def print_comparison(found: VersionComparison, names: list[str], files: list[str], as_json: bool) -> None:
     """A row for each file and, of several, for all together."""
     rows = [*zip(files, found.texts, strict=True), ("total", found.total)]
     if as_json:

@@ -1,0 +1,1 @@
+"""A text cut into chunks within a budget of tokens."""

@@ -1,0 +1,141 @@
+"""compare: every measure, of several tokenizers on several files."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import cbpe
+from cbpe.cli.input.model_store import open_store
+from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, JsonOption
+from cbpe.cli.input.references import complete_reference, tokenizer_of, version_of
+from cbpe.cli.input.store_option import StoreOption
+from cbpe.cli.input.texts import STANDARD_STREAM, source_of
+from cbpe.cli.output.printing import print_table, print_warning, write_bytes
+from cbpe.cli.registering import new_app
+from cbpe.common.wording import shown
+from cbpe.measures.definitions import BY_KEY
+
+if TYPE_CHECKING:
+    from cbpe.corpus.sources import Source
+
+app = new_app(add_completion=False)
+
+TokenizersOption = Annotated[
+    list[str],
+    typer.Option(
+        "-t",
+        "--tokenizer",
+        metavar="REF",
+        help="A file, a named encoding, or a version in the model store; repeatable.",
+        autocompletion=complete_reference,
+        show_default=False,
+    ),
+]
+ReferenceOption = Annotated[
+    str | None,
+    typer.Option(metavar="REF", help="The tokenizer that NSL is relative to; by default the first."),
+]
+ParallelOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="The file whose lines those of all others translate: adds parity, premium and Gini.",
+    ),
+]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(metavar="PATH", help="Write a report (.html) or draw the charts (.svg, .png) to this file."),
+]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+SaveMetricsOption = Annotated[
+    bool,
+    typer.Option("--save-metrics", help="Keep the measures as metrics of tokenizers that are versions in the store."),
+]
+
+
+@app.command()
+def compare(
+    tokenizers: TokenizersOption,
+    files: FilesArgument = None,
+    reference: ReferenceOption = None,
+    parallel: ParallelOption = None,
+    alpha: Annotated[float, typer.Option(help="The order of the Rényi entropy.")] = 2.5,
+    plot: PlotOption = None,
+    save_metrics: SaveMetricsOption = False,
+    field: FieldOption = None,
+    errors: ErrorsOption = "strict",
+    as_csv: CsvOption = False,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Compare tokenizers on texts, by the measures that papers use.
+
+    Each file is a corpus, and is read once. The table has the main measures; --json, --csv and the report have all.
+    Special tokens are ordinary text here. The documentation says what each measure tells, and what it does not.
+
+    \b
+    Example:
+      cbpe compare -t cl100k_base -t o200k_base book.txt --plot report.html
+      cbpe compare -t gpt2 -t shakespeare@1 english.txt german.txt --parallel english.txt
+    """
+    corpora = corpora_of(files)
+    if as_csv and as_json:
+        raise typer.BadParameter("not together with --json", param_hint="--csv")
+    if not alpha >= 0:
+        raise typer.BadParameter(f"{alpha} is below 0, and no order of a Rényi entropy", param_hint="--alpha")
+    for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
+        if given is not None and given not in known:
+            raise typer.BadParameter(f"{shown(given)} is none of those that are compared", param_hint=option)
+    if save_metrics:
+        check_savable(tokenizers, list(corpora))
+    found = cbpe.compare(
+        {each: tokenizer_of(each) for each in tokenizers},
+        corpora,
+        reference=reference,
+        parallel=parallel,
+        alpha=alpha,
+        field=field,
+        errors=errors,
+        progress=sys.stderr.isatty(),
+    )
+    if plot is not None:
+        found.plot(plot)
+    if save_metrics:
+        for each in filter(version_of, tokenizers):
+            keep_metrics(each, found.metrics(each))
+    if as_json or as_csv:
+        write_bytes((found.to_json() if as_json else found.to_csv()).encode())
+    else:
+        print_table(*found._table(), whole=("corpus",))
+
+
+def corpora_of(files: list[str] | None) -> dict[str, Source]:
+    """The files by their names. Standard input is one of them."""
+    named = files or [STANDARD_STREAM]
+    corpora: dict[str, Source] = {file: source_of(file) for file in named}
+    if len(corpora) < len(named):
+        twice = next(file for file in named if named.count(file) > 1)
+        raise typer.BadParameter(f"{shown(twice)} is named twice", param_hint="FILE")
+    return corpora
+
+
+def check_savable(references: list[str], corpora: list[str]) -> None:
+    """Before long work: an error for metrics that could not be kept."""
+    from store import ModelStore
+
+    if not any(map(version_of, references)):
+        raise typer.BadParameter("no version in the store is named, which could keep them", param_hint="--save-metrics")
+    longest = max(map(len, BY_KEY))
+    ModelStore.check_labels("measured", metrics={f"{'x' * longest}:{corpus}": 0.0 for corpus in corpora})
+    with open_store() as models:
+        models.check_writable()
+
+
+def keep_metrics(reference: str, metrics: dict[str, float]) -> None:
+    with open_store() as models:
+        version = models.set_metrics(reference, metrics)
+    print_warning(f"kept {len(metrics)} metrics of {version.reference}")

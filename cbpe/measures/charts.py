@@ -1,0 +1,129 @@
+"""Draws measures with matplotlib, which is imported when somebody wants a picture."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+from cbpe.measures.definitions import BY_KEY
+from cbpe.views.html import visible
+
+__all__ = ["draw_comparison", "draw_sweep", "names_in", "svg_of"]
+
+Row = Mapping[str, Any]
+Place = str | os.PathLike[str] | IO[bytes]
+
+# Okabe and Ito's colours, which people who see colours otherwise tell apart; then the same, hatched.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+HATCHES = ("", "//", "..", "xx")
+MARKERS = "osD^vP*X"
+DRAWN = ("bytes_per_token", "fertility", "continued_words", "strr", "premium", "renyi_efficiency", "vocabulary_used")
+LONGEST_NAME = 24  # characters of a name
+CURVES = (("bytes_per_token", "bytes per token"), ("fertility", "tokens per word"), ("vocabulary_used", "share used"))
+
+
+def draw_comparison(rows: Sequence[Row], path: Place, kind: str | None = None) -> None:
+    """Draw a chart of bars for each measure of a comparison, by corpus and tokenizer. kind: the format, where there is
+    no name."""
+    found = {(row["tokenizer"], row["corpus"]): row for row in rows}
+    keys = [key for key in DRAWN if any(is_number(row[key]) for row in rows)]
+    tokenizers, corpora = names_in(rows, "tokenizer"), names_in(rows, "corpus")
+    with figure_of((len(keys) + 1) // 2 * 2.6 + 0.5, path, kind) as figure:
+        axes_of = figure.subplots((len(keys) + 1) // 2, 2, squeeze=False).flat
+        width = 0.8 / len(tokenizers)
+        for axes, key in zip(axes_of, keys, strict=False):
+            for i, name in enumerate(tokenizers):
+                heights = [number_or_none(found[name, corpus][key]) for corpus in corpora]
+                places = [at + (i - (len(tokenizers) - 1) / 2) * width for at in range(len(corpora))]
+                axes.bar(places, heights, width, color=colour(i), hatch=hatch(i), edgecolor="white", label=short(name))
+            axes.set_title(BY_KEY[key].title, fontsize=10)
+            axes.set_xticks(
+                range(len(corpora)), map(short, corpora), rotation=20 if len(corpora) > 2 else 0, fontsize=8
+            )
+            axes.grid(axis="y", alpha=0.3)
+            axes.set_axisbelow(True)
+        for axes in list(axes_of):  # zip has taken the others
+            axes.set_axis_off()
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), fontsize=8)
+
+
+def draw_sweep(rows: Sequence[Row], path: Place, kind: str | None = None) -> None:
+    """Draw a curve of each corpus against the size of the vocabulary, for bytes per token, fertility and use; a ring
+    stands where a doubling has bought little."""
+    with figure_of(3.4, path, kind, width=11.0) as figure:
+        for axes, (key, title) in zip(figure.subplots(1, len(CURVES)), CURVES, strict=True):
+            for i, corpus in enumerate(names_in(rows, "corpus")):
+                own = [row for row in rows if row["corpus"] == corpus]
+                sizes, values = [row["vocab_size"] for row in own], [row[key] for row in own]
+                axes.plot(sizes, values, color=colour(i), marker=MARKERS[i % len(MARKERS)], ms=4, label=short(corpus))
+                little = [row for row in own if row["buys_little"]]
+                axes.plot(
+                    [row["vocab_size"] for row in little], [row[key] for row in little],
+                    "o", ms=11, mfc="none", mec=colour(i),
+                )  # fmt: skip
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+            axes.tick_params(axis="x", labelsize=8, rotation=30)
+            axes.set_title(title, fontsize=10)
+            axes.set_xlabel("tokens in the vocabulary", fontsize=9)
+            axes.grid(alpha=0.3)
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), fontsize=8)
+
+
+def svg_of(draw: Callable[[Sequence[Row], Place, str], None], rows: Sequence[Row]) -> bytes:
+    """What one of these functions draws, as SVG."""
+    file = io.BytesIO()
+    draw(rows, file, "svg")
+    return file.getvalue()
+
+
+def names_in(rows: Sequence[Row], key: str) -> list[str]:
+    return list(dict.fromkeys(row[key] for row in rows))
+
+
+@contextmanager
+def figure_of(height: float, path: Place, kind: str | None, width: float = 8.0) -> Iterator[Any]:
+    """A figure, which is written when it is drawn. ImportError where matplotlib is missing, ValueError for an ending
+    that it does not know."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('matplotlib is needed to draw measures: pip install "cbpe[plot]"') from error
+    figure = Figure(figsize=(width, height), layout="constrained")
+    # Names are no formulas. Without a date and random names in it, the same picture is the same file.
+    settings: dict[Any, Any] = {"text.parse_math": False, "svg.hashsalt": "cbpe", "svg.fonttype": "none"}
+    is_svg = kind == "svg" or (isinstance(path, (str, os.PathLike)) and os.fspath(path).lower().endswith(".svg"))
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # names in a script that no font here has
+        yield figure
+        figure.savefig(path, format=kind, metadata={"Date": None} if is_svg else {})
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
+
+
+def number_or_none(value: Any) -> float:
+    return float(value) if is_number(value) else math.nan
+
+
+def short(name: str) -> str:
+    """A name in a chart: its end, which tells files apart."""
+    shown = visible(name)
+    return shown if len(shown) <= LONGEST_NAME else f"…{shown[-LONGEST_NAME:]}"
+
+
+def colour(i: int) -> str:
+    return COLOURS[i % len(COLOURS)]
+
+
+def hatch(i: int) -> str:
+    return HATCHES[i // len(COLOURS) % len(HATCHES)]

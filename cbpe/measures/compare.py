@@ -1,0 +1,285 @@
+"""cbpe.compare: every measure, of several tokenizers on several corpora, each of which is read once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cbpe._core.calls.parallel import checked_workers
+from cbpe.common.checks import is_float
+from cbpe.common.progress import ProgressCallback, progress_reports
+from cbpe.common.public import public
+from cbpe.common.wording import listed, meant, shown
+from cbpe.corpus.sources import Reader, Source
+from cbpe.corpus.word_counts import WordCounts
+from cbpe.measures.comparison import Comparison, TokenCounts
+from cbpe.measures.formulas import gini, ratio, renyi_efficiency
+from cbpe.measures.tallies import TokenTally, WordTally, tokens_of_words
+from cbpe.tokenizers.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from array import array
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from cbpe.analysis.vocabulary import VocabularyAnalysis
+
+__all__ = ["DEFAULT_ALPHA", "compare"]
+
+DEFAULT_ALPHA = 2.5  # with which Zouhar et al. found the highest correlation with translation quality
+INTERMEDIATE = 0.9  # the share of a token's occurrences that one merge took
+NAMES_SHOWN = 5
+
+
+@public
+def compare(
+    tokenizers: Mapping[str, Tokenizer],
+    corpora: Mapping[str, Source],
+    *,
+    reference: str | None = None,
+    parallel: str | None = None,
+    alpha: float = DEFAULT_ALPHA,
+    workers: int | None = None,
+    field: str | None = None,
+    errors: str = "strict",
+    progress: bool | ProgressCallback | None = None,
+) -> Comparison:
+    """Measure tokenizers on corpora: how many tokens, which, and what that costs each language.
+
+    tokenizers: name -> tokenizer. corpora: name -> source, as count_words takes it; each is read once, for all
+    tokenizers, and held a few MiB at a time (a tokenizer that has no split pattern, or normalizes, holds a whole text).
+    Special tokens in texts are ordinary text, and templates add nothing. Of more than a million distinct words, the
+    rarest are left out of `continued_words` and `strr`.
+
+    reference: the tokenizer whose lengths NSL divides by; None: the first. parallel: the corpus, such as that in
+    English, whose lines the lines of all other corpora translate; each line is encoded alone, and without it there is
+    no parity, premium or Gini. alpha: the order of the Rényi entropy, 0 or more; 1 is Shannon's. workers: threads that
+    encode; None: one for each core. field, errors, progress: as for count_words.
+
+    Raises what reading a source raises, TypeError for what is no tokenizer, ValueError for a name that is not there,
+    for an alpha below 0, and for parallel corpora with other numbers of lines.
+
+    >>> compare({"gpt2": cbpe.get_encoding("gpt2")}, {"greeting": ["hello world"]}).rows[0]["tokens"]
+    2
+    """
+    check_tokenizers(tokenizers)
+    check_corpora(corpora)
+    reference = named("tokenizer", reference, tokenizers) if reference is not None else next(iter(tokenizers))
+    if parallel is not None:
+        named("corpus", parallel, corpora)
+    alpha = checked_alpha(alpha)
+    workers = checked_workers(workers)
+    found = {}
+    with progress_reports(progress) as report:
+        for name, source in corpora.items():
+            reader = Reader(source, field=field, errors=errors)
+            found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=report)
+    costs = Costs.of(found, parallel) if parallel is not None else None
+    analyses = {name: tok.analyze() for name, tok in tokenizers.items()}
+    rows, counts = [], {}
+    for corpus, counted in found.items():
+        reference_tokens = int(counted.tokens[reference].counts.sum())
+        for name, tok in tokenizers.items():
+            tokens = TokenCounts(tok, counted.tokens[name].counts)
+            counts[name, corpus] = tokens
+            row: dict[str, Any] = {"tokenizer": name, "corpus": corpus, **counted.sizes()}
+            row |= of_tokens(tokens, counted, alpha) | of_words(tok, counted.words, workers)
+            row["nsl"] = ratio(row["tokens"], reference_tokens)
+            row |= {"parity": None, "premium": None, "gini": None} if costs is None else costs.row(name, corpus)
+            rows.append({**row, **of_vocabulary(tok, analyses[name])})
+    return Comparison(rows, reference, parallel, alpha, analyses, counts)
+
+
+# ---- Checking what is given
+
+
+def check_tokenizers(tokenizers: object) -> None:
+    if not isinstance(tokenizers, Mapping) or not tokenizers:
+        raise TypeError(f"tokenizers are a dict of names and tokenizers, not {shown(tokenizers)}")
+    for name, tok in tokenizers.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a tokenizer is a str, not {shown(name)}")
+        if not isinstance(tok, Tokenizer):
+            raise TypeError(
+                f"{shown(name)} is no tokenizer but {type(tok).__name__}: pass what cbpe.load or cbpe.train gives"
+            )
+
+
+def check_corpora(corpora: object) -> None:
+    if not isinstance(corpora, Mapping) or not corpora:
+        raise TypeError(f"corpora are a dict of names and sources, not {shown(corpora)}")
+    for name, source in corpora.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a corpus is a str, not {shown(name)}")
+        if isinstance(source, WordCounts):
+            raise TypeError(f"the corpus {shown(name)} is WordCounts: to compare tokenizers takes the texts themselves")
+
+
+def named(what: str, name: object, known: Mapping[str, object]) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"the {what} to compare with is named by a str, not {shown(name)}")
+    if name not in known:
+        there = listed(map(shown, known), NAMES_SHOWN)
+        raise ValueError(f"there is no {what} {shown(name)}, only {there}{meant(name, known)}")
+    return name
+
+
+def checked_alpha(alpha: float) -> float:
+    if not is_float(alpha):
+        raise TypeError(f"alpha must be a float, not {type(alpha).__name__}: {shown(alpha)}")
+    try:
+        found = float(alpha)
+    except OverflowError:  # of an int
+        found = math.nan
+    if not found >= 0:  # which NaN is not
+        raise ValueError(f"alpha is {shown(alpha)}; the order of a Rényi entropy is a number from 0 on")
+    return found
+
+
+# ---- Reading
+
+
+class Counted(NamedTuple):
+    """What was counted in a corpus."""
+
+    tokens: dict[str, TokenTally]
+    words: WordTally
+    texts: int
+
+    def sizes(self) -> dict[str, int]:
+        sizes = {"bytes": self.words.bytes, "characters": self.words.characters, "words": self.words.words}
+        return {"texts": self.texts, **sizes}
+
+
+def read(
+    reader: Reader,
+    tokenizers: Mapping[str, Tokenizer],
+    workers: int,
+    *,
+    by_line: bool,
+    report: ProgressCallback | None,
+) -> Counted:
+    """Read a corpus once, for all tokenizers. by_line: each line is a text, without its line break."""
+    tallies = {name: TokenTally(tok, workers, by_text=by_line) for name, tok in tokenizers.items()}
+    words = WordTally()
+    everyone: list[Any] = [*tallies.values(), words]
+    texts = 0
+    for chunks in reader.strings(report):
+        texts += 1
+        if by_line:
+            for line in lines_of(chunks):
+                for tally in everyone:
+                    tally.add(line)
+            continue
+        for chunk in chunks:
+            for tally in everyone:
+                tally.push(chunk)
+        for tally in everyone:
+            tally.end()
+    for tally in everyone:
+        tally.flush()
+    return Counted(tallies, words, texts)
+
+
+def lines_of(chunks: Iterator[str]) -> Iterator[str]:
+    """The lines of a text, without their ends. Each text has one at least."""
+    held = ""
+    for chunk in chunks:
+        *lines, held = (held + chunk).split("\n")
+        for line in lines:
+            yield line.removesuffix("\r")
+        is_open = bool(held) or not lines
+    if held or is_open:
+        yield held.removesuffix("\r")
+
+
+# ---- Rows
+
+
+def of_tokens(tokens: TokenCounts, counted: Counted, alpha: float) -> dict[str, Any]:
+    """What the counts of tokens say."""
+    counts = tokens.counts
+    n, used = int(counts.sum()), int((counts > 0).sum())
+    overlaps = tokens.overlaps()
+    intermediate = {
+        part
+        for (left, right, _), (_, of_left, of_right) in zip(tokens.merges(), overlaps, strict=True)
+        for part, share in ((left, of_left), (right, of_right))
+        if part >= 0 and share >= INTERMEDIATE
+    }
+    return {
+        "tokens": n,
+        "bytes_per_token": ratio(counted.words.bytes, n),
+        "characters_per_token": ratio(counted.words.characters, n),
+        "fertility": ratio(n, counted.words.words),
+        "renyi_efficiency": renyi_efficiency(counts, alpha, tokens.tokenizer.vocab_size),
+        "renyi_efficiency_seen": renyi_efficiency(counts, alpha, used),
+        "alpha": alpha,
+        "tokens_used": used,
+        "vocabulary_used": ratio(used, tokens.tokenizer.vocab_size),
+        "type_token_ratio": ratio(used, n),
+        "tokens_seen_once": int((counts == 1).sum()),
+        "intermediate_tokens": len(intermediate),
+    }
+
+
+def of_words(tok: Tokenizer, words: WordTally, workers: int) -> dict[str, float]:
+    """What the tokens of each distinct word say."""
+    import numpy as np
+
+    n_tokens = tokens_of_words(tok, words.counter, workers)
+    occurrences = np.frombuffer(words.counter.counts(), dtype=np.int64)
+    continued = int(occurrences[n_tokens > 1].sum())
+    return {
+        "continued_words": ratio(continued, int(occurrences.sum())),
+        "strr": ratio(int((n_tokens == 1).sum()), len(n_tokens)),
+    }
+
+
+def of_vocabulary(tok: Tokenizer, analysis: VocabularyAnalysis) -> dict[str, int]:
+    """What is known without a text."""
+    numbers = {"unreachable": len(analysis.unreachable), "not_utf8": len(analysis.not_utf8)}
+    return {"vocab_size": tok.vocab_size, **numbers}
+
+
+class Costs(NamedTuple):
+    """What languages cost: the tokens of each line, by tokenizer and corpus."""
+
+    lines: dict[tuple[str, str], npt.NDArray[np.int64]]
+    corpora: tuple[str, ...]
+    language: str  # the corpus that others are compared with
+
+    @classmethod
+    def of(cls, found: Mapping[str, Counted], language: str) -> Costs:
+        """ValueError unless all corpora have as many lines."""
+        lines = {}
+        for corpus, counted in found.items():
+            for name, tally in counted.tokens.items():
+                lines[name, corpus] = as_array(tally.texts)
+        numbers = {corpus: len(lines[next(iter(counted.tokens)), corpus]) for corpus, counted in found.items()}
+        for corpus, number in numbers.items():
+            if number != numbers[language]:
+                raise ValueError(
+                    f"the corpora are not parallel: {shown(language)} has {numbers[language]:,} lines, and "
+                    f"{shown(corpus)} has {number:,}; line i of each has to say the same"
+                )
+        return cls(lines, tuple(found), language)
+
+    def row(self, name: str, corpus: str) -> dict[str, float]:
+        own, other = self.lines[name, corpus], self.lines[name, self.language]
+        compared = other > 0  # a line without tokens is no measure
+        parity = float((own[compared] / other[compared]).mean()) if compared.any() else float("nan")
+        return {
+            "parity": parity,
+            "premium": ratio(int(own.sum()), int(other.sum())),
+            "gini": gini([int(self.lines[name, each].sum()) for each in self.corpora]),
+        }
+
+
+def as_array(numbers: array[int] | None) -> npt.NDArray[np.int64]:
+    import numpy as np
+
+    assert numbers is not None
+    return np.frombuffer(numbers, dtype=np.int64) if numbers else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,217 @@
+"""Comparison: the rows of measures, and what is made of them: tables, data frames, files, pictures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from typing import TYPE_CHECKING, Any
+
+from cbpe.common.atomic_files import write_whole
+from cbpe.common.public import public
+from cbpe.common.wording import shown
+from cbpe.measures.definitions import BY_KEY, SHOWN
+from cbpe.measures.formulas import merge_overlaps
+from cbpe.views.html import block, cell_text, table, visible
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from rich.table import Table
+
+    from cbpe.analysis.vocabulary import VocabularyAnalysis
+    from cbpe.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Comparison", "TokenCounts"]
+
+PERCENT = ("continued_words", "strr", "vocabulary_used")  # in tables
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TokenCounts:
+    """How often each token came up."""
+
+    tokenizer: Tokenizer
+    counts: npt.NDArray[np.int64]  # by id
+
+    def merges(self) -> list[tuple[int, int, int]]:
+        """The merges in their order: (left id, right id, id), with -1 - b for a byte b that has no token."""
+        return self.tokenizer._vocabulary.merge_parts()
+
+    def overlaps(self) -> list[tuple[int, float, float]]:
+        """Of each merge: how often it was applied, and the share that it took of its left and of its right token."""
+        seen = self.counts.nonzero()[0]
+        return merge_overlaps(self.merges(), dict(zip(seen.tolist(), self.counts[seen].tolist(), strict=True)))
+
+
+@public
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """The measures of tokenizers on corpora, from cbpe.compare: a row for each tokenizer on each corpus."""
+
+    rows: list[dict[str, Any]]  # each with the same keys: "tokenizer", "corpus", its sizes, and the measures
+    reference: str  # the tokenizer whose lengths nsl divides by
+    parallel: str | None  # the corpus whose lines the others translate
+    alpha: float  # the order of the Rényi entropy
+    analyses: dict[str, VocabularyAnalysis]  # of each tokenizer: what is known of its vocabulary without a text
+    _counts: dict[tuple[str, str], TokenCounts] = dataclass_field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self._size()}>"
+
+    def _size(self) -> str:
+        return f"{number(len(self.tokenizers), 'tokenizer')} on {number(len(self.corpora), 'corpus', 'corpora')}"
+
+    @property
+    def tokenizers(self) -> list[str]:
+        """Their names, in the order in which they were given."""
+        return list(dict.fromkeys(row["tokenizer"] for row in self.rows))
+
+    @property
+    def corpora(self) -> list[str]:
+        """Their names, in the order in which they were given."""
+        return list(dict.fromkeys(row["corpus"] for row in self.rows))
+
+    def merges(self, tokenizer: str, corpus: str) -> list[dict[str, Any]]:
+        """The merges that were applied, in their order, each with "left", "right" and "token" (bytes), "id", how often
+        it was applied ("applied"), and the intersection over self of both parts ("left_overlap", "right_overlap"): the
+        share of that token's occurrences that this merge took.
+
+        A token of which one merge takes nearly all hardly stands alone (PickyBPE, arXiv 2409.04599). KeyError for a
+        name that is not there.
+        """
+        counts = self._counts[tokenizer, corpus]
+        vocab = counts.tokenizer.vocab
+
+        def spelled(part: int) -> bytes:
+            return vocab[part] if part >= 0 else bytes([-1 - part])
+
+        names = ("left", "right", "token", "id", "applied", "left_overlap", "right_overlap")
+        return [
+            dict(zip(names, (spelled(left), spelled(right), vocab[made], made, *overlap), strict=True))
+            for (left, right, made), overlap in zip(counts.merges(), counts.overlaps(), strict=True)
+            if overlap[0]
+        ]
+
+    # ---- As data
+
+    def metrics(self, tokenizer: str) -> dict[str, float]:
+        """The measures of one tokenizer as metrics for a model store: by their keys, and where there are several
+        corpora, "key:corpus". What is no number is left out. KeyError for a name that is not there."""
+        rows = [row for row in self.rows if row["tokenizer"] == tokenizer]
+        if not rows:
+            raise KeyError(f"there is no tokenizer {shown(tokenizer)} in this comparison")
+        return {
+            key if len(rows) == 1 else f"{key}:{row['corpus']}": float(row[key])
+            for row in rows
+            for key in BY_KEY
+            if as_json(row[key]) is not None
+        }
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame of the rows. ImportError where pandas is missing."""
+        import pandas
+
+        return pandas.DataFrame(self.rows)
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame of the rows. ImportError where polars is missing."""
+        import polars
+
+        return polars.DataFrame(self.rows, infer_schema_length=None)
+
+    def to_json(self) -> str:
+        """The rows as a JSON array, one on each line; null where there is no number."""
+        lines = (json.dumps({key: as_json(value) for key, value in row.items()}) for row in self.rows)
+        return "[" + ",\n ".join(lines) + "]\n"
+
+    def to_csv(self) -> str:
+        """The rows as CSV with a line of headings; nothing stands where there is no number."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(self.rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in self.rows:
+            writer.writerow({key: as_json(value) for key, value in row.items()})
+        return out.getvalue()
+
+    # ---- For people
+
+    def _columns(self) -> list[str]:
+        """The measures of which there is a number."""
+        found = [key for key in SHOWN if any(as_json(row[key]) is not None for row in self.rows)]
+        return [key for key in found if key != "nsl" or len(self.tokenizers) > 1]
+
+    def _table(self) -> tuple[list[str], list[list[object]]]:
+        """The headings and the cells of a table."""
+        keys = self._columns()
+        cells = [[row["tokenizer"], row["corpus"], *(cell(row, key) for key in keys)] for row in self.rows]
+        return ["tokenizer", "corpus", *(BY_KEY[key].title for key in keys)], cells
+
+    def __rich__(self) -> Table:
+        """The table, for rich.print."""
+        from rich.table import Table
+        from rich.text import Text
+
+        headings, cells = self._table()
+        table = Table(title=self._size())
+        for heading, column in zip(headings, zip(*cells, strict=True), strict=True):
+            table.add_column(heading, justify="right" if any(isinstance(each, float) for each in column) else "left")
+        for row in cells:
+            table.add_row(*(Text(visible(cell_text(each))) for each in row))
+        return table
+
+    def _repr_html_(self) -> str:
+        return block(self._html_table())
+
+    def _html_table(self) -> str:
+        headings, cells = self._table()
+        said = ["", "", *(said_of(key) for key in self._columns())]
+        return table(headings, cells, caption=self._size(), titles=said)
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw the measures to a file, by the ending of its name: .html is a report of one file, with the table, what
+        each measure means and the charts, which needs no network; .svg, .png, .pdf and others are the charts.
+
+        Raises ImportError where matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for an
+        ending that matplotlib does not know.
+        """
+        if os.fspath(path).lower().endswith((".html", ".htm")):
+            from cbpe.measures.report import report
+
+            page = report(self.rows, self._html_table(), self._notes(), self.merges, self.analyses)
+            write_whole(path, [page.encode()])
+        else:
+            from cbpe.measures.charts import draw_comparison
+
+            draw_comparison(self.rows, path)
+
+    def _notes(self) -> str:
+        said = [f"NSL is relative to {self.reference}", f"Rényi entropy of order {self.alpha:g}"]
+        if self.parallel is not None:
+            said.append(f"parity and premium are relative to {self.parallel}")
+        return "; ".join(said)
+
+
+def number(n: int, one: str, many: str | None = None) -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def cell(row: dict[str, Any], key: str) -> object:
+    value = row[key]
+    if key in PERCENT and as_json(value) is not None:
+        return f"{value:.1%}"
+    return value
+
+
+def said_of(key: str) -> str:
+    measure = BY_KEY[key]
+    return f"{measure.definition} ({measure.source})" if measure.source else measure.definition
+
+
+def as_json(value: Any) -> Any:
+    """nan, which JSON cannot hold, as None."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

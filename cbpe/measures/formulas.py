@@ -1,0 +1,75 @@
+"""The formulas that take counts of tokens: Rényi efficiency, Gini, intersection over self."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["gini", "merge_overlaps", "ratio", "renyi_efficiency", "renyi_entropy"]
+
+
+def ratio(part: float, whole: float) -> float:
+    """nan where there is nothing to divide by."""
+    return part / whole if whole else float("nan")
+
+
+def renyi_entropy(counts: npt.NDArray[np.int64], alpha: float) -> float:
+    """Rényi entropy in bits of what occurs so often; Shannon's for an alpha of 1, nan where nothing occurs."""
+    import numpy as np
+
+    seen = counts[counts > 0]
+    if not len(seen):
+        return float("nan")
+    shares = seen / seen.sum()
+    if alpha == 1:
+        return float(-(shares * np.log2(shares)).sum())
+    if math.isinf(alpha):
+        return float(-np.log2(shares.max()))
+    # Shares are taken relative to the largest, as powers of small ones vanish.
+    largest = float(shares.max())
+    powers = float(((shares / largest) ** alpha).sum())
+    return (math.log2(powers) + alpha * math.log2(largest)) / (1 - alpha)
+
+
+def renyi_efficiency(counts: npt.NDArray[np.int64], alpha: float, n: int) -> float:
+    """The entropy over the most that n tokens can have; nan for a single one, which can have none."""
+    entropy = renyi_entropy(counts, alpha)
+    return entropy / math.log2(n) if n > 1 else float("nan")
+
+
+def gini(costs: Sequence[float]) -> float:
+    """The Gini coefficient: half the mean difference of two costs, over the mean. 0 where all are the same.
+
+    >>> gini([1, 1, 1]), gini([0, 0, 3])
+    (0.0, 0.6666666666666666)
+    """
+    total, n = sum(costs), len(costs)
+    if not total:
+        return float("nan")
+    weighted = sum((2 * i - n + 1) * cost for i, cost in enumerate(sorted(costs)))
+    return weighted / (n * total)
+
+
+def merge_overlaps(merges: Sequence[tuple[int, int, int]], counts: dict[int, int]) -> list[tuple[int, float, float]]:
+    """Of each merge: how often it was applied, and the share of its left and of its right token's occurrences before it
+    that it took (intersection over self); nan where it was not applied.
+
+    merges: (left, right, made) in their order. counts: how often each of these numbers came up in the end; one that is
+    missing did not.
+    """
+    occurrences = dict(counts)
+    found = [(0, math.nan, math.nan)] * len(merges)
+    # Backwards: what a token was before a merge is what the end and later merges have of it, and what this one took.
+    for i in range(len(merges) - 1, -1, -1):
+        left, right, made = merges[i]
+        n = occurrences.get(made, 0)
+        if n:
+            occurrences[left] = occurrences.get(left, 0) + n
+            occurrences[right] = occurrences.get(right, 0) + n
+            found[i] = n, n / occurrences[left], n / occurrences[right]
+    return found

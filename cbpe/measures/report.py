@@ -1,0 +1,98 @@
+"""report.html: measures in one file that needs nothing else, with the charts as pictures inside it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cbpe.measures.charts import draw_comparison, draw_sweep, names_in, svg_of
+from cbpe.measures.definitions import MEASURES
+from cbpe.views.html import escaped, page, section, table
+
+if TYPE_CHECKING:
+    from cbpe.analysis.vocabulary import VocabularyAnalysis
+
+__all__ = ["report", "sweep_report"]
+
+HARDLY_ALONE = 8  # merges that are shown of each tokenizer and corpus
+LEAST_APPLIED = 10  # times, below which a share says nothing
+
+
+def report(
+    rows: Sequence[Mapping[str, Any]],
+    summary: str,
+    notes: str,
+    merges: Callable[[str, str], list[dict[str, Any]]],
+    analyses: Mapping[str, VocabularyAnalysis],
+) -> str:
+    """A comparison as a page: a summary in HTML, the charts, all numbers, what is known of merges and vocabularies, and
+    the measures with their definitions. merges: of a tokenizer on a corpus, as Comparison.merges."""
+    return page(
+        "Tokenizers compared",
+        section("Measures", summary, f'<p class="dim">{escaped(notes)}</p>'),
+        section("Charts", picture(svg_of(draw_comparison, rows), "bar charts of the measures above")),
+        section("All numbers", all_numbers(rows)),
+        section("Merges that took nearly all occurrences of one of their tokens", hardly_alone(rows, merges)),
+        section("Tokens that no text can produce", unreachable(analyses)),
+        section("What the measures mean", definitions()),
+    )
+
+
+def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str) -> str:
+    """A sweep as a page: the curves and the table."""
+    return page(
+        "Sizes of a vocabulary",
+        section("Curves", picture(svg_of(draw_sweep, rows), "measures against the size of the vocabulary")),
+        section("Sizes", summary),
+        section("What the measures mean", definitions()),
+    )
+
+
+def picture(svg: bytes, said: str) -> str:
+    """A picture that cannot run anything, as it is no part of the page's markup."""
+    data = b64encode(svg).decode()
+    return (
+        f'<figure><img alt="{escaped(said)}" style="background:#fff;max-width:100%" '
+        f'src="data:image/svg+xml;base64,{data}"></figure>'
+    )
+
+
+def all_numbers(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A row for each key, a column for each tokenizer and corpus."""
+    heads = [f"{row['tokenizer']} · {row['corpus']}" for row in rows]
+    keys = [key for key in rows[0] if key not in ("tokenizer", "corpus")]
+    return table(["measure", *heads], ([key, *(row[key] for row in rows)] for key in keys))
+
+
+def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str], list[dict[str, Any]]]) -> str:
+    found: list[tuple[object, ...]] = []
+    for tokenizer in names_in(rows, "tokenizer"):
+        for corpus in names_in(rows, "corpus"):
+            often = [merge for merge in merges(tokenizer, corpus) if merge["applied"] >= LEAST_APPLIED]
+            often.sort(key=lambda merge: max(merge["left_overlap"], merge["right_overlap"]), reverse=True)
+            found += [
+                (tokenizer, corpus, text(merge["left"]), text(merge["right"]), merge["applied"], merge["left_overlap"],
+                 merge["right_overlap"])
+                for merge in often[:HARDLY_ALONE]
+            ]  # fmt: skip
+    return table(("tokenizer", "corpus", "left", "right", "applied", "of the left", "of the right"), found)
+
+
+def unreachable(analyses: Mapping[str, VocabularyAnalysis]) -> str:
+    rows = (
+        (name, reason, n)
+        for name, analysis in analyses.items()
+        for reason, n in Counter(analysis.unreachable.values()).most_common()
+    )
+    return table(("tokenizer", "reason", "tokens"), rows)
+
+
+def definitions() -> str:
+    rows: Iterable[tuple[str, str, str]] = ((each.title, each.definition, each.source) for each in MEASURES)
+    return table(("measure", "definition", "source"), rows)
+
+
+def text(token: bytes) -> str:
+    return token.decode("utf-8", "backslashreplace")

@@ -1,0 +1,124 @@
+"""HTML that a notebook shows and a file keeps: self-contained, everything escaped, in light and in dark.
+
+Nothing is fetched and no script runs. Texts and tokens are hostile: each goes through `escaped`, which also shows the
+characters that would not be seen or would turn the text around it.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+
+__all__ = ["block", "cell_text", "escaped", "page", "pairs", "section", "table", "visible"]
+
+# Colours are variables, which have other values on a dark page. Notebooks tell by attributes of their own that they are
+# dark.
+LIGHT = "--ink:#1b1f24;--dim:#57606a;--line:#d0d7de;--head:#f0f2f5;--paper:#ffffff;--mark:#8a3b00;"
+DARK = "--ink:#e6edf3;--dim:#9aa4af;--line:#3d444d;--head:#22272e;--paper:#12161c;--mark:#ffb37a;"
+STYLE = (
+    f".cbpe{{{LIGHT}color:var(--ink);background:var(--paper);font:14px/1.5 system-ui,sans-serif;overflow-x:auto;"
+    "padding:.5em}"
+    f"@media (prefers-color-scheme:dark){{.cbpe{{{DARK}}}}}"
+    f'[data-jp-theme-light="false"] .cbpe,[data-theme="dark"] .cbpe,.vscode-dark .cbpe{{{DARK}}}'
+    f'[data-jp-theme-light="true"] .cbpe,[data-theme="light"] .cbpe,.vscode-light .cbpe{{{LIGHT}}}'
+    ".cbpe table{border-collapse:collapse;color:inherit;background:none}"
+    ".cbpe caption{text-align:left;font-weight:600;padding:.2em 0}"
+    ".cbpe th,.cbpe td{border-bottom:1px solid var(--line);padding:.2em .7em;text-align:left;color:inherit;"
+    "background:none}"
+    ".cbpe thead th{background:var(--head);cursor:default}"
+    ".cbpe .n{text-align:right;font-variant-numeric:tabular-nums}"
+    ".cbpe .dim{color:var(--dim)}.cbpe code{font-family:ui-monospace,monospace;color:inherit;background:none}"
+)
+# What is written in place of characters that do not show, or that act on others (as str.isprintable knows them), where
+# people know a sign for them.
+UNSEEN = {"\n": "↵", "\r": "␍", "\t": "⇥"}
+
+
+def escaped(text: object) -> str:
+    """Anything as text in HTML, which may stand in an attribute too: nothing in it is markup, every character shows.
+
+    >>> escaped("<b>\\u202e")
+    '&lt;b&gt;\\\\u202e'
+    """
+    return html.escape(visible(str(text)))
+
+
+def visible(text: str) -> str:
+    """Text on one line, in which the characters that do not show, or that act on others, are written out."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else unseen(character) for character in text)
+
+
+def unseen(character: str) -> str:
+    code_point = ord(character)
+    return UNSEEN.get(character) or (f"\\u{code_point:04x}" if code_point < 0x10000 else f"\\U{code_point:08x}")
+
+
+def block(*parts: str, style: str = "") -> str:
+    """Parts of HTML as a block of its own, which looks alike wherever it stands."""
+    return f'<div class="cbpe"><style>{STYLE}{style}</style>{"".join(parts)}</div>'
+
+
+def page(title: str, *parts: str) -> str:
+    """A whole document, which needs nothing else: a policy in it forbids to run or to fetch anything."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escaped(title)}</title><style>:root{{color-scheme:light dark}}"
+        "body{margin:0 auto;max-width:75em}.cbpe figure{margin:1em 0}</style></head>"
+        f"<body>{block(f'<h1>{escaped(title)}</h1>', *parts)}</body></html>\n"
+    )
+
+
+def section(title: str, *parts: str) -> str:
+    """A part of a page under a heading."""
+    return f"<section><h2>{escaped(title)}</h2>{''.join(parts)}</section>"
+
+
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str = "", titles: Sequence[str] = ()
+) -> str:
+    """A table. titles: what a pointer over each heading shows. Columns of numbers stand to the right."""
+    rows = [list(row) for row in rows]
+    numbers = [are_numbers([row[i] for row in rows]) for i in range(len(columns))]
+    kinds = [' class="n"' if number else "" for number in numbers]
+    said = [f' title="{escaped(title)}"' if title else "" for title in titles] or [""] * len(columns)
+    heads = (
+        f'<th scope="col"{kind}{title}>{escaped(name)}</th>'
+        for name, kind, title in zip(columns, kinds, said, strict=True)
+    )
+    body = "".join(
+        "<tr>" + "".join(cell(value, kind, i == 0) for i, (value, kind) in enumerate(zip(row, kinds, strict=True)))
+        + "</tr>"
+        for row in rows
+    )  # fmt: skip
+    shown = f"<caption>{escaped(caption)}</caption>" if caption else ""
+    return f"<table>{shown}<thead><tr>{''.join(heads)}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def pairs(caption: str, items: Iterable[tuple[str, object]]) -> str:
+    """Names and values, a row for each."""
+    rows = "".join(f'<tr><th scope="row">{escaped(name)}</th>{cell(value)}</tr>' for name, value in items)
+    return f"<table><caption>{escaped(caption)}</caption><tbody>{rows}</tbody></table>"
+
+
+def cell(value: object, kind: str = "", is_head: bool = False) -> str:
+    shown = f"<bdi>{escaped(cell_text(value))}</bdi>"
+    return f'<th scope="row"{kind}>{shown}</th>' if is_head else f"<td{kind}>{shown}</td>"
+
+
+def are_numbers(cells: Sequence[object]) -> bool:
+    return bool(cells) and all(isinstance(cell, (int, float)) or cell is None for cell in cells)
+
+
+def cell_text(value: object) -> str:
+    """A value as a table shows it: 1234 -> "1,234", 0.12345 -> "0.123", None and nan -> "" """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.3f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,90 @@
+"""cbpe compare and sweep."""
+
+import csv
+import io
+import json
+
+import pytest
+from command_line import error_of, run
+
+import cbpe
+from store import ModelStore
+
+ENGLISH = "the cat sat on the mat\nthe cat sat still\n" * 20
+OTHER = "안녕하세요 고양이\n고양이\n" * 20
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "en.txt").write_text(ENGLISH, encoding="utf-8")
+    (tmp_path / "ko.txt").write_text(OTHER, encoding="utf-8")
+    return tmp_path
+
+
+def test_compare_prints_what_the_library_finds(files):
+    tokenizers = {name: cbpe.train(ENGLISH, size) for name, size in (("a.json", 270), ("b.json", 262))}
+    for name, tok in tokenizers.items():
+        tok.save(name)
+    arguments = ("compare", "-t", "a.json", "-t", "b.json", "en.txt", "ko.txt", "--parallel", "en.txt")
+    expected = cbpe.compare(tokenizers, {"en.txt": ENGLISH, "ko.txt": OTHER}, parallel="en.txt")
+    assert json.loads(run(*arguments, "--json").stdout) == json.loads(expected.to_json())
+    assert list(csv.reader(io.StringIO(run(*arguments, "--csv").stdout))) == list(
+        csv.reader(io.StringIO(expected.to_csv()))
+    )
+    lines = run(*arguments).stdout.splitlines()
+    measures = "parity premium Gini Rényi efficiency vocabulary used"
+    headings = f"tokenizer corpus tokens bytes/token fertility continued words STRR NSL {measures}"
+    assert " ".join(lines[0].split()) == headings
+    assert lines[1].split()[:3] == ["a.json", "en.txt", str(expected.rows[0]["tokens"])]
+    assert len(lines) == 5
+
+
+def test_compare_reads_standard_input_once_for_all_tokenizers(files):
+    cbpe.train(ENGLISH, 262).save("a.json")
+    rows = json.loads(run("compare", "-t", "gpt2", "-t", "a.json", "--json", stdin=ENGLISH.encode()).stdout)
+    assert [(row["corpus"], row["bytes"]) for row in rows] == [("-", len(ENGLISH))] * 2
+
+
+def test_compare_writes_a_report(files):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    run("compare", "-t", "gpt2", "en.txt", "--plot", "picture.svg")
+    assert "bytes/token" in (files / "picture.svg").read_text(encoding="utf-8")
+    assert "Traceback" not in error_of("compare", "-t", "gpt2", "en.txt", "--plot", "picture.odd")
+
+
+def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files):
+    with ModelStore() as models:
+        for size in (270, 256, 262):
+            models.save(cbpe.train(ENGLISH, size), "small")
+    found = run("compare", "-t", "small@1", "-t", "small@2", "-t", "small@3", "-t", "gpt2", "en.txt", "--save-metrics")
+    assert found.stderr.count("metrics of small@") == 3
+    rows = json.loads(run("compare", "-t", "small@1", "en.txt", "--json").stdout)
+    with ModelStore() as models:
+        assert models.version("small@1").metrics["bytes_per_token"] == rows[0]["bytes_per_token"]
+        best = models.versions(order="-metric:bytes_per_token")
+        assert [version.number for version in best] == [1, 3, 2]
+        assert [version.number for version in models.versions(metric=("bytes_per_token", (1.5, None)))] == [1, 3]
+    listed = json.loads(run("models", "ls", "--order-by", "bytes_per_token", "--json").stdout)
+    assert [version["number"] for version in listed] == [2, 3, 1]
+    backwards = json.loads(run("models", "ls", "--order-by", "-bytes_per_token", "--json").stdout)
+    assert backwards == listed[::-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "message"),
+    [
+        (("-t", "gpt2", "en.txt", "en.txt"), 2, "'en.txt' is named twice"),
+        (("-t", "gpt2", "en.txt", "--reference", "cl100k_base"), 2, "'cl100k_base' is none of those"),
+        (("-t", "gpt2", "en.txt", "--parallel", "ko.txt"), 2, "'ko.txt' is none of those"),
+        (("-t", "gpt2", "en.txt", "--alpha", "-1"), 2, "-1.0 is below 0"),
+        (("-t", "gpt2", "en.txt", "--csv", "--json"), 2, "--csv"),
+        (("-t", "gpt2", "en.txt", "--save-metrics"), 2, "no version in the store is named"),
+        (("-t", "nothing", "en.txt"), 1, "nothing"),
+        (("-t", "gpt2", "missing.txt"), 1, "missing.txt"),
+        (("-t", "gpt2", "en.txt", "short.txt", "--parallel", "en.txt"), 1, "'short.txt' has 1; line i of each"),
+    ],
+)
+def test_compare_refuses_by_name(files, arguments, exit_code, message):
+    (files / "short.txt").write_text("one line", encoding="utf-8")
+    assert message in error_of("compare", *arguments, exit_code=exit_code)

@@ -1,0 +1,288 @@
+"""cbpe.compare: each measure against its definition, written out in plain Python, and against the tools that papers
+publish."""
+
+import gzip
+import math
+import random
+import re
+from collections import Counter
+
+import pytest
+
+import cbpe
+from cbpe.measures import tallies
+from cbpe.measures.formulas import gini, renyi_efficiency, renyi_entropy
+
+WORDS = [
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "a",
+    "mat",
+    "naïve",
+    "안녕하세요",
+    "😉",
+    "print(x)",
+    "1234",
+    "running",
+    "runner",
+    "ran",
+]
+
+
+def text_of(seed, n=400):
+    chance = random.Random(seed)
+    return "".join(chance.choice(WORDS) + chance.choice([" ", " ", " ", "\n", "\n\n", "  "]) for _ in range(n))
+
+
+@pytest.fixture(scope="module")
+def tokenizers():
+    return {
+        "gpt2": cbpe.get_encoding("gpt2"),
+        "trained": cbpe.train(text_of(1, 2000), 300),
+        "unsplit": cbpe.train(text_of(1, 300), 280, pattern=None),
+    }
+
+
+CORPORA = {"one": text_of(2), "several": [text_of(3, 50), "", text_of(4, 60), "no-space"]}
+
+
+@pytest.fixture(scope="module")
+def comparison(tokenizers):
+    return cbpe.compare(tokenizers, CORPORA, alpha=2.5)
+
+
+def texts_of(source):
+    return [source] if isinstance(source, str) else source
+
+
+def expected_row(tok, source, reference):
+    """The measures by their definitions."""
+    texts = texts_of(source)
+    ids = [token for text in texts for token in tok.encode_ordinary(text)]
+    words = [word for text in texts for word in text.split()]
+    per_word = {word: len(tok.encode_ordinary(" " + word)) for word in set(words)}
+    counts = Counter(ids)
+    shares = [n / len(ids) for n in counts.values()]
+    entropy = math.log2(sum(share**2.5 for share in shares)) / (1 - 2.5)
+    return {
+        "texts": len(texts),
+        "bytes": sum(len(text.encode()) for text in texts),
+        "characters": sum(map(len, texts)),
+        "words": len(words),
+        "tokens": len(ids),
+        "bytes_per_token": sum(len(text.encode()) for text in texts) / len(ids),
+        "characters_per_token": sum(map(len, texts)) / len(ids),
+        "fertility": len(ids) / len(words),
+        "continued_words": sum(per_word[word] > 1 for word in words) / len(words),
+        "strr": sum(n == 1 for n in per_word.values()) / len(per_word),
+        "nsl": len(ids) / sum(len(reference.encode_ordinary(text)) for text in texts),
+        "parity": None,
+        "premium": None,
+        "gini": None,
+        "renyi_efficiency": entropy / math.log2(tok.vocab_size),
+        "renyi_efficiency_seen": entropy / math.log2(len(counts)),
+        "alpha": 2.5,
+        "vocab_size": tok.vocab_size,
+        "tokens_used": len(counts),
+        "vocabulary_used": len(counts) / tok.vocab_size,
+        "type_token_ratio": len(counts) / len(ids),
+        "tokens_seen_once": sum(n == 1 for n in counts.values()),
+        "unreachable": len(tok.analyze().unreachable),
+        "not_utf8": len(tok.analyze().not_utf8),
+    }
+
+
+def test_each_row_has_what_the_definitions_give(tokenizers, comparison):
+    assert [(row["corpus"], row["tokenizer"]) for row in comparison.rows] == [
+        (corpus, name) for corpus in CORPORA for name in tokenizers
+    ]
+    for row in comparison.rows:
+        expected = expected_row(tokenizers[row["tokenizer"]], CORPORA[row["corpus"]], tokenizers["gpt2"])
+        assert {key: row[key] for key in expected} == {
+            key: pytest.approx(value, rel=1e-12) if isinstance(value, float) else value
+            for key, value in expected.items()
+        }
+        assert row.keys() - expected.keys() == {"tokenizer", "corpus", "intermediate_tokens"}
+
+
+def test_rows_do_not_depend_on_batches_chunks_files_or_threads(tokenizers, comparison, tmp_path, monkeypatch):
+    (tmp_path / "one.txt.gz").write_bytes(gzip.compress(CORPORA["one"].encode()))
+    monkeypatch.setattr(tallies, "BATCH_CHARACTERS", 97)
+    monkeypatch.setattr(tallies, "WORDS_AT_ONCE", 5)
+    monkeypatch.setattr("cbpe.corpus.files.CHUNK_BYTES", 61)
+    found = cbpe.compare(tokenizers, {"one": tmp_path / "one.txt.gz", "several": iter(CORPORA["several"])}, workers=1)
+    assert found.rows == comparison.rows
+
+
+def test_rarest_words_are_left_out_where_there_are_too_many(tokenizers, monkeypatch):
+    monkeypatch.setattr(tallies, "MOST_WORDS", 4)
+    text = "a a a b b b c c c d d d " + " ".join(map(str, range(100, 120)))
+    row = cbpe.compare({"gpt2": tokenizers["gpt2"]}, {"text": text}).rows[0]
+    assert row["words"] == 32
+    assert (row["strr"], row["continued_words"]) == (1.0, 0.0)  # of a, b, c and d
+
+
+def test_special_tokens_are_text_and_templates_add_nothing():
+    tok = cbpe.HuggingFaceTokenizer.from_tokenizer(cbpe.get_encoding("gpt2"))
+    row = cbpe.compare({"hf": tok}, {"text": "a<|endoftext|>b"}).rows[0]
+    assert row["tokens"] == len(cbpe.get_encoding("gpt2").encode_ordinary("a<|endoftext|>b"))
+
+
+def test_a_tokenizer_that_puts_a_space_before_a_text_gets_words_without_one():
+    tok = cbpe.train("to be or not to be " * 20, 300, alphabet="characters")
+    row = cbpe.compare({"characters": tok}, {"text": "to be not"}).rows[0]
+    assert [len(tok.encode_ordinary(word)) for word in ("to", "be", "not")] == [1, 1, 1]
+    assert row["strr"] == 1.0
+
+
+def test_what_divides_by_nothing_is_nan(tokenizers):
+    row = cbpe.compare({"gpt2": tokenizers["gpt2"]}, {"nothing": "", "one": "a"}).rows
+    assert (row[0]["tokens"], row[0]["words"], row[0]["tokens_used"]) == (0, 0, 0)
+    for key in ("bytes_per_token", "fertility", "strr", "nsl", "renyi_efficiency", "type_token_ratio"):
+        assert math.isnan(row[0][key]), key
+    assert math.isnan(row[1]["renyi_efficiency_seen"])  # of a single token
+    assert row[1]["renyi_efficiency"] == 0
+
+
+# ---- Languages
+
+
+LINES = {
+    "en": "the cat sat\non a mat\n\nrunning\n",
+    "ko": "안녕하세요 the cat\n안녕\n\n안녕하세요",
+    "de": ["naïve cat", "ran a", "x", "mat mat"],
+}
+
+
+def test_parity_premium_and_gini_are_over_aligned_lines(tokenizers):
+    tok = tokenizers["gpt2"]
+    found = {row["corpus"]: row for row in cbpe.compare({"gpt2": tok}, LINES, parallel="en").rows}
+    lines = {"en": LINES["en"].split("\n")[:4], "ko": LINES["ko"].split("\n"), "de": LINES["de"]}
+    costs = {name: [len(tok.encode_ordinary(line)) for line in lines[name]] for name in lines}
+    totals = [sum(costs[name]) for name in lines]
+    differences = sum(abs(a - b) for a in totals for b in totals)
+    for name in lines:
+        assert found[name]["tokens"] == sum(costs[name])
+        assert found[name]["premium"] == pytest.approx(sum(costs[name]) / sum(costs["en"]))
+        ratios = [own / other for own, other in zip(costs[name], costs["en"], strict=True) if other]
+        assert found[name]["parity"] == pytest.approx(sum(ratios) / len(ratios))
+        assert found[name]["gini"] == pytest.approx(differences / (2 * len(totals) * sum(totals)))
+    assert (found["en"]["parity"], found["en"]["premium"]) == (1.0, 1.0)
+
+
+def test_lines_that_end_as_on_windows_are_the_same_lines(tokenizers):
+    windows = {name: text.replace("\n", "\r\n") for name, text in LINES.items() if isinstance(text, str)}
+    unix = {name: LINES[name] for name in windows}
+    both = [cbpe.compare({"gpt2": tokenizers["gpt2"]}, texts, parallel="en").rows for texts in (windows, unix)]
+    assert both[0] == both[1]
+
+
+def test_corpora_of_other_numbers_of_lines_are_refused(tokenizers):
+    with pytest.raises(ValueError, match="not parallel: 'en' has 4 lines, and 'fr' has 2"):
+        cbpe.compare(tokenizers, {"en": LINES["en"], "fr": "un\ndeux"}, parallel="en")
+
+
+# ---- Formulas
+
+
+@pytest.mark.parametrize("alpha", [0, 0.5, 1, 2, 2.5, 3.0, 50, math.inf])
+def test_renyi_entropy_is_its_definition(alpha):
+    np = pytest.importorskip("numpy")
+    counts = [1, 5, 9, 0, 100, 3]
+    shares = [n / 118 for n in counts if n]
+    if alpha == 1:
+        expected = -sum(share * math.log2(share) for share in shares)
+    elif alpha == math.inf:
+        expected = -math.log2(max(shares))
+    else:
+        expected = math.log2(sum(share**alpha for share in shares)) / (1 - alpha)
+    assert renyi_entropy(np.array(counts), alpha) == pytest.approx(expected)
+    assert renyi_efficiency(np.array(counts), alpha, 1024) == pytest.approx(expected / 10)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 2.5, 3.0])
+def test_renyi_efficiency_is_that_of_tokenization_scorer(tokenizers, comparison, alpha, capfd):
+    reason = "tokenization-scorer, which the paper publishes, is not installed"
+    scorer = pytest.importorskip("tokenization_scorer.metrics", reason=reason)
+    efficiency = scorer.get_metric("renyi_efficiency")
+    rows = comparison.rows if alpha == 2.5 else cbpe.compare(tokenizers, CORPORA, alpha=alpha).rows
+    for row in rows:
+        tok = tokenizers[row["tokenizer"]]
+        texts = [list(map(str, tok.encode_ordinary(text))) for text in texts_of(CORPORA[row["corpus"]])]
+        assert row["renyi_efficiency_seen"] == pytest.approx(efficiency(texts, power=alpha), rel=1e-9)
+        whole = efficiency(texts, power=alpha, vocab=tok.vocab_size)
+        assert row["renyi_efficiency"] == pytest.approx(whole, rel=1e-9)
+
+
+def test_gini_of_known_costs():
+    assert gini([3, 3, 3]) == 0
+    assert gini([0, 0, 0, 1]) == pytest.approx(0.75)
+    assert gini([1, 2, 3, 4]) == pytest.approx(0.25)
+    assert math.isnan(gini([0, 0]))
+
+
+def test_overlaps_are_those_of_merging_step_by_step():
+    """As PickyBPE counts them while it trains: the pair's merges over the token's occurrences at that moment."""
+    text = text_of(7, 300)
+    tok = cbpe.train(text, 300, pattern=r"\S+|\s+")
+    pieces = [list(piece.encode()) for piece in re.findall(r"\S+|\s+", text)]
+    expected = []
+    for (left, right), made in tok.merges.items():
+        before = Counter(symbol for piece in pieces for symbol in piece)
+        n = 0
+        for piece in pieces:
+            at = 0
+            while at < len(piece) - 1:
+                if piece[at] == left and piece[at + 1] == right:
+                    piece[at : at + 2] = [made]
+                    n += 1
+                at += 1
+        expected.append((made, n, pytest.approx(n / before[left]), pytest.approx(n / before[right])))
+    found = cbpe.compare({"tok": tok}, {"text": text})
+    rows = found.merges("tok", "text")
+    assert [(row["id"], row["applied"], row["left_overlap"], row["right_overlap"]) for row in rows] == expected
+    parts = {made: pair for pair, made in tok.merges.items()}
+    swallowed = {
+        part
+        for row in rows
+        for part, share in zip(parts[row["id"]], (row["left_overlap"], row["right_overlap"]), strict=True)
+        if share >= 0.9
+    }
+    assert found.rows[0]["intermediate_tokens"] == len(swallowed)
+    assert all(row["token"] == row["left"] + row["right"] for row in rows)
+
+
+# ---- What is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (({}, {"a": "b"}), {}, TypeError, "tokenizers are a dict of names"),
+        ((["gpt2"], {"a": "b"}), {}, TypeError, "tokenizers are a dict of names"),
+        (({"gpt2": "gpt2"}, {"a": "b"}), {}, TypeError, "'gpt2' is no tokenizer but str"),
+        (({3: None}, {"a": "b"}), {}, TypeError, "the name of a tokenizer is a str, not 3"),
+        (({"t": "ok"}, {}), {}, TypeError, "corpora are a dict of names"),
+        (({"t": "ok"}, {"a": cbpe.WordCounts()}), {}, TypeError, "'a' is WordCounts"),
+        (({"t": "ok"}, {4: "b"}), {}, TypeError, "the name of a corpus is a str, not 4"),
+        (({"t": "ok"}, {"a": "b"}), {"reference": "u"}, ValueError, "there is no tokenizer 'u', only 't'"),
+        (({"t": "ok"}, {"abc": "b"}), {"parallel": "abd"}, ValueError, "no corpus 'abd', only 'abc': did you mean"),
+        (({"t": "ok"}, {"a": "b"}), {"parallel": 5}, TypeError, "the corpus to compare with is named by a str, not 5"),
+        (({"t": "ok"}, {"a": "b"}), {"alpha": -1}, ValueError, "alpha is -1"),
+        (({"t": "ok"}, {"a": "b"}), {"alpha": math.nan}, ValueError, "alpha is nan"),
+        (({"t": "ok"}, {"a": "b"}), {"alpha": "2"}, TypeError, "alpha must be a float, not str"),
+        (({"t": "ok"}, {"a": 3}), {}, TypeError, "a source of text is"),
+        (({"t": "ok"}, {"a": "b"}), {"workers": 0}, ValueError, "workers"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_by_name(tokenizers, arguments, options, error, message):
+    given = tuple(
+        {name: tokenizers["trained"] if value == "ok" else value for name, value in part.items()}
+        if isinstance(part, dict)
+        else part
+        for part in arguments
+    )
+    with pytest.raises(error, match=message):
+        cbpe.compare(*given, **options)

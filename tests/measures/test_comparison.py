@@ -1,0 +1,119 @@
+"""Comparison: what its rows become."""
+
+import csv
+import io
+import json
+import pickle
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import cbpe
+
+HOSTILE = '<script>alert(1)</script>\u202e$x^2$\0"'
+
+ALLOWED = {"html", "head", "meta", "title", "style", "body", "div", "h1", "h2", "section", "p", "figure", "img"}
+ALLOWED |= {"table", "caption", "thead", "tbody", "tr", "th", "td", "bdi"}
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    tokenizers = {HOSTILE: cbpe.get_encoding("gpt2"), "small": cbpe.train("low lower lowest " * 9, 262)}
+    return cbpe.compare(tokenizers, {"a": "low lower\n<b>", HOSTILE: ""}, reference="small")
+
+
+def test_names_and_repr(comparison):
+    assert comparison.tokenizers == [HOSTILE, "small"]
+    assert comparison.corpora == ["a", HOSTILE]
+    assert repr(comparison) == "<Comparison: 2 tokenizers on 2 corpora>"
+    assert (comparison.reference, comparison.parallel, comparison.alpha) == ("small", None, 2.5)
+    assert comparison.analyses["small"].n_tokens == 262
+
+
+def test_rows_become_json_and_csv(comparison):
+    rows = json.loads(comparison.to_json())
+    assert [list(row) for row in rows] == [list(row) for row in comparison.rows]
+    assert rows[0] == comparison.rows[0]
+    assert rows[2]["fertility"] is None  # of no words
+    table = list(csv.DictReader(io.StringIO(comparison.to_csv())))
+    assert [int(row["tokens"]) for row in table] == [row["tokens"] for row in comparison.rows]
+    assert (table[2]["fertility"], table[2]["tokenizer"]) == ("", HOSTILE)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_rows_become_data_frames(comparison, library):
+    pytest.importorskip(library, reason=f"{library} is not installed")
+    frame = getattr(comparison, f"to_{library}")()
+    assert list(frame["tokens"]) == [row["tokens"] for row in comparison.rows]
+    assert list(frame.columns) == list(comparison.rows[0])
+
+
+def test_metrics_for_a_store_have_a_name_for_each_corpus(comparison):
+    metrics = comparison.metrics("small")
+    assert metrics["tokens:a"] == comparison.rows[1]["tokens"]
+    assert f"fertility:{HOSTILE}" not in metrics  # which is no number
+    one = cbpe.compare({"gpt2": cbpe.get_encoding("gpt2")}, {"a": "b c"}).metrics("gpt2")
+    assert one["fertility"] == 1.0
+    assert not {"alpha", "corpus"} & one.keys()
+    with pytest.raises(KeyError, match="there is no tokenizer 'x'"):
+        comparison.metrics("x")
+
+
+def test_rich_shows_a_table_with_nothing_that_a_terminal_acts_upon(comparison):
+    from rich.console import Console
+
+    target = Console(width=400, file=io.StringIO(), force_terminal=False)
+    target.print(comparison)
+    printed = target.file.getvalue()
+    assert "<script>" in printed
+    assert "fertility" in printed
+    assert printed.replace("\n", "").isprintable()
+
+
+class Elements(HTMLParser):
+    """The names of the elements, and of their attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+
+def check_safe(page):
+    found = Elements(page).found
+    assert {tag for tag, _ in found} <= ALLOWED
+    assert not [name for _, attributes in found for name in attributes if name.startswith("on") or name == "href"]
+    assert all(attributes["src"].startswith("data:image/svg+xml;base64,") for tag, attributes in found if tag == "img")
+    assert not re.search(r"https?:|\u202e|\0|url\(|@import", page)
+
+
+def test_a_notebook_shows_it_escaped_in_light_and_in_dark(comparison):
+    page = comparison._repr_html_()
+    check_safe(page)
+    assert "&lt;script&gt;" in page
+    assert "prefers-color-scheme:dark" in page
+
+
+def test_plots(comparison, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    for ending in ("html", "svg"):
+        comparison.plot(tmp_path / f"report.{ending}")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    check_safe(page)
+    assert "default-src 'none'" in page
+    assert all(title in page for title in ("fertility", "Rust et al. 2021", "Rényi efficiency (seen)"))
+    picture = (tmp_path / "report.svg").read_text(encoding="utf-8")
+    assert "<script" not in picture
+    assert "bytes/token" in picture
+    with pytest.raises(ValueError, match="odd"):
+        comparison.plot(tmp_path / "report.odd")
+
+
+def test_pickled_it_is_the_same(comparison):
+    again = pickle.loads(pickle.dumps(comparison))
+    assert again.rows[1] == comparison.rows[1]
+    assert again.merges("small", "a") == comparison.merges("small", "a")
