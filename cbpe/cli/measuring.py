@@ -80,7 +80,7 @@ def compare(
     \b
     Example:
       cbpe compare -t cl100k_base -t o200k_base book.txt --plot report.html
-      cbpe compare -t gpt2 -t shakespeare@1 english.txt german.txt --parallel english.txt
+      cbpe compare -t gpt2 english.txt german.txt --parallel english.txt
     """
     corpora = corpora_of(files)
     if as_csv and as_json:
