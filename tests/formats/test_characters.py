@@ -69,6 +69,8 @@ TEMPLATE = {
     "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
     "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}},
 }
+SPECIAL = [added(text, i) for i, text in enumerate(("<unk>", "<s>", "</s>"))]
+ALONE = {"added_tokens": SPECIAL}
 
 
 def metaspace(scheme, split):
@@ -93,13 +95,12 @@ def trained(split, bytes_too):
 
 def a_file(normalizer, pre_tokenizer, decoder, *, split=True, byte_fallback=True, fuse_unk=False, **parts):
     model = trained(split, byte_fallback) | {"byte_fallback": byte_fallback, "fuse_unk": fuse_unk}
-    special = [added(text, i) for i, text in enumerate(("<unk>", "<s>", "</s>"))]
     mask = added("<mask>", len(model["vocab"]), normalized=True, special=False)
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [*special, mask],
+        "added_tokens": [*SPECIAL, mask],
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": TEMPLATE,
@@ -127,6 +128,11 @@ def kinds():
         for scheme, split in product(("always", "first", "never"), (True, False)):
             decoder = strips if fallback else metaspace(scheme, split)
             yield f"{scheme} {split} {name}", a_file(None, metaspace(scheme, split), decoder, split=split, **options)
+    # Without a token that is looked for in normalized text, all that is done to a text is to put spaces into it.
+    decoder = decoder_of(byte_fallback=True, strips=True)
+    yield "llama spaced", a_file(llama, None, decoder, split=False, **ALONE)
+    for scheme, split in product(("always", "first"), (True, False)):
+        yield f"{scheme} {split} spaced", a_file(None, metaspace(scheme, split), decoder, split=split, **ALONE)
 
 
 KINDS = dict(kinds())

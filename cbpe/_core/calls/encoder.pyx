@@ -10,7 +10,9 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
 from cbpe._core.calls.batch cimport Batch
-from cbpe._core.calls.engine cimport Engine, refuse_special
+from cbpe._core.calls.engine cimport (
+    NO_SPACES, SPACE_BEFORE_EACH, SPACE_BEFORE_FIRST, SPACE_BEFORE_OTHERS, Engine, Spaces, refuse_special
+)
 from cbpe._core.calls.join cimport join_tokens
 from cbpe._core.calls.offsets cimport Location, locate_ids, to_tuples, undo_joining
 from cbpe._core.decoding.decode cimport ByteBuffer
@@ -27,6 +29,8 @@ from cbpe._core.calls.offsets import decode_with_offsets
 
 cdef enum:
     BETWEEN_SIGNALS = 1 << 22   # tokens
+
+cdef dict SPACES = {"each": SPACE_BEFORE_EACH, "always": SPACE_BEFORE_OTHERS, "first": SPACE_BEFORE_FIRST}
 
 
 @cython.final
@@ -247,11 +251,16 @@ cdef class Encoder:
         finally:
             engine.release(work)
 
-    def _encode_buffer_after_space(self, str text not None, SpecialTokens special):
-        """The ids of a space and a text after it, as _encode_buffer gives them; None where the text holds any of the
-        special tokens, or a lone surrogate."""
+    def _encode_buffer_after_space(self, str text not None, SpecialTokens special, str spaces):
+        """The ids of a space and a text after it, as _encode_buffer gives them; None for a text with a lone surrogate.
+
+        Where the text holds any of the special tokens, the space is before "each" stretch between them that is not
+        empty, "always" (each that begins with none) or "first" (the same, at the beginning of the text). With spaces
+        None nothing is known of such a text: None.
+        """
         cdef Engine engine = self.installed()
         cdef Workspace *work = NULL
+        cdef Spaces added = NO_SPACES
         cdef uint32_t which
         cdef Utf8 utf8
         if not read_after_space(text, engine.instructions.write_utf8, &utf8):
@@ -259,9 +268,11 @@ cdef class Encoder:
         try:
             if special is not None:
                 if next_special(&special.tables, utf8.bytes + 1, utf8.size - 1, 0, &which) >= 0:
-                    return None
+                    if spaces is None or engine.split == NULL:
+                        return None
+                    added = SPACES[spaces]
             work = engine.acquire()
-            engine.encode_text(work, &utf8, None)
+            engine.encode_text(work, &utf8, None if added == NO_SPACES else special, added)
             return take_ids(work)
         finally:
             free(utf8.owned)

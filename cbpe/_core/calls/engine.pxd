@@ -19,12 +19,23 @@ cdef enum:
     IDLE = 16                   # workspaces kept for the next call
 
 
+# Where a text gets spaces that it does not hold: nowhere; before each stretch between special tokens that is not empty;
+# before each of these that begins with none; before such a stretch at the beginning of the text.
+cdef enum Spaces:
+    NO_SPACES
+    SPACE_BEFORE_EACH
+    SPACE_BEFORE_OTHERS
+    SPACE_BEFORE_FIRST
+
+
 # How far the encoding of a text has come.
 cdef struct Progress:
     Reading reading             # what is split so far
     Py_ssize_t searched         # up to where special tokens were looked for
     Py_ssize_t end              # of the stretch of text in which nothing is special; -1 as long as it is not known
     uint32_t special            # the special token that follows it, if it is not the end of the text
+    Spaces spaces
+    uint8_t *spaced             # the text, where it gets spaces; NULL otherwise
 
 
 # A new list for n ints that put_ints then writes. If put_ints looks at the signals meanwhile, the garbage collector
@@ -61,8 +72,11 @@ cdef class Engine:
     # Raise what a status stands for, unless it is DONE.
     cdef int check(self, EncodeStatus status, Workspace *work) except -1
 
-    # Append the ids of a text; `allowed` (or None) count as special tokens.
-    cdef int encode_text(self, Workspace *work, const Utf8 *text, SpecialTokens allowed) except -1
+    # Append the ids of a text; `allowed` (or None) count as special tokens. A text that gets spaces is owned, and one
+    # byte stands before it; the spaces are written over the bytes before the stretches. The splitter is native then.
+    cdef int encode_text(
+        self, Workspace *work, const Utf8 *text, SpecialTokens allowed, Spaces spaces=*
+    ) except -1
     # About a slice of it, where the splitter is native.
     cdef EncodeStatus encode_stretches(
         self, Workspace *work, const uint8_t *text, Py_ssize_t size, const SpecialTables *allowed, Progress *progress

@@ -40,6 +40,7 @@ cdef enum:
     BETWEEN_SIGNALS = 1 << 24   # ids that become ints without a look at the signals
     AHEAD = 24                  # ids whose ints are fetched before they are needed
     WORTH_FETCHING = 1 << 10    # ids: the ints of a shorter list are soon there
+    SPACE = 0x20
 
 DEFAULT_CACHE_BYTES = 64 << 20
 
@@ -71,6 +72,20 @@ cdef inline Py_ssize_t utf8_distance(str text, bint is_ascii, Py_ssize_t start, 
     if is_ascii or start == stop:
         return stop - start
     return len(text[start:stop].encode()) if start < stop else -len(text[stop:start].encode())
+
+
+cdef inline void put_space(Progress *progress) noexcept nogil:
+    """Put a space before the stretch that comes next, if it gets one. What stood there belongs to the special token
+    before it, which is found and not read again."""
+    cdef Py_ssize_t start = progress.reading.position
+    if (
+        start == progress.end
+        or progress.spaces == SPACE_BEFORE_OTHERS and progress.spaced[start] == SPACE
+        or progress.spaces == SPACE_BEFORE_FIRST and start > 1
+    ):
+        return
+    progress.spaced[start - 1] = SPACE
+    progress.reading = read_from(start - 1)
 
 
 @cython.final
@@ -175,6 +190,8 @@ cdef class Engine:
                 if at < 0 and progress.searched < size:
                     return MORE
                 progress.end = size if at < 0 else at
+                if progress.spaced != NULL:
+                    put_space(progress)
             status = encode_slice(
                 &self.vocabulary.tables, self.split, work, text, progress.end, progress.end, &progress.reading, NULL
             )
@@ -196,7 +213,9 @@ cdef class Engine:
             if progress.searched > slice_end:
                 return MORE
 
-    cdef int encode_text(self, Workspace *work, const Utf8 *text, SpecialTokens allowed) except -1:
+    cdef int encode_text(
+        self, Workspace *work, const Utf8 *text, SpecialTokens allowed, Spaces spaces=NO_SPACES
+    ) except -1:
         cdef Py_ssize_t size = text.size, start = 0, at
         cdef const uint8_t *utf8 = text.bytes
         cdef const SpecialTables *special = NULL if allowed is None else &allowed.tables
@@ -216,8 +235,10 @@ cdef class Engine:
             return self.encode_by_python(work, utf8, start, size)
         if size > WITH_GIL and not work.counting and not reserve(work, min(size, RESERVED_IDS)):
             self.check(NO_MEMORY, work)
-        progress.reading = read_from(0)
-        progress.searched = 0
+        progress.spaces = spaces
+        progress.spaced = text.owned if spaces != NO_SPACES else NULL
+        progress.searched = spaces != NO_SPACES
+        progress.reading = read_from(progress.searched)
         progress.end = size if special == NULL else -1
         while True:
             if size <= WITH_GIL:

@@ -291,7 +291,10 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None, workers: int | None = 1
     ) -> Buffer:
         if workers == 1 and forbidden is None and type(text) is str and self._is_merely_spaced(text, allowed):
-            ids = self._encode_buffer_after_space(text, allowed)
+            # Control tokens are in no text, and some tokens take spaces beside them, or are none within a word.
+            finds_all = not self._controls and self._steps.keys().isdisjoint(("lstrip", "rstrip", "single_word"))
+            spaces = self._characters["spaces"] if finds_all else None
+            ids = self._encode_buffer_after_space(text, allowed, spaces)
             if ids is not None:
                 return ids
         return super()._encode_buffer(text, allowed, forbidden, workers)
