@@ -20,6 +20,7 @@ _HOMES = {
     "Inspection": "cbpe.formats.inspecting",
     "RegexTokenizer": "cbpe.tokenizers.minbpe",
     "SentencePieceTokenizer": "cbpe.tokenizers.characters.sentencepiece",
+    "Sweep": "cbpe.measures.sweep",
     "TextStatistics": "cbpe.analysis.texts",
     "Tokenizer": "cbpe.tokenizers.tokenizer",
     "TrainingRecord": "cbpe.training.record",
@@ -38,6 +39,7 @@ _HOMES = {
     "load": "cbpe.tokenizers.loading",
     "recover_merges": "cbpe.tokenizers.minbpe",
     "render_token": "cbpe.formats.minbpe",
+    "sweep": "cbpe.measures.sweep",
     "tokenize": "cbpe.shards.tokenize",
     "train": "cbpe.tokenizers.train",
 }

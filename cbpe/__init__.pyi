@@ -12,6 +12,8 @@ from cbpe.formats.inspecting import Inspection as Inspection
 from cbpe.formats.minbpe import render_token as render_token
 from cbpe.measures.compare import compare as compare
 from cbpe.measures.comparison import Comparison as Comparison
+from cbpe.measures.sweep import Sweep as Sweep
+from cbpe.measures.sweep import sweep as sweep
 from cbpe.shards.tokenize import tokenize as tokenize
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN as GPT2_SPLIT_PATTERN
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN as GPT4_SPLIT_PATTERN
@@ -48,6 +50,7 @@ __all__ = [
     "Inspection",
     "RegexTokenizer",
     "SentencePieceTokenizer",
+    "Sweep",
     "TextStatistics",
     "Tokenizer",
     "TrainingRecord",
@@ -66,6 +69,7 @@ __all__ = [
     "load",
     "recover_merges",
     "render_token",
+    "sweep",
     "tokenize",
     "train",
 ]

@@ -34,6 +34,7 @@ COMMANDS = {
     "vocab": ("vocabulary", "List or search a vocabulary, or draw how one token is merged."),
     "stats": ("vocabulary", "Measure how well tokenizers fit texts."),
     "compare": ("measuring", "Compare tokenizers on texts, by the measures that papers use."),
+    "sweep": ("measuring", "Measure the smaller vocabularies that a model holds."),
     "tokenize": ("sharding", "Turn a corpus into token shards for training."),
     "convert": ("converting", "Write a tokenizer to a file of another format."),
     "inspect": ("converting", "Say what a file of any format holds, and what of it is refused."),

@@ -1,4 +1,4 @@
-"""compare: every measure, of several tokenizers on several files."""
+"""compare and sweep: measures of tokenizers, and of the sizes of a vocabulary, on files."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, Jso
 from cbpe.cli.input.references import complete_reference, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, source_of
+from cbpe.cli.input.values import sizes_of
 from cbpe.cli.output.printing import print_table, print_warning, write_bytes
 from cbpe.cli.registering import new_app
 from cbpe.common.wording import shown
@@ -83,8 +84,7 @@ def compare(
       cbpe compare -t gpt2 english.txt german.txt --parallel english.txt
     """
     corpora = corpora_of(files)
-    if as_csv and as_json:
-        raise typer.BadParameter("not together with --json", param_hint="--csv")
+    refuse_two_forms(as_csv, as_json)
     if not alpha >= 0:
         raise typer.BadParameter(f"{alpha} is below 0, and no order of a Rényi entropy", param_hint="--alpha")
     for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
@@ -139,3 +139,59 @@ def keep_metrics(reference: str, metrics: dict[str, float]) -> None:
     with open_store() as models:
         version = models.set_metrics(reference, metrics)
     print_warning(f"kept {len(metrics)} metrics of {version.reference}")
+
+
+@app.command()
+def sweep(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A file, a named encoding, or a version in the model store.",
+            autocompletion=complete_reference,
+            show_default=False,
+        ),
+    ],
+    files: FilesArgument = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="N,..|MIN..[MAX]", help="Sizes, or doublings from MIN to MAX; by default from 512 on."),
+    ] = None,
+    plot: PlotOption = None,
+    save_metrics: SaveMetricsOption = False,
+    field: FieldOption = None,
+    errors: ErrorsOption = "strict",
+    as_csv: CsvOption = False,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Measure the smaller vocabularies that a model holds.
+
+    A vocabulary holds every smaller one that training would have given, so this helps to choose a size. Name texts that the model was not trained on.
+    The last column is the share of tokens that a size saves over half of it; the documentation says what to make of it.
+
+    \b
+    Example:
+      cbpe sweep gpt2 english.txt german.txt --sizes 1000..32000
+      cbpe sweep shakespeare german.txt --sizes 256,264 --plot sizes.svg
+    """
+    refuse_two_forms(as_csv, as_json)
+    corpora = corpora_of(files)
+    if save_metrics:
+        check_savable([model], list(corpora))
+    tok = tokenizer_of(model)
+    asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
+    found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, progress=sys.stderr.isatty())
+    if plot is not None:
+        found.plot(plot)
+    if save_metrics:
+        keep_metrics(model, found.metrics())
+    if as_json or as_csv:
+        write_bytes((found.to_json() if as_json else found.to_csv()).encode())
+    else:
+        print_table(*found._table())
+
+
+def refuse_two_forms(as_csv: bool, as_json: bool) -> None:
+    if as_csv and as_json:
+        raise typer.BadParameter("not together with --json", param_hint="--csv")

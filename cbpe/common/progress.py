@@ -14,7 +14,8 @@ __all__ = ["SECONDS_BETWEEN_REPORTS", "ProgressCallback", "progress_reports"]
 SECONDS_BETWEEN_REPORTS = 0.1
 
 # Called with (stage, done, total). Stage "reading" counts bytes of the source as they are stored, and total is None
-# where their number is not known beforehand; stage "merging" counts merges, and total is the number asked for.
+# where their number is not known beforehand; stage "merging" counts merges, and total is the number asked for;
+# stage "encoding", of a sweep, counts sizes of a vocabulary.
 ProgressCallback = Callable[[str, int, "int | None"], object]
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import math
 import os
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
@@ -16,6 +12,7 @@ from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.measures.definitions import BY_KEY, SHOWN
 from cbpe.measures.formulas import merge_overlaps
+from cbpe.measures.rows import csv_of, json_of, plain
 from cbpe.views.html import block, cell_text, table, visible
 
 if TYPE_CHECKING:
@@ -109,7 +106,7 @@ class Comparison:
             key if len(rows) == 1 else f"{key}:{row['corpus']}": float(row[key])
             for row in rows
             for key in BY_KEY
-            if as_json(row[key]) is not None
+            if plain(row[key]) is not None
         }
 
     def to_pandas(self) -> Any:
@@ -126,23 +123,17 @@ class Comparison:
 
     def to_json(self) -> str:
         """The rows as a JSON array, one on each line; null where there is no number."""
-        lines = (json.dumps({key: as_json(value) for key, value in row.items()}) for row in self.rows)
-        return "[" + ",\n ".join(lines) + "]\n"
+        return json_of(self.rows)
 
     def to_csv(self) -> str:
         """The rows as CSV with a line of headings; nothing stands where there is no number."""
-        out = io.StringIO()
-        writer = csv.DictWriter(out, list(self.rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in self.rows:
-            writer.writerow({key: as_json(value) for key, value in row.items()})
-        return out.getvalue()
+        return csv_of(self.rows)
 
     # ---- For people
 
     def _columns(self) -> list[str]:
         """The measures of which there is a number."""
-        found = [key for key in SHOWN if any(as_json(row[key]) is not None for row in self.rows)]
+        found = [key for key in SHOWN if any(plain(row[key]) is not None for row in self.rows)]
         return [key for key in found if key != "nsl" or len(self.tokenizers) > 1]
 
     def _table(self) -> tuple[list[str], list[list[object]]]:
@@ -202,7 +193,7 @@ def number(n: int, one: str, many: str | None = None) -> str:
 
 def cell(row: dict[str, Any], key: str) -> object:
     value = row[key]
-    if key in PERCENT and as_json(value) is not None:
+    if key in PERCENT and plain(value) is not None:
         return f"{value:.1%}"
     return value
 
@@ -210,8 +201,3 @@ def cell(row: dict[str, Any], key: str) -> object:
 def said_of(key: str) -> str:
     measure = BY_KEY[key]
     return f"{measure.definition} ({measure.source})" if measure.source else measure.definition
-
-
-def as_json(value: Any) -> Any:
-    """nan, which JSON cannot hold, as None."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

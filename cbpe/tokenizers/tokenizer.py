@@ -481,6 +481,26 @@ class Tokenizer(TokenizerBase):
 
         return TextTally(self, whole_texts=self._takes_whole_texts())
 
+    def shrink(self, vocab_size: int) -> Self:
+        """The tokenizer with the first vocab_size - 256 merges of this one: exactly what training to that size gives,
+        record included.
+
+        Special tokens whose ids follow the merges one after another follow the fewer ones, as training has it; others
+        keep their ids, and so do all of a tokenizer that has steps around merging. An Encoding gets the size into its
+        name. ValueError for a vocabulary that is no sequence of merges over bytes, and for a size below 256 or above
+        what it has.
+
+        >>> cbpe.train("low lower lowest", 259).shrink(258).vocab[257]
+        b'low'
+        """
+        from cbpe.training.shrinking import shrunk, shrunk_record
+
+        parts = shrunk(self._parts(), vocab_size, shown(self))
+        smaller = self._of(parts, cache_bytes=self.cache_bytes)
+        if self.training is not None:
+            smaller.training = shrunk_record(self.training, smaller.vocab_size, parts.special_tokens)
+        return smaller
+
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
         """Make these the special tokens, in place of those there were: text -> id.
 

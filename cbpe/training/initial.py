@@ -14,7 +14,7 @@ from cbpe._core.text.shown import shown
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import N_BYTES
 
-__all__ = ["all_special_tokens", "all_token_ids", "ids_in_order", "problem_with"]
+__all__ = ["all_special_tokens", "all_token_ids", "free_ids", "ids_in_order", "problem_with"]
 
 
 def problem_with(vocabulary: Vocabulary) -> str | None:

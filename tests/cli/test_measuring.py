@@ -6,8 +6,10 @@ import json
 
 import pytest
 from command_line import error_of, run
+from typer import BadParameter
 
 import cbpe
+from cbpe.cli.input.values import sizes_of
 from store import ModelStore
 
 ENGLISH = "the cat sat on the mat\nthe cat sat still\n" * 20
@@ -88,3 +90,52 @@ def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files)
 def test_compare_refuses_by_name(files, arguments, exit_code, message):
     (files / "short.txt").write_text("one line", encoding="utf-8")
     assert message in error_of("compare", *arguments, exit_code=exit_code)
+
+
+# ---- sweep
+
+
+def test_sweep_prints_what_the_library_finds(files):
+    tok = cbpe.train(OTHER + ENGLISH, 280)
+    tok.save("a.model")
+    arguments = ("sweep", "a.model", "en.txt", "ko.txt", "--sizes", "256,270")
+    expected = cbpe.sweep(tok, {"en.txt": ENGLISH, "ko.txt": OTHER}, [256, 270])
+    assert run(*arguments, "--json").stdout == expected.to_json()
+    assert run(*arguments, "--csv").stdout == expected.to_csv()
+    assert len(run(*arguments).stdout.splitlines()) == 7
+    assert json.loads(run("sweep", "a.model", "--json", stdin=ENGLISH.encode()).stdout)[0]["corpus"] == "-"
+
+
+def test_sweep_keeps_metrics_of_a_version(files):
+    tok = cbpe.train(ENGLISH + OTHER, 280)
+    with ModelStore() as models:
+        models.save(tok, "small")
+    run("sweep", "small", "en.txt", "--sizes", "256,270", "--save-metrics")
+    with ModelStore() as models:
+        assert models.version("small").metrics == cbpe.sweep(tok, {"en.txt": ENGLISH}, [256, 270]).metrics()
+    message = error_of("sweep", "gpt2", "en.txt", "--save-metrics", exit_code=2)
+    assert "no version in the store is named" in message
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes"),
+    [
+        ("1000..6000", [1000, 2000, 4000, 6000]),
+        ("1000..8000", [1000, 2000, 4000, 8000]),
+        ("300..", [300, 600, 1200, 2400, 4800, 9000]),
+        ("512,300", [512, 300]),
+        ("700..700", [700]),
+    ],
+)
+def test_sizes_are_numbers_or_a_range_of_doublings(given, sizes):
+    assert sizes_of(given, 9000) == sizes
+
+
+@pytest.mark.parametrize(
+    "given", ["", "x", "1000..x", "..1000", "300,", "100..400", "300..9001", "600..300", "9" * 400]
+)
+def test_other_sizes_are_refused(given):
+    with pytest.raises(BadParameter) as caught:
+        sizes_of(given, 9000)
+    assert caught.value.param_hint == "--sizes"
+    assert len(str(caught.value)) < 300

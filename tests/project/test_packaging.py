@@ -23,6 +23,7 @@ PUBLIC_NAMES = [
     "HuggingFaceTokenizer",
     "RegexTokenizer",
     "SentencePieceTokenizer",
+    "Sweep",
     "TextStatistics",
     "Tokenizer",
     "TrainingRecord",
@@ -37,6 +38,7 @@ PUBLIC_NAMES = [
     "list_encoding_names",
     "load",
     "recover_merges",
+    "sweep",
     "tokenize",
     "train",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cbpe.common.checks import N_BYTES
 from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS
 from cbpe.text.patterns import BY_NAME
@@ -25,6 +26,7 @@ __all__ = [
     "pairs_of",
     "pattern_of",
     "size_range",
+    "sizes_of",
     "special_choice",
     "special_ids",
     "tag_filter",
@@ -80,6 +82,25 @@ def size_range(text: str | None) -> tuple[int | None, int | None] | None:
     if not (least or most) or not all(part.isdecimal() for part in (least, most) if part):
         raise typer.BadParameter(f"{shown(text)} is no number, and no MIN-MAX", param_hint="--vocab-size")
     return int(least) if least else None, int(most) if most else (None if dash else int(least))
+
+
+def sizes_of(text: str, largest: int) -> list[int]:
+    """ "1000,5000" -> [1000, 5000], "1000..6000" -> [1000, 2000, 4000, 6000], "1000.." -> as far as the largest"""
+    least, is_range, most = text.partition("..")
+    numbers = [least, most or str(largest)] if is_range else text.split(",")
+    if not all(number.isdecimal() and len(number) < 10 for number in numbers):
+        raise typer.BadParameter(f"{shown(text)} is no list of numbers, and no MIN..MAX", param_hint="--sizes")
+    found = list(map(int, numbers))
+    wrong = [size for size in found if not N_BYTES <= size <= largest]
+    if wrong:
+        problem = f"{wrong[0]} is no size of a vocabulary that this model holds, which are {N_BYTES} to {largest}"
+        raise typer.BadParameter(problem, param_hint="--sizes")
+    if not is_range:
+        return found
+    if found[0] > found[1]:
+        raise typer.BadParameter(f"{shown(text)} begins above its end", param_hint="--sizes")
+    doublings = (found[0] << i for i in range(largest.bit_length()))
+    return sorted({*(size for size in doublings if size < found[1]), found[1]})
 
 
 def hex_bytes(digits: str) -> bytes:

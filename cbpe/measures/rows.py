@@ -1,0 +1,33 @@
+"""Rows of measures as other programs read them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["csv_of", "json_of", "plain"]
+
+
+def json_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A JSON array, one row on each line; null where there is no number."""
+    lines = (json.dumps({key: plain(value) for key, value in row.items()}) for row in rows)
+    return "[" + ",\n ".join(lines) + "]\n"
+
+
+def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """CSV with a line of headings; nothing stands where there is no number."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({key: plain(value) for key, value in row.items()})
+    return out.getvalue()
+
+
+def plain(value: Any) -> Any:
+    """nan and the infinite, which JSON cannot hold, as None."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

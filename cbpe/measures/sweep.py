@@ -1,0 +1,282 @@
+"""cbpe.sweep: what each size of a vocabulary makes of texts. A vocabulary holds every smaller one, so one training is
+enough, and the texts are read once: each size encodes the distinct pieces alone, which have their counts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cbpe._core.calls.parallel import checked_workers
+from cbpe._core.splitting.split import Splitter
+from cbpe.common.atomic_files import write_whole
+from cbpe.common.checks import N_BYTES, checked_int
+from cbpe.common.progress import ProgressCallback, progress_reports
+from cbpe.common.public import public
+from cbpe.common.warning import warn
+from cbpe.common.wording import shown
+from cbpe.corpus.batches import batches
+from cbpe.corpus.counting import Tally
+from cbpe.corpus.sources import Reader, Source
+from cbpe.corpus.word_counts import WordCounts
+from cbpe.measures.compare import check_corpora
+from cbpe.measures.formulas import ratio
+from cbpe.measures.rows import csv_of, json_of, plain
+from cbpe.text.added_tokens import FLAGS
+from cbpe.tokenizers.tokenizer import Tokenizer
+from cbpe.training.shrinking import shrunk
+from cbpe.views.html import block, table
+
+if TYPE_CHECKING:
+    from cbpe._core.calls.encoder import PythonSplitter
+    from cbpe._core.vocabulary.vocabulary import Vocabulary
+
+__all__ = ["LITTLE", "Sweep", "sweep"]
+
+LITTLE = 0.03  # the share of tokens that a doubling of the vocabulary saves
+FIRST_SIZE = 2 * N_BYTES
+PIECES_AT_ONCE = 1 << 16
+MEASURES = ("bytes_per_token", "fertility", "vocabulary_used")
+
+
+@public
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep:
+    """What each size of a vocabulary makes of corpora, from cbpe.sweep: a row for each size and corpus.
+
+    The keys of a row are "corpus", "vocab_size", "bytes", "words", "tokens", "bytes_per_token", "fertility",
+    "tokens_used", "vocabulary_used", "saved" (the share of tokens that this size saves over half of it, nan where half
+    of it is no size of the sweep), and "buys_little" (whether that is less than 0.03).
+    """
+
+    rows: list[dict[str, Any]]
+
+    def __repr__(self) -> str:
+        return f"<Sweep: sizes {', '.join(map(str, self.sizes))} on {', '.join(map(shown, self.corpora))}>"
+
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes, rising."""
+        return sorted({row["vocab_size"] for row in self.rows})
+
+    @property
+    def corpora(self) -> list[str]:
+        """Their names, in the order in which they were given."""
+        return list(dict.fromkeys(row["corpus"] for row in self.rows))
+
+    def metrics(self) -> dict[str, float]:
+        """The measures as metrics for a model store: "fertility" of the largest size, "fertility@8000" of another; of
+        several corpora, each has its name behind it, "fertility:corpus"."""
+        largest = self.sizes[-1]
+        return {
+            key
+            + ("" if row["vocab_size"] == largest else f"@{row['vocab_size']}")
+            + (f":{row['corpus']}" if len(self.corpora) > 1 else ""): row[key]
+            for row in self.rows
+            for key in MEASURES
+            if plain(row[key]) is not None
+        }
+
+    def to_json(self) -> str:
+        """The rows as a JSON array, one on each line; null where there is no number."""
+        return json_of(self.rows)
+
+    def to_csv(self) -> str:
+        """The rows as CSV with a line of headings; nothing stands where there is no number."""
+        return csv_of(self.rows)
+
+    def _table(self) -> tuple[list[str], list[list[object]]]:
+        """The headings and the cells of a table."""
+        headings = [
+            "corpus",
+            "vocabulary",
+            "tokens",
+            "bytes/token",
+            "fertility",
+            "vocabulary used",
+            "saved by doubling",
+        ]
+        return headings, [
+            [
+                row["corpus"], row["vocab_size"], row["tokens"], row["bytes_per_token"], row["fertility"],
+                f"{row['vocabulary_used']:.1%}", "" if plain(row["saved"]) is None else f"{row['saved']:.1%}",
+            ]
+            for row in self.rows
+        ]  # fmt: skip
+
+    def _html_table(self) -> str:
+        return table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return block(self._html_table())
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw the curves to a file: .html is a report of one file with the table, .svg, .png, .pdf and others are the
+        curves. A ring stands where a doubling has saved less than 3 %. Raises as Comparison.plot does."""
+        if os.fspath(path).lower().endswith((".html", ".htm")):
+            from cbpe.measures.report import sweep_report
+
+            write_whole(path, [sweep_report(self.rows, self._html_table()).encode()])
+        else:
+            from cbpe.measures.charts import draw_sweep
+
+            draw_sweep(self.rows, path)
+
+
+@public
+def sweep(
+    tokenizer: Tokenizer,
+    corpora: Mapping[str, Source],
+    sizes: Iterable[int] | None = None,
+    *,
+    workers: int | None = None,
+    field: str | None = None,
+    errors: str = "strict",
+    progress: bool | ProgressCallback | None = None,
+) -> Sweep:
+    """Measure the smaller vocabularies that a tokenizer holds (Tokenizer.shrink), on texts that it was not trained on.
+
+    corpora: name -> source, as count_words takes it; each is read once. Special tokens in texts are ordinary text.
+    sizes: of vocabularies, from 256 up to the tokenizer's own, which is always measured too; None: 512, 1024 and so on.
+    workers, field, errors, progress: as for count_words. A UserWarning tells if a corpus is what the tokenizer was
+    trained on, which would show the vocabulary better than it is.
+
+    Raises what reading a source and shrink raise, TypeError for what is no tokenizer, ValueError for one that changes
+    texts before it splits them.
+
+    >>> sweep(cbpe.train("low lower lowest", 259), {"held out": "lower"}, [256]).rows[0]["tokens"]
+    5
+    """
+    if not isinstance(tokenizer, Tokenizer):
+        raise TypeError(f"what is swept is a tokenizer, not {type(tokenizer).__name__}: {shown(tokenizer)}")
+    check_corpora(corpora)
+    steps = sorted(tokenizer._processing().keys() - {*FLAGS, "template"})
+    if steps:
+        raise ValueError(f"{shown(tokenizer)} changes text before it splits it ({', '.join(steps)}): it is not swept")
+    workers = checked_workers(workers)
+    vocabularies = dict(smaller_ones(tokenizer, sizes))
+    rows = []
+    with progress_reports(progress) as report:
+        for corpus, source in corpora.items():
+            reader = Reader(source, field=field, errors=errors)
+            counts, words = counted(reader, tokenizer._splitter, workers, report)
+            warn_if_trained_on(tokenizer, corpus, counts)
+            pieces = Pieces(counts)
+            tokens: dict[int, int] = {}
+            for done, (size, vocabulary) in enumerate(vocabularies.items()):
+                if report:
+                    report("encoding", done, len(vocabularies))
+                tokens[size], used = pieces.encoded(vocabulary, workers)
+                rows.append(row_of(corpus, size, counts.text_bytes, words, tokens, used))
+            if report:
+                report("encoding", len(vocabularies), len(vocabularies))
+    return Sweep(rows)
+
+
+def smaller_ones(tokenizer: Tokenizer, sizes: Iterable[int] | None) -> Iterator[tuple[int, Vocabulary]]:
+    """The vocabularies of these sizes, rising, and the tokenizer's own."""
+    if sizes is None:
+        asked = [FIRST_SIZE << i for i in range(tokenizer.vocab_size.bit_length())]
+        asked = [size for size in asked if size < tokenizer.vocab_size]
+    elif isinstance(sizes, (str, bytes)) or not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes are several ints, not {type(sizes).__name__}: {shown(sizes)}")
+    else:
+        asked = [checked_int("a size", size, N_BYTES, " (the single bytes)") for size in sizes]
+    for size in sorted({*asked, tokenizer.vocab_size}):
+        yield size, shrunk(tokenizer._parts(), size, shown(tokenizer)).vocabulary
+
+
+def counted(
+    reader: Reader, splitter: Splitter | PythonSplitter, workers: int, report: ProgressCallback | None
+) -> tuple[WordCounts, int]:
+    """The distinct pieces of all texts, and how many words there are, which white space separates."""
+    words = Words()
+    last_border = splitter.last_border if isinstance(splitter, Splitter) and splitter.pattern is not None else None
+    cut = batches(words.seen(reader.texts()), last_border)
+    tally = Tally(splitter, None)
+    if isinstance(splitter, Splitter) and workers > 1:
+        counting = tally.add_in_threads(cut, splitter, workers)
+    else:
+        counting = tally.add_all(cut)
+    with closing(counting) as steps:
+        for _ in steps:
+            if report:
+                report("reading", reader.done_bytes, reader.total_bytes)
+    if report:
+        report("reading", reader.done_bytes, reader.done_bytes)
+    return tally.counts(), words.n
+
+
+class Words:
+    """Counts the words of texts that others read."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def seen(self, texts: Iterable[bytes | Iterator[bytes]]) -> Iterator[bytes | Iterator[bytes]]:
+        """The same texts; the words of each count when it has been read."""
+        for text in texts:
+            if isinstance(text, bytes):
+                self.n += len(text.decode().split())
+                yield text
+            else:
+                yield self.seen_chunks(text)
+
+    def seen_chunks(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        in_word = False
+        for chunk in chunks:
+            text = bytes(chunk).decode()
+            self.n += len(text.split()) - (in_word and not text[:1].isspace())  # a word with a cut in it is one
+            in_word = not text[-1:].isspace() if text else in_word
+            yield chunk
+
+
+class Pieces:
+    """The distinct pieces of a corpus, with how often each occurs."""
+
+    def __init__(self, counts: WordCounts) -> None:
+        import numpy as np
+
+        self.texts = [piece.decode() for piece, _ in counts]
+        self.counts = np.array([count for _, count in counts], dtype=np.int64)
+
+    def encoded(self, vocabulary: Vocabulary, workers: int) -> tuple[int, int]:
+        """How many tokens all pieces are with this vocabulary, and how many different ones."""
+        import numpy as np
+
+        encoder = Tokenizer(vocabulary, None)  # each piece is a text
+        used = np.zeros(vocabulary.max_id + 1, dtype=bool)
+        n = 0
+        for at in range(0, len(self.texts), PIECES_AT_ONCE):
+            tokens, places = encoder._encode_flat(self.texts[at : at + PIECES_AT_ONCE], None, None, workers)
+            used[np.frombuffer(memoryview(tokens), dtype=np.uint32)] = True
+            lengths = np.diff(np.frombuffer(places, dtype=np.int64))
+            n += int((lengths * self.counts[at : at + PIECES_AT_ONCE]).sum())
+        return n, int(used.sum())
+
+
+def row_of(corpus: str, size: int, n_bytes: int, words: int, tokens: Mapping[int, int], used: int) -> dict[str, Any]:
+    n = tokens[size]
+    half = tokens.get(size // 2) if size % 2 == 0 else None
+    saved = 1 - ratio(n, half) if half else float("nan")
+    return {
+        "corpus": corpus,
+        "vocab_size": size,
+        "bytes": n_bytes,
+        "words": words,
+        "tokens": n,
+        "bytes_per_token": ratio(n_bytes, n),
+        "fertility": ratio(n, words),
+        "tokens_used": used,
+        "vocabulary_used": ratio(used, size),
+        "saved": saved,
+        "buys_little": saved < LITTLE,
+    }
+
+
+def warn_if_trained_on(tokenizer: Tokenizer, corpus: str, counts: WordCounts) -> None:
+    record = tokenizer.training
+    if record is not None and (record.text_bytes, record.distinct_pieces) == (counts.text_bytes, len(counts)):
+        warn(f"the tokenizer seems to be trained on {shown(corpus)}: measure on texts that it has not seen")

@@ -1,0 +1,113 @@
+"""cbpe.sweep: each size of a vocabulary against the tokenizer of that size."""
+
+import csv
+import io
+import json
+import math
+
+import pytest
+
+import cbpe
+
+TRAINED = "the cat sat on the mat, 안녕하세요 the dog sat on the log. 1234 naïve running through 다리 " * 8
+HELD_OUT = {"one": "the hat on the log\n\n안녕 dog 12 ", "several": ["cat cat", "", "  mat", "x" * 50]}
+
+
+@pytest.fixture(scope="module")
+def tok():
+    return cbpe.train(TRAINED, 300)
+
+
+@pytest.fixture(scope="module")
+def found(tok):
+    return cbpe.sweep(tok, HELD_OUT, [300, 256, 280, 270])
+
+
+def test_rows_are_what_each_shrunk_tokenizer_makes_of_the_texts(tok, found):
+    assert (found.sizes, found.corpora) == ([256, 270, 280, 300], ["one", "several"])
+    for row in found.rows:
+        statistics = tok.shrink(row["vocab_size"]).statistics(HELD_OUT[row["corpus"]])
+        for name in ("bytes", "words", "tokens", "tokens_used", "bytes_per_token", "vocabulary_used"):
+            assert row[name] == getattr(statistics, name), name
+        assert row["fertility"] == statistics.tokens_per_word
+
+
+@pytest.mark.parametrize("pattern", [None, r"(\w)\1*|\W"], ids=["unsplit", "by the regex module"])
+def test_any_pattern_is_swept(pattern):
+    tok = cbpe.train(TRAINED, 275, pattern=pattern)
+    row = cbpe.sweep(tok, {"one": HELD_OUT["one"]}, [260]).rows[0]
+    assert row["tokens"] == len(tok.shrink(260).encode_ordinary(HELD_OUT["one"]))
+
+
+def test_chunks_of_a_file_change_nothing(tok, found, tmp_path, monkeypatch):
+    monkeypatch.setattr("cbpe.corpus.files.CHUNK_BYTES", 7)
+    (tmp_path / "one.txt").write_text(HELD_OUT["one"], encoding="utf-8", newline="")
+    for workers in (1, 2):
+        again = cbpe.sweep(tok, {"one": tmp_path / "one.txt"}, [256, 270, 280], workers=workers)
+        assert again.to_json() == cbpe.sweep(tok, {"one": HELD_OUT["one"]}, [256, 270, 280]).to_json()
+
+
+def test_what_a_doubling_saves_is_told_where_half_the_size_is_there():
+    tok = cbpe.train("abcdefgh" * 4 + " ".join(map(str, range(400))), 530)
+    rows = cbpe.sweep(tok, {"a": "abcdefgh 12 399", "b": "zzzz"}, [256, 512]).rows
+    assert [row["vocab_size"] for row in rows] == [256, 512, 530] * 2
+    tokens = [row["tokens"] for row in rows]
+    assert math.isnan(rows[0]["saved"])
+    assert math.isnan(rows[2]["saved"])
+    assert rows[1]["saved"] == 1 - tokens[1] / tokens[0]
+    assert (rows[1]["buys_little"], rows[4]["buys_little"]) == (False, True)
+    assert rows[4]["saved"] == 0
+
+
+def test_without_sizes_it_doubles(tok):
+    assert cbpe.sweep(tok, {"one": "a"}).sizes == [300]
+    large = cbpe.get_encoding("gpt2").shrink(2500)
+    assert cbpe.sweep(large, {"one": "a"}).sizes == [512, 1024, 2048, 2500]
+
+
+def test_rows_become_json_csv_metrics_and_tables(tok, found):
+    assert json.loads(found.to_json())[0]["saved"] is None
+    assert next(csv.DictReader(io.StringIO(found.to_csv())))["saved"] == ""
+    metrics = cbpe.sweep(tok, {"one": HELD_OUT["one"]}, [280]).metrics()
+    assert metrics.keys() == {
+        key + end for key in ("bytes_per_token", "fertility", "vocabulary_used") for end in ("", "@280")
+    }
+    assert "fertility@256:several" in found.metrics()
+    assert repr(found) == "<Sweep: sizes 256, 270, 280, 300 on 'one', 'several'>"
+    assert found._repr_html_().count("<tr>") == 9
+
+
+def test_plots(found, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    found.plot(tmp_path / "sweep.html")
+    page = (tmp_path / "sweep.html").read_text(encoding="utf-8")
+    assert "data:image/svg+xml;base64," in page
+    assert "bytes/token" in page
+
+
+def test_texts_that_it_was_trained_on_are_warned_of(tok):
+    with pytest.warns(UserWarning, match="seems to be trained on 'same'"):
+        cbpe.sweep(tok, {"same": TRAINED})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("gpt2", {"a": "b"}), TypeError, "what is swept is a tokenizer, not str: 'gpt2'"),
+        (("tok", []), TypeError, "corpora are a dict of names"),
+        (("tok", {"a": "b"}, 300), TypeError, "sizes are several ints, not int: 300"),
+        (("tok", {"a": "b"}, "300"), TypeError, "sizes are several ints, not str"),
+        (("tok", {"a": "b"}, [1.5]), TypeError, "a size must be an int, not float"),
+        (("tok", {"a": "b"}, [100]), ValueError, "a size is 100; it must be at least 256"),
+        (("tok", {"a": "b"}, [301]), ValueError, "vocab_size is 301, but .* has 300"),
+    ],
+)
+def test_what_cannot_be_swept_is_refused(tok, arguments, error, message):
+    with pytest.raises(error, match=message):
+        cbpe.sweep(*(tok if each == "tok" else each for each in arguments))
+
+
+def test_a_tokenizer_that_changes_texts_is_refused():
+    tok = cbpe.train(TRAINED, 330, alphabet="characters")
+    with pytest.raises(ValueError, match="changes text before it splits it"):
+        cbpe.sweep(tok, {"a": "b"})
