@@ -167,8 +167,8 @@ def sweep(
 ) -> None:
     """Measure the smaller vocabularies that a model holds.
 
-    A vocabulary holds every smaller one that training would have given, so this helps to choose a size. Name texts that the model was not trained on.
-    The last column is the share of tokens that a size saves over half of it; the documentation says what to make of it.
+    A vocabulary holds every smaller one that training would have given, so this helps to choose a size. Name texts that
+    the model was not trained on. The last column is the share of tokens that a size saves over half of it.
 
     \b
     Example:
