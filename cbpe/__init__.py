@@ -28,6 +28,7 @@ _HOMES = {
     "WordCounts": "cbpe.corpus.word_counts",
     "WordTokenizer": "cbpe.tokenizers.characters.words",
     "compare": "cbpe.measures.compare",
+    "count_corpus": "cbpe.counting.corpus",
     "count_words": "cbpe.corpus.counting",
     "encoding_for_model": "cbpe.tokenizers.registry",
     "encoding_name_for_model": "cbpe.tokenizers.registry",

@@ -8,6 +8,7 @@ from cbpe.analysis.texts import TextStatistics as TextStatistics
 from cbpe.analysis.vocabulary import VocabularyAnalysis as VocabularyAnalysis
 from cbpe.corpus.counting import count_words as count_words
 from cbpe.corpus.word_counts import WordCounts as WordCounts
+from cbpe.counting.corpus import count_corpus as count_corpus
 from cbpe.formats.inspecting import Inspection as Inspection
 from cbpe.formats.minbpe import render_token as render_token
 from cbpe.measures.compare import compare as compare
@@ -58,6 +59,7 @@ __all__ = [
     "WordCounts",
     "WordTokenizer",
     "compare",
+    "count_corpus",
     "count_words",
     "encoding_for_model",
     "encoding_name_for_model",

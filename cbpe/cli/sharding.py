@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import re
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 import cbpe
 from cbpe.cli.input.options import ErrorsOption, FieldOption, TokenizerOption
 from cbpe.cli.input.references import tokenizer_of
+from cbpe.cli.input.runs import (
+    ExecutorOption,
+    LinesOption,
+    ResumeOption,
+    SourcesArgument,
+    TaskBytesOption,
+    TaskOption,
+    VerifyOption,
+    WorkersOption,
+    naming_options,
+    share_of,
+)
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
+from cbpe.cli.output.progress import print_progress
 from cbpe.cli.registering import GroupedCommand, new_app
-
-if TYPE_CHECKING:
-    from cbpe.tasks.progress import Progress
 
 app = new_app(add_completion=False)
 
-SECONDS_BETWEEN_LINES = 1.0  # of JSON
-# Arguments of cbpe.tokenize, as its messages name them.
-ARGUMENTS = re.compile(
-    r"\b(?:append_eot|eot_token|shard_tokens|row_tokens|cut_documents|val_fraction|task_bytes)\b"
-    r"|(?<=set )(?:field|errors)\b"
-)
-DOCUMENTS, SHARDS, WORK = "Documents", "Shards", "The run"  # groups of options
+DOCUMENTS, SHARDS = "Documents", "Shards"  # groups of options, beside those of all runs
 
 
 class ShardFormat(str, Enum):
@@ -48,10 +48,6 @@ class TokenType(str, Enum):
     int32 = "int32"
 
 
-SourcesArgument = Annotated[
-    list[str],
-    typer.Argument(metavar="SOURCE", help="Files, folders, patterns, or URLs of these.", show_default=False),
-]
 FolderOption = Annotated[
     str, typer.Option("-o", "--output", metavar="FOLDER", help="Where the shards go.", show_default=False)
 ]
@@ -115,24 +111,6 @@ TypeOption = Annotated[
     TokenType | None,
     typer.Option("--dtype", help="The type of token ids. Left out: the smallest that will do.", rich_help_panel=SHARDS),
 ]
-WorkersOption = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Threads; all cores by default.", rich_help_panel=WORK)
-]
-ExecutorOption = Annotated[str, typer.Option(metavar="NAME", help="Who does the tasks.", rich_help_panel=WORK)]
-TaskOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="I/N", help="Do the I-th of N shares of the tasks, as 17/100, and no more.", rich_help_panel=WORK
-    ),
-]
-TaskBytesOption = Annotated[int, typer.Option(min=1, metavar="BYTES", help="The size of a task.", rich_help_panel=WORK)]
-ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Go on with a run that was interrupted.", rich_help_panel=WORK)
-]
-VerifyOption = Annotated[
-    bool, typer.Option("--verify", help="Read all back against the manifest.", rich_help_panel=WORK)
-]
-LinesOption = Annotated[bool, typer.Option("--json", help="Print JSON, a line for each second.", rich_help_panel=WORK)]
 
 
 @app.command(cls=GroupedCommand)
@@ -189,24 +167,6 @@ def tokenize(
         print_pairs(pairs(manifest, output, task))
 
 
-@contextmanager
-def naming_options() -> Iterator[None]:
-    """Have the messages of cbpe.tokenize name the options of the command line, not the arguments of the function."""
-    try:
-        yield
-    except ValueError as error:
-        message = ARGUMENTS.sub(lambda found: "--" + found[0].replace("_", "-"), str(error))
-        raise ValueError(message.replace("resume it", "go on with --resume")) from error
-
-
-def share_of(task: str) -> tuple[int, int]:
-    """ "17/100" -> (17, 100)"""
-    number, _, n = task.partition("/")
-    if not number.isdecimal() or not n.isdecimal() or not 1 <= int(number) <= int(n):
-        raise typer.BadParameter(f"{task!r} is no I/N with I from 1 to N, as 17/100", param_hint="--task")
-    return int(number), int(n)
-
-
 def summary(manifest: dict[str, Any]) -> dict[str, Any]:
     """What a run made, for programs; the manifest says more."""
     names = ("documents", "empty", "tokens", "bytes", "dropped_tokens")
@@ -228,18 +188,3 @@ def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple
     if task is not None:
         return [*lines, ("next", "when all shares are done, the same command with --resume and without --task")]
     return [*lines, ("shards", f"{row['shards']:,} in {output}")]
-
-
-def print_progress() -> Any:
-    """What prints a line of JSON for each second of a run, and one where a stage ends."""
-    due = 0.0
-
-    def listen(progress: Progress) -> None:
-        nonlocal due
-        moment = time.monotonic()
-        if moment >= due or progress.tasks == progress.total_tasks:
-            due = moment + SECONDS_BETWEEN_LINES
-            left = progress.seconds_left
-            print_line_of_json({"event": "progress", **progress._asdict(), "seconds_left": left})
-
-    return listen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypedDict
@@ -15,6 +15,7 @@ from cbpe.common.checks import checked_int
 from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.common.public import public
 from cbpe.corpus.batches import BATCH_BYTES, Batch, batches
+from cbpe.corpus.counted import with_counts_loaded
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from cbpe._core.calls.encoder import PythonSplitter
 
-__all__ = ["Reading", "count_source", "count_words", "counts_of"]
+__all__ = ["Reading", "Tally", "border_of", "count_source", "count_words", "counts_of"]
 
 MOST_THREADS = 64  # one thread reads, and keeps no more than these busy
 
@@ -85,11 +86,12 @@ def counts_of(
     report: ProgressCallback | None = None,
     **reading: Unpack[Reading],
 ) -> WordCounts:
-    """The counts of a source; a source that is WordCounts comes back as it is.
+    """The counts of a source; a source that is WordCounts comes back as it is, and a file of them is loaded.
 
     Raises what count_words raises, and ValueError for WordCounts of texts that were split by another pattern, and for
     WordCounts together with options for reading texts.
     """
+    source = with_counts_loaded(source)
     if not isinstance(source, WordCounts):
         return count_source(source, splitter, report, **reading)
     for option in ("max_words", "field"):
@@ -127,8 +129,7 @@ def count_source(
     reader = Reader(source, field=field, errors=errors)
     if report:
         report("reading", 0, reader.total_bytes)
-    last_border = splitter.last_border if isinstance(splitter, Splitter) and splitter.pattern is not None else None
-    cut = batches(reader.texts(), last_border, batch_bytes)
+    cut = batches(reader.texts(), border_of(splitter), batch_bytes)
     tally = Tally(splitter, max_words)
     first = list(islice(cut, 2))
     in_threads = workers > 1 and len(first) > 1
@@ -149,6 +150,11 @@ def count_source(
     return tally.counts()
 
 
+def border_of(splitter: Splitter | PythonSplitter) -> Callable[[memoryview], tuple[int, int]] | None:
+    """What finds where a text may be cut, as batches takes it."""
+    return splitter.last_border if isinstance(splitter, Splitter) and splitter.pattern is not None else None
+
+
 class Tally:
     """Adds up the counts of batches, which come in their order."""
 
@@ -166,7 +172,7 @@ class Tally:
             else:
                 for text in batch_texts(batch):
                     self.counter.add_pieces(piece.encode() for piece in self.splitter.split(text))
-            self._added(batch)
+            self.added(batch)
             yield
 
     def add_in_threads(self, cut: Iterable[Batch], splitter: Splitter, workers: int) -> Generator[None, None, None]:
@@ -185,7 +191,7 @@ class Tally:
             counted.result()
             self.counter.merge(apart)
             apart.clear()
-            self._added(batch)
+            self.added(batch)
 
         with Threads(1) as adding, Threads(workers) as counting:
             if not adding.n or not counting.n:  # the system has no more threads: this one does it
@@ -211,7 +217,8 @@ class Tally:
                 adding.cancel()
                 raise
 
-    def _added(self, batch: Batch) -> None:
+    def added(self, batch: Batch) -> None:
+        """Called when a batch is counted, by the thread that adds up."""
         self.text_bytes += batch.n_bytes
         if self.max_words is not None and len(self.counter) > self.max_words + self.max_words // 4:
             self._drop(self.max_words)

@@ -1,9 +1,9 @@
 """Reads files of text a chunk at a time: plain, compressed, JSON Lines and Parquet.
 
 The name of a file tells what it holds. `.jsonl` and `.ndjson` are JSON Lines: on each line an object with a text in one
-field. `.parquet` has the texts in one column. Anything else is plain text, one text altogether. All but Parquet may be
-compressed, with `.gz`, `.xz` or `.zst` at the end of the name. A text keeps all that it has, line ends and a byte order
-mark included.
+field. `.parquet` has the texts in one column. `.words` has word counts (corpus/word_counts.py), and no texts. Anything
+else is plain text, one text altogether. Plain text and JSON Lines may be compressed, with `.gz`, `.xz` or `.zst` at the
+end of the name. A text keeps all that it has, line ends and a byte order mark included.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cbpe._core.text.shown import shown
 from cbpe.common.wording import listed
 from cbpe.corpus.storage import Url, place_of
 
-__all__ = ["CHUNK_BYTES", "TextFile", "decoded", "not_utf8", "valid_utf8"]
+__all__ = ["CHUNK_BYTES", "TextFile", "decoded", "has_word_counts", "not_utf8", "valid_utf8"]
 
 CHUNK_BYTES = 1 << 18
 PARQUET_ROWS = 1024  # at a time
@@ -58,7 +58,9 @@ class TextFile:
         self.kind = KINDS.get(suffixes[-1], "text") if suffixes else "text"
         if self.kind == "parquet" and self.compression:
             raise ValueError(f"{self.path}: a Parquet file is compressed in itself; decompress it")
-        if field is None and self.kind != "text":
+        if has_word_counts(self.path):
+            self.kind = "words"
+        elif field is None and self.kind != "text":
             raise ValueError(f'{self.path} has its texts in a field: set field to its name, such as "text"')
         if field is not None and self.kind == "text":
             raise ValueError(f"the field {shown(field)} is of .jsonl and .parquet files, and {self.path} is plain text")
@@ -79,6 +81,8 @@ class TextFile:
 
     def chunks(self) -> Iterator[bytes]:
         """The bytes of the file, decompressed."""
+        if self.kind == "words":
+            raise ValueError(f"{self.path} holds word counts, and no texts: train takes it, and count-words")
         with self.opened() as stored:
             opened, damage = DECOMPRESSORS[self.compression](stored) if self.compression else (stored, ())
             while True:
@@ -222,6 +226,11 @@ class TextFile:
             raise ValueError(f"the column {shown(self.field)} of {self.path} holds no texts, but {held}")
 
 
+def has_word_counts(path: Path | Url) -> bool:
+    """Whether a file holds word counts (WordCounts.save), by its name."""
+    return [suffix.lower() for suffix in path.suffixes[-1:]] == [WORDS]
+
+
 def size_of(place: Path | Url) -> int | None:
     """The size of a file as it is stored; None for a pipe. OSError where there is no file."""
     if isinstance(place, Url):
@@ -348,4 +357,5 @@ def open_zstandard(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
 
 
 DECOMPRESSORS = {".gz": open_gzip, ".xz": open_xz, ".zst": open_zstandard}
+WORDS = ".words"
 KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}

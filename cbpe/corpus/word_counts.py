@@ -28,7 +28,7 @@ import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cbpe._core.counting.count import PieceCounter
 from cbpe._core.text.shown import shown
@@ -46,6 +46,7 @@ VERSION = 1
 FIXED = len(MAGIC) + 8  # bytes before the header
 DIGEST = 32
 MOST = 2**63 - 1
+MOST_IN_HEADER = 2**128  # of bytes of texts there may be more than occurrences
 
 
 @public
@@ -153,7 +154,7 @@ class WordCounts:
         if not isinstance(other, WordCounts):
             return NotImplemented
         return (
-            self._header() == other._header()
+            self._about() == other._about()
             and self.counts() == other.counts()
             and self.lengths() == other.lengths()
             and self.data() == other.data()
@@ -214,13 +215,9 @@ class WordCounts:
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return type(self)._from_bytes, (b"".join(self._parts()),)
 
-    def _about(self) -> tuple[Any, ...]:
+    def _about(self) -> tuple[str | None, str | None, int, int, int]:
         """The arguments of _fill, the counter aside."""
         return self.pattern, self.unicode_version, self.text_bytes, self.dropped_words, self.dropped_occurrences
-
-    def _header(self) -> dict[str, Any]:
-        names = "pattern", "unicode_version", "text_bytes", "dropped_words", "dropped_occurrences"
-        return {**dict(zip(names, self._about(), strict=True)), "words": len(self)}
 
     def _parts(self) -> Iterator[bytes | array[int]]:
         """The parts of a file."""
@@ -228,8 +225,7 @@ class WordCounts:
 
         digest = sha256()
         data = self.data()
-        header = json.dumps({**self._header(), "word_bytes": len(data)}).encode()
-        start = MAGIC + VERSION.to_bytes(4, "little") + len(header).to_bytes(4, "little") + header
+        start = start_of_file(Header(*self._about(), len(self), len(data)))
         for part in (start, little_endian(self.lengths()), little_endian(self.counts()), data):
             digest.update(part)
             yield part
@@ -240,22 +236,15 @@ class WordCounts:
         from hashlib import sha256
 
         view = memoryview(file)
-        if view[: len(MAGIC)] != MAGIC[: len(view)] or not len(view):
-            raise ValueError("this is no file of word counts")
-        version = int.from_bytes(view[len(MAGIC) : len(MAGIC) + 4], "little")
-        if len(view) >= FIXED and version != VERSION:
-            raise ValueError(f"this file of word counts is of version {version}; only {VERSION} is known here")
+        start_checked(view, len(view))
         if len(view) < FIXED + DIGEST or sha256(view[:-DIGEST]).digest() != view[-DIGEST:]:
             raise ValueError("this file of word counts is cut short or damaged: its checksum is another one")
         at = FIXED + int.from_bytes(view[FIXED - 4 : FIXED], "little")
         try:
-            header = json.loads(bytes(view[FIXED:at]))
-            about = (header["pattern"], header["unicode_version"], header["text_bytes"])
-            dropped = (header["dropped_words"], header["dropped_occurrences"])
-            check_about(*about, *dropped)
-            n, n_bytes = header["words"], header["word_bytes"]
-            if at + 16 * n + n_bytes + DIGEST != len(view):
-                raise ValueError(f"{n} words of {n_bytes} bytes do not fit the size of the file")
+            header = header_of(bytes(view[FIXED:at]))
+            n = header.words
+            if at + 16 * n + header.word_bytes + DIGEST != len(view):
+                raise ValueError(f"{n} words of {header.word_bytes} bytes do not fit the size of the file")
             counter = PieceCounter()
             lengths, counts = (little_endian(array("q", bytes(view[i : i + 8 * n]))) for i in (at, at + 8 * n))
             counter.add_counts(view[at + 16 * n : -DIGEST], lengths, counts)
@@ -263,16 +252,47 @@ class WordCounts:
                 raise ValueError("some words are there more than once")
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ValueError(f"this file of word counts was not written as it should be: {shown(error)}") from error
-        return cls._of(counter, *about, *dropped)
+        return cls._of(counter, *header[:5])
 
 
-def check_about(pattern: Any, unicode_version: Any, *numbers: Any) -> None:
-    """TypeError or ValueError for a header of a file whose pattern, version or numbers are none."""
-    for text in (pattern, unicode_version):
+class Header(NamedTuple):
+    """What the header of a file of word counts says."""
+
+    pattern: str | None
+    unicode_version: str | None
+    text_bytes: int
+    dropped_words: int
+    dropped_occurrences: int
+    words: int
+    word_bytes: int
+
+
+def start_of_file(header: Header) -> bytes:
+    """A file of word counts up to the lengths."""
+    data = json.dumps(header._asdict()).encode()
+    return MAGIC + VERSION.to_bytes(4, "little") + len(data).to_bytes(4, "little") + data
+
+
+def start_checked(view: memoryview, size: int) -> None:
+    """ValueError for the first FIXED bytes of what is no file of word counts, or one of another version; size: of all
+    of the file."""
+    if view[: len(MAGIC)] != MAGIC[: len(view)] or not len(view):
+        raise ValueError("this is no file of word counts")
+    version = int.from_bytes(view[len(MAGIC) : len(MAGIC) + 4], "little")
+    if size >= FIXED and version != VERSION:
+        raise ValueError(f"this file of word counts is of version {version}; only {VERSION} is known here")
+
+
+def header_of(data: bytes) -> Header:
+    """The header in these bytes. KeyError, TypeError or ValueError for one that is none."""
+    found = json.loads(data)
+    header = Header(**{name: found[name] for name in Header._fields})
+    for text in header[:2]:
         if text is not None and not isinstance(text, str):
             raise TypeError(f"{shown(text)} is no text")
-    for number in numbers:
-        checked_int("a number", number, 0)
+    for number in header[2:]:
+        checked_int("a number", number, 0, most=MOST_IN_HEADER)
+    return header
 
 
 def piece_checked(piece: Any) -> bytes:

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import checked_int
 from cbpe.common.public import public
-from cbpe.common.wording import shown
 from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask
 from cbpe.shards.options import Options, checked_options
 from cbpe.shards.order import order_of
 from cbpe.shards.parts import PARTS, PartStore
 from cbpe.shards.verifying import verify_shards
-from cbpe.tasks.bar import RunBar
-from cbpe.tasks.cutting import TASK_BYTES, Task, cut
+from cbpe.tasks.bar import listening
+from cbpe.tasks.cutting import TASK_BYTES, Task, checked_share, cut
 from cbpe.tasks.executors import executor_of
 from cbpe.tasks.progress import ProgressListener, Tally
 from cbpe.tasks.run import Run
 from cbpe.tasks.sources import Name, find_sources
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
 
 __all__ = ["tokenize"]
 
@@ -193,15 +188,13 @@ class Shards:
         work = AssembleShard(self.run, self.name, self.options, order, tuple(records))
         waiting = [number for number in numbers if self.run.done(shard_record(number)) is None]
         self.execute(work, [Task(number, ()) for number in waiting], self.workers, tally)
-        found = [self.run.done(shard_record(number)) for number in numbers]
-        return [shard for shard in found if shard is not None]
+        return self.run.records_of(map(shard_record, numbers))
 
     def totals(self, done_only: bool = False) -> dict[str, Any]:
         """What the tasks found, and the sums of it."""
-        found = [(task.number, self.run.done(task.number)) for task in self.tasks]
-        records = [{"task": number, **record} for number, record in found if record is not None]
-        if len(records) < len(found) and not done_only:
-            raise RuntimeError(f"{len(found) - len(records):,} tasks are not done")
+        numbers = [task.number for task in self.tasks]
+        found = [self.run.done(number) for number in numbers] if done_only else self.run.records_of(numbers)
+        records = [{"task": number, **record} for number, record in zip(numbers, found, strict=True) if record]
         sums = {name: sum(record[name] for record in records) for name in ("documents", "empty", "tokens", "bytes")}
         return {**sums, "tasks": records}
 
@@ -212,22 +205,3 @@ def tasks_of(sources: Name | Iterable[Name], options: Options, task_bytes: int) 
     found = find_sources(sources, field=options.field, errors=options.errors)
     by_lines = options.made_of.keeps == "places"
     return cut(found, field=options.field, task_bytes=task_bytes, within_lines=not by_lines)
-
-
-def checked_share(task: Any) -> tuple[int, int] | None:
-    """(i, n) for the i-th of n shares of the tasks."""
-    if task is None:
-        return None
-    if not isinstance(task, tuple) or len(task) != 2:
-        raise TypeError(f"task must be a pair of numbers, (i, n) for the i-th of n, not {shown(task)}")
-    n = checked_int("the number of shares of tasks", task[1], 1)
-    return checked_int("task", task[0], 1, " (tasks are counted from 1)", n), n
-
-
-def listening(progress: bool | ProgressListener | None) -> AbstractContextManager[ProgressListener | None]:
-    """Who hears of the progress, as a context."""
-    if progress is True:
-        return RunBar()
-    if progress is None or progress is False or callable(progress):
-        return nullcontext(progress or None)
-    raise TypeError(f"progress must be True, False or a function, not {type(progress).__name__}: {shown(progress)}")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
+from cbpe.common.wording import shown
 from cbpe.tasks.progress import Progress, ProgressListener
 
-__all__ = ["RunBar"]
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+__all__ = ["RunBar", "listening"]
 
 
 class RunBar:
@@ -45,3 +50,12 @@ def in_words(progress: Progress) -> str:
     documents = f"{progress.documents:,} documents, " if progress.documents else ""
     rate = f"{progress.bytes_per_second / 1e6:,.1f} MB/s"
     return f"{documents}{progress.tokens / 1e6:,.1f} M tokens, {rate}" + ("" if left is None else f", {clock} left")
+
+
+def listening(progress: bool | ProgressListener | None) -> AbstractContextManager[ProgressListener | None]:
+    """Who hears of the progress, as a context."""
+    if progress is True:
+        return RunBar()
+    if progress is None or progress is False or callable(progress):
+        return nullcontext(progress or None)
+    raise TypeError(f"progress must be True, False or a function, not {type(progress).__name__}: {shown(progress)}")

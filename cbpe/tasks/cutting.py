@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+from cbpe.common.checks import checked_int
+from cbpe.common.wording import shown
 from cbpe.corpus.files import TextFile
 from cbpe.tasks.sources import SourceFile
 
-__all__ = ["TASK_BYTES", "Span", "Task", "cut"]
+__all__ = ["TASK_BYTES", "Span", "Task", "checked_share", "cut"]
 
 TASK_BYTES = 1 << 28
 
@@ -104,3 +107,13 @@ def ranges(sizes: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
         held += size
     if start < len(sizes):
         yield start, len(sizes)
+
+
+def checked_share(task: Any) -> tuple[int, int] | None:
+    """(i, n) for the i-th of n shares of the tasks."""
+    if task is None:
+        return None
+    if not isinstance(task, tuple) or len(task) != 2:
+        raise TypeError(f"task must be a pair of numbers, (i, n) for the i-th of n, not {shown(task)}")
+    n = checked_int("the number of shares of tasks", task[1], 1)
+    return checked_int("task", task[0], 1, " (tasks are counted from 1)", n), n

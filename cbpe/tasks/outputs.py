@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer, Self
 
-__all__ = ["Output", "Outputs", "sha256_of"]
+__all__ = ["COPIED_AT_ONCE", "Output", "Outputs", "sha256_of"]
 
 COPIED_AT_ONCE = 1 << 20
 
@@ -59,6 +59,11 @@ class Output:
 
     def tell(self) -> int:
         return self.size
+
+    @property
+    def digest(self) -> bytes:
+        """The SHA-256 of what was written so far."""
+        return self._digest.digest()
 
     def abandon(self) -> None:
         self._file.close()

@@ -1,4 +1,4 @@
-"""A run: tasks that leave their outputs in one folder, and what is known of those that are done.
+"""A run: tasks that leave their outputs in one folder, or make one file, and what is known of those that are done.
 
 FOLDER/                     what the run makes, under final names
 FOLDER/.run/run.json        what is to be done: options, sources and tasks. A run is gone on with if they are the same
@@ -6,13 +6,15 @@ FOLDER/.run/records/N.json  what task N found and left, written when its outputs
 FOLDER/.run/aside/          files that are being written
 FOLDER/.run/...             what the tasks leave for the end of the run
 FOLDER/manifest.json        all that is known, when the run is finished; then .run/ is gone
+
+Of a run that makes one file, FILE.run/ is what .run/ is here, and FILE.json the manifest.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from cbpe.common.wording import shown
 from cbpe.tasks.cutting import Task
 from cbpe.tasks.outputs import Outputs
 
-__all__ = ["MANIFEST", "Run", "as_json"]
+__all__ = ["MANIFEST", "FileRun", "Run", "as_json"]
 
 MANIFEST = "manifest.json"
 STATE = ".run"
@@ -34,26 +36,29 @@ class Run:
     tasks are done, if the folder is there under the same name.
     """
 
+    kind = "folder"  # what the user named
+
     def __init__(self, folder: Path, plan: Mapping[str, Any], tasks: Sequence[Task]) -> None:
-        self.folder = folder
+        self.name = self.folder = folder
         self.state = folder / STATE
+        self.manifest = folder / MANIFEST
         self.identity = {**plan, **identity_of(tasks)}
 
     def begin(self, *, resume: bool, shared: bool = False) -> dict[str, Any] | None:
-        """Take the folder for this run. Returns the manifest, if the run is finished already.
+        """Take the folder or file for this run. Returns the manifest, if the run is finished already.
 
         resume: go on with a run that is there. shared: others work on the run at the same time. Raises ValueError for a
         folder that holds something else, and for one that holds a run unless it is to be gone on with.
         """
-        finished = self._read(self.folder / MANIFEST)
+        finished = self._read(self.manifest)
         begun = self._read(self.state / "run.json")
         said = begun if begun is not None else finished and finished.get("run")
         if said is not None:
             self._refuse_other(said)
             if not (resume or (shared and finished is None)):
-                raise ValueError(f"{self.folder} holds this run already: resume it, or name another folder")
-        elif self.folder.exists() and any(path.name != STATE for path in self.folder.iterdir()):
-            raise ValueError(f"{self.folder} is not empty, and holds no run: name a new folder")
+                raise ValueError(f"{self.name} holds this run already: resume it, or name another {self.kind}")
+        else:
+            self._refuse_occupied()
         if finished is not None:
             shutil.rmtree(self.state, ignore_errors=True)  # of a run that was killed after its manifest was written
             return finished
@@ -80,9 +85,25 @@ class Run:
     def finish(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Write the manifest, and forget all else. Returns it."""
         whole = {**manifest, "run": self.identity}
-        write_whole(self.folder / MANIFEST, [as_json(whole)])
+        write_whole(self.manifest, [as_json(whole)])
         shutil.rmtree(self.state, ignore_errors=True)
         return whole
+
+    def records_of(self, names: Iterable[int | str]) -> list[dict[str, Any]]:
+        """The records of tasks that an executor has had done. RuntimeError where one is missing."""
+        found = [self.done(name) for name in names]
+        records = [record for record in found if record is not None]
+        if len(records) < len(found):
+            raise RuntimeError(
+                f"{len(found) - len(records):,} of {len(found):,} tasks have left nothing in {self.state}: it must be "
+                "the same folder on every machine"
+            )
+        return records
+
+    def _refuse_occupied(self) -> None:
+        """ValueError where there is something else than a run."""
+        if self.folder.exists() and any(path.name != STATE for path in self.folder.iterdir()):
+            raise ValueError(f"{self.folder} is not empty, and holds no run: name a new folder")
 
     def _record(self, name: int | str) -> Path:
         return self.state / "records" / f"{name}.json"
@@ -94,9 +115,9 @@ class Run:
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise ValueError(f"{path} is damaged ({error}): delete {self.folder}, or name another folder") from error
+            raise ValueError(f"{path} is damaged ({error}): delete it, or name another {self.kind}") from error
         if not isinstance(found, dict):
-            raise ValueError(f"{path} is no manifest and no record of a run: name another folder")
+            raise ValueError(f"{path} is no manifest and no record of a run: name another {self.kind}")
         return found
 
     def _refuse_other(self, said: Mapping[str, Any]) -> None:
@@ -107,8 +128,8 @@ class Run:
                 self._refuse_other_sources(said.get(name), mine[name])
             elif said.get(name) != mine[name]:
                 raise ValueError(
-                    f"{self.folder} belongs to another run: its {name} {differs(said.get(name), mine[name])}; name "
-                    "another folder"
+                    f"{self.name} belongs to another run: its {name} {differs(said.get(name), mine[name])}; name "
+                    f"another {self.kind}"
                 )
 
     def _refuse_other_sources(self, said: Any, mine: list[Any]) -> None:
@@ -116,14 +137,30 @@ class Run:
         for path, *about in mine:
             if path in before and before[path] != about:
                 raise ValueError(
-                    f"{path} has changed since the run in {self.folder} began ({in_words(before[path])}; now "
-                    f"{in_words(about)}): name another folder, and begin again"
+                    f"{path} has changed since the run in {self.name} began ({in_words(before[path])}; now "
+                    f"{in_words(about)}): name another {self.kind}, and begin again"
                 )
         if said != mine:
             raise ValueError(
-                f"{self.folder} belongs to another run: its sources are others ({len(said or []):,} files, and here "
-                f"{len(mine):,}); name another folder"
+                f"{self.name} belongs to another run: its sources are others ({len(said or []):,} files, and here "
+                f"{len(mine):,}); name another {self.kind}"
             )
+
+
+class FileRun(Run):
+    """A run that makes one file."""
+
+    kind = "file"
+
+    def __init__(self, file: Path, plan: Mapping[str, Any], tasks: Sequence[Task]) -> None:
+        super().__init__(file.parent, plan, tasks)
+        self.name = file
+        self.state = file.with_name(file.name + ".run")
+        self.manifest = file.with_name(file.name + ".json")
+
+    def _refuse_occupied(self) -> None:
+        if self.name.exists():
+            raise ValueError(f"{self.name} is there already, and of no run: name a new file")
 
 
 def in_words(about: Sequence[Any]) -> str:

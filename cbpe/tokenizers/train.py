@@ -15,6 +15,7 @@ from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.common.wording import shown
+from cbpe.corpus.counted import with_counts_loaded
 from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.added_tokens import FLAGS
@@ -135,7 +136,8 @@ def train(
 ) -> BasicTokenizer | SentencePieceTokenizer:
     """A new tokenizer with vocab_size - 256 merges learned from source: a text, texts, files, or WordCounts.
 
-    source, workers, max_words, field, errors: as for count_words, whose WordCounts are a source as well.
+    source, workers, max_words, field, errors: as for count_words, whose WordCounts are a source as well, and so are
+    files of them: those whose names end in .words, as count_corpus writes.
 
     pattern splits each text into pieces, which merges stay within: a regular expression (a RegexTokenizer comes back),
     or None for no splitting (a BasicTokenizer). Left out, it is that of the WordCounts, or of the initial tokenizer,
@@ -191,6 +193,7 @@ def train(
     tie_break = "first" if tie_break is None else tie_break
     vocabulary = trained_vocabulary() if initial is None else initial_vocabulary(initial)
     n_merges = merges_to_reach(vocab_size, vocabulary)
+    source = with_counts_loaded(source)
     if isinstance(pattern, EllipsisType):
         pattern = pattern_of(source if isinstance(source, WordCounts) else initial)
     old_special_tokens = {} if initial is None else initial.special_tokens

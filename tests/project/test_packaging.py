@@ -31,6 +31,7 @@ PUBLIC_NAMES = [
     "WordCounts",
     "WordTokenizer",
     "compare",
+    "count_corpus",
     "count_words",
     "encoding_for_model",
     "encoding_name_for_model",

@@ -7,6 +7,7 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp
 
 from cbpe._core.c.atomics cimport cbpe_atomic_load, cbpe_atomic_swap
 from cbpe._core.counting.pieces cimport (
@@ -146,6 +147,11 @@ cdef class PieceCounter:
         """How many pieces were counted, repetitions included."""
         return self.table.total
 
+    @property
+    def word_bytes(self):
+        """The bytes of all distinct pieces together."""
+        return all_bytes(&self.table)
+
     def add_texts(self, const uint8_t[::1] data not None, const int64_t[::1] ends not None, Splitter splitter not None):
         """Split texts, each on its own, and count their pieces: text i is data[ends[i - 1]:ends[i]], in UTF-8.
 
@@ -226,6 +232,37 @@ cdef class PieceCounter:
                 add_table(self, &other, &counts[0])
         finally:
             self.leave()
+
+    def add_new(
+        self, const uint8_t[::1] data not None, const int64_t[::1] lengths not None, const int64_t[::1] counts not None
+    ):
+        """As add_counts -> array("q"): the numbers of those pieces that had not occurred before, from the first to the
+        last. Nothing else may add to the counter meanwhile."""
+        cdef:
+            Py_ssize_t i, n = lengths.shape[0]
+            size_t known = self.table.n_pieces, at = known
+            int64_t begin = 0, start
+            int64_t[::1] new
+        self.add_counts(data, lengths, counts)
+        result = array("q", bytes(8 * (self.table.n_pieces - known)))
+        new = result
+        self.enter(reading=True)
+        try:
+            # The new pieces stand in the table in the order in which they came.
+            for i in range(n):
+                if at == self.table.n_pieces:
+                    break
+                start = piece_start(&self.table, at)
+                if (
+                    self.table.ends[at] - start == lengths[i]
+                    and memcmp(self.table.data + start, &data[begin], <size_t>lengths[i]) == 0
+                ):
+                    new[at - known] = i
+                    at += 1
+                begin += lengths[i]
+        finally:
+            self.leave()
+        return result
 
     def merge(self, PieceCounter other not None):
         """Count what another counter has counted, as if its texts had followed those of this one."""

@@ -1,0 +1,134 @@
+"""count-words: the words of a corpus to a file of word counts."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+import cbpe
+from cbpe.cli.input.options import ErrorsOption, FieldOption
+from cbpe.cli.input.runs import (
+    WORK,
+    ExecutorOption,
+    LinesOption,
+    ResumeOption,
+    SourcesArgument,
+    TaskBytesOption,
+    TaskOption,
+    VerifyOption,
+    WorkersOption,
+    naming_options,
+    share_of,
+)
+from cbpe.cli.input.values import PATTERN_NAMES, pattern_of
+from cbpe.cli.output.printing import print_line_of_json, print_pairs
+from cbpe.cli.output.progress import print_progress
+from cbpe.cli.registering import GroupedCommand, new_app
+from cbpe.text.patterns import GPT4_SPLIT_PATTERN
+from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
+
+app = new_app(add_completion=False)
+
+CHARACTERS = "characters"
+
+OutputOption = Annotated[
+    str,
+    typer.Option("-o", "--output", metavar="FILE.words", help="The file of word counts to write.", show_default=False),
+]
+PatternOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|REGEX",
+        help=f"Split text by an expression, or a known one: {PATTERN_NAMES}, and characters, for train --alphabet "
+        "characters. Left out, it is gpt4.",
+    ),
+]
+NoSplitOption = Annotated[bool, typer.Option("--no-split", help="Do not split: a text is one word.")]
+CountsOption = Annotated[
+    bool, typer.Option("--counts", help="The sources have on each line a word, a tab and its count.")
+]
+MinCountOption = Annotated[int, typer.Option(min=1, metavar="K", help="Drop words that occur less often.")]
+PartitionsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Add the counts up in N parts, one at a time in memory. Left out: by the size of the sources.",
+        rich_help_panel=WORK,
+    ),
+]
+
+
+@app.command("count-words", cls=GroupedCommand)
+def count_words(
+    sources: SourcesArgument,
+    output: OutputOption,
+    pattern: PatternOption = None,
+    no_split: NoSplitOption = False,
+    field: FieldOption = None,
+    errors: ErrorsOption = "strict",
+    counts: CountsOption = False,
+    min_count: MinCountOption = 1,
+    workers: WorkersOption = None,
+    executor: ExecutorOption = "local",
+    task: TaskOption = None,
+    task_bytes: TaskBytesOption = 1 << 28,
+    partitions: PartitionsOption = None,
+    resume: ResumeOption = False,
+    verify: VerifyOption = False,
+    as_json: LinesOption = False,
+) -> None:
+    """Count the words of a corpus into a file that train reads.
+
+    A word is what the split pattern cuts out of a text. Sources are as for tokenize; one whose name ends in .words is a
+    file of word counts, whose counts are added. The run may be interrupted at any moment: with --resume it goes on, and
+    ends with the same file. FILE.words.json says what it holds.
+
+    \b
+    Example:
+      cbpe count-words a.jsonl.gz b.jsonl.gz -o web.words --field text
+      cbpe count-words book.txt -o book.words --min-count 2 --verify
+    """
+    if no_split and pattern is not None:
+        raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
+    listener = print_progress() if as_json else sys.stderr.isatty()
+    share = None if task is None else share_of(task)
+    with naming_options():
+        manifest = cbpe.count_corpus(
+            sources, output, pattern=None if no_split else split_pattern(pattern), field=field, errors=errors,
+            counts=counts, min_count=min_count, workers=workers, executor=executor, task=share, task_bytes=task_bytes,
+            partitions=partitions, resume=resume, verify=verify, progress=listener,
+        )  # fmt: skip
+    if as_json:
+        print_line_of_json({"event": "done", **summary(manifest)})
+    else:
+        print_pairs(pairs(manifest, output, task))
+
+
+def split_pattern(name_or_expression: str | None) -> str:
+    """ "gpt2" -> GPT2_SPLIT_PATTERN, "characters" -> that of training over characters"""
+    if name_or_expression is None:
+        return GPT4_SPLIT_PATTERN
+    return CHARACTERS_SPLIT_PATTERN if name_or_expression == CHARACTERS else pattern_of(name_or_expression)
+
+
+def summary(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What a run made, for programs; the manifest says more."""
+    names = ("documents", "text_bytes", "words", "occurrences", "dropped_words", "dropped_occurrences")
+    return {**{name: manifest[name] for name in names if name in manifest}, "tasks": len(manifest["tasks"])}
+
+
+def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple[str, str]]:
+    """What a run made, for people."""
+    row = summary(manifest)
+    lines = [
+        ("texts", f"{row['documents']:,} with {row['text_bytes']:,} bytes"),
+        ("tasks", f"{row['tasks']:,} done"),
+    ]
+    if task is not None:
+        return [*lines, ("next", "when all shares are done, the same command with --resume and without --task")]
+    rare = f"; {row['dropped_words']:,} rare ones left out" if row["dropped_words"] else ""
+    words = f"{row['words']:,}, which occur {row['occurrences']:,} times{rare}"
+    return [*lines, ("words", words), ("written", output)]

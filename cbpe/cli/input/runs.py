@@ -1,0 +1,72 @@
+"""The options of commands that do a run of tasks, and what becomes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "WORK",
+    "ExecutorOption",
+    "LinesOption",
+    "ResumeOption",
+    "SourcesArgument",
+    "TaskBytesOption",
+    "TaskOption",
+    "VerifyOption",
+    "WorkersOption",
+    "naming_options",
+    "share_of",
+]
+
+WORK = "The run"  # a group of options
+# Arguments of cbpe.tokenize and cbpe.count_corpus, as their messages name them.
+ARGUMENTS = re.compile(
+    r"\b(?:append_eot|eot_token|shard_tokens|row_tokens|cut_documents|val_fraction|task_bytes|min_count)\b"
+    r"|(?<=set )(?:field|errors|pattern)\b|^partitions(?= is)"
+)
+
+SourcesArgument = Annotated[
+    list[str],
+    typer.Argument(metavar="SOURCE", help="Files, folders, patterns, or URLs of these.", show_default=False),
+]
+WorkersOption = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Threads; all cores by default.", rich_help_panel=WORK)
+]
+ExecutorOption = Annotated[str, typer.Option(metavar="NAME", help="Who does the tasks.", rich_help_panel=WORK)]
+TaskOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="I/N", help="Do the I-th of N shares of the tasks, as 17/100, and no more.", rich_help_panel=WORK
+    ),
+]
+TaskBytesOption = Annotated[int, typer.Option(min=1, metavar="BYTES", help="The size of a task.", rich_help_panel=WORK)]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on with a run that was interrupted.", rich_help_panel=WORK)
+]
+VerifyOption = Annotated[
+    bool, typer.Option("--verify", help="Read all back against the manifest.", rich_help_panel=WORK)
+]
+LinesOption = Annotated[bool, typer.Option("--json", help="Print JSON, a line for each second.", rich_help_panel=WORK)]
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Have the messages of a run name the options of the command line, not those of the function."""
+    try:
+        yield
+    except ValueError as error:
+        message = ARGUMENTS.sub(lambda found: "--" + found[0].replace("_", "-"), str(error))
+        raise ValueError(message.replace("resume it", "go on with --resume")) from error
+
+
+def share_of(task: str) -> tuple[int, int]:
+    """ "17/100" -> (17, 100)"""
+    number, _, n = task.partition("/")
+    if not number.isdecimal() or not n.isdecimal() or not 1 <= int(number) <= int(n):
+        raise typer.BadParameter(f"{task!r} is no I/N with I from 1 to N, as 17/100", param_hint="--task")
+    return int(number), int(n)

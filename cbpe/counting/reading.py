@@ -1,0 +1,168 @@
+"""What tasks read: texts whose pieces are counted, lines of a word and its count, and files of word counts."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from typing import BinaryIO
+
+from cbpe.common.wording import shown
+from cbpe.corpus.files import CHUNK_BYTES, TextFile, decoded, has_word_counts
+from cbpe.corpus.word_counts import (
+    DIGEST,
+    FIXED,
+    MOST,
+    Header,
+    header_of,
+    start_checked,
+)
+from cbpe.tasks.cutting import Span
+from cbpe.text.splitting import quoted
+
+__all__ = ["Texts", "counted_lines", "kind_of", "words_of"]
+
+Counted = tuple[bytes, "array[int]", "array[int]"]  # as PieceCounter.add_counts takes them
+
+NUMBER = re.compile(rb"[0-9]{1,19}")
+AT_ONCE = 1 << 14  # words that are read
+
+
+def kind_of(span: Span, counts: bool) -> str:
+    """What is read of a span: "words", "counts" or "texts"."""
+    if has_word_counts(span.source.place):
+        return "words"
+    return "counts" if counts else "texts"
+
+
+class Texts:
+    """The texts of consecutive spans, and how far they have been read."""
+
+    def __init__(self, spans: Iterable[Span], field: str | None, errors: str) -> None:
+        self.spans = spans
+        self.field = field
+        self.errors = errors
+        self.documents = 0
+        self.done = 0  # bytes of the spans that have been read to their ends
+        self.file: TextFile | None = None  # that is being read, if it is read whole
+
+    def __iter__(self) -> Iterator[bytes | Iterator[bytes]]:
+        for span in self.spans:
+            file = span.open(self.field, self.errors)
+            self.file = file if span.part is None else None
+            self.limit = span.size
+            for text in file.texts():
+                self.documents += 1
+                yield text
+            span.source.refuse_changed()
+            self.done, self.file = self.done + span.size, None
+
+    @property
+    def position(self) -> int:
+        return self.done + (min(self.file.position, self.limit) if self.file else 0)
+
+
+def counted_lines(span: Span, errors: str) -> Iterator[Counted]:
+    """The words of a file that has on each line a word, a tab and a count. ValueError names the line that has not."""
+    file = span.open(None, errors)
+    lengths, counts, data = array("q"), array("q"), bytearray()
+    for place, offset, line in file.lines():
+        line = line.removesuffix(b"\r")
+        if not line:
+            continue
+        word, tab, number = line.rpartition(b"\t")
+        if not tab or not NUMBER.fullmatch(number) or not 1 <= int(number) <= MOST:
+            raise ValueError(f"{place}, must be a word, a tab and a count from 1 to 2^63 - 1, and is {shown(line)}")
+        if not word:
+            raise ValueError(f"{place}, has no word before the count")
+        word = decoded(word, str(file.path), errors, offset).encode()
+        lengths.append(len(word))
+        counts.append(int(number))
+        data += word
+        if len(lengths) == AT_ONCE:
+            yield bytes(data), lengths, counts
+            lengths, counts, data = array("q"), array("q"), bytearray()
+    yield bytes(data), lengths, counts
+    span.source.refuse_changed()
+
+
+# ---- Files of word counts
+
+
+def words_of(
+    span: Span, pattern: str | None, unicode_version: str | None, heard: Callable[[Header], None]
+) -> Iterator[Counted]:
+    """The words in a file that WordCounts.save writes. heard: is told the header, before the first of them. ValueError
+    for another file, and for one that is not whole, or whose texts were split in another way."""
+    with span.open(None, "strict").opened() as opened:
+        try:
+            header, at = header_checked(opened, span.size)
+            refuse_others(header, pattern, unicode_version)
+            heard(header)
+            yield from words_in(opened, header, at)
+        except ValueError as error:
+            raise ValueError(f"{span.source.path}: {error}") from error
+    span.source.refuse_changed()
+
+
+def words_in(opened: BinaryIO, header: Header, at: int) -> Iterator[Counted]:
+    """The words of an open file, whose lengths begin there."""
+    n, start, left = header.words, at + 16 * header.words, header.word_bytes
+    for first in range(0, n, AT_ONCE):
+        size = 8 * min(AT_ONCE, n - first)
+        lengths, counts = (array("q", part_of(opened, begin + 8 * first, size)) for begin in (at, at + 8 * n))
+        n_bytes = sum(lengths)
+        if min(lengths) < 1 or n_bytes > left:
+            raise ValueError("this file of word counts was not written as it should be: its lengths do not add up")
+        yield part_of(opened, start, n_bytes), lengths, counts
+        start += n_bytes
+        left -= n_bytes
+
+
+def refuse_others(header: Header, pattern: str | None, unicode_version: str | None) -> None:
+    """ValueError for counts of texts that were split in another way."""
+    if header.pattern != pattern:
+        patterns = f"{quoted(header.pattern)}, and these by {quoted(pattern)}"
+        raise ValueError(f"its texts were split by {patterns}: set pattern to it, or count them again")
+    if header.unicode_version != unicode_version:
+        versions = f"{header.unicode_version}, and these by {unicode_version}"
+        raise ValueError(f"its texts were split by Unicode {versions}: count them again")
+
+
+def header_checked(opened: BinaryIO, size: int) -> tuple[Header, int]:
+    """The header of a file of word counts of this size, whose checksum is right, and where the lengths begin."""
+    start = memoryview(part_of(opened, 0, min(size, FIXED)))
+    start_checked(start, size)
+    n_bytes = int.from_bytes(start[FIXED - 4 :], "little")
+    if size < FIXED + n_bytes + DIGEST or checksum(opened, size - DIGEST) != part_of(opened, size - DIGEST, DIGEST):
+        raise ValueError("this file of word counts is cut short or damaged: its checksum is another one")
+    at = FIXED + n_bytes
+    try:
+        header = header_of(part_of(opened, FIXED, n_bytes))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"this file of word counts was not written as it should be: {shown(error)}") from error
+    if at + 16 * header.words + header.word_bytes + DIGEST != size:
+        raise ValueError(f"{header.words} words of {header.word_bytes} bytes do not fit the size of the file")
+    return header, at
+
+
+def checksum(opened: BinaryIO, n: int) -> bytes:
+    """The SHA-256 of the first n bytes."""
+    digest = sha256()
+    opened.seek(0)
+    while n:
+        chunk = opened.read(min(n, CHUNK_BYTES))
+        if not chunk:
+            break
+        digest.update(chunk)
+        n -= len(chunk)
+    return digest.digest()
+
+
+def part_of(opened: BinaryIO, start: int, n: int) -> bytes:
+    opened.seek(start)
+    data = opened.read(n)
+    if len(data) < n:
+        raise ValueError("this file of word counts is cut short")
+    return data

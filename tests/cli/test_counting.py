@@ -1,0 +1,70 @@
+"""cbpe count-words: what it prints and refuses; counting itself is tested in tests/counting."""
+
+import json
+
+import pytest
+from command_line import error_of, run
+
+import cbpe
+from cbpe.patterns import CHARACTERS_SPLIT_PATTERN
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": f"a document {i % 7} of many"}) + "\n" for i in range(50)))
+    return path
+
+
+def test_a_corpus_becomes_a_file_of_counts_that_train_takes(corpus, tmp_path):
+    out = tmp_path / "out.words"
+    options = ("--field", "text", "--min-count", 8, "--verify", "--task-bytes", 400, "--partitions", 2)
+    lines = [line.split(maxsplit=1) for line in run("count-words", corpus, "-o", out, *options).stdout.splitlines()]
+    assert lines[0] == ["texts", "50 with 1,000 bytes"]
+    assert lines[2] == ["words", "6, which occur 258 times; 6 rare ones left out"]
+    assert lines[3] == ["written", str(out)]
+    run("train", out, "--vocab-size", 270, "--output", tmp_path / "tok.json")
+    assert cbpe.load(tmp_path / "tok.json").encode("document") == cbpe.train(out, 270).encode("document")
+
+
+def test_programs_get_lines_of_json(corpus, tmp_path):
+    lines = run("count-words", corpus, "-o", tmp_path / "o.words", "--field", "text", "--json").stdout.splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert {row["stage"] for row in rows[:-1]} == {"counting", "adding up"}
+    assert rows[-1]["event"] == "done"
+    assert (rows[-1]["documents"], rows[-1]["occurrences"]) == (50, 300)
+
+
+def test_shares_are_counted_and_then_the_rest(corpus, tmp_path):
+    command = ("count-words", corpus, "-o", tmp_path / "o.words", "--field", "text", "--task-bytes", 300)
+    for share in ("1/2", "2/2"):
+        assert "--resume and without --task" in run(*command, "--task", share).stdout
+    run(*command, "--resume", "--verify")
+    assert cbpe.WordCounts.load(tmp_path / "o.words") == cbpe.count_words(corpus, field="text")
+
+
+def test_patterns_have_names(corpus, tmp_path):
+    (tmp_path / "a.txt").write_text("one two")
+    for options, pattern in (
+        (["--pattern", "gpt2"], cbpe.GPT2_SPLIT_PATTERN),
+        (["--pattern", "characters"], CHARACTERS_SPLIT_PATTERN),
+        (["--no-split"], None),
+    ):
+        out = tmp_path / f"{options[-1]}.words"
+        run("count-words", tmp_path / "a.txt", "-o", out, *options)
+        assert cbpe.WordCounts.load(out).pattern == pattern
+
+
+def test_errors_are_one_line(corpus, tmp_path):
+    out = tmp_path / "o.words"
+    assert 'set --field to its name, such as "text"' in error_of("count-words", corpus, "-o", out)
+    assert "is no name of a file of word counts, which ends in .words" in error_of(
+        "count-words", corpus, "-o", tmp_path / "o", "--field", "text"
+    )
+    message = error_of("count-words", corpus, "-o", out, "--no-split", "--pattern", "gpt2", exit_code=2)
+    assert "not together with --no-split" in message
+    run("count-words", corpus, "-o", out, "--field", "text")
+    message = error_of("count-words", corpus, "-o", out, "--field", "text")
+    assert "holds this run already: go on with --resume, or name another file" in message
+    message = error_of("train", out, "--vocab-size", 300, "--pattern", "gpt2")
+    assert "these WordCounts were split by" in message
