@@ -173,6 +173,47 @@ def test_ids_and_texts_are_those_of_tokenizers(name):
         assert_ids_and_texts_are_those_of(judge, ours, text, text)
 
 
+@pytest.mark.parametrize("options", [{}, {"byte_fallback": False}, {"byte_fallback": False, "fuse_unk": True}])
+def test_long_texts_of_chinese_give_the_ids_of_tokenizers(options):
+    """Characters that merges join and others, rare ones, some without a token, and other scripts between them."""
+    rng = random.Random(5)
+    joined, others = "\u4e2d\u6587\u5b57\u5b66\u3002", "".join(map(chr, range(0x4E00, 0x4E40)))
+    atoms = [
+        *joined,
+        *others,
+        "\u4e2d\u6587",
+        "\u5b57\u5b66",
+        "\u5b57\u5b66\u4e2d",
+        "the cat ",
+        "\u00e9",
+        "\U0001f600",
+        "\u0939",
+    ]
+    weights = [60] * len(joined) + [4] * len(others) + [40, 40, 40, 30, 5, 5, 5]
+    judge = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>"))
+    judge.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(split=False)
+    special = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=len(special) + 90, special_tokens=special, max_token_length=9)
+    judge.train_from_iterator(["".join(rng.choices(atoms[:-3], weights[:-3], k=400)) for _ in range(20)], trainer)
+    options = {"byte_fallback": True, "fuse_unk": False, **options}
+    llama = sequence("normalizers", FIXED["prepend"], FIXED["replace"])
+    data = a_file(llama, None, decoder_of(byte_fallback=options["byte_fallback"], strips=True), split=False, **options)
+    data["model"] = {
+        **data["model"],
+        **{name: json.loads(judge.to_str())["model"][name] for name in ("vocab", "merges")},
+    }
+    data["added_tokens"] = SPECIAL
+    judge = tokenizers.Tokenizer.from_str(json.dumps(data))
+    ours = tokenizer_of(loads(json.dumps(data).encode()))
+    texts = ["".join(rng.choices(atoms, weights, k=n)) for n in (1, 2, 3, 10, 100, 1000, 9000)]
+    for text in [*texts, "\u4e2d\u6587" * 300 + texts[3], (texts[3] + "<s>") * 3]:
+        expected = judge.encode(text, add_special_tokens=False).ids
+        for _ in range(2):  # new ones, and known ones
+            assert ours.encode_to_numpy(text, add_special_tokens=False).tolist() == expected
+            assert ours.encode(text, add_special_tokens=False) == expected
+        assert ours.count(text, add_special_tokens=False) == len(expected)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_any_ids_are_decoded_as_by_tokenizers(name):
     ours, judge = both(name)

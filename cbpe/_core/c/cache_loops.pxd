@@ -36,4 +36,5 @@ cdef extern from "cache_loops.h" nogil:
         INLINE_IDS "CBPE_INLINE_IDS"            # ids that stand in an entry
         COPIED_IDS "CBPE_COPIED_IDS"            # so many are copied at once: some more may be written after the last
         LONGEST_CACHED "CBPE_LONGEST_CACHED"    # in bytes: longer pieces are rarely met twice
+        FIRST_WORTH_CUTTING "CBPE_FIRST_WORTH_CUTTING"  # the first byte of the characters of Chinese and Japanese
     bint worth_cutting "cbpe_worth_cutting"(const uint8_t *piece, Py_ssize_t size)

@@ -9,7 +9,6 @@ A text may be cut at fewer places than that: the table of pairs that are not ASC
 them for bonds that are none.
 """
 
-from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
@@ -20,36 +19,6 @@ cdef enum:
     FEWEST_BITS = 12            # of the filter, as a power of two
     MOST_BITS = 24
     CODE_POINTS = 0x110000
-    SPACE = 0x20
-
-
-cdef inline uint64_t hash_bond(uint32_t first, uint32_t second) noexcept nogil:
-    return (<uint64_t>first << 21 | second) * <uint64_t>0x9E3779B97F4A7C15
-
-
-cdef inline uint64_t filter_bits(uint64_t hashed) noexcept nogil:
-    """The two bits of a pair in its word; the word is told by the highest bits of the hash."""
-    return <uint64_t>1 << (hashed >> 24 & 63) | <uint64_t>1 << (hashed >> 30 & 63)
-
-
-cdef inline bint is_known(const BondTables *b, uint32_t character) noexcept nogil:
-    return b.known[character >> 6] >> (character & 63) & 1
-
-
-cdef inline bint have_bond(const BondTables *b, uint32_t first, uint32_t second) noexcept nogil:
-    """Whether two characters, not both ASCII, may have a bond."""
-    cdef uint64_t hashed = hash_bond(first, second), bits = filter_bits(hashed)
-    if second == SPACE and b.at_spaces:
-        return False
-    if b.filter[hashed >> b.shift] & bits == bits:
-        return True
-    return b.known != NULL and not is_known(b, first) and not is_known(b, second)
-
-
-cdef inline bint may_cut(const BondTables *b, uint32_t first, uint32_t second) noexcept nogil:
-    if (first | second) < 0x80:
-        return b.apart[first << 1 | second >> 6] >> (second & 63) & 1
-    return not have_bond(b, first, second)
 
 
 cdef uint64_t places_in_block(const BondTables *b, const uint8_t *text, Py_ssize_t left) noexcept nogil:
@@ -92,9 +61,19 @@ cdef bint may_cut_at(const BondTables *b, const uint8_t *text, Py_ssize_t size, 
     return may_cut(b, before, read_character(text + at, size - at, &length))
 
 
+cdef inline void note_sides(BondTables *b, uint32_t first, uint32_t second) noexcept nogil:
+    if first < SIDES:
+        b.sides[first] |= BONDS_AFTER
+    if second < SIDES:
+        b.sides[second] |= BONDS_BEFORE
+
+
 cdef void bind_unknown(BondTables *b) noexcept nogil:
-    """Enter the bonds of ASCII characters without a token."""
+    """Enter the bonds of characters without a token: the sides of all, and the pairs of ASCII."""
     cdef uint32_t first, second
+    for first in range(SIDES):
+        if not is_known(b, first):
+            note_sides(b, first, first)
     for first in range(128):
         for second in range(128):
             if not (second == SPACE and b.at_spaces) and not is_known(b, first) and not is_known(b, second):
@@ -122,7 +101,8 @@ cdef class Bonds:
             bits += 1
         self.tables.shift = 64 - (bits - 6)
         self.tables.filter = <uint64_t *>calloc(<size_t>1 << (bits - 6), sizeof(uint64_t))
-        if self.tables.filter == NULL:
+        self.tables.sides = <uint8_t *>calloc(SIDES, 1)
+        if self.tables.filter == NULL or self.tables.sides == NULL:
             raise MemoryError
         memset(self.tables.apart, 0xFF, sizeof(self.tables.apart))
         for i in range(n):
@@ -131,6 +111,7 @@ cdef class Bonds:
                 raise ValueError(f"no code points of two characters: {first:#x}, {second:#x}")
             if second == SPACE and at_spaces:
                 continue
+            note_sides(&self.tables, first, second)
             if (first | second) < 0x80:
                 self.tables.apart[first << 1 | second >> 6] &= ~(<uint64_t>1 << (second & 63))
             else:
@@ -150,6 +131,7 @@ cdef class Bonds:
 
     def __dealloc__(self):
         free(self.tables.filter)
+        free(self.tables.sides)
         free(self.tables.known)
 
     def __reduce__(self):
