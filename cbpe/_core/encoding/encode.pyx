@@ -478,7 +478,7 @@ cdef Py_ssize_t copy_characters(
 cdef inline Py_ssize_t piece_end(
     const BondTables *bonds, const uint8_t *text, Py_ssize_t size, Py_ssize_t start
 ) noexcept nogil:
-    """The end of the piece that begins at text[start], or of its first characters where it is longer than MANY_BYTES."""
+    """The end of the piece that begins at text[start]; of its first characters where it has more than MANY_BYTES."""
     cdef Py_ssize_t end = start
     cdef int length
     cdef uint32_t before, after = 0

@@ -52,8 +52,6 @@ cdef inline bint may_cut(const BondTables *b, uint32_t first, uint32_t second) n
         return b.apart[first << 1 | second >> 6] >> (second & 63) & 1
     return not have_bond(b, first, second)
 
-
-
 # The places in text[0:64], or before `left` where less is there, at which it may be cut: a bit for each, but for 0. A
 # character begins there.
 cdef uint64_t places_in_block(const BondTables *b, const uint8_t *text, Py_ssize_t left) noexcept nogil
