@@ -2,9 +2,9 @@
 
     python benchmarks/loading.py llama2.json gemma3.json [--rounds 9]
 
-Each figure is of a fresh process that has imported the library, by processor time: the first load of the file, which in
-cbpe also imports the modules that it takes, and the second, for which all is imported. They are medians over the rounds,
-in which the two take turns. Their ids for a sentence are compared.
+Each figure is of a fresh process that has imported the library, by processor time: the first load of the file, which
+in cbpe also imports the modules that it takes, and the second, for which all is imported. They are medians over the
+rounds, in which the two take turns. Their ids for a sentence are compared.
 """
 
 import argparse

@@ -102,9 +102,8 @@ static inline const char *cbpe_name_of_row(int row) {
     return row < CBPE_N_ROWS ? cbpe_instruction_sets[row].name : NULL;
 }
 
-/* The functions of the set of this name; 0 where there is none, or this machine does not have it. */
-static inline int cbpe_find_instructions(const char *name, cbpe_instructions *found) {
-    const unsigned has = cbpe_machine_has();
+/* The functions of the set of this name; 0 where there is none, or a machine that `has` these does not have it. */
+static inline int cbpe_find_instructions(const char *name, unsigned has, cbpe_instructions *found) {
     int row, is_there = 0, within = 0;
     memset(found, 0, sizeof *found);
     for (row = 0; row < CBPE_N_ROWS; row++) {
