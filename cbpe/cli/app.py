@@ -63,6 +63,8 @@ class Commands(TyperGroup):
     def main(self, args: Any = None, *others: Any, **options: Any) -> NoReturn:
         args = list(sys.argv[1:] if args is None else args)
         settings.debug = take_debug(args)
+        if args in ([], ["models"]):  # who names no command wants to see them
+            args.append("--help")
         settings.store = None
         try:
             with warnings.catch_warnings():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand
@@ -10,22 +10,57 @@ from typer.core import TyperCommand
 __all__ = ["GroupedCommand", "new_app"]
 
 
+# What stands for a value of these types in the help.
+METAVARS = {
+    "<int>": "N",
+    "<int range>": "N",
+    "<float>": "X",
+    "<float range>": "X",
+    "<list[str]>": "",
+    "<str>": "",
+    "<datetime>": "TIME",
+}
+
+
 def new_app(**options: Any) -> typer.Typer:
     """A Typer app; all look and fail alike."""
-    return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, **options)
+    return App(rich_markup_mode=None, pretty_exceptions_enable=False, **options)
+
+
+class App(typer.Typer):
+    """A Typer app whose commands show their options in groups."""
+
+    def command(self, name: str | None = None, *, cls: type[TyperCommand] | None = None, **options: Any) -> Any:
+        return super().command(name, cls=GroupedCommand if cls is None else cls, **options)
 
 
 class GroupedCommand(TyperCommand):
-    """A command of many options: help shows them in groups, by their rich_help_panel, those without one first."""
+    """A command whose help shows options in groups: those that it names itself, or by their rich_help_panel; those
+    without one first."""
+
+    groups: ClassVar[dict[str, tuple[str, ...]]] = {}  # title -> names of parameters
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        of_parameter = {name: title for title, names in self.groups.items() for name in names}
+        groups: dict[str, list[tuple[str, str]]] = {
+            "Arguments": [],
+            "Options": [],
+            **{name: [] for name in self.groups},
+        }
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
                 usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                groups.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
+                group = of_parameter.get(parameter.name) or getattr(parameter, "rich_help_panel", None) or usual
+                groups.setdefault(group, []).append((for_people(record[0]), record[1]))
         for name, records in groups.items():
             if records:
                 with formatter.section(name):
                     formatter.write_dl(records)
+
+
+def for_people(option: str) -> str:
+    """How an option is written: "--workers <int range>" -> "--workers N" """
+    for of_program, of_people in METAVARS.items():
+        option = option.replace(of_program, of_people)
+    return option.rstrip()

@@ -26,7 +26,7 @@ from cbpe.cli.input.runs import (
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
-from cbpe.cli.registering import GroupedCommand, new_app
+from cbpe.cli.registering import new_app
 
 app = new_app(add_completion=False)
 
@@ -113,7 +113,7 @@ TypeOption = Annotated[
 ]
 
 
-@app.command(cls=GroupedCommand)
+@app.command()
 def tokenize(
     sources: SourcesArgument,
     tokenizer: TokenizerOption,

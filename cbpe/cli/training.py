@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from types import EllipsisType
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -27,10 +29,11 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, source_of
-from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of
-from cbpe.cli.output.printing import print_json, print_pairs, print_warning
-from cbpe.cli.registering import new_app
+from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_ids
+from cbpe.cli.output.printing import error_message, print_json, print_pairs, print_warning
+from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.common.checks import N_BYTES
+from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 
 app = new_app(add_completion=False)
 
@@ -50,7 +53,13 @@ class Alphabet(str, Enum):
 
 
 SizeOption = Annotated[
-    int, typer.Option(min=1, help="Tokens to end with: the 256 bytes and the merges; over characters, all.")
+    int,
+    typer.Option(
+        parser=size_of,
+        metavar="N",
+        help="Tokens to end with, as 16000 or 16k: the 256 bytes and the merges; over characters, all.",
+        show_default=False,
+    ),
 ]
 PatternOption = Annotated[
     str | None,
@@ -62,7 +71,10 @@ PatternOption = Annotated[
 ]
 NoSplitOption = Annotated[bool, typer.Option("--no-split", help="Do not split: merge across the whole text.")]
 NewSpecialOption = Annotated[
-    list[str] | None, typer.Option(metavar="TOKEN", help="A special token; its id follows the merges; repeatable.")
+    list[str] | None,
+    typer.Option(
+        metavar="TOKEN[=ID]", help="A special token, with its id; without, the id follows the merges; repeatable."
+    ),
 ]
 TieBreakOption = Annotated[
     TieBreak | None,
@@ -76,24 +88,14 @@ AlphabetOption = Annotated[
 ]
 CoverageOption = Annotated[
     float | None,
-    typer.Option(help="Over characters: give tokens to so much of the text, the most frequent first (0.9995)."),
+    typer.Option(help="Give tokens to so much of the text, the most frequent first (0.9995)."),
 ]
-RequiredOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Over characters: give these a token as well.")
-]
-FallbackOption = Annotated[
-    bool, typer.Option("--no-byte-fallback", help="Over characters: rare ones are <unk>, not their bytes.")
-]
-MixScriptsOption = Annotated[
-    bool, typer.Option("--mix-scripts", help="Over characters: merge across scripts, and with punctuation.")
-]
-MixNumbersOption = Annotated[
-    bool, typer.Option("--mix-numbers", help="Over characters: merge digits with what is beside them.")
-]
-SplitDigitsOption = Annotated[
-    bool, typer.Option("--split-digits", help="Over characters: each digit is a token of its own.")
-]
-NoPrefixOption = Annotated[bool, typer.Option("--no-dummy-prefix", help="Over characters: put no space before a line.")]
+RequiredOption = Annotated[str | None, typer.Option(metavar="TEXT", help="Give these a token as well.")]
+FallbackOption = Annotated[bool, typer.Option("--no-byte-fallback", help="Rare ones are <unk>, not their bytes.")]
+MixScriptsOption = Annotated[bool, typer.Option("--mix-scripts", help="Merge across scripts, and with punctuation.")]
+MixNumbersOption = Annotated[bool, typer.Option("--mix-numbers", help="Merge digits with what is beside them.")]
+SplitDigitsOption = Annotated[bool, typer.Option("--split-digits", help="Each digit is a token of its own.")]
+NoPrefixOption = Annotated[bool, typer.Option("--no-dummy-prefix", help="Put no space before a line.")]
 MinCountOption = Annotated[int, typer.Option(min=1, help="Merge no pair that is rarer than this.")]
 MaxLengthOption = Annotated[
     int | None, typer.Option(min=2, help="Make no token of more bytes than this (characters: 16).")
@@ -107,27 +109,48 @@ InitialOption = Annotated[
 CheckpointOption = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE.model", help="Save what is learned here every minute; if the file is there, go on from it."
+        metavar="FILE.model",
+        help="Save what is learned here every minute; if the file is there, go on from it.",
     ),
 ]
 WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that read; all cores by default.")]
 MaxWordsOption = Annotated[
-    int | None, typer.Option(min=1, help="Bound memory: of more distinct words drop the rarest.")
+    int | None,
+    typer.Option(min=1, help="Bound memory: of more distinct words drop the rarest."),
 ]
 OutputOption = Annotated[
     str | None,
     typer.Option(
+        "-o",
+        "--output",
         metavar="FILE",
         help="Save to this file, in the format of its ending (see convert). A name with another ending or none is a "
         "prefix: train writes FILE.model, to load, and FILE.vocab, to read. Over characters: .json or .model.",
     ),
 ]
 SaveOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Save to the model store, as the next version of this name.")
+    str | None,
+    typer.Option(metavar="NAME", help="Save to the model store, as the next version of this name."),
 ]
 
 
-@app.command()
+class TrainCommand(GroupedCommand):
+    groups: ClassVar = {
+        "What is read": ("field", "errors", "workers", "max_words"),
+        "Over characters": (
+            "character_coverage",
+            "required_characters",
+            "no_byte_fallback",
+            "mix_scripts",
+            "mix_numbers",
+            "split_digits",
+            "no_dummy_prefix",
+        ),
+        "Where it goes": ("output", "save", "alias", "tag", "notes", "store", "checkpoint"),
+    }
+
+
+@app.command(cls=TrainCommand)
 def train(
     vocab_size: SizeOption,
     files: FilesArgument = None,
@@ -179,7 +202,9 @@ def train(
         raise typer.BadParameter(f"{vocab_size} is less than the {N_BYTES} bytes", param_hint="--vocab-size")
     split_by = split_pattern(pattern, no_split)
     target = Target(output, save, alias or [], pairs_of(tag), notes, parent=origin and version_of(origin))
-    target.check(special or [], known, vocab_size, alphabet is Alphabet.characters)
+    special_tokens = special_of(special)
+    splits = (GPT4_SPLIT_PATTERN if known is None else known.pattern) if split_by is ... else split_by
+    target.check(special_tokens, known, vocab_size, alphabet is Alphabet.characters, splits)
     if output is None and save is None and checkpoint is None and sys.stderr.isatty():
         print_warning("nothing will be written: there is no --output FILE and no --save NAME")
     characters = character_options(
@@ -189,7 +214,7 @@ def train(
     with no_warning_of_an_early_end():
         tokenizer = cbpe.train(
             [source_of(file) for file in files or [STANDARD_STREAM]], vocab_size, alphabet=alphabet.value,
-            pattern=split_by, special_tokens=special or (), tie_break=None if tie_break is None else tie_break.value,
+            pattern=split_by, special_tokens=special_tokens, tie_break=None if tie_break is None else tie_break.value,
             min_count=min_count, max_token_length=max_token_length, initial=known, checkpoint=checkpoint,
             workers=workers, max_words=max_words, field=field, errors=errors, verbose=verbose,
             progress=sys.stderr.isatty() and not verbose, **characters,
@@ -214,10 +239,11 @@ class Target:
 
     def check(
         self,
-        special_tokens: list[str],
+        special_tokens: list[str] | dict[str, int],
         initial: cbpe.Tokenizer | None,
         vocab_size: int,
         over_characters: bool,
+        pattern: str | None,
     ) -> None:
         """Before the training: an error for what could not be saved after it."""
         from cbpe.tokenizers.saving import refuse_before_training
@@ -227,25 +253,59 @@ class Target:
         if self.output == STANDARD_STREAM:
             raise typer.BadParameter("name a file: a tokenizer is not written to a pipe", param_hint="--output")
         if self.output is not None:
-            refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters)
+            refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters, pattern)
         if self.name is not None:
             refuse_unsavable(self.name, self.tags, self.aliases, self.notes)
 
     def write(self, tokenizer: cbpe.Tokenizer, in_words: bool) -> list[str]:
-        """Save it. Returns the files and the version; in words, a version that was there before says so."""
+        """Save it. Returns the files and the version; in words, a version that was there before says so.
+
+        Where one of the two fails, the other is written all the same; where nothing is written, a new file elsewhere
+        holds what was learned. Then OSError says both.
+        """
+        from cbpe.tokenizers.saving import rescue
+
+        written: list[str] = []
+        failures = []
+        for wanted, save in ((self.output, self.write_files), (self.name, self.write_version)):
+            if wanted is not None:
+                try:
+                    written += save(tokenizer, in_words)
+                except (LookupError, OSError, RuntimeError, ValueError) as error:
+                    failures.append(error)
+        if not failures:
+            return written
+        said = "; ".join(map(error_message, failures))
+        if written:
+            raise OSError(f"{said}. What was learned is saved, as {' and '.join(written)}") from failures[0]
+        place = rescue(tokenizer, [os.path.dirname(self.output or "") or ".", ".", tempfile.gettempdir()])
+        kept = "it could not be written anywhere else either" if place is None else f"what was learned is in {place}"
+        raise OSError(f"{said}. But {kept}") from failures[0]
+
+    def write_files(self, tokenizer: cbpe.Tokenizer, in_words: bool) -> list[str]:
         from cbpe.tokenizers.saving import saved_files
 
-        written = []
-        if self.output is not None:
-            tokenizer.save(self.output)
-            written += saved_files(self.output, isinstance(tokenizer, cbpe.SentencePieceTokenizer))
-        if self.name is not None:
-            labels: dict[str, Any] = {"aliases": self.aliases, "tags": self.tags, "notes": self.notes}
-            with open_store(make=True) as models:
-                version = models.save(tokenizer, self.name, parent=self.parent, **labels)
-            known_before = ", which it was already" if in_words and not version.created else ""
-            written.append(version.reference + known_before)
-        return written
+        assert self.output is not None
+        tokenizer.save(self.output)
+        return saved_files(self.output, isinstance(tokenizer, cbpe.SentencePieceTokenizer))
+
+    def write_version(self, tokenizer: cbpe.Tokenizer, in_words: bool) -> list[str]:
+        assert self.name is not None
+        labels: dict[str, Any] = {"aliases": self.aliases, "tags": self.tags, "notes": self.notes}
+        with open_store(make=True) as models:
+            version = models.save(tokenizer, self.name, parent=self.parent, **labels)
+        known_before = ", which it was already" if in_words and not version.created else ""
+        return [version.reference + known_before]
+
+
+def special_of(labels: list[str] | None) -> list[str] | dict[str, int]:
+    """["<|end|>"] -> ["<|end|>"], whose id follows the merges; ["<|end|>=7"] -> {"<|end|>": 7}"""
+    with_ids = [label for label in labels or [] if label.rpartition("=")[2].isdecimal() and label[0] != "="]
+    if not with_ids:
+        return labels or []
+    if len(with_ids) < len(labels or []):
+        raise typer.BadParameter("give all of them an id, as TOKEN=ID, or none", param_hint="--special")
+    return special_ids(with_ids)
 
 
 def character_options(

@@ -14,15 +14,24 @@ __all__ = ["check_writable", "name_beside", "new_file", "write_files", "write_wh
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """OSError where a file could not be written, because of its folder. It is better to know before there is work to
-    lose."""
+    """OSError where a file could not be written, because of its folder or what is at its place. It is better to know
+    before there is work to lose."""
     import tempfile  # not every program needs it
 
+    refuse_no_file(os.fspath(path))
     folder = os.path.dirname(path) or "."
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise type(error)(error.errno, error.strerror, folder) from error
+
+
+def refuse_no_file(path: str) -> None:
+    """OSError where there is something at a path already, and it is no file."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
+    if os.path.exists(path) and not os.path.isfile(path):  # a file would replace it
+        raise OSError(f"cannot write {path!r}: it is a pipe or a device, and what is written a file")
 
 
 def write_whole(path: str | os.PathLike[str], parts: Iterable[Buffer]) -> None:
@@ -43,10 +52,7 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
     aside = {path: name_beside(place) for path, place in places.items()}
     try:
         for path, parts in contents.items():
-            if os.path.isdir(path):
-                raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
-            if os.path.exists(path) and not os.path.isfile(path):  # a file would replace it
-                raise OSError(f"cannot write {path!r}: it is a pipe or a device, and what is written a file")
+            refuse_no_file(path)
             try:
                 new_file(aside[path], places[path])
                 with open(aside[path], "wb") as file:

@@ -9,7 +9,9 @@ from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
 from cbpe.formats.table import FORMATS, Format, known_formats
 
-__all__ = ["find_in_folder", "format_of_name", "recognise", "save"]
+__all__ = ["find_in_folder", "format_of_name", "recognise", "refuse_name", "save"]
+
+COMPRESSED = (".gz", ".xz", ".zst", ".bz2", ".zip")
 
 
 def recognise(file: File) -> Format:
@@ -39,7 +41,7 @@ def format_of_name(path: str | os.PathLike[str], over_characters: bool = False) 
     """The format that the end of a name says, or the whole of the name: for a tokenizer over characters, another one in
     some cases."""
     name = os.path.basename(os.fspath(path))
-    for ending in (name, os.path.splitext(name)[1]):
+    for ending in (name, os.path.splitext(name)[1].lower()):
         for known in FORMATS:
             if over_characters and ending in known.for_characters:
                 return known
@@ -49,6 +51,24 @@ def format_of_name(path: str | os.PathLike[str], over_characters: bool = False) 
     return None
 
 
+def refuse_name(path: str) -> None:
+    """ValueError for what is no name of a file that a tokenizer is written to: none at all, a folder's, one that is
+    nothing but an ending, one that ends as a compressed file's."""
+    folder, name = os.path.split(path)
+    if not path:
+        raise ValueError("the name of the file is empty: give one, as book.json")
+    if not name or name in (os.curdir, os.pardir) or os.path.isdir(path):
+        inside = os.path.join(path, "tokenizer.json")
+        beside = "" if not name.strip(".") else f", or {path}.json for one beside it"
+        raise ValueError(f"{path!r} is a folder: name a file in it, as {inside}{beside}")
+    if name.lower() in {ending for known in FORMATS for ending in (*known.endings, ".gz") if ending.startswith(".")}:
+        raise ValueError(f"{path!r} is an ending without a name, and would be a hidden file: put a name before it")
+    stem, ending = os.path.splitext(name)
+    if ending.lower() in COMPRESSED:
+        plain = os.path.join(folder, stem)
+        raise ValueError(f"{path!r}: a tokenizer is not written to a compressed file: give {plain!r}")
+
+
 def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     """Write the files that hold a tokenizer of these parts, in the format that the name says. ValueError, and nothing
     is written, for a name that says none, and for what the format cannot hold; OSError where a file cannot be
@@ -56,6 +76,7 @@ def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     from cbpe.common.atomic_files import write_files  # loading takes none of it
 
     path = os.fspath(path)
+    refuse_name(path)
     known = format_of_name(path, "characters" in parts.processing)
     if known is None:
         endings = ", ".join(ending for one in FORMATS for ending in one.endings)

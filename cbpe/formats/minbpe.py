@@ -42,8 +42,8 @@ def load(file: File) -> Parts:
 
 def files(path: str) -> list[str]:
     """The .model and the .vocab that are written together, of which one has this path."""
-    prefix = os.path.splitext(path)[0]
-    return [f"{prefix}.model", f"{prefix}.vocab"]
+    prefix, ending = os.path.splitext(path)
+    return [path if ending.lower() == ".model" else f"{prefix}.model", f"{prefix}.vocab"]
 
 
 def dump(parts: Parts) -> list[bytes]:

@@ -89,9 +89,10 @@ class BasicTokenizer(Tokenizer):
         256 + i being made by merge i. Each file is written aside and then put in place, so that none is ever half
         there.
         """
-        from cbpe.formats.files import format_of_name, save
+        from cbpe.formats.files import format_of_name, refuse_name, save
 
         path = os.fspath(file_prefix)
+        refuse_name(path)
         save(self._parts(), f"{path}.model" if format_of_name(path) is None else path)
 
     def load(self, model_file: str | Path) -> None:

@@ -92,7 +92,12 @@ def test_no_tokenizer():
     assert "-t" in error_of("encode", "-", exit_code=2)
 
 
-@pytest.mark.parametrize("arguments", [[], ["trian"], ["train"], ["encode", "--nope", "-"]])
+def test_no_command_shows_help():
+    for group in ([], ["models"]):
+        assert run(*group).stdout == run(*group, "--help").stdout
+
+
+@pytest.mark.parametrize("arguments", [["trian"], ["train"], ["encode", "--nope", "-"]])
 def test_command_line_that_is_wrong(arguments):
     assert "--help" in error_of(*arguments, exit_code=2)
 

@@ -1,8 +1,10 @@
 """cbpe train."""
 
+import errno
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -216,7 +218,13 @@ def test_train_on_an_empty_file(tmp_path):
     assert not (tmp_path / "trained.model").exists()
 
 
-@pytest.mark.parametrize("size", ["10", "255", "many", "-1"])
+def test_a_size_may_be_short(tmp_path, text_file):
+    for size, expected in (("0.3k", 300), ("300", 300), ("1,000", 1000), ("1_000", 1000), ("1k", 1000), ("1Ki", 1024)):
+        row = json.loads(run("train", text_file, "--vocab-size", size, "--no-split", "--json").stdout)
+        assert row["vocab_size"] == expected
+
+
+@pytest.mark.parametrize("size", ["10", "255", "many", "-1", "1.5", "0", "1kk", "100000000k"])
 def test_vocabulary_size_that_cannot_be(text_file, size):
     error = error_of("train", text_file, f"--vocab-size={size}", exit_code=2)
     assert "--vocab-size" in error
@@ -328,3 +336,33 @@ def test_a_wrong_choice_is_named_once(text_file):
     told = error_of("train", text_file, "--vocab-size", 300, "--alphabet", "character", exit_code=2)
     assert told.count("'character'") == 1
     assert "Value error" not in told
+
+
+def test_a_special_token_may_bring_its_id_as_in_convert(tmp_path, text_file):
+    options = ["--special", "<|end|>=400", "--special", "a=b=500", "-o", tmp_path / "x.json"]
+    run("train", text_file, "--vocab-size", 280, *options)
+    assert cbpe.load(tmp_path / "x.json").special_tokens == {"<|end|>": 400, "a=b": 500}
+    mixed = ["--special", "<|end|>=400", "--special", "<|pad|>"]
+    assert "give all of them an id" in error_of("train", text_file, "--vocab-size", 280, *mixed, exit_code=2)
+
+
+def test_nothing_is_read_where_the_result_could_not_be_saved(tmp_path):
+    for output, problem in (("merges.txt", "holds no split pattern"), ("x.json", "like the ordinary token 97")):
+        missing = tmp_path / "missing.txt"  # is not looked for
+        options = ["--vocab-size", 280, "--special", "a", "-o", tmp_path / output, "--save", "toy"]
+        assert problem in error_of("train", missing, *options)
+
+
+def test_what_fails_after_the_training_loses_nothing(tmp_path, text_file, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "x.tiktoken")
+
+    monkeypatch.setattr(cbpe.RegexTokenizer, "save", full)
+    store = ["--store", tmp_path / "models.db"]
+    train = ["train", text_file, "--vocab-size", 280, "-o", tmp_path / "x.tiktoken", *store]
+    told = error_of(*train, "--save", "toy")
+    assert "No space left on device. What was learned is saved, as toy@1" in told
+    told = error_of(*train)
+    rescued = re.search(r"But what was learned is in (.*)", told)[1]
+    assert rescued.startswith(str(tmp_path / "cbpe-trained."))
+    assert cbpe.load(rescued).encode(TEXT) == cbpe.train(TEXT, 280).encode(TEXT)

@@ -66,6 +66,7 @@ def test_an_end_of_a_name_is_of_one_format():
     assert [known.title for known in FORMATS if known not in WRITTEN] == ["GGUF", "SentencePiece's .model"]
     assert format_of_name("folder.json/encoder.json").title.startswith("GPT-2's")
     assert format_of_name("my_encoder.json").title.startswith("Hugging Face's")
+    assert format_of_name("toy.JSON") is format_of_name("toy.json")
     assert format_of_name("toy.txt") is None
 
 

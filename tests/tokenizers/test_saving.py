@@ -1,9 +1,12 @@
 """save: the format is that of the name's end, and what a format cannot hold is not written."""
 
+import pickle
+import re
+
 import pytest
 
 import cbpe
-from cbpe.tokenizers.saving import refuse_before_training, saved_files
+from cbpe.tokenizers.saving import refuse_before_training, rescue, saved_files
 
 TEXT = "the cat sat on the mat, the rat sat on the cat"
 RANKS = {**{bytes([i]): i for i in range(256)}, b"th": 256, b"the": 257}
@@ -110,3 +113,76 @@ def test_what_could_not_be_saved_is_refused_before_the_training(tmp_path, traine
     with pytest.raises(FileNotFoundError):
         refuse_before_training(str(tmp_path / "nowhere" / "toy.json"), [], None, 300)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("", "the name of the file is empty"),
+        (".", "is a folder: name a file in it, as ./tokenizer.json"),
+        ("folder", "is a folder: name a file in it, as folder/tokenizer.json, or folder.json for one beside it"),
+        ("folder/", "is a folder: name a file in it, as folder/tokenizer.json"),
+        ("nowhere/", "is a folder: name a file in it, as nowhere/tokenizer.json"),
+        ("x.json.gz", "a tokenizer is not written to a compressed file: give 'x.json'"),
+        ("folder/x.model.XZ", "give 'folder/x.model'"),
+        (".json", "is an ending without a name, and would be a hidden file"),
+    ],
+)
+def test_what_names_no_file_is_refused_and_nothing_hidden_written(tmp_path, monkeypatch, name, problem):
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    tok = cbpe.RegexTokenizer()
+    for refused in (tok.save, lambda path: cbpe.Tokenizer.save(tok, path), lambda path: before_training(path)):
+        with pytest.raises(ValueError, match=re.escape(problem)):
+            refused(name)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "folder"]
+
+
+def before_training(path, special_tokens=(), **options):
+    refuse_before_training(str(path), special_tokens, None, 300, **options)
+
+
+def test_an_ending_may_be_written_in_capitals(tmp_path):
+    cbpe.train(TEXT, 270).save(tmp_path / "toy.JSON")
+    cbpe.train(TEXT, 270).save(tmp_path / "toy.MODEL")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.JSON", "toy.MODEL", "toy.vocab"]
+    assert cbpe.load(tmp_path / "toy.JSON").encode(TEXT) == cbpe.load(tmp_path / "toy.MODEL").encode(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("name", "special_tokens", "pattern", "problem"),
+    [
+        ("toy.json", ["a"], None, "spelled like the ordinary token 97"),
+        ("merges.txt", [], cbpe.GPT4_SPLIT_PATTERN, "holds no split pattern"),
+        ("gpt2_tokenizer.bin", [], None, "has one special token, <|endoftext|>, and not none"),
+        ("toy.model", ["x"], " a|b", "cannot hold the split pattern ' a|b'"),
+    ],
+)
+def test_a_format_refuses_before_the_training_what_it_refuses_after_it(
+    tmp_path, name, special_tokens, pattern, problem
+):
+    for special in (special_tokens, {token: 500 + i for i, token in enumerate(special_tokens)}):
+        if "gpt2_" in name and isinstance(special, dict):
+            continue
+        with pytest.raises(ValueError, match=re.escape(problem)):
+            before_training(tmp_path / name, special, pattern=pattern)
+        with pytest.raises(ValueError, match=re.escape(problem)):
+            cbpe.train(TEXT, 270, pattern=pattern, special_tokens=special).save(tmp_path / name)
+    before_training(tmp_path / "gpt2_tokenizer.bin", ["<|endoftext|>"], pattern=None)
+    before_training(tmp_path / "vocab.json", pattern=cbpe.GPT2_SPLIT_PATTERN)
+    for other in ("toy.tiktoken", "tekken.json", "toy"):
+        before_training(tmp_path / other)
+
+
+def test_what_cannot_be_saved_where_it_was_wanted_is_put_into_the_first_folder_that_takes_it(tmp_path):
+    odd = cbpe.train(TEXT, 270, special_tokens=["a", " x"])  # neither .json nor .model holds both
+    for tok, ending in ((cbpe.train(TEXT, 270), ".json"), (odd, ".pickle")):
+        path = rescue(tok, [str(tmp_path / "nowhere"), str(tmp_path)])
+        assert path.startswith(str(tmp_path / "cbpe-trained."))
+        assert path.endswith(ending)
+        with open(path, "rb") as file:
+            again = cbpe.load(path) if ending == ".json" else pickle.load(file)
+        assert again.encode(TEXT) == tok.encode(TEXT)
+        assert again.special_tokens == tok.special_tokens
+    assert len(list(tmp_path.iterdir())) == 2
+    assert rescue(odd, [str(tmp_path / "nowhere")]) is None

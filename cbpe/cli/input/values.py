@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ __all__ = [
     "metrics_of",
     "pairs_of",
     "pattern_of",
+    "size_of",
     "size_range",
     "sizes_of",
     "special_choice",
@@ -32,6 +34,9 @@ __all__ = [
     "tag_filter",
 ]
 
+MAX_SIZE = 2**32  # which no vocabulary reaches
+SIZE = re.compile(r"(\d+(?:[,_]\d{3})*|\d+\.\d+)(k|m|Ki)?", re.ASCII)
+UNITS = {"": 1, "k": 1000, "m": 1_000_000, "Ki": 1024}
 NAMES_SHOWN = 10  # of special tokens, in a message
 PATTERN_NAMES = ", ".join(BY_NAME)
 
@@ -72,6 +77,15 @@ def metrics_of(labels: Iterable[str] | None) -> dict[str, float]:
         except ValueError as error:
             raise typer.BadParameter(f"{shown(label)} is no KEY=NUMBER", param_hint="metric") from error
     return metrics
+
+
+def size_of(text: str) -> int:
+    """ "16000" -> 16000, "16,000" -> 16000, "16k" -> 16000, "16Ki" -> 16384"""
+    found = SIZE.fullmatch(text)
+    size = float(found[1].replace(",", "").replace("_", "")) * UNITS[found[2] or ""] if found else 0.0
+    if size < 1 or size != int(size) or size > MAX_SIZE:
+        raise typer.BadParameter(f"{shown(text)} is no size: write 16000, 16,000, 16k (the same), or 16Ki (16384)")
+    return int(size)
 
 
 def size_range(text: str | None) -> tuple[int | None, int | None] | None:
