@@ -7,7 +7,6 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from types import EllipsisType
@@ -16,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 import cbpe
-from cbpe.cli.input.model_store import open_store, refuse_unsavable
+from cbpe.cli.input.model_store import open_store, opened, refuse_unsavable
 from cbpe.cli.input.options import (
     AliasOption,
     ErrorsOption,
@@ -204,26 +203,31 @@ def train(
     target = Target(output, save, alias or [], pairs_of(tag), notes, parent=origin and version_of(origin))
     special_tokens = special_of(special)
     splits = (GPT4_SPLIT_PATTERN if known is None else known.pattern) if split_by is ... else split_by
-    target.check(special_tokens, known, vocab_size, alphabet is Alphabet.characters, splits)
-    if output is None and save is None and checkpoint is None and sys.stderr.isatty():
-        print_warning("nothing will be written: there is no --output FILE and no --save NAME")
-    characters = character_options(
-        character_coverage, required_characters, no_byte_fallback, mix_scripts, mix_numbers, split_digits,
-        no_dummy_prefix,
+    target.check(special_tokens, known, vocab_size, alphabet is Alphabet.characters, splits, checkpoint is not None)
+    tokenizer = trained(
+        [source_of(file) for file in files or [STANDARD_STREAM]], vocab_size, alphabet=alphabet.value,
+        pattern=split_by, special_tokens=special_tokens, tie_break=None if tie_break is None else tie_break.value,
+        min_count=min_count, max_token_length=max_token_length, initial=known, checkpoint=checkpoint,
+        workers=workers, max_words=max_words, field=field, errors=errors, verbose=verbose,
+        **character_options(
+            character_coverage, required_characters, no_byte_fallback, mix_scripts, mix_numbers, split_digits,
+            no_dummy_prefix,
+        ),
     )  # fmt: skip
-    with no_warning_of_an_early_end():
-        tokenizer = cbpe.train(
-            [source_of(file) for file in files or [STANDARD_STREAM]], vocab_size, alphabet=alphabet.value,
-            pattern=split_by, special_tokens=special_tokens, tie_break=None if tie_break is None else tie_break.value,
-            min_count=min_count, max_token_length=max_token_length, initial=known, checkpoint=checkpoint,
-            workers=workers, max_words=max_words, field=field, errors=errors, verbose=verbose,
-            progress=sys.stderr.isatty() and not verbose, **characters,
-        )  # fmt: skip
     written = target.write(tokenizer, in_words=not as_json)
     if as_json:
         print_json({**training_row(tokenizer), "written": written})
     else:
         print_pairs([*training_pairs(tokenizer), ("written", " and ".join(written) or NOTHING_WRITTEN)])
+
+
+def trained(sources: list[Any], vocab_size: int, **options: Any) -> cbpe.Tokenizer:
+    """What cbpe.train gives, with a bar on a terminal. It is left to the summary that training stopped early."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "training stopped")
+        progress = sys.stderr.isatty() and not options["verbose"]
+        tokenizer: cbpe.Tokenizer = cbpe.train(sources, vocab_size, progress=progress, **options)
+        return tokenizer
 
 
 @dataclass
@@ -244,14 +248,18 @@ class Target:
         vocab_size: int,
         over_characters: bool,
         pattern: str | None,
+        kept: bool,
     ) -> None:
-        """Before the training: an error for what could not be saved after it."""
+        """Before the training: an error for what could not be saved after it, and a warning where nothing would be,
+        nor is `kept` in a checkpoint."""
         from cbpe.tokenizers.saving import refuse_before_training
 
         if self.name is None and (self.aliases or self.tags or self.notes):
             raise typer.BadParameter("only together with --save", param_hint=["--alias", "--tag", "--notes"])
         if self.output == STANDARD_STREAM:
             raise typer.BadParameter("name a file: a tokenizer is not written to a pipe", param_hint="--output")
+        if self.output is None and self.name is None and not kept and sys.stderr.isatty():
+            print_warning("nothing will be written: there is no --output FILE and no --save NAME")
         if self.output is not None:
             refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters, pattern)
         if self.name is not None:
@@ -278,9 +286,9 @@ class Target:
         said = "; ".join(map(error_message, failures))
         if written:
             raise OSError(f"{said}. What was learned is saved, as {' and '.join(written)}") from failures[0]
-        place = rescue(tokenizer, [os.path.dirname(self.output or "") or ".", ".", tempfile.gettempdir()])
-        kept = "it could not be written anywhere else either" if place is None else f"what was learned is in {place}"
-        raise OSError(f"{said}. But {kept}") from failures[0]
+        folders = [os.path.dirname(self.output or "") or ".", ".", tempfile.gettempdir()]
+        place = rescue(tokenizer, folders) or rescue_to_store(tokenizer, folders)
+        raise OSError(f"{said}. But what was learned is in {place}") from failures[0]
 
     def write_files(self, tokenizer: cbpe.Tokenizer, in_words: bool) -> list[str]:
         from cbpe.tokenizers.saving import saved_files
@@ -296,6 +304,13 @@ class Target:
             version = models.save(tokenizer, self.name, parent=self.parent, **labels)
         known_before = ", which it was already" if in_words and not version.created else ""
         return [version.reference + known_before]
+
+
+def rescue_to_store(tokenizer: cbpe.Tokenizer, folders: list[str]) -> str:
+    """Save what no format holds to a new store in the last of the folders; -> how it is found."""
+    path = os.path.join(folders[-1], f"cbpe-trained.{os.getpid()}.db")
+    with opened(path) as models:
+        return f"{path}, as {models.save(tokenizer, 'trained').reference}"
 
 
 def special_of(labels: list[str] | None) -> list[str] | dict[str, int]:
@@ -338,14 +353,6 @@ def split_pattern(name_or_expression: str | None, no_split: bool) -> str | Ellip
             raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
         return None
     return ... if name_or_expression is None else pattern_of(name_or_expression)
-
-
-@contextmanager
-def no_warning_of_an_early_end() -> Iterator[None]:
-    """Leave it to the summary that training stopped early."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "training stopped")
-        yield
 
 
 def training_row(tokenizer: cbpe.Tokenizer) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cbpe.common.atomic_files import check_writable, name_beside, write_whole
+from cbpe.common.atomic_files import check_writable, name_beside
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.common.wording import shown
 from cbpe.formats import files, minbpe, sentencepiece
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from cbpe.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["left_out", "refuse_before_training", "rescue", "save", "saved_files"]
+
+RESCUED = "cbpe-trained"  # how the name of a file begins that holds what could not be saved elsewhere
 
 
 def save(tok: Tokenizer, path: str | os.PathLike[str]) -> None:
@@ -106,19 +108,14 @@ def refuse_ids_between_merges(initial: Tokenizer | None, vocab_size: int) -> Non
 def rescue(tok: Tokenizer, folders: Iterable[str]) -> str | None:
     """Write a tokenizer that could not be saved where it was wanted to a new file in the first of these folders that
     takes it; -> the path, or None where none does."""
-    import pickle
-
     for folder in folders:
-        for ending in (".json", ".model", ".pickle"):
-            path = name_beside(os.path.join(folder, "cbpe-trained")).removesuffix(".part") + ending
+        for ending in (".json", ".model"):
+            path = name_beside(os.path.join(folder, RESCUED)).removesuffix(".part") + ending
             try:
-                if ending == ".pickle":
-                    write_whole(path, [pickle.dumps(tok)])
-                else:
-                    files.save(tok._parts(), path)
+                files.save(tok._parts(), path)
                 return path
             except ValueError:
-                continue  # another format may hold it
+                continue  # the other format may hold it
             except OSError:
                 break
     return None
