@@ -14,6 +14,7 @@ from cbpe._core.splitting.split import Splitter
 from cbpe.common.checks import checked_int
 from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.common.public import public
+from cbpe.common.warning import warn
 from cbpe.corpus.batches import BATCH_BYTES, Batch, batches
 from cbpe.corpus.counted import with_counts_loaded
 from cbpe.corpus.sources import Reader, Source
@@ -127,6 +128,9 @@ def count_source(
     if isinstance(source, WordCounts):
         raise TypeError("these are WordCounts already: there is nothing to count")
     reader = Reader(source, field=field, errors=errors)
+    reason = getattr(splitter, "reason", "")
+    if reason:
+        warn(f"the `regex` module splits the text, which takes many times as long as compiled code: {reason}")
     if report:
         report("reading", 0, reader.total_bytes)
     cut = batches(reader.texts(), border_of(splitter), batch_bytes)

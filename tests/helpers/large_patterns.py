@@ -28,7 +28,7 @@ LIMITS = {
     "states": (lambda n: f"a{{{n}}}", 510, "more than 512 states"),
     "states of a choice": (lambda n: f"(?:ab|cd){{{n}}}", 170, "more than 512 states"),
     "kinds of characters": (lambda n: "|".join(SIGNS[:n]), 61, "more than 63 kinds of characters"),
-    "stretches of code points": (ideographs, 500, "more than 1000 different code points"),
+    "stretches of code points": (ideographs, 2000, "more than 4000 different code points"),
     "depth": (groups, 50, "groups nested more than 50 deep"),
     "characters": (long_set, 10_000, "more than 10000 characters"),
     "repetitions": (lambda n: f"(?=b)a{{{n}}}|b+", 1000, "more than 1000 repetitions"),

@@ -120,3 +120,40 @@ random_patterns = st.builds(
 short_texts = st.text(
     st.sampled_from("aaabbcsSkKzA1  '\n\r\t-\u00e4\u00c4\u0301\u0663\u017f\u212a\u05d0\xa0\u00a9"), max_size=12
 )
+
+# What means to `regex` what it may not mean to other engines: patterns that are not portable, and texts for them.
+
+extended_sets = st.sampled_from(
+    [
+        *["a", "b", " ", "1", "_", r"\w", r"\W", r"\s", r"\S", r"\d", r"\h", r"\p{L}", r"\p{Lu}", "."],
+        *[r"\p{Greek}", r"\P{Han}", r"\p{Script=Latin}", r"\p{Alphabetic}", r"\p{^N}", r"\p{Letter}", r"\p{Emoji}"],
+        *["[ab]", "[^a]", r"[\w-]", r"[^\w\s]", r"[\W_]", r"[\w'\u2019]", r"[\p{Greek}\d]", r"[^\p{Han}\W]"],
+    ]
+)
+set_operations = st.sampled_from(
+    [
+        *[r"[\w--\d]", r"[\w&&[^\d_]]", "[[a-z]--[aeiou]]", r"[\p{L}~~[a-f]]", r"[^\w--[ab]]", r"[a-c||1\s]"],
+        *[r"[\S&&\W--_]", r"[[a-z1]&&\w--b]", r"[\p{L}&&\p{Latin}]", "[^[a]--b]"],
+    ]
+)
+assertions = st.sampled_from([r"\b", r"\b", r"\B", "^", r"\A", r"\Z"])
+behind = st.builds(
+    "({}{})".format,
+    st.sampled_from(["?<=", "?<!"]),
+    st.sampled_from(["a", "b", r"\w", r"\s", "ab", r"\W\w", "a|b1", "[ab]{2}", r"\p{Lu}", "1|ab", " "]),
+)
+
+
+def extended_patterns(sets):
+    simple = sequences(repeated(sets) | repeated(sets) | assertions | behind | looks)
+    nested = st.builds("({}{})".format, st.sampled_from(["?:", "", "?>"]), choices(simple))
+    return choices(sequences(simple | repeated(nested)))
+
+
+random_extended_patterns = extended_patterns(extended_sets) | st.builds(
+    "(?V1){}".format, extended_patterns(extended_sets | set_operations)
+)
+extended_texts = st.text(
+    st.sampled_from("aabb11__  AB\n\t\u03b1\u03a9\u00e9\u4e2d\u6587'\u2019-.\u0301\u200d\u24b6\U0001f609\u00a0\u00b2"),
+    max_size=14,
+)

@@ -289,8 +289,10 @@ def test_an_error_of_the_source_comes_through():
 def test_a_pattern_that_is_not_native_gives_the_same_merges():
     text = "aab aab aac aac aac"
     by_regex, native = make_splitter(r"(\w)\1*|\W"), make_splitter(r"a+|\w|\W")
-    assert learn(text, 1, by_regex)[:2] == learn(text, 1, native)[:2]
-    assert learn(text, 1, by_regex)[2].unicode_version is None
+    with pytest.warns(UserWarning, match="the `regex` module splits"):
+        found = learn(text, 1, by_regex)
+    assert found[:2] == learn(text, 1, native)[:2]
+    assert found[2].unicode_version is None
 
 
 @pytest.mark.parametrize(
@@ -410,3 +412,12 @@ def test_ctrl_c_stops_a_pattern_that_goes_over_the_text_again_and_again(tmp_path
         [sys.executable, "-c", QUADRATIC], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert output.stdout == "interrupted\n", output.stderr
+
+
+def test_a_pattern_that_is_not_compiled_says_so_and_why():
+    with pytest.warns(UserWarning, match=r"the `regex` module splits .*: .* the escape, '\\\\1' at 4") as caught:
+        cbpe.train(["aab aab"], 257, pattern=r"(\w)\1|.")
+    assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cbpe.train(["aab aab"], 257, pattern=r"\b\w+\b|\W")

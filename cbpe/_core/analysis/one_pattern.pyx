@@ -12,8 +12,9 @@ text, is_negative).
 
 from cbpe._core.splitting.classes cimport Classes, classify
 from cbpe._core.splitting.pattern cimport (
-    ALL_CATEGORIES, CATEGORY_BITS, CHOICE, END, LAZY, LOOK, REPEAT, SEQUENCE, SET, WHITE_SPACE, Pattern, parse
+    CHOICE, END, LAZY, LOOK, REPEAT, SEQUENCE, SET, Pattern, parse
 )
+from cbpe._core.splitting.sets cimport ALL_CATEGORIES, CATEGORY_BITS, WHITE_SPACE
 
 cdef int MAX_PAIRS = 3      # alternatives that may match or not at a character that nothing else matches
 cdef str ANY = r"[\s\S]"

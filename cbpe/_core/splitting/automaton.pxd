@@ -25,4 +25,5 @@ cdef class Automaton:
     cdef bytes transitions
 
 
-cdef Automaton compile_pattern(Pattern pattern, Classes classes)
+# Where a pattern is not portable, a possessive repeat of one set may differ from a greedy one.
+cdef Automaton compile_pattern(Pattern pattern, Classes classes, bint portable=*)

@@ -8,6 +8,11 @@ expression search algorithm", 1968; Russ Cox, "Regular expression matching: the 
 Empty pieces are of no use, so the empty match is no match here: of the non-empty ones, the first in the order of
 preference counts. This is also what findall of `re` and `regex` comes to, which never take an empty match twice at one
 place.
+
+What looks back needs to know how the characters before end: this is the context, a set of bits. A row of sets to look
+back at has a bit for each of its sets, which says that the last characters were of the sets up to this one (Baeza-Yates
+and Gonnet, "A new approach to text searching", 1992). A state is of one context. There is a start for each; a pattern
+is refused where it may matter which one, so that the pieces never depend on what is before the first.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
@@ -15,16 +20,19 @@ from libc.string cimport memset
 
 from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES, Classes
 from cbpe._core.splitting.pattern cimport (
-    CHOICE, END, LAZY, LOOK, POSSESSIVE, REPEAT, SEQUENCE, SET, Pattern, unsupported
+    BEHIND, CHOICE, END, LAZY, LOOK, POSSESSIVE, REPEAT, SEQUENCE, SET, Pattern, unsupported
 )
 
 cdef enum:
     MAX_NODES = 2000
     MAX_WORK = 4_000_000  # visits to nodes while building: some 20 ms
+    MAX_CONTEXTS = 64
+    MAX_CONTEXT_BITS = 64
 
 cdef enum Kind:
     READ  # one character of `mask`, then `first`
     CHECK  # the next character, which stays unread, is of `mask`; then `first`
+    BACK  # the context has bits of `mask`, or has not where `second` is 1; then `first`
     FORK  # `first`, or else `second`
     ACCEPT
 
@@ -56,9 +64,18 @@ cdef class Builder:
     cdef uint16_t stack[2 * MAX_NODES]
     cdef uint16_t found[MAX_NODES]
     cdef int n_found
-    # A state's key is its nodes in their order, as the bytes of uint16_t.
+    # A state's key is its nodes in their order, as the bytes of uint16_t, and the number of its context.
     cdef dict numbers
     cdef list keys
+    # Contexts by their numbers, as bits; the first is that of the beginning of a text.
+    cdef list contexts
+    # Where each class leads from them.
+    cdef uint8_t next_context[MAX_CONTEXTS][MAX_CLASSES]
+    cdef list context_sets  # the set of each bit of a context
+    cdef uint64_t first_bits
+    cdef dict last_bits  # id of a tree that looks back -> the bits of which one has to be there
+    cdef dict exact  # id of a possessive repeat that is no greedy one -> it
+    cdef bint portable
     cdef uint16_t next_state[MAX_STATES][MAX_CLASSES]
     cdef uint8_t accepts[MAX_STATES][MAX_CLASSES]
     cdef bint certain[MAX_STATES]
@@ -80,6 +97,8 @@ cdef class Builder:
             return self.node(READ, <uint64_t> self.masks[tree[1]], follow, 0)
         if kind == LOOK or kind == END:
             return self.node(CHECK, self.condition(tree), follow, 0)
+        if kind == BEHIND:
+            return self.node(BACK, <uint64_t> self.last_bits[id(tree)], follow, <int> tree[2])
         if kind == SEQUENCE:
             for item in reversed(<list> tree[1]):
                 follow = self.build(item, follow)
@@ -90,7 +109,21 @@ cdef class Builder:
                 way = self.build(item, follow)
                 first = way if first < 0 else self.node(FORK, 0, way, first)
             return first
+        if id(tree) in self.exact:
+            return self.build_possessive(tree, follow)
         return self.build_repeat(tree[1], tree[2], tree[3], tree[4] == LAZY, follow)
+
+    cdef int build_possessive(self, tuple tree, int follow) except -1:
+        """A repeat of one set that gives nothing back: as many as may be, or fewer before what is not of the set."""
+        cdef int least = tree[2], most = tree[3]
+        cdef uint64_t mask = self.masks[tree[1][1]]
+        cdef int ended = self.node(CHECK, (self.all_classes | END_BIT) & ~mask, follow, 0)
+        if most == -1:
+            return self.build_repeat(tree[1], least, -1, False, ended)
+        return self.node(
+            FORK, 0, self.build_repeat(tree[1], most, most, False, follow),
+            self.build_repeat(tree[1], least, most - 1, False, ended),
+        )
 
     cdef int build_repeat(self, tuple body, int least, int most, bint lazy, int follow) except -1:
         cdef int entry = follow, fork, _
@@ -166,7 +199,7 @@ cdef class Builder:
                 at = self.next_node(&depth)
         return 0
 
-    cdef bint read(self, const uint16_t *nodes, int count, int of_class, bint is_start) except -1:
+    cdef bint read(self, const uint16_t *nodes, int count, int of_class, bint is_start, uint64_t context) except -1:
         """Where a character leads, into `found`; the answer is whether a match ends before it."""
         cdef int i, depth, at
         cdef uint64_t bit = <uint64_t> 1 << of_class
@@ -180,6 +213,10 @@ cdef class Builder:
                 if self.nodes[at].kind == ACCEPT:
                     if not is_start:
                         return True
+                elif self.nodes[at].kind == BACK:
+                    if (self.nodes[at].mask & context != 0) != (self.nodes[at].second == 1):
+                        self.stack[depth] = self.nodes[at].first
+                        depth += 1
                 elif self.nodes[at].mask & bit:
                     if self.nodes[at].kind == CHECK:
                         self.stack[depth] = self.nodes[at].first
@@ -190,14 +227,16 @@ cdef class Builder:
                 at = self.next_node(&depth)
         return False
 
-    cdef int state_of_found(self) except -1:
-        """The number of the state whose nodes are the closure of `found`."""
+    cdef int state_of_found(self, int context) except -1:
+        """The number of the state whose nodes are the closure of `found`, in a context."""
         cdef uint16_t targets[MAX_NODES]
         cdef int i, count = self.n_found
         for i in range(count):
             targets[i] = self.found[i]
         self.closure(targets, count)
-        cdef bytes key = (<const char *> self.found)[: 2 * self.n_found]
+        if self.n_found == 0:
+            return DEAD
+        cdef tuple key = ((<const char *> self.found)[: 2 * self.n_found], context)
         number = self.numbers.get(key)
         if number is None:
             number = len(self.keys)
@@ -209,23 +248,112 @@ cdef class Builder:
 
     cdef int explore(self, int n_classes, int start_node) except -1:
         """Find all states and where each class of characters leads from them."""
-        cdef int state = START, of_class
+        cdef int state = START, of_class, context, n_contexts = <int> len(self.contexts)
+        cdef bint is_start
         cdef bytes key
         cdef const uint16_t *nodes
         self.found[0] = <uint16_t> start_node
-        self.n_found = 1
-        # The start is a state of its own, because only there an empty match is no match.
-        self.numbers = {b"": DEAD}
-        self.keys = [b"", (<const char *> self.found)[:2]]
+        # The starts are states of their own, because only there an empty match is no match.
+        self.numbers = {}
+        self.keys = [(b"", 0)]
+        for context in range(n_contexts):
+            self.keys.append(((<const char *> self.found)[:2], context))
         while state < len(self.keys):
-            key = self.keys[state]
+            key, context = self.keys[state]
             nodes = <const uint16_t *> <const char *> key
+            is_start = state < START + n_contexts
+            bits = <uint64_t> self.contexts[context]
             for of_class in range(n_classes):
-                self.accepts[state][of_class] = self.read(nodes, <int> (len(key) // 2), of_class, state == START)
-                self.next_state[state][of_class] = <uint16_t> self.state_of_found()
-            self.accepts[state][END_OF_TEXT] = self.read(nodes, <int> (len(key) // 2), END_OF_TEXT, state == START)
+                self.accepts[state][of_class] = self.read(nodes, <int> (len(key) // 2), of_class, is_start, bits)
+                self.next_state[state][of_class] = <uint16_t> self.state_of_found(self.next_context[context][of_class])
+            self.accepts[state][END_OF_TEXT] = self.read(nodes, <int> (len(key) // 2), END_OF_TEXT, is_start, bits)
             self.next_state[state][END_OF_TEXT] = DEAD
             state += 1
+        return 0
+
+    # Looking back.
+
+    cdef int place_rows(self, tuple tree) except -1:
+        """Give bits to all rows of sets that the tree looks back at."""
+        cdef uint64_t last = 0
+        if tree[0] == BEHIND:
+            for row in tree[1]:
+                if len(self.context_sets) + len(row) > MAX_CONTEXT_BITS:
+                    raise unsupported(f"looking back at more than {MAX_CONTEXT_BITS} characters in all")
+                self.first_bits |= <uint64_t> 1 << len(self.context_sets)
+                self.context_sets += row
+                last |= <uint64_t> 1 << (len(self.context_sets) - 1)
+            self.last_bits[id(tree)] = last
+        elif tree[0] == SEQUENCE or tree[0] == CHOICE:
+            for item in tree[1]:
+                self.place_rows(item)
+        elif tree[0] == REPEAT:
+            self.place_rows(tree[1])
+        return 0
+
+    cdef int find_contexts(self, int n_classes) except -1:
+        """All contexts, and where each class of characters leads from them."""
+        cdef uint64_t of_class_bits[MAX_CLASSES]
+        cdef uint64_t bits
+        cdef int of_class, bit, number = 0
+        for of_class in range(n_classes):
+            of_class_bits[of_class] = 0
+            for bit in range(<int> len(self.context_sets)):
+                if <uint64_t> self.masks[self.context_sets[bit]] >> of_class & 1:
+                    of_class_bits[of_class] |= <uint64_t> 1 << bit
+        self.contexts = [0]
+        cdef dict numbers = {0: 0}
+        while number < len(self.contexts):
+            bits = <uint64_t> self.contexts[number]
+            for of_class in range(n_classes):
+                after = ((bits << 1) & ~self.first_bits | self.first_bits) & of_class_bits[of_class]
+                if after not in numbers:
+                    if len(self.contexts) == MAX_CONTEXTS:
+                        raise unsupported("looking back in so many ways")
+                    numbers[after] = len(self.contexts)
+                    self.contexts.append(after)
+                self.next_context[number][of_class] = <uint8_t> numbers[after]
+            number += 1
+        return 0
+
+    cdef int join_starts(self, int n_classes) except -1:
+        """Make all starts one. PatternNotSupported where it may matter what is before a piece.
+
+        A match may begin in a context before a class of characters: at the beginning of a text before any; where
+        another match ends; and after a character at which none begins.
+        """
+        cdef int n_contexts = <int> len(self.contexts), context, of_class, state, after, joined
+        cdef uint64_t may_begin[MAX_CONTEXTS]
+        cdef set reached = set()
+        cdef object before = None
+        for context in range(n_contexts):
+            may_begin[context] = 0
+        may_begin[0] = self.all_classes
+        while before != (len(reached), [may_begin[context] for context in range(n_contexts)]):
+            before = (len(reached), [may_begin[context] for context in range(n_contexts)])
+            for context in range(n_contexts):
+                for of_class in range(n_classes):
+                    if may_begin[context] >> of_class & 1:
+                        after = self.next_state[START + context][of_class]
+                        reached.add(after)
+                        if not self.certain[after]:
+                            may_begin[self.next_context[context][of_class]] = self.all_classes
+            for state in list(reached):
+                context = self.keys[state][1]
+                for of_class in range(n_classes):
+                    if self.accepts[state][of_class]:
+                        may_begin[context] |= <uint64_t> 1 << of_class
+                    reached.add(self.next_state[state][of_class])
+        for of_class in range(n_classes):
+            joined = -1
+            for context in range(n_contexts):
+                after = self.next_state[START + context][of_class]
+                if may_begin[context] >> of_class & 1:
+                    if joined not in (-1, after):
+                        raise unsupported("looking back from where a piece begins to what is before it")
+                    joined = after
+            for context in range(n_contexts):
+                self.next_state[START + context][of_class] = <uint16_t> joined
         return 0
 
     cdef int find_certain(self, int n_classes) except -1:
@@ -268,6 +396,8 @@ cdef class Builder:
             return <uint64_t> self.masks[tree[1]]
         if kind == LOOK or kind == END:
             return self.condition(tree) & follow
+        if kind == BEHIND:
+            return follow
         if kind == SEQUENCE:
             for item in reversed(<list> tree[1]):
                 follow = self.first_of(item, follow)
@@ -290,7 +420,7 @@ cdef class Builder:
         cdef int kind = tree[0]
         cdef bint sure = False, body_sure
         self.count_work(1)
-        if kind == SET:
+        if kind == SET or kind == BEHIND:
             return 0
         if kind == LOOK or kind == END:
             return self.condition(tree) == self.all_classes | END_BIT and follow_is_sure
@@ -305,7 +435,10 @@ cdef class Builder:
             return sure
         body, least, most, greed = tree[1:]
         if greed == POSSESSIVE and not follow_is_sure and (body[0] != SET or follow & <uint64_t> self.masks[body[1]]):
-            raise unsupported("a possessive repeat that may differ from a greedy one")
+            if self.portable or body[0] != SET:
+                raise unsupported("a possessive repeat or an atomic group that may differ from a greedy one")
+            if least != most:
+                self.exact[id(tree)] = tree
         if can_be_empty(body) and (greed == POSSESSIVE or least != 0 or most != 1):
             raise unsupported("a repeat of what can be empty")
         body_sure = follow_is_sure and least <= 1
@@ -326,7 +459,7 @@ cdef bint can_be_empty(tuple tree) except -1:
     return True
 
 
-cdef Automaton compile_pattern(Pattern pattern, Classes classes):
+cdef Automaton compile_pattern(Pattern pattern, Classes classes, bint portable=True):
     """The automaton of a pattern; PatternNotSupported if it is too large, or may differ from backtracking."""
     cdef Automaton result = Automaton.__new__(Automaton)
     cdef Builder builder = Builder.__new__(Builder)
@@ -334,9 +467,16 @@ cdef Automaton compile_pattern(Pattern pattern, Classes classes):
     cdef int state, of_class
     builder.masks = classes.masks
     builder.all_classes = (<uint64_t> 1 << classes.count) - 1
+    builder.portable = portable
+    builder.exact, builder.last_bits, builder.context_sets = {}, {}, []
     builder.check(pattern.root, builder.all_classes | END_BIT, True)
+    builder.place_rows(pattern.root)
+    builder.find_contexts(classes.count)
     builder.explore(classes.count, builder.build(pattern.root, builder.node(ACCEPT, 0, 0, 0)))
     builder.find_certain(classes.count)
+    if len(builder.contexts) > 1:
+        builder.join_starts(classes.count)
+        builder.find_certain(classes.count)
     result.n_states = <int> len(builder.keys)
     memset(rows, 0, sizeof(rows))
     for state in range(result.n_states):

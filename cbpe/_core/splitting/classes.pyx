@@ -9,9 +9,12 @@ from libc.string cimport memcpy, memset
 
 from cbpe._core.splitting.categories cimport CBPE_BLOCK_OF, CBPE_BLOCKS, CBPE_N_BLOCKS, CBPE_N_CATEGORIES, category_of
 from cbpe._core.splitting.pattern cimport unsupported
+from cbpe._core.splitting.sets cimport complement, stretches_of
 
 cdef enum:
-    MAX_STRETCHES = 1000
+    MAX_STRETCHES = 4000
+    MAX_MEMBERSHIPS = 400_000  # stretches times sets
+    N_CODE_POINTS = 0x110000
     MAX_SETS = 200
     # 0x200000 code points are more than there are; whatever four bytes spell, the table can be asked.
     N_BLOCKS_OF_CODE_POINTS = 0x2000
@@ -30,23 +33,25 @@ cdef object bit(object number):
 
 
 cdef list stretches(list sets):
-    """Cut at the ends of all ranges: [a-z], [m] -> [(a, l, {0}), (m, m, {0, 1}), (n, z, {0})], with the sets as bits"""
-    cdef set starts = set()
-    for _, ranges, _ in sets:
-        for first, last in ranges:
-            starts.add(first)
-            starts.add(last + 1)
-    if len(starts) > MAX_STRETCHES:
+    """Cut where any set begins a stretch (see sets.pxd): -> [(first, last, the categories of each set there)]
+
+    Where two neighbours have the same ones, they are one.
+    """
+    cdef set starts = {0} | {first for of_set in sets for first, _ in of_set}
+    if len(starts) - 1 > MAX_STRETCHES:  # the first of them is 0
         raise unsupported(f"more than {MAX_STRETCHES} different code points")
-    cdef list cuts = sorted(starts)
-    cdef dict place = {start: i for i, start in enumerate(cuts)}
-    cdef list members = [0] * len(cuts)
-    cdef Py_ssize_t i
-    for number, (_, ranges, _) in enumerate(sets):
-        for first, last in ranges:
-            for i in range(place[first], place[last + 1]):
-                members[i] |= bit(number)
-    return [(cuts[i], cuts[i + 1] - 1, members[i]) for i in range(len(cuts) - 1) if members[i]]
+    if len(starts) * len(sets) > MAX_MEMBERSHIPS:
+        raise unsupported("so many different code points in so many classes")
+    cdef list cuts = sorted(starts) + [N_CODE_POINTS]
+    cdef list at = [0] * len(sets)  # the stretch of each set
+    cdef list found = []
+    cdef Py_ssize_t i, number
+    for i in range(len(cuts) - 1):
+        for number, of_set in enumerate(sets):
+            if at[number] + 1 < len(of_set) and of_set[at[number] + 1][0] == cuts[i]:
+                at[number] += 1
+        found.append((cuts[i], cuts[i + 1] - 1, [of_set[at[number]][1] for number, of_set in enumerate(sets)]))
+    return found
 
 
 cdef set categories_in(int first, int last):
@@ -103,6 +108,20 @@ cdef class TableBuilder:
         return 0
 
 
+cdef tuple as_stretches(tuple of_set):
+    """A set of a Pattern, of either kind, as stretches."""
+    cdef tuple found
+    if len(of_set) == 1:
+        return of_set[0]
+    found = stretches_of(of_set[0], of_set[1])
+    return complement(found) if of_set[2] else found
+
+
+cdef object members_of(list of_sets, int category):
+    """The sets, as bits, that have a category, where each has these categories."""
+    return sum([bit(number) for number, categories in enumerate(of_sets) if categories >> category & 1])
+
+
 cdef Classes classify(list sets):
     """The classes of the sets of a parsed pattern; PatternNotSupported if there are too many."""
     cdef Classes result = Classes.__new__(Classes)
@@ -110,18 +129,18 @@ cdef Classes classify(list sets):
     cdef int category
     if len(sets) > MAX_SETS:
         raise unsupported(f"more than {MAX_SETS} different classes of characters")
-    negated = sum([bit(number) for number, (_, _, is_negated) in enumerate(sets) if is_negated])
-    cdef list by_category = [
-        sum([bit(number) for number, (bits, _, _) in enumerate(sets) if bits >> category & 1])
-        for category in range(CBPE_N_CATEGORIES)
-    ]
+    cdef list cut = stretches([as_stretches(of_set) for of_set in sets])
+    # Most code points are like the last ones: their table is made first, and what differs named in it.
+    cdef list usual = cut[len(cut) - 1][2]
     cdef bytearray classes = bytearray(256)
     for category in range(CBPE_N_CATEGORIES):
-        classes[category] = class_of.setdefault(by_category[category] ^ negated, len(class_of))
+        classes[category] = class_of.setdefault(members_of(usual, category), len(class_of))
     cdef TableBuilder table = TableBuilder.__new__(TableBuilder, bytes(classes))
-    for first, last, members in stretches(sets):
+    for first, last, of_sets in cut:
+        if of_sets == usual:
+            continue
         for category in categories_in(first, last):
-            classes[category] = class_of.setdefault((by_category[category] | members) ^ negated, len(class_of))
+            classes[category] = class_of.setdefault(members_of(of_sets, category), len(class_of))
             if len(class_of) >= END_OF_TEXT:
                 raise unsupported(f"more than {END_OF_TEXT} kinds of characters")
         table.name_stretch(first, last, bytes(classes))

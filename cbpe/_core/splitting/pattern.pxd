@@ -4,6 +4,7 @@
 cdef enum NodeKind:
     SET  # (SET, set): one character out of a set
     LOOK  # (LOOK, set, is_negative): the next character is out of the set; or it is not, or there is none
+    BEHIND  # (BEHIND, [[sets], ..], is_negative): the characters before are of one of these rows of sets; or of none
     END  # (END,): the end of the text
     SEQUENCE  # (SEQUENCE, [nodes]): one after the other; an empty list matches the empty string
     CHOICE  # (CHOICE, [nodes]): the first that lets the whole match
@@ -15,19 +16,15 @@ cdef enum Greed:
     POSSESSIVE
 
 
-# The bits of all one- and two-letter categories, and of some sets of them.
-cdef dict CATEGORY_BITS
-cdef long long ALL_CATEGORIES
-cdef long long WHITE_SPACE
-
-
 cdef class Pattern:
     cdef tuple root
     # Nodes name a set of characters by its place here. It is (categories as bits, ((first, last), ..), is_negated),
-    # the ranges in code points.
+    # the ranges in code points; or (stretches,), as sets.pxd has them, which no portable pattern needs.
     cdef list sets
 
 
-cdef Pattern parse(str pattern)
+# A portable pattern means the same in Python's `regex`, in Rust's engines and, but for what oniguruma.py knows, in
+# Oniguruma. Others are to mean what they mean to `regex`.
+cdef Pattern parse(str pattern, bint portable=*)
 
 cdef object unsupported(str what)

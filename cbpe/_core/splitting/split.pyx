@@ -22,7 +22,7 @@ from cbpe._core.text.utf8 cimport character_size, character_start, read_characte
 
 from cbpe._core.splitting.pattern import PatternNotSupported
 
-__all__ = ["UNICODE_VERSION", "PatternNotSupported", "Splitter", "category"]
+__all__ = ["UNICODE_VERSION", "PatternNotSupported", "Splitter", "category", "refuse_unportable"]
 
 UNICODE_VERSION = CBPE_UNICODE_VERSION.decode("ascii")
 
@@ -369,9 +369,9 @@ cdef class Splitter:
             self.tables.bonds = &bonds.tables
         if pattern is None:
             return
-        parsed = parse(pattern)
+        parsed = parse(pattern, False)
         classes = classify(parsed.sets)
-        automaton = compile_pattern(parsed, classes)
+        automaton = compile_pattern(parsed, classes, False)
         self.class_rows = automaton.transitions
         self.block_of = classes.block_of
         self.blocks = classes.blocks
@@ -448,6 +448,12 @@ cdef class Splitter:
             border = find_border(&self.tables, <const uint8_t *> view.buf, view.len, &seen)
         PyBuffer_Release(&view)
         return border, seen
+
+
+def refuse_unportable(str pattern not None):
+    """PatternNotSupported for a pattern of which it is not certain that other engines take it as `regex` does."""
+    cdef Pattern parsed = parse(pattern)
+    compile_pattern(parsed, classify(parsed.sets))
 
 
 cdef bytes ascii_rows(Automaton automaton, Classes classes):

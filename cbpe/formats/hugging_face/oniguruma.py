@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from cbpe._core.analysis.coverage import may_match_nothing
-from cbpe._core.splitting.split import PatternNotSupported, Splitter
+from cbpe._core.splitting.split import PatternNotSupported, refuse_unportable
 
 __all__ = ["from_oniguruma", "to_oniguruma"]
 
@@ -43,7 +43,7 @@ def from_oniguruma(pattern: str) -> str:
         raise ValueError(f"it has {len(pattern):,} characters: at most {MAX_LENGTH:,} are read")
     refuse_folding(pattern)
     found = translated(pattern)
-    Splitter(found)  # or it is refused
+    refuse_unportable(found)
     refuse_empty(found)
     return found
 
@@ -80,7 +80,7 @@ def translated(pattern: str) -> str:
 def to_oniguruma(pattern: str) -> str:
     """The inverse of from_oniguruma. ValueError for a pattern that does not run natively."""
     try:
-        Splitter(pattern)
+        refuse_unportable(pattern)
     except PatternNotSupported as error:
         raise ValueError(f"the split pattern may mean something else to Oniguruma: {error}") from None
     refuse_empty(pattern)

@@ -14,6 +14,7 @@ import json
 from typing import Any
 
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
+from cbpe._core.splitting.split import PatternNotSupported, refuse_unportable
 from cbpe.formats.checks import refuse_long_pattern, refuse_processing
 from cbpe.formats.hugging_face.values import as_list, fields, refuse
 from cbpe.formats.parts import Parts
@@ -136,11 +137,14 @@ def dump(parts: Parts) -> list[bytes]:
     refuse_processing(what, parts, besides=("template",))
     if parts.pattern is None:
         raise ValueError(f"{what} has a split pattern, and this tokenizer none")
-    splitter = make_splitter(parts.pattern)
-    if not splitter.native:
+    make_splitter(parts.pattern)
+    try:
+        refuse_unportable(parts.pattern)
+    except PatternNotSupported as error:
         raise ValueError(
-            f"{what} cannot hold a split pattern that only the `regex` module runs: {parts.pattern[:80]!r}"
-        )
+            f"{what} cannot hold a split pattern that may mean something else to other engines than to `regex`: "
+            f"{parts.pattern[:80]!r} ({error})"
+        ) from None
     ids = sorted(parts.special_tokens.values())
     if ids != list(range(len(ids))) or len(ids) > MAX_SPECIAL_TOKENS:
         shown = ", ".join(f"{text} ({token_id})" for text, token_id in list(parts.special_tokens.items())[:3])
