@@ -120,6 +120,7 @@ class HuggingFaceTokenizer(Tokenizer):
         space before it, depends on the added tokens in it or on where it ends; otherwise as Tokenizer.truncate.
         """,
     )
+    split = with_defaults(Tokenizer.split, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
     encode_stream = with_defaults(
         Tokenizer.encode_stream,
         "HuggingFaceTokenizer",

@@ -204,6 +204,40 @@ class Tokenizer(TokenizerBase):
             budget = checked_int("max_tokens", max_tokens, 0, most=sys.maxsize)
         return self._truncate(text, budget, *self._special_sets(allowed_special, disallowed_special))
 
+    def split(
+        self,
+        text: str,
+        max_tokens: int,
+        overlap: int = 0,
+        allowed_special: SpecialChoice = "none_raise",
+        disallowed_special: SpecialChoice = (),
+        *,
+        add_special_tokens: bool = True,
+    ) -> list[tuple[int, int]]:
+        """Cut a text into chunks, each of which has at most max_tokens tokens when it is encoded alone, a template's
+        included: (start, end) in characters, in order; together they are the whole text.
+
+        A chunk ends with the last paragraph, else sentence, else line, that ends in the second half of what fits; else
+        before white space; else between two graphemes, which are never cut, nor are special tokens that are allowed.
+        overlap: how many tokens a chunk may share with the one before it, encoded alone; it begins behind a sentence or
+        before a word. The special tokens are as for encode.
+
+        ValueError for a max_tokens that is below 1 or below the template's tokens and 1, for an overlap that is not
+        below max_tokens, and for a single grapheme or special token that has more than max_tokens.
+
+        >>> [text[start:end] for start, end in enc.split(text := "One cat sat. Two dogs ran.", 5)]
+        ['One cat sat.', ' Two dogs ran.']
+        """
+        from cbpe.chunking.split import checked_budget, split_text
+
+        template = 0 if self._template is None or not add_special_tokens else len(self._template)
+        budget, overlap = checked_budget(text, max_tokens, overlap, template)
+        allowed, forbidden = self._special_sets(allowed_special, disallowed_special)
+        if forbidden is not None:
+            self._refuse_special(text, forbidden)
+        lengths = self._table("lengths", self._lengths_of_tokens)
+        return split_text(self, str.__str__(text), budget, overlap, allowed, lengths)
+
     def encode_to_numpy(
         self,
         text: str,
@@ -531,6 +565,15 @@ class Tokenizer(TokenizerBase):
         return _restore, (type(self), *parts, {**vars(self)})
 
     # ---- Private
+
+    def _lengths_of_tokens(self) -> npt.NDArray[np.int64]:
+        """How many bytes each token has, by id, as far as ids go that are no special token's; 0 where there is none."""
+        import numpy as np
+
+        lengths = np.zeros(self._vocabulary.max_id + 1, dtype=np.int64)
+        tokens = self._vocabulary.tokens()
+        lengths[list(tokens)] = [len(token) for token in tokens.values()]
+        return lengths
 
     @classmethod
     def _of(cls, parts: Parts, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> Self:

@@ -24,6 +24,7 @@ LIKE_ENCODE = (
     "count_arrow",
     "count_stream",
     "truncate",
+    "split",
 )
 
 
@@ -84,6 +85,7 @@ def encoded(tok, text, **options):
     found["encode_stream"] = list(tok.encode_stream([text, text], **options))
     found["count_stream"] = tok.count_stream([text, text], **options)
     found["truncate"] = tok.truncate(text, 2, **options)
+    found["split"] = tok.split(text, 40, **options)
     found["encode_batch"] = tok.encode_batch([text, text], num_threads=1, **options)
     for name in ("encode_arrow", "count_arrow"):
         found[name] = pyarrow.array(getattr(tok, name)(pyarrow.array([text]), **options)).to_pylist()

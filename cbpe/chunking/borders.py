@@ -1,0 +1,83 @@
+"""Where a text is cut: first where people would, and never within a grapheme or a special token."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+
+from cbpe.chunking.graphemes import is_border, last_borders, next_border
+
+__all__ = ["Borders"]
+
+# The end of a sentence: punctuation and closing marks before white space; behind East Asian punctuation there is none.
+CLOSING = "\"'\u2019\u201d\u00bb)\\]"
+EAST_ASIAN_CLOSING = "\u2019\u201d\u300d\u300f\uff09\u3011"
+SENTENCE_END = rf"(?:[.!?\u2026\u061f\u06d4\u0964][{CLOSING}]*(?=\s)|[\u3002\uff01\uff1f\uff61][{EAST_ASIAN_CLOSING}]*)"
+FIRST_SENTENCE_END = re.compile(SENTENCE_END)
+# What is greedy comes to the last one at once, from behind.
+LAST_SENTENCE_END = re.compile(f"(?s:.*){SENTENCE_END}")
+LAST_WORD_END = re.compile(r"(?s:.*)\S(?=\s)")  # a space belongs to the word behind it
+FIRST_SPACE = re.compile(r"\s")
+
+
+class Borders:
+    """Where one text may be cut. special_tokens: texts that are not to be cut."""
+
+    def __init__(self, text: str, special_tokens: Collection[str]) -> None:
+        self.text = text
+        self.paragraph_ends = ("\n\n", "\n\r\n") if "\r" in text else ("\n\n",)
+        spans = special_spans(text, special_tokens) if special_tokens else []
+        self.special_starts = [start for start, _ in spans]
+        self.special_ends = [end for _, end in spans]
+
+    def may_cut(self, place: int, start: int) -> bool:
+        """Whether neither a grapheme nor a special token is cut at a place behind `start`, which is a border."""
+        if self.special_starts:
+            i = bisect_right(self.special_starts, place) - 1
+            if i >= 0 and self.special_starts[i] < place < self.special_ends[i]:
+                return False
+        return is_border(self.text, place, start)
+
+    def ends(self, start: int, covered: int, limit: int) -> Iterator[int]:
+        """Where a chunk from start to limit may end, behind what is covered: the better places first."""
+        text = self.text
+        low = max(covered, (start + limit) // 2)
+        for end in self.paragraph_ends:
+            at = text.rfind(end, low, limit) + len(end)
+            if low < at <= limit and self.may_cut(at, start):
+                yield at
+        found = LAST_SENTENCE_END.match(text, low, limit + 1)
+        if found is not None and low < found.end() <= limit and self.may_cut(found.end(), start):
+            yield found.end()
+        at = text.rfind("\n", low, limit) + 1
+        if low < at and self.may_cut(at, start):
+            yield at
+        found = LAST_WORD_END.match(text, covered, limit + 1)
+        if found is not None and covered < found.end() <= limit and self.may_cut(found.end(), start):
+            yield found.end()
+        yield from (at for at in last_borders(text, covered, limit) if self.may_cut(at, start))
+
+    def end_of_first(self, start: int) -> int:
+        """The end of the grapheme, or of the special token, that begins at a border."""
+        i = bisect_right(self.special_starts, start) - 1
+        if i >= 0 and self.special_starts[i] == start:
+            return self.special_ends[i]
+        return next_border(self.text, start)
+
+    def start_from(self, place: int, start: int, end: int) -> int:
+        """Where a chunk may begin from a place on, which is behind `start`: behind a sentence that ends in the first
+        half of what is left to the end, else before a word, else before a grapheme; `end` if nowhere else."""
+        sentence = FIRST_SENTENCE_END.search(self.text, place, place + (end - place) // 2)
+        if sentence is not None and self.may_cut(sentence.end(), start):
+            return sentence.end()
+        space = FIRST_SPACE.search(self.text, place, end)
+        if space is not None and self.may_cut(space.start(), start):
+            return space.start()
+        return next((at for at in range(place, end) if self.may_cut(at, start)), end)
+
+
+def special_spans(text: str, tokens: Collection[str]) -> list[tuple[int, int]]:
+    """Where special tokens stand in a text; of several at one place, the longest."""
+    longest_first = sorted(tokens, key=len, reverse=True)
+    return [match.span() for match in re.finditer("|".join(map(re.escape, longest_first)), text)]
