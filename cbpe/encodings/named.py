@@ -95,5 +95,5 @@ def load_vocabulary(name: str) -> Vocabulary:
     """The vocabulary of this name, loaded once: encodings that differ only in special tokens share it."""
     if name not in _loaded:
         with open(packed_file(name), "rb") as file:
-            _loaded.setdefault(name, Vocabulary.unpack(file.read()))
+            _loaded.setdefault(name, Vocabulary.unpack(file.read(), merges_happen=True))
     return _loaded[name]

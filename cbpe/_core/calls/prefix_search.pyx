@@ -150,7 +150,7 @@ cdef class PrefixSearch:
                     self.sizes[v.offsets[i + 1] - v.offsets[i]] = 1
             if not self.sizes[size]:
                 return False
-        return find_word(v, self.text + start, size) != NONE
+        return find_word(v, v.words, self.text + start, size) != NONE
 
     cdef bint is_whole(self, Task *task, Py_ssize_t end) noexcept:
         """Whether text[start:end] is one piece, where the text ends there."""
@@ -207,7 +207,7 @@ cdef class PrefixSearch:
         if most < largest:
             self.counts.first, self.counts.last = 1, 0
         # A piece that is a token may be one that merging does not make.
-        if v.whole_pieces and task.budget > 0:
+        if v.looks_up and task.budget > 0:
             for k in range(min(largest, start + longest), max(task.low, found + 1) - 1, -1):
                 if self.is_whole(task, k):
                     if self.is_token(start, k):
@@ -218,7 +218,7 @@ cdef class PrefixSearch:
         """The tokens of the piece text[start:end]; more than the budget where it is known to be beyond that."""
         cdef const VocabTables *v = &self.engine.vocabulary.tables
         cdef Py_ssize_t place = end - task.start
-        if v.whole_pieces and self.is_token(task.start, end):
+        if v.looks_up and self.is_token(task.start, end):
             return 1
         if self.counts.first <= self.counts.last:
             if place > self.counts.last:

@@ -80,4 +80,5 @@ def vocabulary_from_merges(dict ids not None, merges, bint whole_pieces=False):
         ]),
         [token for _, token in unmerged],
         whole_pieces=whole_pieces,
+        merges_happen=True,
     )

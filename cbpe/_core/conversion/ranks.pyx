@@ -83,4 +83,5 @@ def vocabulary_from_ranks(ranks):
         ids + array.array("I", [ordered[number][0] for number in joined + unmerged]),
         [tokens[number] for number in unmerged],
         whole_pieces=True,
+        merges_happen=True,
     )

@@ -360,7 +360,8 @@ cdef class SpelledBytes(Spelled):
     def vocabulary(self, bint whole_pieces):
         """The Vocabulary, as vocabulary_from_merges makes it. ValueError for what a Vocabulary refuses."""
         self.settle([], [])
-        return self.vocabulary_with(self.ids_of_first(), self.unmerged(), {"whole_pieces": whole_pieces})
+        options = {"whole_pieces": whole_pieces, "merges_happen": True}
+        return self.vocabulary_with(self.ids_of_first(), self.unmerged(), options)
 
 
 def resolve(vocab not None, merges not None, dict alphabet not None, apart=()):

@@ -157,8 +157,8 @@ cdef EncodeStatus merge_new(
 ) noexcept nogil:
     """Append the ids of a piece that is not in the cache; there is room for `size` + 2 of them."""
     cdef uint32_t index
-    if v.whole_pieces:
-        index = find_word(v, piece, size)
+    if v.looks_up:
+        index = find_word(v, v.words, piece, size)
         if index != NONE:
             append_word(v, work, index)
             return DONE
@@ -175,8 +175,8 @@ cdef EncodeStatus encode_new(
     if size > INLINE_BYTES:
         status = merge_new(v, work, piece, size)
     else:
-        if v.whole_pieces:
-            index = find_short_word(v, key.low, key.high, word_hash(v, key.low, key.high))
+        if v.looks_up:
+            index = find_short_word(v, key.low, key.high, word_hash(v.words, key.low, key.high))
         if index != NONE:
             append_word(v, work, index)
         else:
@@ -393,7 +393,7 @@ cdef void prefetch_words(const VocabTables *v, Workspace *work, Py_ssize_t start
     for i in range(n_missed):
         key = &work.keys[work.missed[i]]
         if key.high != TO_CUT and key.high >> 56 <= SHORT_WORD:
-            cbpe_prefetch(v.words + (word_hash(v, key.low, key.high) & v.words_mask))
+            cbpe_prefetch(v.words.slots + (word_hash(v.words, key.low, key.high) & v.words.mask))
 
 
 cdef inline uint64_t home_of_piece(const Workspace *work, Py_ssize_t i) noexcept nogil:
@@ -424,7 +424,7 @@ cdef EncodeStatus encode_queued(
             status = DONE
         else:
             n_new += 1
-            if n_new == 2 and v.whole_pieces:
+            if n_new == 2 and v.looks_up:
                 # New pieces come together: a text that holds two is likely to go on so.
                 prefetch_words(v, work, i + 1, n)
             status = encode_new(v, work, &work.keys[i], piece, size)
@@ -553,9 +553,9 @@ cdef EncodeStatus encode_slice(
     bint *undecided,
 ) noexcept nogil:
     cdef Py_ssize_t n, start, slice_end = reading.position + SLICE
-    # What no merge makes is found by its whole piece only, and unknown characters are counted within a whole piece.
-    # With bonds, pieces are cut already.
-    cdef bint may_cut = not (v.whole_pieces and v.n_tokens > v.n_symbols) and not v.fuses_unknown
+    # Whole pieces may have to be looked up, and unknown characters are counted within a whole piece. With bonds, pieces
+    # are cut already.
+    cdef bint may_cut = not v.looks_up and not v.fuses_unknown
     cdef bint in_time, by_characters = split.bonds != NULL and undecided == NULL and not is_marked(v)
     cdef Py_ssize_t capacity = BATCH
     cdef EncodeStatus status

@@ -42,9 +42,6 @@ cdef const WalkTables *shared_walk_tables(const VocabTables *v, WalkTables **pla
 
 cdef void free_walk_tables(void *tables) noexcept nogil
 
-# Whether two symbols that merging makes of their own bytes stay neighbours when their bytes are merged, counting only
-# merges before `limit` (NONE: all). Needs a monotone vocabulary.
-cdef bint stay_apart(const VocabTables *v, uint32_t a, uint32_t b, uint32_t limit) noexcept nogil
-
-# The same for all merges and any vocabulary.
+# Whether two symbols that merging makes of their own bytes stay neighbours when their bytes are merged, in any
+# vocabulary.
 cdef bint are_apart(const VocabTables *v, const WalkTables *w, uint32_t a, uint32_t b) noexcept nogil

@@ -15,27 +15,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memset
 
 from cbpe._core.merging.shared cimport shared_tables
-from cbpe._core.vocabulary.tables cimport NONE, find_pair
-
-
-# Whether two symbols stay neighbours when their bytes are merged, counting only merges before `limit`: the merges that
-# made them are undone, the latest first, and none of the pairs that meet at the border on the way may have been free to
-# merge before that.
-cdef bint stay_apart(const VocabTables *v, uint32_t a, uint32_t b, uint32_t limit) noexcept nogil:
-    while find_pair(v, a, b) >= limit:
-        if a > b:
-            if a < 256:
-                return True
-            # Of two equal merges the left one comes first: a pair at the border has to be smaller than a's merge, or
-            # equal to b's.
-            limit = a
-            a = v.right[a - 256]
-        else:
-            if b < 256:
-                return True
-            limit = b + 1
-            b = v.left[b - 256]
-    return False
+from cbpe._core.vocabulary.tables cimport NONE, find_pair, stay_apart
 
 
 cdef bint comes_first(

@@ -10,10 +10,10 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
 from cbpe._core.merging.merge cimport MergeRoom, check_merged, free_merge_room, merge_piece
-from cbpe._core.merging.walk cimport WalkTables, free_walk_tables, stay_apart
+from cbpe._core.merging.walk cimport WalkTables, free_walk_tables
 from cbpe._core.text.utf8 cimport read_character
 from cbpe._core.training.candidates cimport INSIDE, SEPARATOR, WORK_BETWEEN_CHECKS, check, out_of_memory
-from cbpe._core.vocabulary.tables cimport NONE
+from cbpe._core.vocabulary.tables cimport NONE, stay_apart
 
 cdef enum:
     WINDOW = 1 << 20        # bytes of a long word that are encoded at once: some tens of milliseconds

@@ -10,8 +10,9 @@ cdef int allocate_pairs(VocabTables *v, uint32_t n) except -1
 
 cdef void free_pairs(VocabTables *v) noexcept nogil
 
-# The table of pairs, from left and right. ValueError for a pair that is merged twice.
-cdef int fill_pairs(VocabTables *v) except -1
+# The table of pairs, from left and right, and whether the vocabulary `looks_up`; merges_happen is as for Vocabulary.
+# ValueError for a pair that is merged twice.
+cdef int fill_pairs(VocabTables *v, bint merges_happen) except -1
 
 # The table from ids to indices. ValueError for an id that two tokens have, and for absurd gaps.
 cdef int fill_indices(VocabTables *v) except -1

@@ -12,7 +12,7 @@ from libc.string cimport memcpy, memmove, memset
 
 from cbpe._core.c.allocation cimport cbpe_give_back, cbpe_take_zeroed
 from cbpe._core.text.utf8 cimport character_size
-from cbpe._core.vocabulary.tables cimport BEGIN, END, NONE, add_pair, find_pair, text_size
+from cbpe._core.vocabulary.tables cimport BEGIN, END, NONE, add_pair, find_pair, stay_apart, text_size
 
 cdef enum:
     BYTE_PAIRS = 1 << 16
@@ -45,15 +45,20 @@ cdef void free_pairs(VocabTables *v) noexcept nogil:
     free(v.byte_pairs)
 
 
-cdef int fill_pairs(VocabTables *v) except -1:
+cdef int fill_pairs(VocabTables *v, bint merges_happen) except -1:
     cdef uint32_t i
     allocate_pairs(v, v.n_symbols - 256)
+    merges_happen = merges_happen or not v.whole_pieces
+    v.looks_up = v.whole_pieces and v.n_tokens > v.n_symbols or not (merges_happen or v.monotone)
     for i in range(v.n_symbols - 256):
         if find_pair(v, v.left[i], v.right[i]) != NONE:
             raise ValueError(
                 f"the pair of tokens {v.ids[v.left[i]]} and {v.ids[v.right[i]]} is merged twice, "
                 f"to {v.ids[find_pair(v, v.left[i], v.right[i])]} and to {v.ids[256 + i]}"
             )
+        # The table has the merges before this one, and no other counts.
+        if not (merges_happen or v.looks_up):
+            v.looks_up = not stay_apart(v, v.left[i], v.right[i], NONE)
         add_pair(v, v.left[i], v.right[i], 256 + i)
     return 0
 

@@ -19,6 +19,13 @@ cdef struct WordSlot:
     uint32_t number             # index + 1, 0 where free
 
 
+# A hash table from bytes to the index of their token; words.pxd says how.
+cdef struct WordTable:
+    WordSlot *slots
+    uint64_t mask
+    uint64_t seed
+
+
 # Tokens are numbered three ways. A token's *index* is its place here: first the 256 bytes by value, then the merges,
 # first merged first, then the tokens that no merge makes. The indices of bytes and merges are the *symbols* that
 # merging works on: of two merges the one with the smaller symbol comes first. The *id* is what users see.
@@ -36,6 +43,7 @@ cdef struct VocabTables:
     uint32_t longest            # bytes of the longest token
     uint32_t n_ids              # one more than the largest id
     bint whole_pieces           # a piece that is a token is that token, before any merge
+    bint looks_up               # ... which makes a difference: the bytes of some token merge to something else
     bint monotone               # every merge is made of earlier symbols
     bint characters             # a vocabulary over characters
     bint begins                 # BEGIN stands before each piece
@@ -57,9 +65,7 @@ cdef struct VocabTables:
     uint64_t pairs_mask
     uint64_t *pair_filter       # a bit for the hash of each pair: most look-ups find nothing, and end there
     int filter_shift
-    WordSlot *words             # hash table: bytes -> index; words.pxd says how
-    uint64_t words_mask
-    uint64_t words_seed
+    WordTable *words            # there from the start if it `looks_up`; else made when somebody asks for a token
 
 
 # How many bytes of text a token has.
@@ -103,3 +109,25 @@ cdef inline void add_pair(VocabTables *v, uint32_t left, uint32_t right, uint32_
     v.pair_filter[bit >> 6] |= <uint64_t>1 << (bit & 63)
     if left < 256 and right < 256:
         v.byte_pairs[left << 8 | right] = symbol
+
+
+# Whether two symbols that merging makes of their own bytes stay neighbours when their bytes are merged, counting only
+# merges before `limit` (NONE: all). Needs a monotone vocabulary.
+#
+# The merges that made them are undone, the latest first, and none of the pairs that meet at the border on the way may
+# have been free to merge before that.
+cdef inline bint stay_apart(const VocabTables *v, uint32_t a, uint32_t b, uint32_t limit) noexcept nogil:
+    while find_pair(v, a, b) >= limit:
+        if a > b:
+            if a < 256:
+                return True
+            # Of two equal merges the left one comes first: a pair at the border has to be smaller than a's merge, or
+            # equal to b's.
+            limit = a
+            a = v.right[a - 256]
+        else:
+            if b < 256:
+                return True
+            limit = b + 1
+            b = v.left[b - 256]
+    return False

@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport uint32_t
 
-from cbpe._core.vocabulary.tables cimport VocabTables
+from cbpe._core.vocabulary.tables cimport VocabTables, WordTable
 
 
 cdef enum:
@@ -16,5 +16,6 @@ cdef class Vocabulary:
     cdef VocabTables tables
     cdef readonly bytes prefix  # of tokens that begin no piece, as they are shown; b"" where there is no BEGIN
     cdef readonly bytes suffix  # of tokens that end one; b"" where there is no END
+    cdef const WordTable *words(self) except NULL
     cdef bytes spell(self, uint32_t index)
     cdef bytes with_marks(self, bytes token)

@@ -14,12 +14,13 @@ from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 
+from cbpe._core.c.atomics cimport cbpe_atomic_load, cbpe_atomic_put
 from cbpe._core.text.utf8 cimport exact_bytes
 from cbpe._core.vocabulary.filling cimport (
     check_characters, check_marked, copy_ids, fill_bytes, fill_indices, fill_pairs, fill_shown, free_pairs, random_bits
 )
-from cbpe._core.vocabulary.tables cimport BEGIN, END, NONE
-from cbpe._core.vocabulary.words cimport fill_words, find_word, free_words
+from cbpe._core.vocabulary.tables cimport BEGIN, END, NONE, VocabTables, WordTable
+from cbpe._core.vocabulary.words cimport find_word, free_words, new_words
 
 
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
@@ -79,6 +80,20 @@ cdef int check_unmerged(list tokens) except -1:
     return 0
 
 
+cdef int check_parts(VocabTables *v) except -1:
+    """Find whether the merges are monotone. ValueError for one that is made of no symbols."""
+    cdef uint32_t i
+    v.monotone = True
+    for i in range(v.n_symbols - 256):
+        if v.left[i] >= v.n_symbols or v.right[i] >= v.n_symbols:
+            raise ValueError(
+                f"merge {i} is made of the symbols {v.left[i]} and {v.right[i]}, but there are only {v.n_symbols}"
+            )
+        if v.left[i] >= 256 + i or v.right[i] >= 256 + i:
+            v.monotone = False
+    return 0
+
+
 cdef bint has_affixes(bytes affix, bint whole_pieces) except -1:
     """Whether there is a prefix, or a suffix. ValueError for one that cannot be."""
     if len(affix) > MAX_AFFIX or affix and whole_pieces:
@@ -108,6 +123,9 @@ cdef class Vocabulary:
     with the id 0xFFFFFFFF is a character that has no token there, and becomes the token `unknown`. unmerged has these
     bytes in its tokens; all that is asked of a vocabulary shows the prefix and the suffix.
 
+    merges_happen: whether each merge is known to happen when the bytes of its token alone are merged. Otherwise a
+    vocabulary with whole_pieces finds it out, which takes as long as all else.
+
     Raises ValueError for a merge of an unknown symbol, made of itself, or given twice, for an id given twice, and for
     sizes beyond the limits (2**21 - 1 tokens, 2**28 bytes of tokens).
     """
@@ -125,6 +143,7 @@ cdef class Vocabulary:
         bint fuses_unknown=False,
         bytes prefix=b"",
         bytes suffix=b"",
+        bint merges_happen=False,
     ):
         cdef VocabTables *v = &self.tables
         cdef uint32_t i
@@ -147,14 +166,7 @@ cdef class Vocabulary:
         v.left = copy_ids(left, n_merges)
         v.right = copy_ids(right, n_merges)
         v.ids = copy_ids(ids, v.n_tokens)
-        v.monotone = True
-        for i in range(v.n_symbols - 256):
-            if v.left[i] >= v.n_symbols or v.right[i] >= v.n_symbols:
-                raise ValueError(
-                    f"merge {i} is made of the symbols {v.left[i]} and {v.right[i]}, but there are only {v.n_symbols}"
-                )
-            if v.left[i] >= 256 + i or v.right[i] >= 256 + i:
-                v.monotone = False
+        check_parts(v)
         for i in range(v.n_symbols if characters or prefix or suffix else 256, v.n_tokens):
             if v.ids[i] == NONE:
                 raise ValueError(f"token id {v.ids[i]} is too large")
@@ -170,8 +182,9 @@ cdef class Vocabulary:
                 raise ValueError(f"{unknown} is no id of an unknown token, which a vocabulary over bytes does not have")
             v.unknown = unknown
             v.fuses_unknown = fuses_unknown
-        fill_pairs(v)
-        fill_words(v, random_bits())
+        fill_pairs(v, merges_happen)
+        if v.looks_up:
+            self.words()
 
     def __dealloc__(self):
         free(self.tables.left)
@@ -185,7 +198,7 @@ cdef class Vocabulary:
         free(self.tables.offsets)
         free(self.tables.bytes)
         free_pairs(&self.tables)
-        free_words(&self.tables)
+        free_words(self.tables.words)
 
     @property
     def whole_pieces(self):
@@ -238,12 +251,26 @@ cdef class Vocabulary:
         merge."""
         cdef bytes exact = self.with_marks(exact_bytes(token))
         cdef const uint8_t *data = <const uint8_t *>PyBytes_AS_STRING(exact)
-        cdef uint32_t index = find_word(&self.tables, data, PyBytes_GET_SIZE(exact))
+        cdef uint32_t index = find_word(&self.tables, self.words(), data, PyBytes_GET_SIZE(exact))
         return None if index == NONE else self.tables.ids[index]
 
     def token(self, token_id):
         """The bytes of the token with this id, or None."""
         return self.spell(self.tables.indices[<uint32_t>token_id]) if token_id in self else None
+
+    cdef const WordTable *words(self) except NULL:
+        """The table from bytes to tokens, made now if it is not there yet."""
+        cdef void **place = <void **>&self.tables.words
+        cdef WordTable *words = <WordTable *>cbpe_atomic_load(place)
+        if words == NULL:
+            words = new_words(&self.tables, random_bits())
+            if words == NULL:
+                raise MemoryError
+            if not cbpe_atomic_put(place, words):
+                # Another thread was faster.
+                free_words(words)
+                words = <WordTable *>cbpe_atomic_load(place)
+        return words
 
     cdef bytes spell(self, uint32_t index):
         cdef VocabTables *v = &self.tables
@@ -360,9 +387,9 @@ cdef class Vocabulary:
         return header[:CHECKED] + struct.pack("<I", checksum(header, body)) + body
 
     @staticmethod
-    def unpack(data, max_bytes=MAX_BYTES):
-        """The vocabulary that pack() made these bytes of. Raises ValueError for anything else, and for tokens of more
-        than max_bytes together, before memory is taken for it."""
+    def unpack(data, max_bytes=MAX_BYTES, merges_happen=False):
+        """The vocabulary that pack() made these bytes of. merges_happen is as for Vocabulary. Raises ValueError for
+        anything else, and for tokens of more than max_bytes together, before memory is taken for it."""
         data = memoryview(data).cast("B")
         if len(data) < HEADER.size:
             raise ValueError(f"a packed vocabulary of {len(data)} bytes is cut short: it has at least {HEADER.size}")
@@ -420,4 +447,5 @@ cdef class Vocabulary:
             fuses_unknown=bool(flags & FUSES_UNKNOWN),
             prefix=affixes[:n_prefix],
             suffix=affixes[n_prefix:],
+            merges_happen=merges_happen,
         )
