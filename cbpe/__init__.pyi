@@ -1,6 +1,7 @@
 """The public names, for type checkers: what __init__.py imports when it is asked for."""
 
 from cbpe import core as core
+from cbpe import distributed as distributed
 from cbpe import model as model
 from cbpe import registry as registry
 from cbpe._version import __version__ as __version__

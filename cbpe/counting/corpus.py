@@ -80,7 +80,7 @@ def count_corpus(
     """
     splitter = make_splitter(pattern)
     execute = executor_of(executor)
-    workers = checked_workers(workers)
+    workers = None if workers is None else checked_workers(workers)
     share = checked_share(task)
     refuse_unknown_errors(errors)
     if counts and field is not None:
@@ -127,7 +127,7 @@ class Steps:
         counting: Counting,
         tasks: Sequence[Task],
         execute: Callable[..., None],
-        workers: int,
+        workers: int | None,
         listener: ProgressListener | None,
     ) -> None:
         self.run = run

@@ -95,7 +95,7 @@ def tokenize(
         cut_documents=cut_documents, shuffle=shuffle, val_fraction=val_fraction,
     )  # fmt: skip
     execute = executor_of(executor)
-    workers = checked_workers(workers)
+    workers = None if workers is None else checked_workers(workers)
     share = checked_share(task)
     task_bytes = checked_int("task_bytes", task_bytes, 1)
     tasks = tasks_of(sources, options, task_bytes)
@@ -128,7 +128,7 @@ class Shards:
         options: Options,
         tasks: Sequence[Task],
         execute: Callable[..., None],
-        workers: int,
+        workers: int | None,
         listener: ProgressListener | None,
     ) -> None:
         self.run = run

@@ -58,8 +58,8 @@ def local(work: Work, tasks: Sequence[Task], workers: int | None, tally: Tally) 
     run_in_threads(work_on, at_once, lambda: stopped.append(True))
 
 
-# Name -> where the function is. Those of other rooms are imported when they are asked for.
-EXECUTORS = {"local": "cbpe.tasks.executors:local"}
+# Name -> where the function is. A module is imported when it is asked for.
+EXECUTORS = {"local": "cbpe.tasks.executors:local", "ray": "cbpe.tasks.on_ray:on_ray"}
 
 
 def executor_of(name: str) -> Executor:

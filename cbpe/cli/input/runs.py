@@ -37,7 +37,7 @@ SourcesArgument = Annotated[
 WorkersOption = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Threads; all cores by default.", rich_help_panel=WORK)
 ]
-ExecutorOption = Annotated[str, typer.Option(metavar="NAME", help="Who does the tasks.", rich_help_panel=WORK)]
+ExecutorOption = Annotated[str, typer.Option(metavar="NAME", help="Who does them: local or ray.", rich_help_panel=WORK)]
 TaskOption = Annotated[
     str | None,
     typer.Option(
