@@ -32,6 +32,7 @@ COMMANDS = {
     "count": ("encoding", "Count the tokens of files."),
     "tokens": ("encoding", "Show texts cut into their tokens."),
     "vocab": ("vocabulary", "List or search a vocabulary, or draw how one token is merged."),
+    "analyze": ("vocabulary", "Say what of a vocabulary no text can give, without any text."),
     "stats": ("vocabulary", "Measure how well tokenizers fit texts."),
     "compare": ("measuring", "Compare tokenizers on texts, by the measures that papers use."),
     "sweep": ("measuring", "Measure the smaller vocabularies that a model holds."),

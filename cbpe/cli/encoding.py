@@ -14,13 +14,14 @@ from cbpe.cli.input.options import (
     ErrorsOption,
     FieldOption,
     FilesArgument,
+    FormatOption,
     JsonOption,
     SpecialOption,
     TokenizerOption,
 )
 from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, id_chunks, input_name, readers, strings
+from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, id_chunks, input_name, readers, strings
 from cbpe.cli.input.values import special_choice
 from cbpe.cli.output.printing import print_counts, print_rows, write_bytes
 from cbpe.cli.output.rows import token_row
@@ -37,6 +38,7 @@ def encode(
     tokenizer: TokenizerOption,
     files: FilesArgument = None,
     allowed_special: SpecialOption = None,
+    form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     as_json: JsonOption = False,
@@ -54,7 +56,7 @@ def encode(
     """
     tok = tokenizer_of(tokenizer)
     separator, begin, end = (b", ", b"[", b"]\n") if as_json else (b" ", b"", b"\n")
-    for id_lists in encoded(tok, strings(files, field, errors), allowed_special):
+    for id_lists in encoded(tok, strings(files, field_of_texts(form, field, files), errors), allowed_special):
         before = begin
         for ids in id_lists:
             if ids:
@@ -113,6 +115,7 @@ def count(
     tokenizer: TokenizerOption,
     files: FilesArgument = None,
     allowed_special: SpecialOption = None,
+    form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     as_json: JsonOption = False,
@@ -130,7 +133,7 @@ def count(
     """
     tok = tokenizer_of(tokenizer)
     allowed = special_choice(tok, allowed_special)
-    counts = file_counts(tok, readers(files, field, errors), allowed)
+    counts = file_counts(tok, readers(files, field_of_texts(form, field, files), errors), allowed)
     if as_json:
         print_rows({"file": file, "tokens": n} for file, n in counts)
     else:
@@ -142,6 +145,7 @@ def tokens(
     tokenizer: TokenizerOption,
     files: FilesArgument = None,
     allowed_special: SpecialOption = None,
+    form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     as_json: JsonOption = False,
@@ -159,7 +163,7 @@ def tokens(
       echo "naïve café" | cbpe tokens -t gpt2
     """
     tok = tokenizer_of(tokenizer)
-    texts = encoded(tok, strings(files, field, errors), allowed_special)
+    texts = encoded(tok, strings(files, field_of_texts(form, field, files), errors), allowed_special)
     found = ((token, tok.vocab[token]) for id_lists in texts for ids in id_lists for token in ids)
     if as_json:
         print_rows(token_row(*item) for item in found)

@@ -21,13 +21,14 @@ from cbpe.cli.input.options import (
     ErrorsOption,
     FieldOption,
     FilesArgument,
+    FormatOption,
     JsonOption,
     NotesOption,
     TagOption,
 )
 from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, source_of
+from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of
 from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_ids
 from cbpe.cli.output.printing import error_message, print_json, print_pairs, print_warning
 from cbpe.cli.registering import GroupedCommand, new_app
@@ -127,6 +128,10 @@ OutputOption = Annotated[
         "prefix: train writes FILE.model, to load, and FILE.vocab, to read. Over characters: .json or .model.",
     ),
 ]
+PlotOption = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Draw bytes per token against the size of the vocabulary: .svg, .png, .pdf."),
+]
 SaveOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Save to the model store, as the next version of this name."),
@@ -135,7 +140,7 @@ SaveOption = Annotated[
 
 class TrainCommand(GroupedCommand):
     groups: ClassVar = {
-        "What is read": ("field", "errors", "workers", "max_words"),
+        "What is read": ("form", "field", "errors", "workers", "max_words"),
         "Over characters": (
             "character_coverage",
             "required_characters",
@@ -145,7 +150,7 @@ class TrainCommand(GroupedCommand):
             "split_digits",
             "no_dummy_prefix",
         ),
-        "Where it goes": ("output", "save", "alias", "tag", "notes", "store", "checkpoint"),
+        "Where it goes": ("output", "save", "alias", "tag", "notes", "store", "checkpoint", "plot"),
     }
 
 
@@ -169,12 +174,14 @@ def train(
     max_token_length: MaxLengthOption = None,
     initial: InitialOption = None,
     checkpoint: CheckpointOption = None,
+    form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     workers: WorkersOption = None,
     max_words: MaxWordsOption = None,
     output: OutputOption = None,
     save: SaveOption = None,
+    plot: PlotOption = None,
     alias: AliasOption = None,
     tag: TagOption = None,
     notes: NotesOption = None,
@@ -200,7 +207,7 @@ def train(
     if vocab_size < N_BYTES and alphabet is Alphabet.bytes:
         raise typer.BadParameter(f"{vocab_size} is less than the {N_BYTES} bytes", param_hint="--vocab-size")
     split_by = split_pattern(pattern, no_split)
-    target = Target(output, save, alias or [], pairs_of(tag), notes, parent=origin and version_of(origin))
+    target = Target(output, save, alias or [], pairs_of(tag), notes, origin and version_of(origin), plot)
     special_tokens = special_of(special)
     splits = (GPT4_SPLIT_PATTERN if known is None else known.pattern) if split_by is ... else split_by
     target.check(special_tokens, known, vocab_size, alphabet is Alphabet.characters, splits, checkpoint is not None)
@@ -208,7 +215,7 @@ def train(
         [source_of(file) for file in files or [STANDARD_STREAM]], vocab_size, alphabet=alphabet.value,
         pattern=split_by, special_tokens=special_tokens, tie_break=None if tie_break is None else tie_break.value,
         min_count=min_count, max_token_length=max_token_length, initial=known, checkpoint=checkpoint,
-        workers=workers, max_words=max_words, field=field, errors=errors, verbose=verbose,
+        workers=workers, max_words=max_words, field=field_of_texts(form, field, files), errors=errors, verbose=verbose,
         **character_options(
             character_coverage, required_characters, no_byte_fallback, mix_scripts, mix_numbers, split_digits,
             no_dummy_prefix,
@@ -230,6 +237,17 @@ def trained(sources: list[Any], vocab_size: int, **options: Any) -> cbpe.Tokeniz
         return tokenizer
 
 
+def refuse_unplottable(path: str | None) -> None:
+    """Before the training: an error for a picture that could not be drawn after it."""
+    if path is None:
+        return
+    from cbpe.common.atomic_files import check_writable
+    from cbpe.training.plot import refuse_ending
+
+    refuse_ending(path)
+    check_writable(path)
+
+
 @dataclass
 class Target:
     """Where a trained tokenizer goes: to a file, to the model store, to both or to neither."""
@@ -240,6 +258,7 @@ class Target:
     tags: dict[str, str]
     notes: str | None
     parent: str | None  # the version that the training goes on from
+    plot: str | None  # a file for the curve of the training
 
     def check(
         self,
@@ -254,6 +273,7 @@ class Target:
         nor is `kept` in a checkpoint."""
         from cbpe.tokenizers.saving import refuse_before_training
 
+        refuse_unplottable(self.plot)
         if self.name is None and (self.aliases or self.tags or self.notes):
             raise typer.BadParameter("only together with --save", param_hint=["--alias", "--tag", "--notes"])
         if self.output == STANDARD_STREAM:
@@ -281,6 +301,9 @@ class Target:
                     written += save(tokenizer, in_words)
                 except (LookupError, OSError, RuntimeError, ValueError) as error:
                     failures.append(error)
+        if not failures and self.plot is not None and tokenizer.training is not None:
+            tokenizer.training.plot(self.plot)
+            written.append(self.plot)
         if not failures:
             return written
         said = "; ".join(map(error_message, failures))

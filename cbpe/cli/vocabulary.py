@@ -1,4 +1,4 @@
-"""vocab, stats and encodings: what is in a vocabulary, and how it fits texts."""
+"""vocab, stats, analyze and encodings: what is in a vocabulary, and how it fits texts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import cbpe
-from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, JsonOption, TokenizerOption
+from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, FormatOption, JsonOption, TokenizerOption
 from cbpe.cli.input.references import complete_reference, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, Errors, readers, reading_bar
+from cbpe.cli.input.texts import STANDARD_STREAM, Errors, field_of_texts, readers, reading_bar
 from cbpe.cli.input.values import hex_bytes
-from cbpe.cli.output.printing import print_lines, print_rows, print_table, print_tree
+from cbpe.cli.output.printing import print_json, print_lines, print_pairs, print_rows, print_table, print_tree
 from cbpe.cli.output.readable import readable_bytes
 from cbpe.cli.output.rows import token_row
 from cbpe.cli.registering import new_app
@@ -118,6 +118,7 @@ def stats(
         ),
     ],
     files: FilesArgument = None,
+    form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     as_json: JsonOption = False,
@@ -136,6 +137,7 @@ def stats(
     """
     if len(tokenizers) > 1 and (not files or STANDARD_STREAM in files):
         raise typer.BadParameter("standard input can be read only once: name files, or one tokenizer", param_hint="-t")
+    field = field_of_texts(form, field, files)
     rows = [
         (reference, file, found)
         for reference in tokenizers
@@ -171,6 +173,41 @@ def statistics_row(reference: str, file: str, found: TextStatistics) -> dict[str
 def statistics_cells(reference: str, file: str, found: TextStatistics) -> tuple[object, ...]:
     ratios = found.bytes_per_token, found.tokens_per_word, f"{found.vocabulary_used:.1%}"
     return reference, file, found.bytes, found.words, found.tokens, *ratios
+
+
+@app.command()
+def analyze(
+    tokenizer: TokenizerOption,
+    limit: Annotated[int, typer.Option(min=0, help="Show at most this many tokens that no text gives.")] = 10,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Say what of a vocabulary no text can give, without any text.
+
+    Prints how many tokens there are, how many no text gives and why, how many are no UTF-8 alone, such as parts of
+    characters, and which have the same bytes. --json names all of them.
+
+    \b
+    Example:
+      cbpe analyze -t cl100k_base
+    """
+    tok = tokenizer_of(tokenizer)
+    found = tok.analyze()
+    tokens = tok.vocab
+    if as_json:
+        unreachable = [{**token_row(each, tokens[each]), "reason": why} for each, why in found.unreachable.items()]
+        print_json({**asdict(found), "unreachable": unreachable})
+        return
+    pairs: list[tuple[str, object]] = [
+        ("tokens", found.n_tokens),
+        ("special tokens", len(tok.special_tokens)),
+        ("no text gives", len(found.unreachable)),
+        ("no UTF-8 alone", len(found.not_utf8)),
+        ("of the same bytes", len(found.duplicates)),
+    ]
+    for each, why in islice(found.unreachable.items(), limit):
+        pairs.append((f"  {each}", f'"{readable_bytes(tokens[each])}": {why}'))
+    print_pairs(pairs)
 
 
 @app.command()

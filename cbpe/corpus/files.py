@@ -134,11 +134,7 @@ class TextFile:
 
     def field_of(self, line: str, place: str) -> str:
         """The text in one line of JSON Lines; ValueError says what is there instead."""
-        row = row_of(line, place, self.field)
-        text = row[self.field]
-        if not isinstance(text, str):
-            raise ValueError(f"{place}, has no text in the field {shown(self.field)}, but {json_type(text)}")
-        return text
+        return field_of(line, place, self.field)
 
     def _column(self) -> Iterator[bytes]:
         """The rows of a column of a Parquet file."""
@@ -257,6 +253,26 @@ def row_of(line: str, place: str, field: str, parse_int: Callable[[str], Any] = 
     if field not in row:
         raise ValueError(f"{place}, has no field {shown(field)}; it has {names_in(row)}")
     return row
+
+
+def field_of(line: str, place: str, field: str) -> str:
+    """The text in a field of one line of JSON Lines; ValueError says what is there instead."""
+    text = row_of(line, place, field)[field]
+    if not isinstance(text, str):
+        raise ValueError(f"{place}, has no text in the field {shown(field)}, but {json_type(text)}")
+    return text
+
+
+def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str) -> Iterator[bytes]:
+    """The texts in a field of JSON Lines that come in chunks, as from a pipe; name: what messages call them."""
+    offset = 0
+    for number, line in enumerate(lines(chunks, MOST_AT_ONCE, name), 1):
+        text = decoded(line, name, errors, offset)
+        if offset == 0:
+            text = text.removeprefix("\ufeff")
+        if text.strip():
+            yield utf8(field_of(text, f"{name}, line {number}", field))
+        offset += len(line) + 1
 
 
 def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:

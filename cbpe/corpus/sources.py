@@ -17,7 +17,7 @@ from cbpe._core.text.shown import shown
 from cbpe.common.columns import texts_in
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn
-from cbpe.corpus.files import CHUNK_BYTES, TextFile, valid_utf8
+from cbpe.corpus.files import CHUNK_BYTES, TextFile, texts_of_lines, valid_utf8
 from cbpe.text.surrogates import ends_within_pair
 
 __all__ = ["Reader", "Source"]
@@ -34,9 +34,9 @@ class Reader:
 
     source: a str, which is a text, never the name of a file; bytes-like, a text in UTF-8; an os.PathLike, a file (see
     corpus/files.py for the kinds); a file that is open for reading in binary, such as sys.stdin.buffer, a text in UTF-8
-    from here to its end; or an iterable of these, such as a column of pandas, polars or Arrow. field: the field of
-    .jsonl and the column of .parquet files that holds the texts. errors: "strict" refuses what is not UTF-8, "replace"
-    puts U+FFFD in its place, as bytes.decode does.
+    from here to its end, or with a field JSON Lines; or an iterable of these, such as a column of pandas, polars or
+    Arrow. field: the field of .jsonl and the column of .parquet files that holds the texts. errors: "strict" refuses
+    what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode does.
 
     A UserWarning tells if a str, or the first of several, is the name of a file that exists. Raises TypeError for
     another source, as a table or a dict, which give names; ValueError for another value of errors and for a field that
@@ -104,6 +104,9 @@ class Reader:
                 self._file = self._open(item)
                 yield from self._file.texts()
                 self._done, self._file = self.done_bytes, None
+            elif self.field is not None and is_open_file(item):
+                name = str(getattr(item, "name", "the text"))
+                yield from texts_of_lines(self._counted(read_chunks(item)), self.field, name, self.errors)
             elif self.field is not None:
                 raise ValueError(f"the field {shown(self.field)} is of .jsonl and .parquet files, not of a text")
             elif isinstance(item, (bytes, bytearray, memoryview)):

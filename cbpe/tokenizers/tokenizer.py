@@ -22,6 +22,7 @@ from cbpe.common.wording import shown
 from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import TokenTypeError, checked_special_tokens, refuse_shared_ids
 from cbpe.text.splitting import make_splitter
+from cbpe.text.surrogates import without_surrogates
 from cbpe.tokenizers.base import TokenizerBase
 
 TYPE_CHECKING = False  # importing typing takes longer than loading some vocabularies
@@ -182,6 +183,7 @@ class Tokenizer(TokenizerBase):
         disallowed_special: SpecialChoice = (),
         *,
         add_special_tokens: bool = True,
+        side: str = "right",
     ) -> str:
         """The longest prefix of text that has at most max_tokens tokens when it is encoded alone, a template's
         included.
@@ -195,14 +197,23 @@ class Tokenizer(TokenizerBase):
         is not, and up to 32 longer ones are tried. If the pattern looks ahead or at the end of the text, longer
         prefixes may be split in other ways: 32 beyond the first piece that is too much are tried.
 
+        side="left" takes from the beginning, as side="right" does from the end: what is left begins with one of the
+        last max_tokens tokens of the text, the first of them from which on it has at most max_tokens when it is encoded
+        alone. All of the text is read for that.
+
         >>> enc.truncate("hello world", 1)
         'hello'
+        >>> enc.truncate("hello world", 1, side="left")
+        ' world'
         """
+        if side not in ("left", "right"):
+            raise ValueError(f"side is {shown(side)}; it must be 'left' or 'right'")
         if add_special_tokens and self._template is not None:
             budget = self._template.budget(max_tokens)
         else:
             budget = checked_int("max_tokens", max_tokens, 0, most=sys.maxsize)
-        return self._truncate(text, budget, *self._special_sets(allowed_special, disallowed_special))
+        sets = self._special_sets(allowed_special, disallowed_special)
+        return self._truncate(text, budget, *sets) if side == "right" else self._last(text, budget, *sets)
 
     def split(
         self,
@@ -574,6 +585,17 @@ class Tokenizer(TokenizerBase):
         tokens = self._vocabulary.tokens()
         lengths[list(tokens)] = [len(token) for token in tokens.values()]
         return lengths
+
+    def _last(self, text: str, budget: int, allowed: Any, forbidden: Any) -> str:
+        """The end of a text that has at most `budget` tokens, from the beginning of one on."""
+        _, spans = self._encode_with_offsets(text, allowed, forbidden)
+        if len(spans) <= budget:
+            return without_surrogates(text)
+        for start, _ in spans[len(spans) - budget :]:
+            rest = without_surrogates(text[start:])
+            if len(self._encode_with_offsets(rest, allowed, forbidden)[0]) <= budget:
+                return rest
+        return ""
 
     @classmethod
     def _of(cls, parts: Parts, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> Self:

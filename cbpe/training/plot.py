@@ -34,6 +34,7 @@ def plot_compression(
         raise ImportError('matplotlib is needed to plot a training: pip install "cbpe[plot]"') from error
     if math.isnan(curve[0]):
         raise ValueError("there is nothing to plot: the training's text has no token")
+    refuse_ending(path)
     sizes = sorted({*range(0, len(curve), len(curve) // MOST_POINTS + 1), len(curve) - 1})
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.add_subplot()
@@ -51,3 +52,15 @@ def plot_compression(
     metadata = {"Date": None} if os.fspath(path).endswith(".svg") else {}
     with matplotlib.rc_context({"svg.hashsalt": "cbpe", "svg.fonttype": "none"}):
         figure.savefig(path, metadata=metadata)
+
+
+def refuse_ending(path: str | os.PathLike[str]) -> None:
+    """ImportError where matplotlib is missing, ValueError for an ending of a name that it does not know."""
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError as error:
+        raise ImportError('matplotlib is needed to plot a training: pip install "cbpe[plot]"') from error
+    known = FigureCanvasBase.get_supported_filetypes()
+    if os.path.splitext(os.fspath(path))[1].lower().lstrip(".") not in known:
+        endings = ", ".join(f".{ending}" for ending in sorted(known))
+        raise ValueError(f"{os.fspath(path)[-400:]!r} ends like no picture; these are {endings}")

@@ -230,3 +230,17 @@ def test_tokens_are_coloured_on_a_terminal_unless_no_color_is_set():
     assert [int(word) for line in plain.splitlines()[1::2] for word in line.split()] == ids
     assert all(len(line.rstrip()) <= 40 for line in plain.splitlines())
     assert shown(NO_COLOR="1").splitlines()[0] == "31373\thello"
+
+
+def test_standard_input_may_be_json_lines():
+    lines = b'\xef\xbb\xbf{"text": "the cat", "n": 1}\n\n{"text": "sat\\non it"}\n'
+    expected = "".join(run("encode", "-t", "gpt2", stdin=text).stdout for text in (b"the cat", b"sat\non it"))
+    assert run("encode", "-t", "gpt2", "--format", "jsonl", stdin=lines).stdout == expected
+    assert run("encode", "-t", "gpt2", "--field", "text", "-", stdin=lines).stdout == expected
+    assert "line 1, has no field 'body'; it has 'text', 'n'" in error_of(
+        "count", "-t", "gpt2", "--format", "jsonl", "--field", "body", stdin=lines
+    )
+    assert "line 2, is not JSON" in error_of("count", "-t", "gpt2", "--format", "jsonl", stdin=b'{"text": "a"}\n{')
+    assert "only for standard input" in error_of("count", "-t", "gpt2", "--format", "jsonl", "x.jsonl", exit_code=2)
+    by_lines = json.loads(run("train", "--vocab-size", 258, "--json", "--format", "jsonl", stdin=lines).stdout)
+    assert by_lines["text_bytes"] == len("the catsat\non it")

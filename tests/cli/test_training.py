@@ -380,3 +380,14 @@ def test_what_fails_after_the_training_loses_nothing(tmp_path, text_file, monkey
     place, reference = re.search(r"But what was learned is in (.*), as (.*)", error_of(*train)).groups()
     with ModelStore(place) as models:
         assert models.load(reference).encode(TEXT) == cbpe.train(TEXT, 280).encode(TEXT)
+
+
+def test_train_draws_its_curve_and_knows_before_if_it_cannot(tmp_path, text_file):
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+    output = run("train", text_file, "--vocab-size", 280, "--plot", tmp_path / "curve.svg").stdout
+    assert "curve.svg" in output.replace("\n", "")
+    cbpe.train(TEXT, 280).training.plot(tmp_path / "expected.svg")
+    assert (tmp_path / "curve.svg").read_bytes() == (tmp_path / "expected.svg").read_bytes()
+    missing = tmp_path / "missing.txt"
+    assert "ends like no picture" in error_of("train", missing, "--vocab-size", 280, "--plot", tmp_path / "curve.txt")
+    assert "nowhere" in error_of("train", missing, "--vocab-size", 280, "--plot", tmp_path / "nowhere" / "curve.svg")

@@ -112,3 +112,13 @@ def test_encodings_are_listed():
 @pytest.mark.parametrize("command", ["vocab", "stats"])
 def test_a_tokenizer_that_is_none(command):
     assert "no tokenizer 'gpt9': the named encodings are gpt2" in error_of(command, "-t", "gpt9")
+
+
+def test_analyze_counts_and_names_what_no_text_gives():
+    found = cbpe.get_encoding("gpt2").analyze()
+    row = json.loads(run("analyze", "-t", "gpt2", "--json").stdout)
+    assert [each["id"] for each in row["unreachable"]] == list(found.unreachable)
+    assert (row["n_tokens"], row["not_utf8"], row["duplicates"]) == (found.n_tokens, found.not_utf8, found.duplicates)
+    lines = run("analyze", "-t", "gpt2", "--limit", 2).stdout.splitlines()
+    assert f"no text gives      {len(found.unreachable)}" in lines
+    assert [line.split()[0] for line in lines[-2:]] == [str(each) for each in list(found.unreachable)[:2]]

@@ -222,3 +222,24 @@ def test_encode_batch_fast_is_encode_batch():
     assert enc.encode_batch_fast(texts, allowed_special="all") == enc.encode_batch(texts, allowed_special="all")
     with pytest.raises(ValueError, match="which is not allowed there"):
         enc.encode_batch_fast(texts)
+
+
+@pytest.mark.parametrize(
+    "text", ["hello na\u00efve \U0001f609 world", "the cat  sat\n" * 5, "", "\U0001f469\u200d\U0001f469 12345"]
+)
+def test_truncating_at_the_left_keeps_the_end_from_one_of_the_last_tokens_on(text):
+    enc = cbpe.get_encoding("cl100k_base")
+    ids, spans = enc.encode_with_offsets(text)
+    for budget in range(len(ids) + 2):
+        rest = enc.truncate(text, budget, side="left")
+        assert text.endswith(rest)
+        assert enc.count(rest) <= budget
+        if budget >= len(ids):
+            assert rest == text
+        else:
+            begins = [start for start, _ in spans[len(ids) - budget :]] if budget else []
+            fits = [start for start in begins if enc.count(text[start:]) <= budget]
+            assert len(text) - len(rest) == min(fits, default=len(text))
+    assert enc.truncate(text, 3, side="right") == enc.truncate(text, 3)
+    with pytest.raises(ValueError, match="side is 'middle'; it must be 'left' or 'right'"):
+        enc.truncate(text, 3, side="middle")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,6 +14,7 @@ __all__ = [
     "ErrorsOption",
     "FieldOption",
     "FilesArgument",
+    "FormatOption",
     "JsonOption",
     "NameArgument",
     "NotesOption",
@@ -32,6 +33,10 @@ FilesArgument = Annotated[
 ]
 FieldOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="The field (.jsonl) or column (.parquet) that holds the texts.")
+]
+FormatOption = Annotated[
+    Literal["text", "jsonl"],
+    typer.Option("--format", help='What standard input is: a text, or JSON Lines, in whose field "text" texts are.'),
 ]
 ErrorsOption = Annotated[Errors, typer.Option(help="Refuse what is not UTF-8, or read it as U+FFFD.")]
 

@@ -11,7 +11,17 @@ from typing import BinaryIO, Literal
 from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.corpus.sources import Reader, read_chunks
 
-__all__ = ["STANDARD_STREAM", "Errors", "id_chunks", "input_name", "readers", "reading_bar", "source_of", "strings"]
+__all__ = [
+    "STANDARD_STREAM",
+    "Errors",
+    "field_of_texts",
+    "id_chunks",
+    "input_name",
+    "readers",
+    "reading_bar",
+    "source_of",
+    "strings",
+]
 
 STANDARD_STREAM = "-"
 
@@ -32,6 +42,17 @@ def standard_input() -> BinaryIO:
 def input_name(file: str) -> str:
     """What a message calls a file that the user names."""
     return "standard input" if file == STANDARD_STREAM else file
+
+
+def field_of_texts(form: str, field: str | None, files: list[str] | None) -> str | None:
+    """The field that holds the texts, where --format may say that standard input has one."""
+    if form == "text":
+        return field
+    import typer  # slow to import, and rarely needed
+
+    if files and STANDARD_STREAM not in files:
+        raise typer.BadParameter("only for standard input: the name of a file tells what it is", param_hint="--format")
+    return "text" if field is None else field
 
 
 def readers(files: list[str] | None, field: str | None, errors: Errors) -> list[tuple[str, Reader]]:
