@@ -217,7 +217,7 @@ cdef bint read_tokens(Cursor *c, ListedTokens tokens) except -1:
         size = take_text(c, size, plain, room)
         if size < 0 or not take(c, c":") or not take_id(c, &token_id):
             return False
-        tokens.add(size, token_id)
+        tokens.take(size, token_id)
         if not take(c, c","):
             return take(c, c"}")
     return False

@@ -31,16 +31,52 @@ cdef bytes utf8_of(text):
         return None
 
 
-cdef class ListedTokens:
+cdef class Rows:
+    """Texts in a row, and a number for each."""
+
+    def __dealloc__(self):
+        free(self.texts)
+        free(self.offsets)
+        free(self.numbers)
+
+    cdef uint8_t *room(self, uint64_t size) except NULL:
+        cdef uint64_t used = self.offsets[self.n] if self.n else 0
+        if used + size + 1 > self.capacity:
+            if not resize(&self.texts, <Py_ssize_t>(2 * (used + size + 1)), 1):
+                raise MemoryError
+            self.capacity = 2 * (used + size + 1)
+        return self.texts + used
+
+    cdef int take(self, uint64_t size, uint32_t number) except -1:
+        if self.n + <uint64_t>1 >= self.most:
+            if self.most >= NONE // 2:
+                raise ValueError(f"{self.n:,} tokens or merges are too many")
+            if not (
+                resize(&self.offsets, 2 * <Py_ssize_t>self.most + 64, sizeof(uint64_t))
+                and resize(&self.numbers, 2 * <Py_ssize_t>self.most + 64, sizeof(uint32_t))
+            ):
+                raise MemoryError
+            self.most = 2 * self.most + 64
+        if self.n == 0:
+            self.offsets[0] = 0
+        self.offsets[self.n + 1] = self.offsets[self.n] + size
+        self.numbers[self.n] = number
+        self.n += 1
+        if not self.n & SIGNALS:
+            PyErr_CheckSignals()
+        return 0
+
+    def __len__(self):
+        return self.n
+
+
+cdef class ListedTokens(Rows):
     """Texts with ids, as a mapping in the order of the file."""
 
     def __cinit__(self):
         self.seed = int.from_bytes(os.urandom(8), "little")
 
     def __dealloc__(self):
-        free(self.texts)
-        free(self.offsets)
-        free(self.ids)
         cbpe_give_back(self.slots)
 
     @staticmethod
@@ -54,44 +90,17 @@ cdef class ListedTokens:
             if data is None or type(token_id) is not int or not 0 <= token_id < NONE:
                 return None
             memcpy(tokens.room(PyBytes_GET_SIZE(data)), PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
-            tokens.add(PyBytes_GET_SIZE(data), token_id)
+            tokens.take(PyBytes_GET_SIZE(data), token_id)
         return tokens if tokens.enter() else None
-
-    cdef uint8_t *room(self, uint64_t size) except NULL:
-        cdef uint64_t used = self.offsets[self.n] if self.n else 0
-        if used + size + 1 > self.capacity:
-            if not resize(&self.texts, <Py_ssize_t>(2 * (used + size + 1)), 1):
-                raise MemoryError
-            self.capacity = 2 * (used + size + 1)
-        return self.texts + used
-
-    cdef int add(self, uint64_t size, uint32_t token_id) except -1:
-        if self.n + <uint64_t>1 >= self.most:
-            if self.most >= NONE // 2:
-                raise ValueError(f"{self.n:,} tokens are too many")
-            if not (
-                resize(&self.offsets, 2 * <Py_ssize_t>self.most + 64, sizeof(uint64_t))
-                and resize(&self.ids, 2 * <Py_ssize_t>self.most + 64, sizeof(uint32_t))
-            ):
-                raise MemoryError
-            self.most = 2 * self.most + 64
-        if self.n == 0:
-            self.offsets[0] = 0
-        self.offsets[self.n + 1] = self.offsets[self.n] + size
-        self.ids[self.n] = token_id
-        self.n += 1
-        if not self.n & SIGNALS:
-            PyErr_CheckSignals()
-        return 0
 
     cdef uint64_t slot_of(self, const uint8_t *text, uint64_t size, uint64_t hashed) noexcept nogil:
         cdef uint64_t slot = hashed & self.mask
-        cdef uint32_t number
+        cdef uint32_t row
         while self.slots[slot]:
             if (self.slots[slot] ^ hashed) >> 32 == 0:      # the same, but for one in 4 billion
-                number = <uint32_t>self.slots[slot] - 1
-                if (self.offsets[number + 1] - self.offsets[number] == size
-                        and memcmp(self.texts + self.offsets[number], text, size) == 0):
+                row = <uint32_t>self.slots[slot] - 1
+                if (self.offsets[row + 1] - self.offsets[row] == size
+                        and memcmp(self.texts + self.offsets[row], text, size) == 0):
                     break
             slot = (slot + 1) & self.mask
         return slot
@@ -103,7 +112,7 @@ cdef class ListedTokens:
     cdef bint enter(self) except -1:
         cdef uint64_t hashes[AHEAD]
         cdef uint64_t ahead, hashed, slot, size
-        cdef uint32_t number
+        cdef uint32_t row
         self.mask = 15
         while self.mask < <uint64_t>self.n * 2:
             self.mask = self.mask * 2 + 1
@@ -112,13 +121,13 @@ cdef class ListedTokens:
             raise MemoryError
         for ahead in range(self.n + <uint64_t>AHEAD):
             if ahead >= AHEAD:
-                number = <uint32_t>(ahead - AHEAD)
-                hashed = hashes[number % AHEAD]
-                size = self.offsets[number + 1] - self.offsets[number]
-                slot = self.slot_of(self.texts + self.offsets[number], size, hashed)
+                row = <uint32_t>(ahead - AHEAD)
+                hashed = hashes[row % AHEAD]
+                size = self.offsets[row + 1] - self.offsets[row]
+                slot = self.slot_of(self.texts + self.offsets[row], size, hashed)
                 if self.slots[slot]:
                     return False
-                self.slots[slot] = hashed >> 32 << 32 | (number + 1)
+                self.slots[slot] = hashed >> 32 << 32 | (row + 1)
             if ahead < self.n:
                 size = self.offsets[ahead + 1] - self.offsets[ahead]
                 hashes[ahead % AHEAD] = cbpe_hash(self.texts + self.offsets[ahead], size, self.seed)
@@ -127,72 +136,64 @@ cdef class ListedTokens:
 
     cdef bint has_single_ids(self) except -1:
         """Whether no id is there twice."""
-        cdef uint32_t number, largest = 0
+        cdef uint32_t row, largest = 0
         cdef uint8_t *seen
         cdef bint single = True
-        for number in range(self.n):
-            largest = max(largest, self.ids[number])
+        for row in range(self.n):
+            largest = max(largest, self.numbers[row])
         if largest >= SPARSE_IDS:
-            return len({self.ids[number] for number in range(self.n)}) == self.n
+            return len({self.numbers[row] for row in range(self.n)}) == self.n
         seen = <uint8_t *>calloc(<size_t>largest + 1, 1)
         if seen == NULL:
             raise MemoryError
-        for number in range(self.n):
-            single &= not seen[self.ids[number]]
-            seen[self.ids[number]] = True
+        for row in range(self.n):
+            single &= not seen[self.numbers[row]]
+            seen[self.numbers[row]] = True
         free(seen)
         return single
 
-    cdef uint32_t number_of(self, text) except? 0:
+    cdef uint32_t row_of(self, text) except? 0:
         cdef bytes data = utf8_of(text)
         if data is None:
             return NONE
         return self.find(<const uint8_t *>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
 
-    cdef str text(self, uint32_t number):
+    cdef str text(self, uint32_t row):
         return PyUnicode_DecodeUTF8(
-            <char *>self.texts + self.offsets[number], self.offsets[number + 1] - self.offsets[number], NULL
+            <char *>self.texts + self.offsets[row], self.offsets[row + 1] - self.offsets[row], NULL
         )
 
-    def __len__(self):
-        return self.n
-
     def __contains__(self, text):
-        return self.number_of(text) != NONE
+        return self.row_of(text) != NONE
 
     def __getitem__(self, text):
-        cdef uint32_t number = self.number_of(text)
-        if number == NONE:
+        cdef uint32_t row = self.row_of(text)
+        if row == NONE:
             raise KeyError(text)
-        return self.ids[number]
+        return self.numbers[row]
 
     def get(self, text, default=None):
         """The id of a text, or what is given for one that is none of these."""
-        cdef uint32_t number = self.number_of(text)
-        return default if number == NONE else self.ids[number]
+        cdef uint32_t row = self.row_of(text)
+        return default if row == NONE else self.numbers[row]
 
     def __iter__(self):
-        cdef uint32_t number
-        return iter([self.text(number) for number in range(self.n)])
+        cdef uint32_t row
+        return iter([self.text(row) for row in range(self.n)])
 
     def items(self):
         """(text, id) of each."""
-        cdef uint32_t number
-        return [(self.text(number), self.ids[number]) for number in range(self.n)]
+        cdef uint32_t row
+        return [(self.text(row), self.numbers[row]) for row in range(self.n)]
 
     def values(self):
         """All ids."""
-        cdef uint32_t number
-        return [self.ids[number] for number in range(self.n)]
+        cdef uint32_t row
+        return [self.numbers[row] for row in range(self.n)]
 
 
-cdef class ListedMerges:
+cdef class ListedMerges(Rows):
     """Pairs of texts, in the order of the file."""
-
-    def __dealloc__(self):
-        free(self.texts)
-        free(self.offsets)
-        free(self.lefts)
 
     @staticmethod
     def of(list merges not None):
@@ -214,46 +215,19 @@ cdef class ListedMerges:
             found.add(PyBytes_GET_SIZE(left), PyBytes_GET_SIZE(right))
         return found
 
-    cdef uint8_t *room(self, uint64_t size) except NULL:
-        cdef uint64_t used = self.offsets[self.n] if self.n else 0
-        if used + size + 1 > self.capacity:
-            if not resize(&self.texts, <Py_ssize_t>(2 * (used + size + 1)), 1):
-                raise MemoryError
-            self.capacity = 2 * (used + size + 1)
-        return self.texts + used
-
     cdef int add(self, uint64_t left, uint64_t right) except -1:
         if left >= NONE:
             raise ValueError(f"a token of {left:,} bytes is too long")
-        if self.n + <uint64_t>1 >= self.most:
-            if self.most >= NONE // 2:
-                raise ValueError(f"{self.n:,} merges are too many")
-            if not (
-                resize(&self.offsets, 2 * <Py_ssize_t>self.most + 64, sizeof(uint64_t))
-                and resize(&self.lefts, 2 * <Py_ssize_t>self.most + 64, sizeof(uint32_t))
-            ):
-                raise MemoryError
-            self.most = 2 * self.most + 64
-        if self.n == 0:
-            self.offsets[0] = 0
-        self.offsets[self.n + 1] = self.offsets[self.n] + left + right
-        self.lefts[self.n] = <uint32_t>left
-        self.n += 1
-        if not self.n & SIGNALS:
-            PyErr_CheckSignals()
-        return 0
-
-    def __len__(self):
-        return self.n
+        return self.take(left + right, <uint32_t>left)
 
     def __iter__(self):
-        cdef uint32_t number
+        cdef uint32_t row
         cdef char *start
         cdef list found = []
-        for number in range(self.n):
-            start = <char *>self.texts + self.offsets[number]
-            left = PyUnicode_DecodeUTF8(start, self.lefts[number], NULL)
-            start += self.lefts[number]
-            right = PyUnicode_DecodeUTF8(start, <char *>self.texts + self.offsets[number + 1] - start, NULL)
+        for row in range(self.n):
+            start = <char *>self.texts + self.offsets[row]
+            left = PyUnicode_DecodeUTF8(start, self.numbers[row], NULL)
+            start += self.numbers[row]
+            right = PyUnicode_DecodeUTF8(start, <char *>self.texts + self.offsets[row + 1] - start, NULL)
             found.append([left, right] if self.are_lists else f"{left} {right}")
         return iter(found)

@@ -58,14 +58,14 @@ cdef class Spelled:
         cdef uint64_t at = 0, start, end
         cdef uint32_t number
         cdef Py_ssize_t size
-        cdef set may_spell_nothing = {self.tokens.number_of(text) for text in besides}
+        cdef set may_spell_nothing = {self.tokens.row_of(text) for text in besides}
         self.data = <uint8_t *>malloc((self.tokens.offsets[self.n_tokens] if self.n_tokens else 0) + <size_t>1)
         self.offsets = <uint64_t *>malloc((<size_t>self.n_tokens + 1) * sizeof(uint64_t))
         self.left_out = <uint8_t *>calloc(<size_t>self.n_tokens + 1, 1)
         if self.data == NULL or self.offsets == NULL or self.left_out == NULL:
             raise MemoryError
         for text in apart:
-            number = self.tokens.number_of(text)
+            number = self.tokens.row_of(text)
             if number != NONE:
                 self.left_out[number] = True
         self.offsets[0] = 0
@@ -117,7 +117,7 @@ cdef class Spelled:
         for i in range(n):
             one = &coming[i]
             one.both = merges.texts + merges.offsets[first + i]
-            one.left = merges.lefts[first + i]
+            one.left = merges.numbers[first + i]
             one.right = merges.offsets[first + i + 1] - merges.offsets[first + i] - one.left
             one.left_hash = cbpe_hash(one.both, one.left, tokens.seed)
             one.right_hash = cbpe_hash(one.both + one.left, one.right, tokens.seed)
@@ -280,7 +280,7 @@ cdef class Spelled:
         for number in range(self.n_merges):
             if self.lefts[before + number] != NONE:
                 symbols[number] = self.base + n
-                self.made_ids[n] = self.tokens.ids[self.joined[number]]
+                self.made_ids[n] = self.tokens.numbers[self.joined[number]]
                 self.made[self.joined[number]] = True
                 n += 1
         n = 0
@@ -300,14 +300,14 @@ cdef class Spelled:
         cdef list ids = []
         for symbol in range(self.base):
             token = self.token_of(symbol)
-            ids.append(NONE if token == NONE else self.tokens.ids[token])
+            ids.append(NONE if token == NONE else self.tokens.numbers[token])
         return ids
 
     cdef list unmerged(self):
         """(id, token) of those that no merge makes."""
         cdef uint32_t token
         return [
-            (self.tokens.ids[token], self.token(token))
+            (self.tokens.numbers[token], self.token(token))
             for token in range(self.n_tokens) if not (self.made[token] or self.left_out[token])
         ]
 

@@ -52,10 +52,10 @@ cdef class SpelledCharacters(Spelled):
             for number in range(self.n_merges):
                 used[self.left[number]] = used[self.right[number]] = used[self.joined[number]] = True
             for text in added:
-                number = self.tokens.number_of(text)
+                number = self.tokens.row_of(text)
                 if number != NONE and not used[number]:
                     self.left_out[number] = True
-            number = NONE if unknown is None else self.tokens.number_of(unknown)
+            number = NONE if unknown is None else self.tokens.row_of(unknown)
             return number == NONE or not used[number]
         finally:
             free(used)

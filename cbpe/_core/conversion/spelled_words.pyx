@@ -69,7 +69,7 @@ cdef class SpelledWords(SpelledBytes):
 
     cdef bint is_used(self, str text) except -1:
         """Whether merges take or make a token."""
-        cdef uint32_t number = self.tokens.number_of(text), i
+        cdef uint32_t number = self.tokens.row_of(text), i
         for i in range(self.n_merges):
             if number in (self.left[i], self.right[i], self.joined[i]):
                 return True
