@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["BATCH_BYTES", "Batch", "batches"]
 
@@ -20,11 +20,11 @@ class Batch(NamedTuple):
     there are any, are one character, with which the last text goes on."""
 
     data: memoryview
-    ends: array[int]  # array("q")
+    ends: Any  # array("q"), or an array of int64
 
     @property
     def n_bytes(self) -> int:
-        return self.ends[-1]
+        return int(self.ends[-1])
 
 
 def batches(

@@ -10,7 +10,7 @@ from typing import Any
 from cbpe.common.wording import shown
 from cbpe.corpus.files import TextFile, decoded, names_in, row_of, valid_utf8
 
-__all__ = ["BATCH_CHARACTERS", "DocumentBatch", "LongDocument", "documents"]
+__all__ = ["BATCH_CHARACTERS", "DocumentBatch", "LongDocument", "documents", "rows_at_once"]
 
 BATCH_CHARACTERS = 1 << 22
 MOST_ROWS = 1 << 14  # of Parquet, in a batch

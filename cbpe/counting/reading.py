@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from hashlib import sha256
-from typing import BinaryIO
+from itertools import groupby
+from typing import TYPE_CHECKING, BinaryIO
 
+from cbpe._core.splitting.split import Splitter
 from cbpe.common.wording import shown
+from cbpe.corpus.batches import Batch, batches
+from cbpe.corpus.columns import column_batches
+from cbpe.corpus.counting import border_of
 from cbpe.corpus.files import CHUNK_BYTES, TextFile, decoded, has_word_counts
 from cbpe.corpus.word_counts import (
     DIGEST,
@@ -20,6 +26,9 @@ from cbpe.corpus.word_counts import (
 )
 from cbpe.tasks.cutting import Span
 from cbpe.text.splitting import quoted
+
+if TYPE_CHECKING:
+    from cbpe._core.calls.encoder import PythonSplitter
 
 __all__ = ["Texts", "counted_lines", "kind_of", "words_of"]
 
@@ -47,16 +56,41 @@ class Texts:
         self.done = 0  # bytes of the spans that have been read to their ends
         self.file: TextFile | None = None  # that is being read, if it is read whole
 
-    def __iter__(self) -> Iterator[bytes | Iterator[bytes]]:
+    def batches(self, splitter: Splitter | PythonSplitter) -> Iterator[Batch]:
+        """The texts in batches, which may be split and counted apart."""
+        files = self.opened()
+        if self.errors == "strict" and isinstance(splitter, Splitter):
+            for kind, some in groupby(files, lambda file: file.kind):
+                batches_of = self.columns if kind == "parquet" else partial(self.cut, splitter)
+                yield from batches_of(some)
+        else:
+            yield from self.cut(splitter, files)
+
+    def cut(self, splitter: Splitter | PythonSplitter, files: Iterable[TextFile]) -> Iterator[Batch]:
+        return batches(self.texts(files), border_of(splitter))
+
+    def opened(self) -> Iterator[TextFile]:
+        """The file of each span, which has to be read to its end before the next one is taken."""
         for span in self.spans:
             file = span.open(self.field, self.errors)
             self.file = file if span.part is None else None
             self.limit = span.size
+            yield file
+            span.source.refuse_changed()
+            self.done, self.file = self.done + span.size, None
+
+    def texts(self, files: Iterable[TextFile]) -> Iterator[bytes | Iterator[bytes]]:
+        for file in files:
             for text in file.texts():
                 self.documents += 1
                 yield text
-            span.source.refuse_changed()
-            self.done, self.file = self.done + span.size, None
+
+    def columns(self, files: Iterable[TextFile]) -> Iterator[Batch]:
+        """The same of Parquet files, whose columns are counted as they lie in memory."""
+        for file in files:
+            for batch in column_batches(file):
+                self.documents += len(batch.ends)
+                yield batch
 
     @property
     def position(self) -> int:

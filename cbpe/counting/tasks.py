@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from cbpe._core.splitting.split import Splitter
-from cbpe.corpus.batches import Batch, batches
-from cbpe.corpus.counting import Tally, border_of
+from cbpe.corpus.batches import Batch
+from cbpe.corpus.counting import Tally
 from cbpe.corpus.word_counts import Header
 from cbpe.counting.partitions import write_partitions
 from cbpe.counting.reading import Texts, counted_lines, kind_of, words_of
@@ -103,7 +103,7 @@ class TaskCounts(Tally):
             tell(0, 0, span.size)
 
     def add_texts(self, texts: Texts, tell: Tell) -> None:
-        cut = batches(texts, border_of(self.splitter))
+        cut = texts.batches(self.splitter)
         if self.threads > 1 and isinstance(self.splitter, Splitter):
             steps = self.add_in_threads(cut, self.splitter, self.threads)
         else:
