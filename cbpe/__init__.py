@@ -34,6 +34,7 @@ _HOMES = {
     "encoding_name_for_model": "cbpe.tokenizers.registry",
     "from_bpeasy": "cbpe.tokenizers.loading",
     "from_rustbpe": "cbpe.tokenizers.loading",
+    "from_transformers": "cbpe.tokenizers.loading",
     "get_encoding": "cbpe.tokenizers.registry",
     "list_encoding_names": "cbpe.tokenizers.registry",
     "inspect": "cbpe.tokenizers.loading",

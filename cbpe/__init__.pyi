@@ -24,6 +24,7 @@ from cbpe.tokenizers.characters.words import WordTokenizer as WordTokenizer
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer as HuggingFaceTokenizer
 from cbpe.tokenizers.loading import from_bpeasy as from_bpeasy
 from cbpe.tokenizers.loading import from_rustbpe as from_rustbpe
+from cbpe.tokenizers.loading import from_transformers as from_transformers
 from cbpe.tokenizers.loading import inspect as inspect
 from cbpe.tokenizers.loading import load as load
 from cbpe.tokenizers.minbpe import BasicTokenizer as BasicTokenizer
@@ -66,6 +67,7 @@ __all__ = [
     "encoding_name_for_model",
     "from_bpeasy",
     "from_rustbpe",
+    "from_transformers",
     "get_encoding",
     "inspect",
     "list_encoding_names",

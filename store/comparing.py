@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 Pair = tuple[bytes, bytes]
+SHOWN = 20  # tokens of a side, in a notebook
 Side = Version | Tokenizer
 
 
@@ -68,6 +69,27 @@ class Diff:
 
     def __bool__(self) -> bool:
         return not self.same
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how many tokens differ, the first of them, and what else differs."""
+        from cbpe.views.html import block, pairs, table
+
+        special = {**self.special_only_a, **self.special_only_b, **self.special_moved}
+        about: list[tuple[str, object]] = [
+            ("a", self.a),
+            ("b", self.b),
+            ("same results", "yes" if self.same else "no"),
+            ("only in a", len(self.only_a)),
+            ("only in b", len(self.only_b)),
+            ("under other ids", len(self.moved)),
+            ("special tokens that differ", ", ".join(special)),
+            *((name, f"{a} / {b}") for name, (a, b) in self.settings.items()),
+        ]
+        if self.first_merge is not None:
+            about.append((f"first merge that differs, {self.first_merge.rank}", f"{self.first_merge[1:]}"))
+        first = [(which, *each) for which, side in (("a", self.only_a), ("b", self.only_b)) for each in side[:SHOWN]]
+        tokens = table(("only in", "id", "token"), first, caption="The first tokens that only one has")
+        return block(pairs("Differences", about), tokens if first else "")
 
 
 def find_sides(connection: Connection, *both: str | Version | Tokenizer) -> list[tuple[Side, Model]]:

@@ -9,12 +9,15 @@ from cbpe._core.analysis.reach import judge
 from cbpe._core.splitting.split import Splitter
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public
+from cbpe.common.wording import listed
 
 __all__ = ["VocabularyAnalysis", "analyze"]
 
 IMPOSSIBLE_BYTES = "no text has these bytes: they are no part of UTF-8"
 NEVER_MERGED = "its bytes are merged to other tokens"
 ALWAYS_SPLIT = "the split pattern always cuts it"
+
+IDS_SHOWN = 10  # of a kind, in a notebook
 
 
 @public
@@ -38,6 +41,18 @@ class VocabularyAnalysis:
             f"<VocabularyAnalysis: {self.n_tokens} tokens, {len(self.unreachable)} unreachable, "
             f"{len(self.not_utf8)} not UTF-8, {len(self.duplicates)} groups of duplicates>"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how many tokens there are of each kind, and the first ids of it."""
+        from cbpe.views.html import block, table
+
+        ids_of: dict[str, list[int]] = {}
+        for token_id, reason in self.unreachable.items():
+            ids_of.setdefault(f"no text gives them: {reason}", []).append(token_id)
+        ids_of["alone no UTF-8"] = self.not_utf8
+        ids_of["with the bytes of another"] = [token_id for group in self.duplicates for token_id in group]
+        rows = ((kind, len(ids), listed(map(str, ids), IDS_SHOWN)) for kind, ids in ids_of.items())
+        return block(table(("tokens", "how many", "ids"), rows, caption=f"{self.n_tokens:,} tokens"))
 
 
 def analyze(vocabulary: Vocabulary, splitter: object, vocab: Mapping[int, bytes]) -> VocabularyAnalysis:

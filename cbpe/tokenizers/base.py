@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TokenizerBase"]
 
+SPECIAL_SHOWN = 10  # tokens, in a notebook
+
 
 class TokenizerBase(Encoder):
     """A vocabulary, a split pattern and special tokens: what can be asked of them, and what classes with steps of their
@@ -108,6 +110,21 @@ class TokenizerBase(Encoder):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self._vocabulary)} tokens, {len(self._special.ids)} special>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from cbpe.views.html import block, pairs
+
+        about: list[tuple[str, object]] = [
+            ("tokens", len(self._vocabulary)),
+            ("merges", self._vocabulary.n_merges),
+            ("merged by", self.semantics),
+            ("split pattern", "none" if self.pattern is None else self.pattern),
+            ("special tokens", len(self._special.ids)),
+            *((f"{token}", token_id) for token, token_id in list(self._special.ids.items())[:SPECIAL_SHOWN]),
+        ]
+        steps = ", ".join(sorted(self._processing()))
+        return block(pairs(repr(self), [*about, ("steps around merging", steps)] if steps else about))
 
     # ---- Private
 

@@ -7,6 +7,7 @@ import os
 from cbpe.common.garbage import without_collecting
 from cbpe.common.public import public
 from cbpe.common.published import is_published, load_published, load_stored
+from cbpe.common.wording import shown
 from cbpe.encodings.references import is_encoding, is_file, looks_like_a_path, unknown
 from cbpe.formats.files import find_in_folder, recognise
 from cbpe.formats.parts import Parts
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from cbpe.tokenizers.tiktoken import Encoding
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["from_bpeasy", "from_rustbpe", "inspect", "load"]
+__all__ = ["from_bpeasy", "from_rustbpe", "from_transformers", "inspect", "load"]
 
 RANKS = "cbpe.formats.ranks.tiktoken"
 
@@ -224,3 +225,58 @@ def from_rustbpe(
     from cbpe.tokenizers.tiktoken import Encoding
 
     return Encoding._of(rustbpe.take_over(tokenizer, dict(special_tokens or {}), name))
+
+
+@public
+def from_transformers(tokenizer: Any) -> Tokenizer:
+    """The tokenizer of a fast tokenizer of transformers (PreTrainedTokenizerFast, what AutoTokenizer gives): with the
+    ids that it gives now, whatever was added to it since it was loaded.
+
+    Where its tokenizer.json is on this machine, a UserWarning tells what of it the file has otherwise; without one,
+    both are equal in every result. Truncation and padding are left aside with a warning, as cbpe.load leaves them.
+    TypeError for what has no fast tokenizer inside; ValueError for what cbpe.load would refuse, and for an added token
+    that its tokenizer.json gives another id.
+
+    >>> from_transformers(AutoTokenizer.from_pretrained("folder")).encode("hello")
+    """
+    from cbpe.formats.hugging_face.reading import loads
+
+    written = getattr(getattr(tokenizer, "backend_tokenizer", None), "to_str", None)
+    if not callable(written):
+        kind = type(tokenizer).__name__
+        raise TypeError(f"a fast tokenizer of transformers has a backend_tokenizer, and a {kind} has none")
+    found = tokenizer_of(loads(written().encode()))
+    for token, token_id in tokenizer.get_added_vocab().items():
+        own = found.token_to_id(token)
+        if own != token_id:
+            raise ValueError(
+                f"the added token {shown(token)} has the id {token_id} there, and {own} in its tokenizer.json, as "
+                "`tokenizers` reads it: there is a gap between the ids"
+            )
+    path = file_of_transformers(tokenizer)
+    differences = [] if path is None else differences_of(found, load(path))
+    if differences:
+        from cbpe.common.warning import warn
+
+        warn(f"this tokenizer is not that of {path}: {' and '.join(differences)} differ")
+    return found
+
+
+def file_of_transformers(tokenizer: Any) -> str | None:
+    """The tokenizer.json that a tokenizer of transformers was loaded from, if it is there."""
+    given = getattr(tokenizer, "init_kwargs", {}).get("tokenizer_file")
+    folder = getattr(tokenizer, "name_or_path", "")
+    places = [given, os.path.join(folder, "tokenizer.json") if isinstance(folder, str) and folder else None]
+    return next((place for place in places if isinstance(place, str) and os.path.isfile(place)), None)
+
+
+def differences_of(one: Tokenizer, other: Tokenizer) -> list[str]:
+    """In what the results of two tokenizers may differ, in words."""
+    a, b = one._parts(), other._parts()
+    told = {
+        "the vocabularies": (a.vocabulary.pack(), b.vocabulary.pack()),
+        "the split patterns": (a.pattern, b.pattern),
+        "the special tokens": (a.special_tokens, b.special_tokens),
+        "the steps around merging": (a.processing, b.processing),
+    }
+    return [what for what, (ours, theirs) in told.items() if ours != theirs]

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from cbpe.corpus.sources import Source
     from cbpe.text.special_tokens import SpecialChoice
     from cbpe.training.record import TrainingRecord
+    from cbpe.views.tokens import ShownText
 
 __all__ = ["Tokenizer"]
 
@@ -503,6 +504,20 @@ class Tokenizer(TokenizerBase):
         from cbpe.analysis.vocabulary import analyze
 
         return analyze(self._vocabulary, self._splitter, self.vocab)
+
+    def show(self, text: str, *, special: bool = False) -> ShownText:
+        """The tokens of a text for a notebook, which shows them in colours with their ids; their bytes show when one
+        points at them. A character that is divided between tokens is shown as one.
+
+        special: whether special tokens in the text are such; otherwise they are ordinary text.
+
+        >>> tok.show("hello world")
+        <2 tokens: 'hello' ' world'>
+        """
+        from cbpe.views.tokens import ShownText
+
+        ids = self._encode(text, *self._special_sets("all" if special else "none", ()))
+        return ShownText(ids, self.vocab, frozenset(self._special.ids.values()))
 
     def statistics(self, source: Source, *, field: str | None = None, errors: str = "strict") -> TextStatistics:
         """Bytes per token, tokens per word and the share of the vocabulary used, in a text or several; special tokens

@@ -60,6 +60,24 @@ class TrainingRecord:
     def __repr__(self) -> str:
         return f"<TrainingRecord: {len(self.counts)} merges, {self.text_bytes} bytes of text, {self.seconds:.2f} s>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the main numbers, and the curve of the compression."""
+        from cbpe.views.curve import curve
+        from cbpe.views.html import block, pairs
+
+        about = (
+            ("source", self.source),
+            ("bytes of text", self.text_bytes),
+            ("distinct pieces", self.distinct_pieces),
+            ("merges", len(self.counts)),
+            ("bytes per token", self.compression()),
+            ("seconds", self.seconds),
+            ("stopped", self.stopped),
+            ("cbpe", self.cbpe_version),
+        )
+        drawn = curve(self.compression_curve(), "bytes per token, by the number of merges")
+        return block(pairs("Training", about), drawn)
+
     def compression(self, vocab_size: int | None = None) -> float:
         """Bytes of text per token with the first vocab_size tokens (None: all of them); nan for an empty text. What the
         split pattern leaves out, or max_words has dropped, is not counted: it is no token either.

@@ -35,6 +35,7 @@ PUBLIC_NAMES = [
     "count_words",
     "encoding_for_model",
     "encoding_name_for_model",
+    "from_transformers",
     "get_encoding",
     "list_encoding_names",
     "load",

@@ -1,0 +1,88 @@
+"""A text cut into its tokens, as a notebook shows it: coloured, with ids, and what is in each when one points at it."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from cbpe.views.html import block, escaped
+
+__all__ = ["ShownText"]
+
+MOST_TOKENS = 5000  # that are drawn; a page with more is slow
+COLOURS = 5  # of neighbours, in turn
+STYLE = (
+    ".cbpe .t{border-radius:.2em;padding:.05em .1em;margin:0 1px;display:inline-block;white-space:pre-wrap;"
+    "color:#111;font-family:ui-monospace,monospace}"
+    ".cbpe .t sub{font-size:.65em;color:#333;margin-left:.2em}.cbpe .s{outline:2px solid var(--mark)}"
+    ".cbpe .t0{background:#bfdbfe}.cbpe .t1{background:#fde68a}.cbpe .t2{background:#bbf7d0}"
+    ".cbpe .t3{background:#fbcfe8}.cbpe .t4{background:#ddd6fe}"
+)
+
+
+class Group(NamedTuple):
+    """A token, or several that only together are whole characters."""
+
+    ids: tuple[int, ...]
+    tokens: tuple[bytes, ...]
+
+    @property
+    def text(self) -> str:
+        return b"".join(self.tokens).decode("utf-8", "replace")
+
+
+class ShownText:
+    """The tokens of a text, which a notebook shows in colours.
+
+    ids: of the tokens. Characters that are divided between tokens are shown as one group.
+    """
+
+    def __init__(self, ids: list[int], vocab: Mapping[int, bytes], special: Collection[int]) -> None:
+        self.ids = ids
+        self._vocab = vocab
+        self._special = special
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        shown = " ".join(repr(group.text) for group in self._groups(self.ids[:20]))
+        return f"<{len(self.ids):,} tokens: {shown}{' ...' if len(self.ids) > 20 else ''}>"
+
+    def _groups(self, ids: Iterable[int]) -> Iterator[Group]:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        held: list[tuple[int, bytes]] = []
+        for token_id in ids:
+            held.append((token_id, self._vocab[token_id]))
+            decoder.decode(held[-1][1])
+            if not decoder.getstate()[0]:  # no character has begun and not ended
+                yield group_of(held)
+                held = []
+        if held:
+            yield group_of(held)
+
+    def _repr_html_(self) -> str:
+        drawn = self.ids[:MOST_TOKENS]
+        spans = "".join(self._span(i, group) for i, group in enumerate(self._groups(drawn)))
+        n_bytes = sum(len(self._vocab[token_id]) for token_id in self.ids)
+        total = f"{len(self.ids):,} tokens, {n_bytes:,} bytes"
+        if self.ids:
+            total += f", {n_bytes / len(self.ids):.2f} bytes per token"
+        if len(self.ids) > len(drawn):
+            total += f"; the first {len(drawn):,} are shown"
+        return block(f'<div dir="auto">{spans}</div><p class="dim">{escaped(total)}</p>', style=STYLE)
+
+    def _span(self, i: int, group: Group) -> str:
+        kind = " s" if group.ids[0] in self._special else ""
+        said = "; ".join(
+            f"{token_id}: {token.hex(' ')}" for token_id, token in zip(group.ids, group.tokens, strict=True)
+        )
+        text = escaped(group.text).replace(" ", "·")
+        ids = " ".join(map(str, group.ids))
+        line = "<br>" if group.text.endswith("\n") else ""
+        return f'<span class="t t{i % COLOURS}{kind}" title="{said}"><bdi>{text}</bdi><sub>{ids}</sub></span>{line}'
+
+
+def group_of(held: list[tuple[int, bytes]]) -> Group:
+    return Group(tuple(token_id for token_id, _ in held), tuple(token for _, token in held))

@@ -1,0 +1,122 @@
+"""What notebooks show: whole, escaped, with nothing that runs or is fetched."""
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+
+import cbpe
+from cbpe.views.curve import curve
+from cbpe.views.html import escaped, page, table
+from store import ModelStore
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\u202e\0&amp;\"' a\u0301"
+ELEMENTS = {"div", "style", "table", "caption", "thead", "tbody", "tr", "th", "td", "bdi", "span", "sub", "br", "p"}
+
+
+class Reader(HTMLParser):
+    """The elements, the attributes, and the text outside of styles."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.attributes, self.text, self.open = [], [], "", []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append(tag)
+        self.attributes += attributes
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text += data
+
+
+def check_safe(shown):
+    found = Reader(shown)
+    assert set(found.elements) <= {*ELEMENTS, "svg", "polyline"}
+    assert not [name for name, _ in found.attributes if name.startswith("on") or name in ("src", "href", "style")]
+    assert not re.search(r"https?:|url\(|@import|\u202e|\0", shown)
+    assert "prefers-color-scheme:dark" in shown
+    return found
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    tok = cbpe.train(HOSTILE * 30, 290, pattern=None)
+    tok.register_special_tokens({HOSTILE: 5000})
+    return tok
+
+
+def shown_things(hostile, tmp_path):
+    other = cbpe.train("ab" * 40, 258)
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(hostile, "hostile", notes=HOSTILE.replace("\0", ""))
+        yield models.diff("hostile", other)
+        yield models.diff(other, other)
+    yield hostile
+    yield cbpe.get_encoding("gpt2")
+    yield hostile.training
+    yield cbpe.get_encoding("gpt2").analyze()
+    yield hostile.show(HOSTILE)
+    yield hostile.show(HOSTILE, special=True)
+    yield cbpe.compare({HOSTILE: hostile}, {HOSTILE: HOSTILE + "\n"})
+    yield cbpe.sweep(hostile, {HOSTILE: "a"}, [256])
+
+
+def test_nothing_hostile_runs_or_hides(hostile, tmp_path):
+    for thing in shown_things(hostile, tmp_path):
+        check_safe(thing._repr_html_())
+
+
+def test_a_text_is_shown_whole_with_its_ids_and_divided_characters_as_one():
+    enc = cbpe.get_encoding("gpt2")
+    text = "hello world 😉 안\n"
+    found = enc.show(text)
+    assert found.ids == enc.encode(text)
+    assert len(found) == len(found.ids)
+    page = check_safe(found._repr_html_())
+    spans = re.findall(r"<bdi>(.*?)</bdi><sub>(.*?)</sub>", found._repr_html_())
+    assert [int(number) for _, ids in spans for number in ids.split()] == found.ids
+    assert "".join(unescape(shown) for shown, _ in spans) == text.replace(" ", "·").replace("\n", "↵")
+    assert page.text.endswith("bytes per token")
+    assert f"{found.ids[0]}: 68 65 6c 6c 6f" in found._repr_html_()
+
+
+def test_repr_is_short():
+    enc = cbpe.get_encoding("gpt2")
+    assert repr(enc.show("hello world")) == "<2 tokens: 'hello' ' world'>"
+    assert repr(enc.show("")) == "<0 tokens: >"
+    assert len(repr(enc.show("hello world " * 500))) < 500
+    assert enc.show("")._repr_html_()
+
+
+def test_special_tokens_are_such_or_text():
+    enc = cbpe.get_encoding("gpt2")
+    assert enc.show("<|endoftext|>", special=True).ids == [50256]
+    assert enc.show("<|endoftext|>").ids == enc.encode_ordinary("<|endoftext|>")
+    assert 't0 s"' in enc.show("<|endoftext|>", special=True)._repr_html_()
+
+
+def test_a_long_text_is_shown_in_part():
+    shown = cbpe.get_encoding("gpt2").show("a " * 20_000)._repr_html_()
+    assert "the first 5,000 are shown" in shown
+    assert shown.count("<sub>") == 5000
+
+
+def test_every_character_that_would_not_show_is_written_out():
+    assert escaped("a\u202e\0\x1b<\u00ad\ud800\n\t") == "a\\u202e\\u0000\\u001b&lt;\\u00ad\\ud800↵⇥"
+    assert table(("a",), [(float("nan"),), (1234,), (None,)]).count("<bdi></bdi>") == 2
+    assert escaped(HOSTILE) in page(HOSTILE)
+
+
+def test_a_curve_needs_two_numbers():
+    assert curve([1.0], "a") == ""
+    assert curve([float("nan")] * 4, "a") == ""
+    assert 'points="0.0,86.0 320.0,4.0"' in curve([1.0, 2.0], "a")
+    assert curve([3.0] * 1000, "<").count("&lt;") == 2
