@@ -13,6 +13,7 @@ cdef enum:
     LINE = 2 * sizeof(CacheEntry)
     LINES = SET // 2            # of a set
     FIRST_LINES = 1 << 9
+    GROWN_LINES = 1 << 17       # 8 MB
     FIRST_ARENA = 1 << 12       # in words
     LARGEST_ARENA = 1 << 30     # in words: an entry has 32 bits for where its record starts
     CHARACTERS_SIZE = sizeof(CharacterIds) << 16
@@ -284,7 +285,7 @@ cdef void add_entry(
     cdef CacheEntry entry
     cdef CacheEntry *slot
     cdef bint is_long = key.high >> 56 == LONG
-    cdef uint64_t size = key.high & <uint64_t>0xFFFFFFFF, home
+    cdef uint64_t size = key.high & <uint64_t>0xFFFFFFFF, home, more
     cdef uint64_t words = 0
     if cache.entries == NO_ENTRIES or is_long and size > LONGEST_CACHED:
         return
@@ -293,8 +294,9 @@ cdef void add_entry(
     if is_long or n_ids > INLINE_IDS:
         words += <uint64_t>n_ids
     if cache.used >= cache.n_lines and not cache.settled:       # half of the slots
-        if not (may_grow(cache, 2 * cache.n_lines, cache.arena_size)
-                and resize(cache, 2 * cache.n_lines, cache.arena_size)):
+        # A small one is soon full again: it grows faster, so that less is moved.
+        more = (4 if cache.n_lines < GROWN_LINES else 2) * cache.n_lines
+        if not (may_grow(cache, more, cache.arena_size) and resize(cache, more, cache.arena_size)):
             settle(cache, words)
     if words and not arena_room(cache, words):
         return
