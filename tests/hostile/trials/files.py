@@ -69,12 +69,15 @@ CORPORA = {
 }
 OTHERS = {
     "word counts": word_counts(),
+    "counts.words": word_counts(),
+    "counts.tsv": b"the\t3\n cat\t2\r\na\tb\t9223372036854775807\n",
     "a version of a store": file_of(),
     "a packed vocabulary": describe(small_tokenizer(1, 20)).vocabulary,
 }
 MODELS = good_files()
 SEALS = {  # what a hostile writer puts right again
     "word counts": lambda data: data[:-32] + hashlib.sha256(data[:-32]).digest(),
+    "counts.words": lambda data: data[:-32] + hashlib.sha256(data[:-32]).digest(),
     "a version of a store": lambda data: data[:-32] + hashlib.sha256(data[:-32]).digest(),
     "a packed vocabulary": lambda data: checksummed(data) if len(data) > 40 else data,
 }
@@ -118,6 +121,8 @@ def prepared(folder, kind, change):
         return path, lambda: read(path)
     if kind == "word counts":
         return path, lambda: list(cbpe.WordCounts.load(path))
+    if kind.startswith("counts."):
+        return path, lambda: add_up(path)
     if kind == "a packed vocabulary":
         return path, lambda: Vocabulary.unpack(path.read_bytes()).tokens()
     return path, lambda: import_(path)
@@ -140,6 +145,14 @@ def read(path):
         if not isinstance(text, bytes):
             for _ in text:
                 pass
+
+
+def add_up(path):
+    """What counting writes of counts can be loaded."""
+    out = path.with_name("out.words")
+    with contextlib.suppress(OverflowError):  # of occurrences
+        cbpe.count_corpus(path, out, counts=path.suffix == ".tsv", workers=1)
+        cbpe.WordCounts.load(out)
 
 
 def import_(path):
