@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
+from cbpe.common.wording import shown
 from cbpe.measures.definitions import BY_KEY
 from cbpe.views.html import visible
 
@@ -98,6 +99,8 @@ def figure_of(height: float, path: Place, kind: str | None, width: float = 8.0) 
     except ImportError as error:
         raise ImportError('matplotlib is needed to draw measures: pip install "cbpe[plot]"') from error
     figure = Figure(figsize=(width, height), layout="constrained")
+    if isinstance(path, (str, os.PathLike)):
+        check_ending(os.fspath(path), figure.canvas.get_supported_filetypes())
     # Names are no formulas. Without a date and random names in it, the same picture is the same file.
     settings: dict[Any, Any] = {"text.parse_math": False, "svg.hashsalt": "cbpe", "svg.fonttype": "none"}
     is_svg = kind == "svg" or (isinstance(path, (str, os.PathLike)) and os.fspath(path).lower().endswith(".svg"))
@@ -105,6 +108,13 @@ def figure_of(height: float, path: Place, kind: str | None, width: float = 8.0) 
         warnings.filterwarnings("ignore", message="Glyph")  # names in a script that no font here has
         yield figure
         figure.savefig(path, format=kind, metadata={"Date": None} if is_svg else {})
+
+
+def check_ending(path: str, known: Mapping[str, str]) -> None:
+    """ValueError for a name that tells no format, before anything is drawn."""
+    ending = os.path.splitext(path)[1].removeprefix(".").lower()
+    if ending not in known:
+        raise ValueError(f"the end of {shown(path)} tells no format: .html, .svg, .png, .pdf and others do")
 
 
 def is_number(value: object) -> bool:
@@ -117,8 +127,8 @@ def number_or_none(value: Any) -> float:
 
 def short(name: str) -> str:
     """A name in a chart: its end, which tells files apart."""
-    shown = visible(name)
-    return shown if len(shown) <= LONGEST_NAME else f"…{shown[-LONGEST_NAME:]}"
+    plain = visible(name)
+    return plain if len(plain) <= LONGEST_NAME else f"…{plain[-LONGEST_NAME:]}"
 
 
 def colour(i: int) -> str:

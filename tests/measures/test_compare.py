@@ -157,8 +157,8 @@ LINES = {
 
 
 def test_parity_premium_and_gini_are_over_aligned_lines(tokenizers):
-    tok = tokenizers["gpt2"]
-    found = {row["corpus"]: row for row in cbpe.compare({"gpt2": tok}, LINES, parallel="en").rows}
+    tok = tokenizers["trained"]
+    found = {row["corpus"]: row for row in cbpe.compare({"tok": tok}, LINES, parallel="en").rows}
     lines = {"en": LINES["en"].split("\n")[:4], "ko": LINES["ko"].split("\n"), "de": LINES["de"]}
     costs = {name: [len(tok.encode_ordinary(line)) for line in lines[name]] for name in lines}
     totals = [sum(costs[name]) for name in lines]
@@ -175,7 +175,8 @@ def test_parity_premium_and_gini_are_over_aligned_lines(tokenizers):
 def test_lines_that_end_as_on_windows_are_the_same_lines(tokenizers):
     windows = {name: text.replace("\n", "\r\n") for name, text in LINES.items() if isinstance(text, str)}
     unix = {name: LINES[name] for name in windows}
-    both = [cbpe.compare({"gpt2": tokenizers["gpt2"]}, texts, parallel="en").rows for texts in (windows, unix)]
+    trained = {"trained": tokenizers["trained"]}
+    both = [cbpe.compare(trained, texts, parallel="en").rows for texts in (windows, unix)]
     assert both[0] == both[1]
 
 
