@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from cbpe._core.calls.engine cimport Engine
-from cbpe._core.encoding.encode cimport EncodeStatus, Workspace
+from cbpe._core.encoding.workspace cimport EncodeStatus, Workspace
 from cbpe._core.text.special cimport SpecialTokens
 from cbpe._core.text.utf8 cimport Utf8Texts
 

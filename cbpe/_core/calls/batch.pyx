@@ -18,7 +18,8 @@ from libc.string cimport memcpy
 from cbpe._core.c.atomics cimport cbpe_atomic_add, cbpe_atomic_read
 from cbpe._core.c.objects cimport cbpe_raised
 from cbpe._core.calls.engine cimport finish_list, refuse_special, start_list
-from cbpe._core.encoding.encode cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id, encode_slice, reserve
+from cbpe._core.encoding.encode cimport encode_slice
+from cbpe._core.encoding.workspace cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id, reserve
 from cbpe._core.merging.merge cimport pause
 from cbpe._core.splitting.split cimport Reading, Span, SplitTables, find_pieces, read_from
 from cbpe._core.text.special cimport next_special

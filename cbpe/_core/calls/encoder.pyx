@@ -16,8 +16,9 @@ from cbpe._core.calls.engine cimport (
 from cbpe._core.calls.join cimport join_tokens
 from cbpe._core.calls.offsets cimport Location, locate_ids, to_tuples, undo_joining
 from cbpe._core.decoding.decode cimport ByteBuffer
-from cbpe._core.encoding.encode cimport EncodeStatus, Workspace, encode_piece
+from cbpe._core.encoding.pieces cimport encode_piece
 from cbpe._core.encoding.places cimport Jumps
+from cbpe._core.encoding.workspace cimport EncodeStatus, Workspace
 from cbpe._core.merging.dropout cimport Dropout, close_dropout, open_dropout
 from cbpe._core.text.special cimport SpecialTokens, next_special
 from cbpe._core.text.utf8 cimport Utf8, encodable, exact_bytes, read_after_space, read_utf8, utf8_of

@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from cbpe._core.c.instructions cimport Instructions
 from cbpe._core.decoding.decode cimport DecodeTable
 from cbpe._core.encoding.cache cimport CacheBudget
-from cbpe._core.encoding.encode cimport EncodeStatus, Workspace
+from cbpe._core.encoding.workspace cimport EncodeStatus, Workspace
 from cbpe._core.merging.cuts cimport CutTables
 from cbpe._core.merging.walk cimport WalkTables
 from cbpe._core.splitting.split cimport Reading, SplitTables

@@ -15,11 +15,13 @@ from cbpe._core.c.loads cimport cbpe_prefetch
 from cbpe._core.c.objects cimport cbpe_put_into, cbpe_raised, cbpe_take_from
 from cbpe._core.decoding.decode cimport close_decode_table, open_decode_table
 from cbpe._core.encoding.cache cimport fit_share
-from cbpe._core.encoding.encode cimport (
-    DONE, MORE, NO_MEMORY, NO_TOKEN, RESERVED_IDS, SLICE, append_id, encode_slice, encode_span, free_workspace,
-    new_workspace, reserve, tidy_workspace
-)
+from cbpe._core.encoding.encode cimport encode_slice
+from cbpe._core.encoding.pieces cimport encode_span
 from cbpe._core.encoding.places cimport note_special
+from cbpe._core.encoding.workspace cimport (
+    DONE, MORE, NO_MEMORY, NO_TOKEN, RESERVED_IDS, SLICE, append_id, free_workspace, new_workspace, reserve,
+    tidy_workspace
+)
 from cbpe._core.merging.cuts cimport free_cut_tables
 from cbpe._core.merging.walk cimport free_walk_tables
 from cbpe._core.splitting.split cimport Span, Splitter, read_from

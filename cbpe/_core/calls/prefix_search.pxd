@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t
 
 from cbpe._core.calls.engine cimport Engine
-from cbpe._core.encoding.encode cimport Workspace
+from cbpe._core.encoding.workspace cimport Workspace
 from cbpe._core.merging.merge cimport fits_walking
 from cbpe._core.merging.prefixes cimport PrefixCounts
 from cbpe._core.splitting.prefixes cimport PrefixEnds

@@ -16,7 +16,9 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
-from cbpe._core.encoding.encode cimport MORE, EncodeStatus, encode_piece, encode_slice, tidy_workspace
+from cbpe._core.encoding.encode cimport encode_slice
+from cbpe._core.encoding.pieces cimport encode_piece
+from cbpe._core.encoding.workspace cimport MORE, EncodeStatus, tidy_workspace
 from cbpe._core.merging.merge cimport check_merged
 from cbpe._core.merging.prefixes cimport count_prefixes, free_prefix_counts
 from cbpe._core.splitting.prefixes cimport First, PrefixRun, free_prefix_ends, prefix_ends, settle_first

@@ -1,7 +1,7 @@
 """The longest prefix of a text that is within a number of tokens, where the splitter is Python's."""
 
 from cbpe._core.calls.engine cimport Engine
-from cbpe._core.encoding.encode cimport Workspace
+from cbpe._core.encoding.workspace cimport Workspace
 from cbpe._core.text.special cimport SpecialTokens
 
 

@@ -14,7 +14,8 @@ within the budget would take as many tries as there are characters.
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 
-from cbpe._core.encoding.encode cimport encode_piece, tidy_workspace
+from cbpe._core.encoding.pieces cimport encode_piece
+from cbpe._core.encoding.workspace cimport tidy_workspace
 from cbpe._core.text.special cimport next_special
 from cbpe._core.text.utf8 cimport Utf8, utf8_of
 

@@ -13,7 +13,8 @@ from libc.stdint cimport uint8_t, uint32_t
 from cbpe._core.calls.engine cimport Engine, refuse_special
 from cbpe._core.calls.prefix_search cimport PrefixSearch, counts_prefixes, limits_text, most_text
 from cbpe._core.calls.python_prefixes cimport truncate_by_python
-from cbpe._core.encoding.encode cimport MORE, EncodeStatus, Workspace, encode_slice, tidy_workspace
+from cbpe._core.encoding.encode cimport encode_slice
+from cbpe._core.encoding.workspace cimport MORE, EncodeStatus, Workspace, tidy_workspace
 from cbpe._core.splitting.split cimport Reading, read_from
 from cbpe._core.text.special cimport SpecialTokens, next_special
 from cbpe._core.text.utf8 cimport Utf8, character_start, encodable, utf8_of

@@ -71,7 +71,7 @@ cdef inline void note_sides(BondTables *b, uint32_t first, uint32_t second) noex
 cdef void bind_unknown(BondTables *b) noexcept nogil:
     """Enter the bonds of characters without a token: the sides of all, and the pairs of ASCII."""
     cdef uint32_t first, second
-    for first in range(SIDES):
+    for first in range(<uint32_t>SIDES):
         if not is_known(b, first):
             note_sides(b, first, first)
     for first in range(128):
