@@ -91,6 +91,20 @@ class Diff:
         tokens = table(("only in", "id", "token"), first, caption="The first tokens that only one has")
         return block(pairs("Differences", about), tokens if first else "")
 
+    def __repr__(self) -> str:
+        if self.same:
+            return f"<Diff: {self.a!s} and {self.b!s} give the same results>"
+        special = len(self.special_only_a) + len(self.special_only_b) + len(self.special_moved)
+        told = [
+            *([f"{len(self.only_a):,} tokens only in {self.a!s}"] if self.only_a else []),
+            *([f"{len(self.only_b):,} only in {self.b!s}"] if self.only_b else []),
+            *([f"{len(self.moved):,} under other ids"] if self.moved else []),
+            *([f"other merges from number {self.first_merge.rank:,} on"] if self.first_merge else []),
+            *([f"{special:,} special tokens"] if special else []),
+            *self.settings,
+        ]
+        return f"<Diff of {self.a!s} and {self.b!s}: {', '.join(told)}>"
+
 
 def find_sides(connection: Connection, *both: str | Version | Tokenizer) -> list[tuple[Side, Model]]:
     """What is to be compared, and the model of each."""
@@ -196,6 +210,12 @@ class VersionComparison:
     a: Version | Tokenizer
     b: Version | Tokenizer
     texts: tuple[TextComparison, ...]
+
+    def __repr__(self) -> str:
+        total = self.total
+        sides = ((self.a, total.tokens_a, total.bytes_per_token_a), (self.b, total.tokens_b, total.bytes_per_token_b))
+        counts = ", ".join(f"{side!s} {tokens:,} tokens, {ratio:.2f} bytes each" for side, tokens, ratio in sides)
+        return f"<VersionComparison of {len(self.texts):,} texts, {total.text_bytes:,} bytes: {counts}>"
 
     @property
     def total(self) -> TextComparison:

@@ -30,7 +30,7 @@ from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, 
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of
 from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_ids
-from cbpe.cli.output.printing import error_message, print_json, print_pairs, print_warning
+from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
 from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.common.checks import N_BYTES
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
@@ -233,8 +233,28 @@ def trained(sources: list[Any], vocab_size: int, **options: Any) -> cbpe.Tokeniz
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "training stopped")
         progress = sys.stderr.isatty() and not options["verbose"]
-        tokenizer: cbpe.Tokenizer = cbpe.train(sources, vocab_size, progress=progress, **options)
+        checkpoint = options["checkpoint"]
+        before = merges_in(checkpoint) if progress else None
+        if before is not None:
+            print_warning(f"going on from {checkpoint}, which has {before:,} merges")
+        try:
+            tokenizer: cbpe.Tokenizer = cbpe.train(sources, vocab_size, progress=progress, **options)
+        except KeyboardInterrupt:
+            learned = merges_in(checkpoint)
+            if learned is not None:
+                print_error(f"{checkpoint} has {learned:,} merges: the same command goes on from there")
+            raise
         return tokenizer
+
+
+def merges_in(checkpoint: str | None) -> int | None:
+    """How many merges a checkpoint holds; None where there is none, or none that can be read, which training tells."""
+    if checkpoint is None or not os.path.isfile(checkpoint):
+        return None
+    try:
+        return cbpe.load(checkpoint)._vocabulary.n_merges
+    except (OSError, ValueError):
+        return None
 
 
 def refuse_unplottable(path: str | None) -> None:
@@ -410,6 +430,9 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
         yield "left out", f"{words:,} rare words, which occurred {occurrences:,} times"
     if row["stopped"]:
         yield "ended early", row["stopped"]
+    assert tokenizer.training is not None
+    if tokenizer.training.merges_before:
+        yield "gone on from", f"{tokenizer.training.merges_before:,} merges"
     yield "tokens", f"{row['tokens_at_start']:,} before, {row['tokens']:,} now"
     yield "compression", f"{row['bytes_per_token']:.2f} bytes a token"
     yield "time", f"{row['seconds']:.2f} s"

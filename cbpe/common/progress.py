@@ -63,7 +63,7 @@ class Bar:
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
         self.progress = Progress(
@@ -71,6 +71,8 @@ class Bar:
             BarColumn(),
             TextColumn("{task.fields[shown]}"),
             TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
             console=Console(stderr=True),
             redirect_stdout=False,
         )

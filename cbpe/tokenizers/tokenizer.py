@@ -285,7 +285,7 @@ class Tokenizer(TokenizerBase):
         [[15339, 1917], [15339]]
         """
         workers = checked_workers(num_threads, "num_threads")
-        lists = self._encode_batch(texts_in(text), *self._special_sets(allowed_special, disallowed_special), workers)
+        lists = self._encode_texts(text, *self._special_sets(allowed_special, disallowed_special), workers)
         if add_special_tokens and self._template is not None:
             return [self._template.around(ids) for ids in lists]
         return lists
@@ -297,7 +297,7 @@ class Tokenizer(TokenizerBase):
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int | None = None) -> list[list[int]]:
         """Encode several texts in parallel, none of which has special tokens: as [self.encode_ordinary(text) for text
         in texts]."""
-        return self._encode_batch(texts_in(text), None, None, checked_workers(num_threads, "num_threads"))
+        return self._encode_texts(text, None, None, checked_workers(num_threads, "num_threads"))
 
     def encode_batch_flat(
         self,
@@ -319,7 +319,11 @@ class Tokenizer(TokenizerBase):
         import numpy as np
 
         sets = self._special_sets(allowed_special, disallowed_special)
-        tokens, starts = self._encode_flat(texts_in(texts), *sets, checked_workers(num_threads, "num_threads"))
+        workers, texts = checked_workers(num_threads, "num_threads"), listed_texts(texts)
+        try:
+            tokens, starts = self._encode_flat(texts, *sets, workers)
+        except (TypeError, ValueError) as error:
+            raise self._of_batch(error, texts, sets[1]) from None
         ids, offsets = np.frombuffer(memoryview(tokens), dtype=np.uint32), np.frombuffer(starts, dtype=np.int64)
         if add_special_tokens and self._template is not None:
             return self._template.around_flat(ids, offsets)
@@ -592,6 +596,29 @@ class Tokenizer(TokenizerBase):
 
     # ---- Private
 
+    def _encode_texts(self, texts: Iterable[str], allowed: Any, forbidden: Any, workers: int) -> list[list[int]]:
+        """The ids of each text; an error says which text it is of."""
+        texts = listed_texts(texts)
+        try:
+            lists: list[list[int]] = self._encode_batch(texts, allowed, forbidden, workers)
+        except (TypeError, ValueError) as error:
+            raise self._of_batch(error, texts, forbidden) from None
+        return lists
+
+    def _of_batch(self, error: TypeError | ValueError, texts: Any, forbidden: Any) -> TypeError | ValueError:
+        """The error, with the number of the first text of a batch that is wrong, if one is found to be."""
+        if type(error) not in (TypeError, ValueError) or not isinstance(texts, list):
+            return error
+        for i, text in enumerate(texts):
+            if isinstance(error, TypeError) and not isinstance(text, str):
+                return TypeError(f"{error} (text {i} of the batch, counted from 0)")
+            if isinstance(error, ValueError) and forbidden is not None and isinstance(text, str):
+                try:
+                    self._refuse_special(text, forbidden)
+                except ValueError as found:
+                    return ValueError(f"{found} (text {i} of the batch, counted from 0)")
+        return error
+
     def _lengths_of_tokens(self) -> npt.NDArray[np.int64]:
         """How many bytes each token has, by id, as far as ids go that are no special token's; 0 where there is none."""
         import numpy as np
@@ -637,3 +664,10 @@ def _restore(
     tok = cls._of(parts, cache_bytes=state["_cache_bytes"])
     vars(tok).update(state)
     return tok
+
+
+def listed_texts(texts: Iterable[str]) -> Any:
+    """The texts of a batch as a list, so that an error can say which one is wrong; what gives no texts is as it is,
+    to be refused."""
+    found = texts_in(texts)
+    return found if isinstance(found, str) or not hasattr(found, "__iter__") else list(found)

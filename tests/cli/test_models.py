@@ -108,7 +108,7 @@ def test_ls_lists_and_filters(models):
         (["--has-token", "<|end|>"], [1, 2]),
         (["--pattern", cbpe.GPT4_SPLIT_PATTERN], [1, 2]),
         (["book"], [1, 2]),
-        (["other"], []),
+        (["book", "--tag", "language=de"], []),
     ):
         assert [row["number"] for row in rows("ls", *options)] == expected, options
     table = run("models", "ls").stdout.splitlines()
@@ -179,7 +179,7 @@ def test_diff_shows_what_differs(models):
     assert found["special_moved"] == {"<|end|>": [270, 280]}
     text = run("models", "diff", "book@1", "book@2").stdout
     assert "only in book@2" in text
-    assert "number 14" in text
+    assert "book@2 goes on from book@1: 10 more merges" in text
     assert "<|end|>: 270 here, 280 there" in text
     assert "give the same results" in run("models", "diff", "book", "book@2").stdout
 
@@ -379,3 +379,25 @@ def test_what_is_in_the_store_does_nothing_to_the_terminal():
         shown = run("models", *command).stdout
         assert shown.replace("\n", "").isprintable()
         assert "[red]" in shown
+
+
+def test_a_version_that_goes_on_from_another_has_so_many_more_merges(models):
+    first = models.save(cbpe.train(TEXT, 270), "cats")
+    models.save(cbpe.train(TEXT, 275, initial=models.load("cats")), "cats", parent=first)
+    shown = run("models", "diff", "cats@1", "cats@2").stdout
+    assert "cats@2 goes on from cats@1: 5 more merges" in shown
+    assert "first other merge" not in shown
+    assert "first other merge" in run("models", "diff", "cats@2", "cats@1").stdout
+    assert repr(models.diff("cats@1", "cats@2")).startswith(
+        "<Diff of cats@1 and cats@2: 5 only in cats@2, other merges"
+    )
+    assert repr(models.diff("cats", "cats")) == "<Diff: cats@2 and cats@2 give the same results>"
+    assert repr(models.compare("cats@1", "cats@2", "the cat")).startswith(
+        "<VersionComparison of 1 texts, 7 bytes: cats@1"
+    )
+
+
+@pytest.mark.parametrize("command", ["ls", "log", "alias-history", "history"])
+def test_an_unknown_name_is_an_error_that_says_what_may_be_meant(models, command):
+    models.save(cbpe.train(TEXT, 270), "cats")
+    assert "no version is called 'cast': did you mean 'cats'?" in error_of("models", command, "cast")

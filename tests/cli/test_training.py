@@ -391,3 +391,18 @@ def test_train_draws_its_curve_and_knows_before_if_it_cannot(tmp_path, text_file
     missing = tmp_path / "missing.txt"
     assert "ends like no picture" in error_of("train", missing, "--vocab-size", 280, "--plot", tmp_path / "curve.txt")
     assert "nowhere" in error_of("train", missing, "--vocab-size", 280, "--plot", tmp_path / "nowhere" / "curve.svg")
+
+
+def test_ctrl_c_says_where_the_checkpoint_is_and_going_on_says_from_where(tmp_path, text_file, monkeypatch):
+    checkpoint = tmp_path / "kept.model"
+    command = ["train", text_file, "--vocab-size", 280, "--checkpoint", checkpoint]
+    real = cbpe.train
+
+    def interrupted(*arguments, **options):
+        real(*arguments[:-1], 270, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cbpe, "train", interrupted)
+    assert "kept.model has 14 merges: the same command goes on from there" in error_of(*command, exit_code=130)
+    monkeypatch.setattr(cbpe, "train", real)
+    assert "gone on from  14 merges" in run(*command).stdout

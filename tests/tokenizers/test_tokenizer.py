@@ -243,3 +243,13 @@ def test_truncating_at_the_left_keeps_the_end_from_one_of_the_last_tokens_on(tex
     assert enc.truncate(text, 3, side="right") == enc.truncate(text, 3)
     with pytest.raises(ValueError, match="side is 'middle'; it must be 'left' or 'right'"):
         enc.truncate(text, 3, side="middle")
+
+
+def test_an_error_says_which_text_of_a_batch_is_wrong():
+    enc = cbpe.get_encoding("gpt2")
+    for encode in (enc.encode_batch, enc.encode_batch_flat, enc.encode_ordinary_batch):
+        with pytest.raises(TypeError, match=r"text must be a str, not int \(text 17 of the batch, counted from 0\)"):
+            encode(iter(["a"] * 17 + [3]))
+    for encode in (enc.encode_batch, enc.encode_batch_flat):
+        with pytest.raises(ValueError, match=r"holds the special token '<\|endoftext\|>'.*\(text 1 of the batch"):
+            encode(["a", "b<|endoftext|>", "c<|endoftext|>"])

@@ -114,6 +114,8 @@ def list_versions(
             limit=limit,
             offset=offset,
         )
+        if name is not None and not found:
+            models.history(name)  # as in alias-history
     print_versions(found, as_json, wide)
 
 
@@ -316,6 +318,8 @@ def alias_history(
     """
     with open_store(read_only=True) as models:
         moves = models.alias_history(name, alias)
+        if not moves:
+            models.history(name)  # a name that is not known is an error, which says what may be meant
     if as_json:
         print_rows(moves)
     else:
@@ -342,6 +346,8 @@ def log(
     """
     with open_store(read_only=True) as models:
         changes = models.audit_log(name, limit)
+        if name is not None and not changes and limit != 0:
+            models.history(name)  # as in alias-history
     if as_json:
         print_rows(changes)
         return

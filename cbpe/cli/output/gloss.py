@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["print_gloss"]
 
-COLOURS = ("on blue", "on green", "on magenta", "on cyan", "on yellow")  # of neighbouring tokens, in turn
+# Of neighbouring tokens, in turn: black on light colours of the 256 that no palette changes, by their numbers.
+COLOURS = tuple(f"color(16) on color({number})" for number in (153, 157, 225, 223, 195))
 NEW_LINE = b"\n"
 
 
@@ -48,7 +49,7 @@ class Gloss:
         wide = max(cell_len(shown), len(number)) + 1
         if self.above.cell_len + wide > self.target.width:
             self.end_row()
-        self.above.append(shown, style=f"black {COLOURS[self.n % len(COLOURS)]}").append(" " * (wide - cell_len(shown)))
+        self.above.append(shown, style=COLOURS[self.n % len(COLOURS)]).append(" " * (wide - cell_len(shown)))
         self.below.append(number, style="dim").append(" " * (wide - len(number)))
         self.n += 1
         if token.endswith(NEW_LINE):

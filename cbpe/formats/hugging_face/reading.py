@@ -93,8 +93,8 @@ def read(content: Any) -> Parts:
     if content.get("version", "1.0") != "1.0":
         refuse("version", content["version"], "only 1.0 is known")
     model = content["model"]
-    if isinstance(model, dict) and model.get("type", "BPE") != "BPE":
-        refuse("model.type", model["type"], "only BPE is supported")
+    if isinstance(model, dict):
+        refuse_other_models(model)
     for path, needed, others in LEFT_ASIDE:
         if content.get(path) is not None:
             fields(content[path], path, needed, others)
@@ -134,6 +134,16 @@ def read(content: Any) -> Parts:
         ids = {token: vocab[text] for text, token in tokens.items()}
         vocabulary = vocabulary_from_merges(ids, read_merges(pairs, tokens), whole_pieces)
     return Parts(vocabulary, pattern, added_tokens, processing, kind="HuggingFaceTokenizer")
+
+
+def refuse_other_models(model: dict[str, Any]) -> None:
+    """ValueError for a model of another kind than BPE, which files of early versions tell by its fields alone."""
+    if model.get("type", "BPE") != "BPE":
+        refuse("model.type", model["type"], "only BPE is supported")
+    if "merges" not in model and isinstance(model.get("vocab"), list):
+        raise ValueError("model is Unigram, whose tokens have scores: only BPE is supported")
+    if "merges" not in model and "max_input_chars_per_word" in model:
+        raise ValueError("model is WordPiece, as BERT's: only BPE is supported")
 
 
 def is_over_characters(content: dict[str, Any]) -> bool:
