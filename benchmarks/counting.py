@@ -1,7 +1,7 @@
 """Counting the words of a corpus: cbpe beside its peers, in one run on one machine, outputs compared before speeds.
 
     python benchmarks/counting.py --corpora FOLDER [--texts english,multilingual] [--mb 300] [--rounds 3]
-                                  [--peers cbpe,cbpe memory,rustbpe,tokenizers]
+                                  [--peers cbpe,gigatoken,rustbpe,tokenizers]
 
 The corpus is that of shards.py, as Parquet. Peers count while they train, and cannot be asked for the counts alone:
 each trains one merge, by GPT-2's split pattern, which takes next to nothing beside counting, and all have to learn the
@@ -68,6 +68,17 @@ def rustbpe(source, folder):
     return work
 
 
+def gigatoken(source, folder):
+    import gigatoken
+
+    def work():
+        texts = b"\0".join(text.encode() for text in texts_of(source))
+        _, merges = gigatoken.train_bpe(texts, VOCABULARY, [], separator=b"\0")
+        return b"".join(merges[0])
+
+    return work
+
+
 def hugging_face(source, folder):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -82,7 +93,13 @@ def hugging_face(source, folder):
     return work
 
 
-PEERS = {"cbpe": cbpe_counted, "cbpe memory": cbpe_in_memory, "rustbpe": rustbpe, "tokenizers": hugging_face}
+PEERS = {
+    "cbpe": cbpe_counted,
+    "cbpe memory": cbpe_in_memory,
+    "gigatoken": gigatoken,
+    "rustbpe": rustbpe,
+    "tokenizers": hugging_face,
+}
 
 
 # ---- Measuring
