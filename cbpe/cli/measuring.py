@@ -10,7 +10,7 @@ import typer
 
 import cbpe
 from cbpe.cli.input.model_store import open_store
-from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, JsonOption
+from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, JsonOption, WideOption
 from cbpe.cli.input.references import complete_reference, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, source_of
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from cbpe.corpus.sources import Source
 
 app = new_app(add_completion=False)
+
+# Measures that a narrow terminal leaves out, in this order.
+SPARE = [BY_KEY[key].title for key in ("vocabulary_used", "renyi_efficiency", "continued_words", "strr", "gini")]
 
 TokenizersOption = Annotated[
     list[str],
@@ -69,13 +72,15 @@ def compare(
     save_metrics: SaveMetricsOption = False,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    wide: WideOption = False,
     as_csv: CsvOption = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Compare tokenizers on texts, by the measures that papers use.
 
-    Each file is a corpus, and is read once. The table has the main measures; --json, --csv and the report have all.
+    Each file is a corpus, and is read once. The table has the main measures, as far as the terminal is wide enough;
+    --json, --csv and the report have all.
     Special tokens are ordinary text here. The documentation says what each measure tells, and what it does not.
 
     \b
@@ -110,7 +115,8 @@ def compare(
     if as_json or as_csv:
         write_bytes((found.to_json() if as_json else found.to_csv()).encode())
     else:
-        print_table(*found._table(), whole=("corpus",))
+        headings, cells = found._table()
+        print_table(headings, cells, whole=headings, spare=SPARE, wide=wide)
 
 
 def corpora_of(files: list[str] | None) -> dict[str, Source]:
@@ -189,7 +195,8 @@ def sweep(
     if as_json or as_csv:
         write_bytes((found.to_json() if as_json else found.to_csv()).encode())
     else:
-        print_table(*found._table())
+        headings, cells = found._table()
+        print_table(headings, cells, whole=headings, spare=("fertility", "vocabulary used"))
 
 
 def refuse_two_forms(as_csv: bool, as_json: bool) -> None:

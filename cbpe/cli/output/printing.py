@@ -145,7 +145,7 @@ def print_table(
 
     In a narrow terminal the `spare` columns are left out, the first of them first, until the others fit. What a row is
     called, its numbers and the columns in `whole` are not folded, if there is room for the rest. Where `wide`, nothing
-    is folded or left out.
+    is folded or left out. In a narrow terminal headings have their words below each other where cells are narrower.
     """
     from rich.table import Table
     from rich.text import Text
@@ -157,9 +157,11 @@ def print_table(
         for i, cells in enumerate(found)
     ]
     room = console(wide).width
+    if sum(column.needs(LEGIBLE) for column in drawn) > room:
+        drawn = [column._replace(cells=with_folded_heading(column.cells)) for column in drawn]
     for name in spare:
         if sum(column.needs(LEGIBLE) for column in drawn) > room:
-            drawn = [column for column in drawn if column.cells[0] != name]
+            drawn = [column for column in drawn if column.cells[0].replace("\n", " ") != name]
     keep = sum(column.needs(FOLDED) for column in drawn) <= room
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for column in drawn:
@@ -181,8 +183,21 @@ class Column(NamedTuple):
         """How wide it is, with the space beside it, where others are folded to so many columns of a terminal."""
         from rich.cells import cell_len
 
-        widest = max(map(cell_len, self.cells))
+        widest = max(cell_len(line) for cell in self.cells for line in cell.split("\n"))
         return 2 + (widest if self.whole else min(widest, folded))
+
+
+def with_folded_heading(cells: Sequence[str]) -> list[str]:
+    """The cells of a column, its heading in lines no longer than the longest cell below it, or than a word of it."""
+    heading, *below = cells
+    widest = max(map(len, [*below, *heading.split()]), default=0)
+    lines = [""]
+    for word in heading.split(" "):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > widest:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return ["\n".join(lines), *below]
 
 
 def are_numbers(cells: Sequence[object]) -> bool:
