@@ -36,6 +36,7 @@ COMMANDS = {
     "stats": ("vocabulary", "Measure how well tokenizers fit texts."),
     "compare": ("measuring", "Compare tokenizers on texts, by the measures that papers use."),
     "sweep": ("measuring", "Measure the smaller vocabularies that a model holds."),
+    "ui": ("serving", "Show in a browser how texts are cut into tokens."),
     "count-words": ("counting", "Count the words of a corpus into a file that train reads."),
     "tokenize": ("sharding", "Turn a corpus into token shards for training."),
     "convert": ("converting", "Write a tokenizer to a file of another format."),

@@ -77,6 +77,13 @@ def test_types_are_shipped():
     assert {stub for stub in stubs if not (package / stub).exists()} == set()
 
 
+def test_the_files_of_the_page_are_shipped():
+    patterns = read_pyproject()["tool"]["setuptools"]["package-data"]["cbpe"]
+    files = {path.relative_to(ROOT / "cbpe") for path in (ROOT / "cbpe" / "web" / "static").iterdir()}
+    assert files
+    assert {file for file in files if not any(file.match(pattern) for pattern in patterns)} == set()
+
+
 def test_ci_runs_the_commands_of_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = dict(re.findall(r"<!-- command: ([^\n]+) -->\n```bash\n(.+?)\n```\n", readme, re.DOTALL))
@@ -111,4 +118,4 @@ def test_a_wheel_holds_no_source_that_it_does_not_need():
     shipped = read_pyproject()["tool"]["setuptools"]
     ends = {pattern.rsplit(".", 1)[1] for patterns in shipped["package-data"].values() for pattern in patterns}
     assert shipped["include-package-data"] is False
-    assert ends == {"typed", "pyi", "cbpe", "mako", "ini"}
+    assert ends == {"typed", "pyi", "cbpe", "mako", "ini", "html", "css", "js", "svg"}

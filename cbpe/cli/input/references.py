@@ -20,6 +20,7 @@ __all__ = [
     "complete_reference",
     "complete_version",
     "is_file",
+    "load_version",
     "open_store_to_compare",
     "pinned",
     "side_of",

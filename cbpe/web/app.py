@@ -1,0 +1,168 @@
+"""The application: the page, its files, and its JSON under /api/v1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from threading import BoundedSemaphore
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from cbpe._version import __version__
+from cbpe.common.wording import shown
+from cbpe.web import answers
+from cbpe.web.assets import PAGES, assets
+from cbpe.web.bodies import body_of, ids_in, number_in, special_in, string_in
+from cbpe.web.catalogue import Catalogue
+from cbpe.web.guard import Guard
+from cbpe.web.refusals import LIMITS, LONGEST_BODY, MOST_AT_ONCE, SECONDS, Refused
+
+__all__ = ["make_app"]
+
+T = TypeVar("T")
+
+
+def make_app(
+    catalogue: Catalogue, *, host: str = "127.0.0.1", token: str | None = None, seconds: float = SECONDS
+) -> Guard:
+    """The ASGI application that serves a catalogue. host: where it listens. token: what requests for JSON have to
+    bring, if any. seconds: how long one may take."""
+    api = Api(catalogue, seconds)
+    routes = [
+        *(Route(path, file_sender(name), methods=["GET"]) for path, name in PAGES.items()),
+        Route("/static/{name}", file_sender(), methods=["GET"]),
+        *(Route(f"/api/v1/{name}", answer, methods=[method]) for method, name, answer in api.routes()),
+    ]
+    handlers: dict[Any, Any] = {Refused: refuse, ValueError: refuse_value, HTTPException: refuse_path, Exception: fail}
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), host, token)
+
+
+def file_sender(fixed: str | None = None) -> Callable[[Request], Awaitable[Response]]:
+    """What answers with a file of the page: one, or that which the path names."""
+    files = assets()
+
+    async def send_file(request: Request) -> Response:
+        name = request.path_params["name"] if fixed is None else fixed
+        if name not in files:
+            raise Refused(404, f"there is no file {shown(name)}")
+        content, kind = files[name]
+        return Response(content, headers={"content-type": kind})
+
+    return send_file
+
+
+class Api:
+    """The answers in JSON. What takes time runs in threads, within a time."""
+
+    def __init__(self, catalogue: Catalogue, seconds: float) -> None:
+        self.catalogue = catalogue
+        self.seconds = seconds
+        self.slots = BoundedSemaphore(MOST_AT_ONCE)
+
+    def routes(self) -> list[tuple[str, str, Callable[[Request], Awaitable[Response]]]]:
+        """(method, name, what answers) of each path."""
+        return [
+            ("GET", "about", self.about),
+            ("GET", "tokenizers", self.tokenizers),
+            ("GET", "tokenizer", self.tokenizer),
+            ("GET", "token", self.token),
+            ("GET", "text", self.text),
+            ("POST", "encode", self.encode),
+            ("POST", "decode", self.decode),
+            ("POST", "count", self.count),
+        ]
+
+    async def about(self, request: Request) -> Response:
+        texts = [{"number": number, "name": text.name} for number, text in enumerate(self.catalogue.texts)]
+        return as_json({"version": __version__, "limits": LIMITS, "texts": texts})
+
+    async def tokenizers(self, request: Request) -> Response:
+        choices = await self.in_time(self.catalogue.choices)
+        return as_json({"tokenizers": [{"name": choice.name, "source": choice.source} for choice in choices]})
+
+    async def tokenizer(self, request: Request) -> Response:
+        name = string_in(request.query_params, "tokenizer")
+        return await self.answer(lambda: answers.described(name, self.catalogue.tokenizer(name)))
+
+    async def token(self, request: Request) -> Response:
+        name, number = string_in(request.query_params, "tokenizer"), number_in(request.query_params, "id")
+        return await self.answer(lambda: answers.token(name, self.catalogue.tokenizer(name), number))
+
+    async def text(self, request: Request) -> Response:
+        number = number_in(request.query_params, "number")
+        if number >= len(self.catalogue.texts):
+            raise Refused(404, f"there is no text {number}: {len(self.catalogue.texts)} were named at start")
+        text = self.catalogue.texts[number]
+
+        def read() -> dict[str, Any]:
+            content, whole = text.read(LONGEST_BODY // 2)
+            return {"name": text.name, "text": content, "whole": whole}
+
+        return await self.answer(read)
+
+    async def encode(self, request: Request) -> Response:
+        return await self.of_text(request, answers.encoded)
+
+    async def count(self, request: Request) -> Response:
+        return await self.of_text(request, answers.counted)
+
+    async def of_text(self, request: Request, ask: Callable[..., dict[str, Any]]) -> Response:
+        values = await body_of(request)
+        name, text, special = string_in(values, "tokenizer"), string_in(values, "text"), special_in(values)
+        return await self.answer(lambda: ask(name, self.catalogue.tokenizer(name), text, special))
+
+    async def decode(self, request: Request) -> Response:
+        values = await body_of(request)
+        name, ids = string_in(values, "tokenizer"), ids_in(values)
+        return await self.answer(lambda: answers.decoded(name, self.catalogue.tokenizer(name), ids))
+
+    async def answer(self, ask: Callable[[], dict[str, Any]]) -> Response:
+        return Response(await self.in_time(lambda: json_bytes(ask())), media_type="application/json")
+
+    async def in_time(self, ask: Callable[[], T]) -> T:
+        """What a function returns, in a thread of its own. Refused if it takes too long: it then runs on to its end,
+        and counts until then among those that run."""
+        if not self.slots.acquire(blocking=False):
+            raise Refused(503, f"{MOST_AT_ONCE} requests are being worked on: try again")
+
+        def run() -> T:
+            try:
+                return ask()
+            finally:
+                self.slots.release()
+
+        with anyio.move_on_after(self.seconds):
+            return await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
+        raise Refused(503, f"this takes longer than {self.seconds:g} s, so it was given up")
+
+
+def json_bytes(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+def as_json(value: object, status: int = 200) -> Response:
+    return Response(json_bytes(value), status, media_type="application/json")
+
+
+async def refuse(request: Request, error: Refused) -> Response:
+    return as_json({"error": error.message}, error.status)
+
+
+async def refuse_value(request: Request, error: ValueError) -> Response:
+    return as_json({"error": str(error)}, 400)
+
+
+async def refuse_path(request: Request, error: HTTPException) -> Response:
+    said = {404: "there is no such path", 405: "this path takes another method"}
+    return as_json({"error": said.get(error.status_code, error.detail)}, error.status_code)
+
+
+async def fail(request: Request, error: Exception) -> Response:  # which the server then logs
+    return as_json({"error": f"a fault in cbpe: {type(error).__name__}"}, 500)

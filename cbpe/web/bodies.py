@@ -1,0 +1,87 @@
+"""The JSON that requests bring: read within limits of size and time, and each value checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+from starlette.requests import ClientDisconnect, Request
+
+from cbpe.common.wording import shown
+from cbpe.web.refusals import LONGEST_BODY, SECONDS_OF_READING, Refused
+
+__all__ = ["body_of", "ids_in", "number_in", "special_in", "string_in"]
+
+TOO_LONG = (
+    f"a request of more than {LONGEST_BODY:,} bytes: the page is for looking at texts; cbpe count and cbpe compare "
+    "take files of any size"
+)
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """The JSON object that a request brings."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refused(415, f"the content type is {shown(kind)}, not 'application/json'")
+    length = request.headers.get("content-length", "0")
+    if length.isdecimal() and (len(length) > 15 or int(length) > LONGEST_BODY):
+        raise Refused(413, TOO_LONG)
+    content = bytearray()
+    try:
+        with anyio.fail_after(SECONDS_OF_READING):
+            async for chunk in request.stream():
+                content += chunk
+                if len(content) > LONGEST_BODY:
+                    raise Refused(413, TOO_LONG)
+    except TimeoutError as error:
+        raise Refused(408, f"the request took longer than {SECONDS_OF_READING:g} s to arrive") from error
+    except ClientDisconnect as error:
+        raise Refused(400, "the request was cut off") from error
+    return parsed(bytes(content))
+
+
+def parsed(content: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, "the request is not JSON") from error
+    if not isinstance(value, dict):
+        raise Refused(400, f"the request is JSON of a {type(value).__name__}, not of an object")
+    return value
+
+
+def string_in(values: Mapping[str, Any], key: str) -> str:
+    """The text of a key."""
+    value = values.get(key)
+    if not isinstance(value, str):
+        raise Refused(400, f"{key!r} is {shown(value)}, not a text" if key in values else f"{key!r} is missing")
+    return value
+
+
+def special_in(values: Mapping[str, Any]) -> Any:
+    """Whether special tokens in a text are tokens ("tokens") or ordinary text ("text", which is the default)."""
+    value = values.get("special", "text")
+    if value not in ("tokens", "text"):
+        raise Refused(400, f"'special' is {shown(value)}, neither 'tokens' nor 'text'")
+    return value
+
+
+def ids_in(values: Mapping[str, Any]) -> list[int]:
+    """The token ids of the key "ids"."""
+    ids = values.get("ids")
+    if not isinstance(ids, list):
+        raise Refused(400, f"'ids' is {shown(ids)}, not a list of numbers")
+    wrong = next((each for each in ids if type(each) is not int or each < 0), None)
+    if wrong is not None or None in ids:
+        raise Refused(400, f"{shown(wrong)} is no token id")
+    return ids
+
+
+def number_in(values: Mapping[str, str], key: str) -> int:
+    """The whole number of a key in the query of an URL."""
+    value = values.get(key, "")
+    if not (value.isascii() and value.isdecimal() and len(value) <= 15):
+        raise Refused(400, f"{key!r} is {shown(value)}, not a whole number")
+    return int(value)

@@ -1,0 +1,81 @@
+"""The tokenizers and texts that a page offers. A browser names them by what is listed here: no path comes from it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
+
+from cbpe.common.wording import shown
+from cbpe.encodings.named import SPECS
+from cbpe.tokenizers.registry import get_encoding
+from cbpe.web.refusals import Refused
+
+if TYPE_CHECKING:
+    from cbpe.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Catalogue", "Choice", "Text"]
+
+MOST_LOADED = 8  # tokenizers of a store that stay in memory
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A tokenizer that can be chosen: its name, where it comes from, and what loads it."""
+
+    name: str
+    source: Literal["given", "encoding", "store"]
+    load: Callable[[], Tokenizer]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that was named at start: its name, and what reads its first bytes -> (text, whether that is all)."""
+
+    name: str
+    read: Callable[[int], tuple[str, bool]]
+
+
+class Catalogue:
+    """What can be chosen: tokenizers that were named at start, the named encodings, versions in a store; and texts.
+
+    given: what was named at start. stored: a function that lists the versions in a store, asked anew each time.
+    """
+
+    def __init__(
+        self,
+        given: Iterable[Choice] = (),
+        stored: Callable[[], Iterable[Choice]] = tuple,
+        texts: Iterable[Text] = (),
+    ) -> None:
+        self.texts = list(texts)
+        self._given = list(given)
+        self._stored = stored
+        self._loaded: OrderedDict[str, Tokenizer] = OrderedDict()
+        self._lock = Lock()
+
+    def choices(self) -> list[Choice]:
+        """All tokenizers, each name once: those named at start first."""
+        encodings = [Choice(name, "encoding", lambda name=name: get_encoding(name)) for name in SPECS]  # type: ignore[misc]
+        found: dict[str, Choice] = {}
+        for choice in (*self._given, *encodings, *self._stored()):
+            found.setdefault(choice.name, choice)
+        return list(found.values())
+
+    def tokenizer(self, name: str) -> Tokenizer:
+        """The tokenizer of a name that is listed; Refused for any other."""
+        with self._lock:
+            if name in self._loaded:
+                self._loaded.move_to_end(name)
+                return self._loaded[name]
+        choice = next((choice for choice in self.choices() if choice.name == name), None)
+        if choice is None:
+            raise Refused(404, f"no tokenizer {shown(name)}: /api/v1/tokenizers lists those that there are")
+        tok = choice.load()
+        with self._lock:
+            self._loaded[name] = tok
+            while len(self._loaded) > MOST_LOADED:
+                self._loaded.popitem(last=False)
+        return tok

@@ -1,0 +1,21 @@
+"""Refused: what a request is answered that cannot be done, and the limits of requests."""
+
+from __future__ import annotations
+
+__all__ = ["LIMITS", "LONGEST_BODY", "MOST_AT_ONCE", "SECONDS", "SECONDS_OF_READING", "Refused"]
+
+LONGEST_BODY = 10_000_000  # bytes of a request, and of what the page shows of a file
+SECONDS = 10.0  # for what one request asks
+SECONDS_OF_READING = 30.0  # for a request to arrive
+MOST_AT_ONCE = 16  # requests that are worked on
+
+LIMITS = {"bytes": LONGEST_BODY, "seconds": SECONDS}
+
+
+class Refused(Exception):  # noqa: N818
+    """A request that is answered by an error: the status of HTTP, and one line that says what was wrong."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message

@@ -1,0 +1,33 @@
+// What every page has: elements made without markup, and the choice of colours.
+
+// An element: make("p", {class: "dim"}, "text", child). Texts become text, never markup.
+export function make(name, attributes = {}, ...children) {
+  const found = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) found.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) found.setAttribute(key, value);
+  }
+  found.append(...children);
+  return found;
+}
+
+export const byId = (id) => document.getElementById(id);
+
+export const number = (value, digits = 0) =>
+  value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+const KEPT = "cbpe-theme";
+
+export function useTheme() {
+  const select = byId("theme");
+  const set = (theme) => {
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+  };
+  select.value = localStorage.getItem(KEPT) ?? "";
+  set(select.value);
+  select.addEventListener("change", () => {
+    localStorage.setItem(KEPT, select.value);
+    set(select.value);
+  });
+}

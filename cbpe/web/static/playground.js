@@ -1,0 +1,401 @@
+// The playground: a text, and its tokens by up to four tokenizers side by side.
+
+import { Problem, ask, keepToken, send, takeToken } from "./api.js";
+import { byId, make, number, useTheme } from "./page.js";
+import { readState, writeState } from "./state.js";
+import { directionOf, shownText, spacedBytes } from "./text.js";
+import { markDifferences, textOfUnit, unitsOf } from "./units.js";
+import { View } from "./view.js";
+
+const MOST_COLUMNS = 4;
+const SHORT = 20000; // characters that are encoded with every key
+const PAUSE = 200; // milliseconds without a key, before a longer text is
+const EXAMPLE = "Hello, world! Tokenizers cut naïve text into pieces 👩‍🚀, 안녕하세요 too.\n    def f(x): return x + 1\n";
+const SOURCES = { given: "Named at start", encoding: "Encodings", store: "Model store" };
+
+let limits = { bytes: 10_000_000 };
+let choices = [];
+const columns = [];
+
+const text = byId("text");
+const special = byId("special");
+const marks = byId("marks");
+const price = byId("price");
+
+function problem(message) {
+  byId("problem").textContent = message ?? "";
+  byId("problem").hidden = !message;
+}
+
+function failed(error) {
+  if (!(error instanceof Problem)) throw error;
+  if (error.status === 401) byId("ask-token").hidden = false;
+  problem(error.message);
+}
+
+// ---- A column: one tokenizer, and the tokens of the text by it
+
+class Column {
+  constructor(name) {
+    this.units = null;
+    this.asking = false;
+    this.waiting = false;
+    this.select = make("select", { "aria-label": "Tokenizer" });
+    fillChoices(this.select);
+    this.select.value = name;
+    this.remove = make("button", { type: "button", "aria-label": "Remove this tokenizer", title: "Remove this tokenizer" }, "×");
+    this.sums = make("dl", { class: "sums", "aria-live": "polite" });
+    this.notice = make("p", { class: "notice", hidden: true });
+    this.tokens = make("div", { class: "tokens", role: "listbox", "aria-label": `Tokens of ${name}` });
+    this.element = make("section", { class: "column", "aria-label": name }, make("div", { class: "bar" }, this.select, this.remove), this.sums, this.notice, this.tokens);
+    this.view = new View(this.tokens, (units, unit, element) => showDetails(this, units, unit, element));
+    this.select.addEventListener("change", () => {
+      this.tokens.setAttribute("aria-label", `Tokens of ${this.name}`);
+      this.element.setAttribute("aria-label", this.name);
+      this.encode();
+      remember();
+    });
+    this.remove.addEventListener("click", () => removeColumn(this));
+  }
+
+  get name() {
+    return this.select.value;
+  }
+
+  // Ask for the tokens of the text as it is now. One request runs at a time; the newest text is asked for after it.
+  async encode() {
+    if (this.asking) {
+      this.waiting = true;
+      return;
+    }
+    this.asking = true;
+    const asked = { tokenizer: this.name, text: text.value, special: special.checked ? "tokens" : "text" };
+    this.tokens.classList.add("stale");
+    try {
+      const answer = await send("encode", asked);
+      this.units = unitsOf(answer, asked.text);
+      this.say(answer.no_places);
+      problem(null);
+      redraw(this);
+    } catch (error) {
+      this.units = null;
+      this.sums.replaceChildren();
+      this.tokens.replaceChildren();
+      if (error instanceof Problem && error.status !== 401) this.say(error.message);
+      else failed(error);
+    }
+    this.tokens.classList.remove("stale");
+    this.asking = false;
+    if (this.waiting) {
+      this.waiting = false;
+      this.encode();
+    }
+  }
+
+  say(message) {
+    this.notice.textContent = message ?? "";
+    this.notice.hidden = !message;
+  }
+
+  drawSums() {
+    if (this.units === null) return;
+    const { answer } = this.units;
+    const rows = [["tokens", number(answer.n_tokens)], ["characters", number(answer.n_characters)], ["bytes", number(answer.n_bytes)]];
+    if (answer.bytes_per_token !== null) rows.push(["bytes per token", number(answer.bytes_per_token, 2)]);
+    const each = Number.parseFloat(price.value);
+    if (each >= 0) rows.push(["price", number((answer.n_tokens * each) / 1e6, 6)]);
+    this.sums.replaceChildren(...rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+  }
+}
+
+function fillChoices(select) {
+  select.replaceChildren();
+  for (const [source, label] of Object.entries(SOURCES)) {
+    const named = choices.filter((choice) => choice.source === source);
+    if (named.length === 0) continue;
+    const group = make("optgroup", { label });
+    group.append(...named.map((choice) => make("option", { value: choice.name }, choice.name)));
+    select.append(group);
+  }
+}
+
+// Draw the tokens of a column that were found; of the others those whose differences have changed by that.
+function redraw(changed) {
+  const found = columns.filter((column) => column.units !== null);
+  const marked = found.map((column) => column.units.differs);
+  markDifferences(found.map((column) => column.units));
+  found.forEach((column, i) => {
+    const same = sameMarks(marked[i], column.units.differs);
+    if (column === changed || changed === null || !same) column.view.draw(column.units, marks.checked);
+    column.drawSums();
+  });
+  byId("legend").hidden = columns.length < 2;
+}
+
+function sameMarks(a, b) {
+  return a === b || (a !== null && b !== null && a.length === b.length && a.every((each, i) => each === b[i]));
+}
+
+function addColumn(name) {
+  const column = new Column(name);
+  columns.push(column);
+  byId("columns").append(column.element);
+  columnsChanged();
+  return column;
+}
+
+function removeColumn(column) {
+  columns.splice(columns.indexOf(column), 1);
+  column.element.remove();
+  columnsChanged();
+  redraw(null);
+  remember();
+  columns[0].select.focus();
+}
+
+function columnsChanged() {
+  byId("add").disabled = columns.length >= MOST_COLUMNS;
+  for (const column of columns) column.remove.hidden = columns.length === 1;
+}
+
+// ---- One token, or a group of them
+
+let partsWanted = null;
+
+function showDetails(column, units, unit, element) {
+  document.querySelector(".token.shown")?.classList.remove("shown");
+  element.classList.add("shown");
+  const { answer, first } = units;
+  const details = byId("details");
+  const shown = [];
+  const n = first[unit + 1] - first[unit];
+  if (n > 1) {
+    shown.push(make("h2", {}, `${n} tokens that share characters of `, shownText(textOfUnit(units, unit), true)));
+  }
+  for (let token = first[unit]; token < first[unit + 1]; token += 1) shown.push(rowOf(units, token));
+  details.replaceChildren(...shown);
+  details.hidden = false;
+  clearTimeout(partsWanted);
+  partsWanted = setTimeout(() => showParts(column.name, answer.ids[first[unit]], shown[n > 1 ? 1 : 0]), 120);
+}
+
+function pair(name, ...value) {
+  return make("div", {}, make("dt", {}, name), make("dd", {}, ...value));
+}
+
+function rowOf(units, token) {
+  const { answer } = units;
+  const id = answer.ids[token];
+  const value = answer.tokens[id];
+  const text = value.text === null ? "not UTF-8 by itself" : shownText(value.text, true);
+  const rows = [pair("token", text), pair("id", String(id)), pair("bytes", spacedBytes(value.bytes))];
+  if (units.placed) rows.push(pair("characters", `${answer.starts[token]}–${answer.ends[token]}`));
+  rows.push(pair("number in the text", number(token + 1)));
+  if (value.special) rows.push(pair("kind", "special token"));
+  return make("dl", {}, ...rows);
+}
+
+async function showParts(tokenizer, id, row) {
+  try {
+    const { parts } = await ask("token", { tokenizer, id });
+    if (!row.isConnected || !parts) return;
+    const said = parts.flatMap((part, i) => [i ? " + " : "", part.text === null ? spacedBytes(part.bytes) : shownText(part.text, true), ` (${part.id})`]);
+    row.append(pair("merged from", ...said));
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function hideDetails() {
+  byId("details").hidden = true;
+  document.querySelector(".token.shown")?.classList.remove("shown");
+}
+
+// ---- The text, and what goes into the address
+
+let pause = null;
+
+function textChanged() {
+  hideDetails();
+  turnText();
+  clearTimeout(pause);
+  pause = setTimeout(encodeAll, text.value.length <= SHORT ? 0 : PAUSE);
+}
+
+// Of a text of megabytes, the browser's own way (dir="auto") takes seconds.
+function turnText() {
+  text.dir = directionOf(text.value.slice(0, 1000));
+}
+
+function encodeAll() {
+  if (columns.length === 0) return; // before the tokenizers are known; the address still says what to show
+  if (new Blob([text.value]).size > limits.bytes) {
+    problem(`This text has more than ${number(limits.bytes)} bytes: cbpe count and cbpe compare take files of any size.`);
+    return;
+  }
+  problem(null);
+  for (const column of columns) column.encode();
+  remember();
+}
+
+let remembering = null;
+
+function remember() {
+  clearTimeout(remembering);
+  remembering = setTimeout(rememberNow, 150);
+}
+
+function rememberNow() {
+  clearTimeout(remembering);
+  return writeState({
+    tokenizers: columns.map((column) => column.name), text: text.value, special: special.checked, marks: marks.checked,
+    price: price.value,
+  });
+}
+
+function setText(content) {
+  text.value = content;
+  textChanged();
+}
+
+async function openFile(file) {
+  if (!file) return;
+  if (file.size > limits.bytes) {
+    problem(`${file.name} has more than ${number(limits.bytes)} bytes: name it at start, as in cbpe ui FILE, to see its beginning.`);
+    return;
+  }
+  try {
+    setText(new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()));
+  } catch {
+    problem(`${file.name} is not UTF-8.`);
+  }
+}
+
+async function openNamed(index) {
+  const found = await ask("text", { number: index });
+  setText(found.text);
+  byId("said").textContent = found.whole ? "" : "This is the beginning of the file.";
+}
+
+async function copyLink() {
+  const whole = rememberNow();
+  const said = byId("said");
+  try {
+    await navigator.clipboard.writeText(location.href);
+    said.textContent = whole ? "Copied." : "Copied, without the text, which is too long for a link.";
+  } catch {
+    said.textContent = "The address of this page is the link.";
+  }
+}
+
+// ---- Token ids to text
+
+async function decode() {
+  const said = byId("decoded-said");
+  const words = byId("ids").value.split(/[^0-9]+/).filter(Boolean);
+  byId("decoded").replaceChildren();
+  byId("use").hidden = true;
+  said.textContent = "";
+  if (words.length === 0) return;
+  try {
+    const found = await send("decode", { tokenizer: columns[0].name, ids: words.map(Number) });
+    said.textContent = `${number(found.n_tokens)} tokens${found.is_utf8 ? "" : "; not UTF-8: bytes that are no characters show as U+FFFD"}`;
+    const line = make("div", { class: "line" });
+    words.slice(0, 5000).forEach((word, i) => {
+      const value = found.tokens[Number(word)];
+      const name = value.special ? "token special" : `token c${i % 5}`;
+      const shown = value.text === null ? make("span", { class: "unseen-character" }, spacedBytes(value.bytes)) : shownText(value.text, marks.checked);
+      line.append(make("span", { class: name, title: `${Number(word)}: ${spacedBytes(value.bytes)}` }, shown));
+    });
+    byId("decoded").replaceChildren(line);
+    byId("use").hidden = false;
+    byId("use").onclick = () => setText(found.text);
+  } catch (error) {
+    if (error instanceof Problem) said.textContent = error.message;
+    else throw error;
+  }
+}
+
+// ---- Start
+
+// kept: whether the text stays that is there, as somebody typed it before the page was ready.
+async function useState(kept = false) {
+  const state = readState();
+  special.checked = state.special;
+  marks.checked = state.marks;
+  price.value = state.price;
+  const known = state.tokenizers.filter((name) => choices.some((choice) => choice.name === name));
+  const unknown = state.tokenizers.filter((name) => !known.includes(name));
+  const given = choices.filter((choice) => choice.source === "given").map((choice) => choice.name);
+  const wanted = known.length ? known : given.length ? given.slice(0, MOST_COLUMNS) : ["cl100k_base"];
+  for (const column of columns.splice(0)) column.element.remove();
+  wanted.forEach(addColumn);
+  hideDetails();
+  if (!kept || !text.value) {
+    if (state.text !== null) text.value = state.text;
+    else if (byId("texts").options.length > 1 && !text.value) await openNamed(0);
+    else if (!text.value) text.value = EXAMPLE;
+  }
+  turnText();
+  encodeAll();
+  if (unknown.length) problem(`This link names tokenizers that are not here: ${unknown.join(", ")}.`);
+}
+
+async function start() {
+  const [about, found] = await Promise.all([ask("about"), ask("tokenizers")]);
+  limits = about.limits;
+  choices = found.tokenizers;
+  byId("texts").replaceChildren(make("option", { value: "" }, "choose…"), ...about.texts.map((each) => make("option", { value: each.number }, each.name)));
+  byId("texts-label").hidden = about.texts.length === 0;
+  byId("ask-token").hidden = true;
+  await useState(true);
+}
+
+function listen() {
+  text.addEventListener("input", textChanged);
+  special.addEventListener("change", encodeAll);
+  marks.addEventListener("change", () => {
+    redraw(null);
+    remember();
+  });
+  price.addEventListener("input", () => {
+    for (const column of columns) column.drawSums();
+    remember();
+  });
+  byId("add").addEventListener("click", () => {
+    const next = choices.find((choice) => !columns.some((column) => column.name === choice.name)) ?? choices[0];
+    addColumn(next.name).encode();
+    remember();
+  });
+  byId("file").addEventListener("change", (event) => openFile(event.target.files[0]));
+  byId("texts").addEventListener("change", (event) => event.target.value !== "" && openNamed(event.target.value).catch(failed));
+  byId("link").addEventListener("click", copyLink);
+  byId("ids").addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(decode, 100);
+  });
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    text.addEventListener(kind, (event) => {
+      if (kind !== "dragleave" && !event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      text.classList.toggle("dropping", kind === "dragover");
+      if (kind === "drop") openFile(event.dataTransfer.files[0]);
+    });
+  }
+  byId("ask-token").addEventListener("submit", (event) => {
+    event.preventDefault();
+    keepToken(byId("access-token").value);
+    problem(null);
+    start().catch(failed);
+  });
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hideDetails());
+  window.addEventListener("hashchange", () => {
+    takeToken();
+    useState().catch(failed);
+  });
+}
+
+useTheme();
+takeToken();
+listen();
+start().catch(failed);

@@ -1,0 +1,93 @@
+// Texts as they are shown: hostile ones too, in which characters may be unseen, or turn the text around them.
+
+import { make } from "./page.js";
+
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}]|[^\P{Zs} ]/u;
+const TO_MARK = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs} ]|[^\P{Zs} ]/u;
+const FROM_RIGHT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}]/u;
+const LETTER = /\p{L}/u;
+const MARKS = { "\n": "↵\n", "\r": "␍", "\t": "⇥\t" };
+const JOINERS = new Set(["\u200c", "\u200d", "\ufe0e", "\ufe0f"]);
+
+// The direction of a line, by its first letter.
+export function directionOf(text) {
+  const first = text.match(LETTER);
+  return first && FROM_RIGHT.test(first[0]) ? "rtl" : "ltr";
+}
+
+// The places of characters in a string of JavaScript, whose units are halves of some: character i begins at [i].
+// null where both are the same.
+export function placesOf(text) {
+  if (!/[\ud800-\udfff]/.test(text)) return null;
+  const places = new Uint32Array(text.length + 1);
+  let n = 0;
+  for (let i = 0; i < text.length; n += 1) {
+    places[n] = i;
+    i += text.codePointAt(i) > 0xffff ? 2 : 1;
+  }
+  places[n] = text.length;
+  return places.subarray(0, n + 1);
+}
+
+const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+// A text as nodes, in an element of its own direction. marks: whether spaces and line breaks have marks. ends: whether a
+// line of the page ends after it, if the text ends one.
+export function shownText(text, marks, ends = false) {
+  const found = make("bdi");
+  let plain = /^\p{M}/u.test(text) ? "\u25cc" : ""; // a mark that belongs to what is before it stands on a circle
+  if (!TO_MARK.test(text)) {
+    found.textContent = plain + text;
+    return found;
+  }
+  const mark = (name, shown) => {
+    if (plain) found.append(plain);
+    plain = "";
+    found.append(make("span", { class: name }, shown));
+  };
+  let left = text.length;
+  for (const character of text) {
+    left -= character.length;
+    if (character === "\n" && ends && left === 0) {
+      if (marks) mark("mark", "↵");
+    } else if (character === " ") {
+      if (marks) mark("mark", "·");
+      else plain += " ";
+    } else if (character in MARKS) {
+      if (marks) mark("mark", MARKS[character]);
+      else plain += character === "\r" ? "" : character;
+    } else if (UNSEEN.test(character) && !(JOINERS.has(character) && text.length > 1)) {
+      mark("unseen-character", codePoint(character));
+    } else {
+      plain += character;
+    }
+  }
+  if (plain) found.append(plain);
+  return found;
+}
+
+// A text in one line of words, for those who hear it.
+export function spokenText(text) {
+  let said = "";
+  for (const character of text.slice(0, 80)) {
+    said += { " ": "␣", "\n": "↵", "\t": "⇥" }[character] ?? (UNSEEN.test(character) ? codePoint(character) : character);
+  }
+  return said;
+}
+
+const decoder = new TextDecoder();
+
+export function bytesOf(hexadecimal) {
+  const bytes = new Uint8Array(hexadecimal.length / 2);
+  for (let i = 0; i < bytes.length; i += 1) bytes[i] = parseInt(hexadecimal.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+}
+
+// Bytes as text, U+FFFD in place of what is no UTF-8.
+export const textOf = (hexadecimal) => decoder.decode(bytesOf(hexadecimal));
+
+// "68656c" -> "68 65 6c", the first of many.
+export function spacedBytes(hexadecimal, most = 64) {
+  const pairs = hexadecimal.slice(0, 2 * most).match(/../g) ?? [];
+  return pairs.join(" ") + (hexadecimal.length > 2 * most ? " …" : "");
+}

@@ -1,0 +1,175 @@
+// A view of tokens: only what is near to where somebody looks is drawn, so that a text of megabytes stays fluent.
+
+import { make } from "./page.js";
+import { directionOf, shownText, spokenText } from "./text.js";
+import { textOfUnit } from "./units.js";
+
+const MOST_IN_BLOCK = 300; // units
+const LEAST_IN_BLOCK = 100; // before a block ends at the end of a line
+const COLOURS = 5;
+const NEAR = "600px";
+
+// element: where tokens are drawn. onShow(units, unit, element): called for a unit under the pointer or the focus.
+export class View {
+  constructor(element, onShow) {
+    this.element = element;
+    this.onShow = onShow;
+    this.units = null;
+    this.marks = true;
+    this.blocks = [];
+    this.watcher = new IntersectionObserver((entries) => this.see(entries), { root: element, rootMargin: NEAR });
+    element.addEventListener("keydown", (event) => this.walk(event));
+    element.addEventListener("pointerover", (event) => this.show(event.target));
+    element.addEventListener("focusin", (event) => this.show(event.target));
+  }
+
+  draw(units, marks) {
+    const top = this.element.scrollTop;
+    const focused = this.element.contains(document.activeElement);
+    this.watcher.disconnect();
+    this.units = units;
+    this.marks = marks;
+    this.blocks = blocksOf(units).map(([from, to]) => ({ from, to, filled: false, element: make("div", { role: "presentation" }) }));
+    this.at = 0;
+    const wide = Math.max(10, Math.floor(this.element.clientWidth / 11));
+    for (const block of this.blocks) {
+      const characters = units.placed ? units.end[block.to - 1] - units.start[block.from] : 4 * (block.to - block.from);
+      block.element.style.minHeight = `${Math.ceil(characters / wide) * 1.95}em`;
+    }
+    // What is seen at first is drawn at once, not after the observer's first look.
+    if (this.blocks.length) this.fill(this.blocks[0]);
+    this.element.replaceChildren(...this.blocks.map((block) => block.element));
+    this.element.scrollTop = top;
+    for (const block of this.blocks) this.watcher.observe(block.element);
+    if (focused) this.element.querySelector(".token")?.focus({ preventScroll: true });
+  }
+
+  see(entries) {
+    for (const entry of entries) {
+      const block = this.blocks.find((each) => each.element === entry.target);
+      if (!block) continue;
+      if (entry.isIntersecting) this.fill(block);
+      else if (block.filled && !block.element.contains(document.activeElement)) this.empty(block);
+    }
+  }
+
+  fill(block) {
+    if (block.filled) return;
+    block.filled = true;
+    block.element.style.minHeight = "";
+    block.element.append(...this.lines(block.from, block.to));
+  }
+
+  empty(block) {
+    block.element.style.minHeight = `${block.element.offsetHeight}px`;
+    block.element.replaceChildren();
+    block.filled = false;
+  }
+
+  lines(from, to) {
+    const lines = [];
+    let line = null;
+    let text = "";
+    const finish = () => {
+      if (line !== null) line.dir = directionOf(text);
+      line = null;
+      text = "";
+    };
+    for (let unit = from; unit < to; unit += 1) {
+      if (line === null) lines.push((line = make("div", { class: "line", role: "presentation" })));
+      const gap = this.leftOut(unit);
+      if (gap) line.append(gap);
+      const said = textOfUnit(this.units, unit);
+      line.append(this.token(unit, said));
+      text += said;
+      if (said.includes("\n")) finish();
+    }
+    if (to === this.units.count) {
+      const rest = this.between(to === 0 ? 0 : this.units.end[to - 1], this.units.text.length);
+      if (rest) (line ?? lines[lines.length - 1])?.append(rest);
+    }
+    finish();
+    return lines;
+  }
+
+  // The text before a unit that is in no token.
+  leftOut(unit) {
+    const { start, end } = this.units;
+    if (end[unit] === start[unit]) return null;
+    let before = unit - 1;
+    while (before >= 0 && end[before] === start[before]) before -= 1;
+    return this.between(before < 0 ? 0 : end[before], start[unit]);
+  }
+
+  between(from, to) {
+    if (!this.units.placed || from >= to) return null;
+    return make("span", { class: "left-out", title: "in no token" }, shownText(this.units.text.slice(from, to), this.marks));
+  }
+
+  token(unit, said) {
+    const { answer, first, differs } = this.units;
+    const id = answer.ids[first[unit]];
+    const n = first[unit + 1] - first[unit];
+    const names = ["token"];
+    if (answer.tokens[id].special) names.push("special");
+    else names.push(`c${unit % COLOURS}`);
+    if (n > 1) names.push("shared");
+    if (differs !== null && differs[unit]) names.push("differs");
+    const what = n > 1 ? `${n} tokens that share characters` : `token ${answer.ids[first[unit]]}`;
+    const found = make("span", {
+      class: names.join(" "), role: "option", tabindex: unit === this.at ? "0" : "-1", "data-unit": unit,
+      "aria-label": `${spokenText(said)}, ${what}${differs !== null && differs[unit] ? ", differs" : ""}`,
+    });
+    found.append(shownText(said, this.marks, true));
+    return found;
+  }
+
+  show(target) {
+    const token = target instanceof Element ? target.closest(".token") : null;
+    if (token && this.element.contains(token)) this.onShow(this.units, Number(token.dataset.unit), token);
+  }
+
+  walk(event) {
+    if (this.units === null || this.units.count === 0 || event.altKey || event.ctrlKey || event.metaKey) return;
+    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 10, ArrowUp: -10 };
+    const last = this.units.count - 1;
+    let to;
+    if (event.key in steps) to = this.at + steps[event.key];
+    else if (event.key === "Home") to = 0;
+    else if (event.key === "End") to = last;
+    else return;
+    event.preventDefault();
+    this.focus(Math.min(last, Math.max(0, to)));
+  }
+
+  focus(unit) {
+    const block = this.blocks.find((each) => each.from <= unit && unit < each.to);
+    this.fill(block);
+    this.element.querySelector('.token[tabindex="0"]')?.setAttribute("tabindex", "-1");
+    this.at = unit;
+    const token = block.element.querySelector(`[data-unit="${unit}"]`);
+    token.setAttribute("tabindex", "0");
+    token.focus({ preventScroll: true });
+    token.scrollIntoView({ block: "nearest" });
+  }
+}
+
+// Runs of units: a block ends at the end of a line if it can, so that lines are drawn whole.
+function blocksOf(units) {
+  const found = [];
+  for (let from = 0; from < units.count; ) {
+    const most = Math.min(units.count, from + MOST_IN_BLOCK);
+    let to = most;
+    if (units.placed && most < units.count) {
+      for (let unit = most; unit > from + LEAST_IN_BLOCK; unit -= 1) {
+        if (units.text.charCodeAt(units.end[unit - 1] - 1) === 10) {
+          to = unit;
+          break;
+        }
+      }
+    }
+    found.push([from, to]);
+    from = to;
+  }
+  return found;
+}

@@ -1,0 +1,121 @@
+"""cbpe ui: what it offers, where it listens, what it prints; and the server itself, once."""
+
+import json
+import socket
+import subprocess
+import urllib.error
+import urllib.request
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra web is not installed")
+
+from command_line import PROGRAM, error_of, run
+from web_calls import call, post
+
+import cbpe
+from store import ModelStore
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    """What is served, in the place of answering: a list of applications, and the URLs that were opened."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CBPE_STORE", str(tmp_path / "models.db"))
+    found = {"apps": [], "opened": []}
+
+    def take(app, opened):
+        found["apps"].append(app)
+        opened.close()
+
+    monkeypatch.setattr("cbpe.web.server.run", take)
+    monkeypatch.setattr("webbrowser.open", found["opened"].append)
+    return found
+
+
+def names(app):
+    return [each["name"] for each in call(app, "GET", "/api/v1/tokenizers").json()["tokenizers"]]
+
+
+def test_the_page_offers_what_is_named_the_encodings_and_the_store(served, tmp_path):
+    tok = cbpe.train("the cat sat " * 20, 260)
+    tok.save("mine.json")
+    with ModelStore() as models:
+        models.save(tok, "book")
+        models.save(cbpe.train("the cat sat " * 20, 258), "book")
+    (tmp_path / "a.txt").write_text("naïve", encoding="utf-8")
+    run("ui", "--no-open", "--port", "0", "-t", "mine.json", "-t", "mine.json", "-t", "gpt2", "a.txt")
+    (app,) = served["apps"]
+    assert names(app)[:2] == ["mine.json", "gpt2"]
+    assert names(app)[-2:] == ["book@2", "book@1"]
+    assert post(app, "encode", {"tokenizer": "book@1", "text": "the cat"}).json()["ids"] == tok.encode("the cat")
+    assert call(app, "GET", "/api/v1/text?number=0").json() == {"name": "a.txt", "text": "naïve", "whole": True}
+    assert post(app, "count", {"tokenizer": "./mine.json", "text": ""}).status == 404
+    assert served["opened"] == []
+
+
+def test_a_long_file_gives_its_beginning(served, tmp_path, monkeypatch):
+    from cbpe.cli.serving import beginning
+
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n', encoding="utf-8")
+    assert beginning("a.jsonl", "text", "strict", 100) == ("one\n\ntwo", True)
+    assert beginning("a.jsonl", "text", "strict", 6) == ("one\n\nt", False)
+    assert beginning("a.jsonl", "text", "strict", 8) == ("one\n\ntwo", True)
+
+
+def test_the_page_is_opened_in_a_browser_without_a_token_on_this_machine(served):
+    printed = json.loads(run("ui", "--port", "0", "--json").stdout)
+    assert printed["token"] is None
+    assert served["opened"] == [printed["url"]]
+    assert printed["url"].startswith("http://127.0.0.1:")
+
+
+def test_at_all_addresses_a_token_is_printed_and_asked_for(served):
+    printed = json.loads(run("ui", "--host", "0.0.0.0", "--port", "0", "--no-open", "--json").stdout)
+    (app,) = served["apps"]
+    assert len(printed["token"]) >= 32
+    assert call(app, "GET", "/api/v1/about").status == 401
+    assert call(app, "GET", "/api/v1/about", headers=[("Authorization", f"Bearer {printed['token']}")]).status == 200
+    shown = run("ui", "--host", "0.0.0.0", "--port", "0", "--no-open").stdout
+    assert "#token=" in shown
+
+
+def test_a_port_that_is_taken_is_said_and_the_usual_one_is_left_for_another(served):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        said = error_of("ui", "--no-open", "--port", port)
+        assert f"cannot listen at 127.0.0.1, port {port}: " in said
+    runs = [json.loads(run("ui", "--no-open", "--json").stdout)["url"] for _ in range(2)]
+    assert all(url.startswith("http://127.0.0.1:") for url in runs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "said"),
+    [
+        (["-t", "nothing"], 1, "no tokenizer 'nothing'"),
+        (["missing.txt"], 1, "missing.txt"),
+        (["-"], 2, "the page reads files, not standard input"),
+        (["--host", "no.such.host.invalid", "--port", "0"], 1, "cannot listen at no.such.host.invalid: "),
+        (["--port", "70000"], 2, "70000"),
+    ],
+)
+def test_what_is_not_there_is_said_before_anything_is_served(served, arguments, exit_code, said):
+    assert said in error_of("ui", "--no-open", *arguments, exit_code=exit_code)
+    assert served["apps"] == []
+
+
+def test_the_server_answers_and_refuses(tmp_path):
+    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=tmp_path) as server:
+        try:
+            url = json.loads(server.stdout.readline())["url"]
+            with urllib.request.urlopen(url) as answer:
+                assert b"<title>Playground" in answer.read()
+                assert "server" not in answer.headers
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(urllib.request.Request(url, headers={"Host": "evil.example"}))
+            assert refused.value.code == 403
+        finally:
+            server.terminate()

@@ -1,0 +1,242 @@
+"""The page's JSON: what it says of texts and tokens, and how it refuses."""
+
+import json
+import threading
+from itertools import pairwise
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra web is not installed")
+
+from web_calls import call, post
+
+import cbpe
+from cbpe.web.app import make_app
+from cbpe.web.assets import assets
+from cbpe.web.catalogue import Catalogue, Choice, Text
+from cbpe.web.refusals import LONGEST_BODY, MOST_AT_ONCE
+
+TEXT = "naïve 👩‍🚀<|endoftext|> 안녕하세요\r\n\x00 \u202e <script>alert(1)</script>"
+HOSTILE = ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\u202egnp.exe", "a\x00b", '"/../../etc/passwd']
+
+
+@pytest.fixture(scope="module")
+def tok():
+    return cbpe.train("the cat sat on the mat " * 20, 262, special_tokens=HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def app(tok):
+    given = [Choice("./small.json", "given", lambda: tok), *(Choice(name, "given", lambda: tok) for name in HOSTILE)]
+    stored = [Choice("book@2", "store", lambda: tok), Choice("gpt2", "store", lambda: tok)]
+    texts = [Text("<b>.txt", lambda most: ("hello"[:most], True))]
+    return make_app(Catalogue(given, lambda: stored, texts))
+
+
+def test_the_tokenizers_are_listed_each_name_once(app):
+    listed = call(app, "GET", "/api/v1/tokenizers").json()["tokenizers"]
+    sources = {each["name"]: each["source"] for each in listed}
+    assert len(sources) == len(listed)
+    assert [each["name"] for each in listed][: 1 + len(HOSTILE)] == ["./small.json", *HOSTILE]
+    assert (sources["book@2"], sources["gpt2"], sources["o200k_base"]) == ("store", "encoding", "encoding")
+
+
+def test_a_description_has_the_special_tokens(app, tok):
+    found = call(app, "GET", "/api/v1/tokenizer?tokenizer=book@2").json()
+    assert {each["text"]: each["id"] for each in found["special_tokens"]} == tok.special_tokens
+    assert found["n_special_tokens"] == len(HOSTILE)
+
+
+@pytest.mark.parametrize("special", ["tokens", "text"])
+def test_encode_says_what_the_library_says(app, special):
+    enc = cbpe.get_encoding("cl100k_base")
+    found = post(app, "encode", {"tokenizer": "cl100k_base", "text": TEXT, "special": special}).json()
+    ids, places = enc.encode_with_offsets(TEXT, "all" if special == "tokens" else "none", ())
+    assert found["ids"] == ids
+    assert list(zip(found["starts"], found["ends"], strict=True)) == places
+    assert [found["tokens"][str(number)]["bytes"] for number in ids] == [
+        enc.decode_single_token_bytes(number).hex() for number in ids
+    ]
+    assert found["n_bytes"] == len(TEXT.encode())
+    assert found["bytes_per_token"] == len(TEXT.encode()) / len(ids)
+    assert any(value["special"] for value in found["tokens"].values()) == (special == "tokens")
+
+
+def test_groups_are_the_runs_of_tokens_that_share_a_character(app):
+    found = post(app, "encode", {"tokenizer": "gpt2", "text": TEXT}).json()
+    spans = list(zip(found["starts"], found["ends"], strict=True))
+    grouped = [spans[first:end] for first, end in found["groups"]]
+    assert grouped
+    for group in grouped:
+        assert all(right[0] < left[1] for left, right in pairwise(group))
+    alone = sum(len(group) - 1 for group in grouped)
+    borders = sum(right[0] < left[1] for left, right in pairwise(spans))
+    assert alone == borders
+
+
+@pytest.mark.parametrize("text", ["", "\ud83d", "a" * 5])
+def test_odd_texts_are_encoded(app, text):
+    found = post(app, "encode", {"tokenizer": "gpt2", "text": text}).json()
+    assert found["ids"] == cbpe.get_encoding("gpt2").encode(text)
+    assert found["n_characters"] == len(text)
+    assert post(app, "count", {"tokenizer": "gpt2", "text": text}).json()["n_tokens"] == len(found["ids"])
+
+
+def test_a_text_that_is_changed_before_encoding_has_tokens_without_places():
+    class Changing:
+        def encode_to_numpy_with_offsets(self, *arguments):
+            raise ValueError("what is done to this text changes it")
+
+        def __getattr__(self, name):
+            return getattr(cbpe.get_encoding("gpt2"), name)
+
+    app = make_app(Catalogue([Choice("changing", "given", Changing)]))
+    found = post(app, "encode", {"tokenizer": "changing", "text": "hello"}).json()
+    assert (found["ids"], found["starts"], found["groups"]) == ([31373], None, None)
+    assert found["no_places"] == "what is done to this text changes it"
+
+
+def test_decode_gives_the_text_and_the_bytes(app):
+    ids = cbpe.get_encoding("gpt2").encode(TEXT, allowed_special="none")
+    found = post(app, "decode", {"tokenizer": "gpt2", "ids": ids}).json()
+    assert (found["text"], found["bytes"], found["is_utf8"]) == (TEXT, TEXT.encode().hex(), True)
+    assert post(app, "decode", {"tokenizer": "gpt2", "ids": ids[:4]}).json()["n_tokens"] == 4
+
+
+def test_a_token_says_what_it_is_merged_from(app):
+    found = call(app, "GET", "/api/v1/token?tokenizer=cl100k_base&id=15339").json()
+    assert (found["text"], [part["text"] for part in found["parts"]]) == ("hello", ["h", "ello"])
+    assert call(app, "GET", "/api/v1/token?tokenizer=cl100k_base&id=0").json()["parts"] is None
+
+
+@pytest.mark.parametrize("special", HOSTILE)
+def test_hostile_tokens_and_names_come_as_text_in_json(app, special):
+    answer = post(app, "encode", {"tokenizer": special, "text": f"the {special}", "special": "tokens"})
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    last = answer.json()["ids"][-1]
+    assert answer.json()["tokens"][str(last)] == {"bytes": special.encode().hex(), "text": special, "special": True}
+    assert answer.content.isascii()
+
+
+def test_a_text_that_was_named_at_start(app):
+    assert call(app, "GET", "/api/v1/about").json()["texts"] == [{"number": 0, "name": "<b>.txt"}]
+    found = call(app, "GET", "/api/v1/text?number=0").json()
+    assert found == {"name": "<b>.txt", "text": "hello", "whole": True}
+
+
+# ---- Refused
+
+
+@pytest.mark.parametrize(
+    ("path", "values", "status", "said"),
+    [
+        ("encode", {"text": "a"}, 400, "'tokenizer' is missing"),
+        ("encode", {"tokenizer": "gpt2"}, 400, "'text' is missing"),
+        ("encode", {"tokenizer": "gpt2", "text": 5}, 400, "'text' is 5, not a text"),
+        ("encode", {"tokenizer": "gpt2", "text": "", "special": "all"}, 400, "neither 'tokens' nor 'text'"),
+        ("encode", {"tokenizer": "gpt3", "text": ""}, 404, "no tokenizer 'gpt3'"),
+        ("encode", {"tokenizer": "/etc/passwd", "text": ""}, 404, "no tokenizer '/etc/passwd'"),
+        ("encode", {"tokenizer": "https://host/x@1", "text": ""}, 404, "no tokenizer 'https://host/x@1'"),
+        ("encode", b"{", 400, "not JSON"),
+        ("encode", b"[" * 100_000, 400, "not JSON"),
+        ("encode", b"\xff", 400, "not JSON"),
+        ("encode", b"[]", 400, "JSON of a list"),
+        ("decode", {"tokenizer": "gpt2", "ids": "1"}, 400, "'ids' is '1', not a list"),
+        ("decode", {"tokenizer": "gpt2", "ids": [True]}, 400, "True is no token id"),
+        ("decode", {"tokenizer": "gpt2", "ids": [None]}, 400, "None is no token id"),
+        ("decode", {"tokenizer": "gpt2", "ids": [-1]}, 400, "-1 is no token id"),
+        ("decode", {"tokenizer": "gpt2", "ids": [50257]}, 400, "no token has the id 50257"),
+        ("decode", {"tokenizer": "gpt2", "ids": [10**30]}, 400, "no token has the id"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(app, path, values, status, said):
+    answer = post(app, path, values)
+    assert answer.status == status
+    assert said in answer.json()["error"]
+    assert "\n" not in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "status", "said"),
+    [
+        ("GET", "/api/v1/token?tokenizer=gpt2&id=x", 400, "not a whole number"),
+        ("GET", "/api/v1/token?tokenizer=gpt2&id=99999999", 400, "no token has the id"),
+        ("GET", "/api/v1/text?number=1", 404, "there is no text 1"),
+        ("GET", "/api/v1/nothing", 404, "no such path"),
+        ("GET", "/static/..%2fapp.py", 404, "there is no"),
+        ("GET", "/static/nothing.js", 404, "there is no file 'nothing.js'"),
+        ("GET", "/api/v1/encode", 405, "another method"),
+        ("POST", "/api/v1/encode", 415, "not 'application/json'"),
+    ],
+)
+def test_paths_and_methods_that_are_wrong(app, method, url, status, said):
+    answer = call(app, method, url)
+    assert answer.status == status
+    assert said in answer.json()["error"]
+
+
+def test_a_text_of_100_mb_is_refused_before_it_is_read(app):
+    answer = post(app, "encode", b"{}", headers=[("Content-Length", "100000000")])
+    assert (answer.status, answer.read) == (413, 0)
+    assert "cbpe count and cbpe compare take files of any size" in answer.json()["error"]
+
+
+def test_a_body_without_a_length_is_read_to_the_limit_alone(app):
+    answer = post(app, "encode", b" " * (LONGEST_BODY + 3_000_000), chunk=1_000_000)
+    assert answer.status == 413
+    assert answer.read == LONGEST_BODY // 1_000_000 + 1
+
+
+def test_what_takes_too_long_is_given_up_and_counts_until_it_ends():
+    wait = threading.Event()
+    app = make_app(Catalogue([Choice("slow", "given", lambda: wait.wait(20))]), seconds=0.01)
+    try:
+        for _ in range(MOST_AT_ONCE):
+            answer = post(app, "count", {"tokenizer": "slow", "text": ""})
+            assert (answer.status, "longer than 0.01 s" in answer.json()["error"]) == (503, True)
+        assert "requests are being worked on" in post(app, "count", {"tokenizer": "slow", "text": ""}).json()["error"]
+    finally:
+        wait.set()
+
+
+def test_a_fault_tells_nothing_of_the_program():
+    def broken():
+        raise RuntimeError("/a/path")
+
+    app = make_app(Catalogue([Choice("broken", "given", broken)]))
+    # Starlette raises it again, for the server's log.
+    answer = post(app, "count", {"tokenizer": "broken", "text": ""}, raised=RuntimeError)
+    assert (answer.status, answer.json()) == (500, {"error": "a fault in cbpe: RuntimeError"})
+
+
+# ---- The page's files
+
+
+def test_the_page_loads_only_files_that_are_there(app):
+    page = call(app, "GET", "/")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    names = set(assets())
+    assert {"index.html", "style.css", "playground.js", "icon.svg"} <= names
+    for name in names:
+        content = call(app, "GET", f"/static/{name}").content.decode()
+        assert "http://" not in content.replace("http://www.w3.org/2000/svg", "")
+        assert "https://" not in content
+        for loaded in [part.split('"')[0] for part in content.split('"/static/')[1:]]:
+            assert loaded in names
+
+
+@pytest.mark.parametrize("name", sorted(name for name in assets() if name.endswith((".js", ".html"))))
+def test_no_file_makes_markup_or_code_of_a_text(name):
+    content = assets()[name][0].decode()
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser"):
+        assert word not in content
+    assert " style=" not in content
+    assert " on" + "click=" not in content
+
+
+def test_json_of_a_large_text_stays_small(app):
+    text = "the quick brown fox " * 5000
+    answer = post(app, "encode", {"tokenizer": "gpt2", "text": text})
+    assert len(answer.content) < 10 * len(text)
+    assert json.loads(answer.content)["n_tokens"] == cbpe.get_encoding("gpt2").count(text)

@@ -1,0 +1,196 @@
+"""The page in a real browser, against the real server: what people do on it, and what hostile tokens cannot."""
+
+import json
+import os
+import shutil
+import subprocess
+from urllib.parse import quote
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra web is not installed")
+pytest.importorskip("playwright", reason="the extra browser is not installed")
+
+from command_line import PROGRAM
+from playwright.sync_api import sync_playwright
+
+import cbpe
+
+pytestmark = pytest.mark.slow
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+HOSTILE = [
+    "<script>document.title='ran'</script>",
+    "<img src=x onerror=\"document.title='ran'\">",
+    "\u202egnp",
+    "a\x00b",
+]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    cbpe.train("the cat sat on the mat " * 20, 262, special_tokens=HOSTILE).save(folder / "mine.json")
+    (folder / "<b>hello.txt").write_text("from a file\n", encoding="utf-8")
+    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "gpt2", "-t", "mine.json", "<b>hello.txt"]
+    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
+        yield json.loads(server.stdout.readline())["url"]
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that must end without a fault on its console, but those that a test asks for."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened = context.new_page()
+    faults = []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda message: message.type == "error" and faults.append(message.text))
+    yield opened
+    context.close()
+    asked_for = ("requires 'TrustedHTML'", "status of 400")
+    assert [fault for fault in faults if not any(said in fault for said in asked_for)] == []
+
+
+def tokens(page, column=0):
+    """The texts of the tokens of a column, as they are shown."""
+    return page.locator(".column").nth(column).locator(".token").all_inner_texts()
+
+
+def number_of_tokens(page, column=0):
+    return page.locator(".column").nth(column).locator(".sums dd").first.inner_text()
+
+
+def shows(page, script):
+    """Wait until an expression is true. Playwright's own way evaluates strings, which the page's policy forbids."""
+    for _ in range(300):
+        if page.evaluate(script):
+            return
+        page.wait_for_timeout(50)
+    pytest.fail(f"never true: {script}")
+
+
+def test_typing_shows_tokens_and_sums(page, url):
+    page.goto(f"{url}#t=gpt2&text=")
+    page.get_by_role("textbox", name="Text").press_sequentially("hello world")
+    shows(page, "document.querySelectorAll('.token').length === 2")
+    assert tokens(page) == ["hello", "·world"]
+    page.get_by_label("Show spaces").uncheck()
+    assert page.locator(".mark").count() == 0
+    page.get_by_label("Price").fill("2000000")
+    shows(page, "document.querySelector('.sums').textContent.includes('4.000000')")
+
+
+def test_tokenizers_side_by_side_and_a_link_that_shows_the_same(page, url):
+    text = "naïve 안녕 <|endoftext|> 12345678"
+    page.goto(f"{url}#t=gpt2&t=cl100k_base&special=tokens&text={quote(text)}")
+    shows(page, "document.querySelectorAll('.sums dd').length >= 8")
+    for column, name in enumerate(("gpt2", "cl100k_base")):
+        ids = cbpe.get_encoding(name).encode(text, allowed_special="all")
+        assert number_of_tokens(page, column) == str(len(ids))
+    shows(page, "document.querySelectorAll('.token.differs').length > 2")
+    assert page.locator(".token.special").count() == 2
+    page.get_by_role("button", name="Copy link").click()
+    shows(page, "document.getElementById('said').textContent === 'Copied.'")
+    link = page.evaluate("navigator.clipboard.readText()")
+    before = [tokens(page, 0), tokens(page, 1)]
+    page.goto("about:blank")
+    page.goto(link)
+    shows(page, "document.querySelectorAll('.token.differs').length > 2")
+    assert [tokens(page, 0), tokens(page, 1)] == before
+
+
+def test_tokens_that_share_a_character_are_one_group_and_hover_lists_them(page, url):
+    page.goto(f"{url}#t=gpt2&text={quote('안')}")
+    page.locator(".token.shared").hover()
+    details = page.locator("#details")
+    assert "tokens that share characters" in details.inner_text()
+    ids = cbpe.get_encoding("gpt2").encode("안")
+    assert len(ids) == details.locator("dl").count()
+    assert all(str(number) in details.inner_text() for number in ids)
+
+
+def test_the_keyboard_alone_walks_over_tokens(page, url):
+    page.goto(f"{url}#t=cl100k_base&text=hello%20world%20again")
+    shows(page, "document.querySelectorAll('.token').length === 3")
+    page.locator("body").press("Tab")
+    for _ in range(30):
+        if page.evaluate("document.activeElement.classList.contains('token')"):
+            break
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "hello"
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "␣world, token 1917"
+    shows(page, "document.getElementById('details').textContent.includes('merged from')")
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.textContent") == "·again"
+    page.keyboard.press("Escape")
+    assert page.locator("#details").is_hidden()
+
+
+def test_hostile_tokens_and_names_are_text(page, url):
+    page.goto(f"{url}#t=mine.json&special=tokens&text={quote(' '.join(HOSTILE))}")
+    shows(page, "document.querySelectorAll('.token.special').length === 4")
+    shown = page.locator(".token.special").all_inner_texts()
+    assert [text.replace("·", " ") for text in shown] == [*HOSTILE[:2], "U+202Egnp", "aU+0000b"]
+    page.locator(".token.special").nth(1).hover()
+    assert page.locator("#texts option").nth(1).inner_text() == "<b>hello.txt"
+    assert page.locator("main img, main script, main b").count() == 0
+    assert page.title() == "Playground · cbpe"
+    refused = "(() => { try { document.body.innerHTML = '<b>'; return false } catch { return true } })()"
+    assert page.evaluate(refused)
+
+
+def test_a_file_that_was_named_and_ids_that_are_decoded(page, url):
+    page.goto(url)
+    shows(page, "document.getElementById('text').value === 'from a file\\n'")
+    page.get_by_text("Token ids to text").click()
+    page.locator("#ids").fill("31373, 995 [220]")
+    shows(page, "document.querySelectorAll('#decoded .token').length === 3")
+    page.get_by_role("button", name="Use as the text above").click()
+    assert page.locator("#text").input_value() == "hello world "
+    page.locator("#ids").fill("99999999")
+    shows(page, "document.getElementById('decoded-said').textContent.includes('no token has the id 99999999')")
+
+
+def test_of_a_megabyte_only_what_is_seen_is_drawn(page, url):
+    page.goto(f"{url}#t=gpt2&text=")
+    page.evaluate(
+        """() => { const text = document.getElementById("text");
+        text.value = "the quick brown fox 123\\n".repeat(45000); text.dispatchEvent(new Event("input")); }"""
+    )
+    shows(page, "document.querySelector('.sums dd')?.textContent === '270,000'")
+    assert page.locator(".token").count() < 5000
+    scrolled = (
+        "(() => { const all = document.querySelector('.tokens'); all.scrollTop = all.scrollHeight; return true })()"
+    )
+    shows(page, f"{scrolled} && document.querySelector('[data-unit=\"269999\"]') !== null")
+    assert page.locator(".token").count() < 5000
+    page.evaluate("document.getElementById('text').value = 'a'.repeat(10_000_001)")
+    page.locator("#text").dispatch_event("input")
+    shows(page, "document.getElementById('problem').textContent.includes('more than 10,000,000 bytes')")
+
+
+def test_directions_colours_and_a_narrow_window(page, url):
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 360, "height": 700})
+    page.goto(f"{url}#t=gpt2&text={quote('abc' + chr(10) + 'שלום עולם')}")
+    shows(page, "document.querySelectorAll('.line').length === 2")
+    assert [page.locator(".line").nth(i).get_attribute("dir") for i in range(2)] == ["ltr", "rtl"]
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.get_by_label("Colours").select_option("light")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
