@@ -40,7 +40,7 @@ COMMANDS = {
     "count-words": ("counting", "Count the words of a corpus into a file that train reads."),
     "tokenize": ("sharding", "Turn a corpus into token shards for training."),
     "convert": ("converting", "Write a tokenizer to a file of another format."),
-    "inspect": ("converting", "Say what a file of any format holds, and what of it is refused."),
+    "inspect": ("converting", "Say what a file of any format holds, or why it is refused."),
     "encodings": ("vocabulary", "List the named encodings."),
     "models": ("models.commands", "Keep tokenizers as versions under names: the model store."),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -96,7 +96,7 @@ def inspect(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file of any format, or a folder with one.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Say what a file of any format holds, and what of it is refused.
+    """Say what a file of any format holds, or why it is refused.
 
     Prints the format and its parts, as the file says; the class, the sizes, the split pattern, the special tokens, and
     what is done before splitting and after merging. Of a file that is refused, it prints what can be told, and why,
@@ -137,7 +137,18 @@ def inspected(found: cbpe.Inspection) -> Iterator[tuple[str, object]]:
     if special:
         yield "", listed((f"{text} ({token_id})" for text, token_id in special.items()), SHOWN)
     for name, value in (found.processing or {}).items():
-        yield name, shown_step(value)
+        yield name, shown_template(value) if name == "template" else shown_step(value)
+
+
+def shown_template(template: Any) -> str:
+    """The tokens around one text, and around two: <s> $A </s>; for two texts: <s> $A </s> $B </s>"""
+    forms = [[part(item) for item in template[form]] for form in ("single", "pair") if template.get(form)]
+    return "; for two texts: ".join(map(" ".join, forms))
+
+
+def part(item: Any) -> str:
+    """What stands at one place of a template: a special token, or $A or $B for a text."""
+    return item["SpecialToken"]["id"] if "SpecialToken" in item else f"${item['Sequence']['id']}"
 
 
 def shown_step(value: object) -> object:

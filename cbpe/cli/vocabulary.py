@@ -157,7 +157,7 @@ def file_statistics(
     total = tok.tally()
     for file, reader in readers(files, field, errors):
         tally = tok.tally()
-        with reading_bar() as report:
+        with reading_bar(file) as report:
             tally.add(reader, report)
         total += tally
         yield file, tally.statistics()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from cbpe.common.wording import shown
 
-__all__ = ["SECONDS_BETWEEN_REPORTS", "ProgressCallback", "progress_reports"]
+__all__ = ["SECONDS_BETWEEN_REPORTS", "ProgressCallback", "about", "progress_reports"]
 
 SECONDS_BETWEEN_REPORTS = 0.1
+LONGEST_NAME = 20  # characters of a name beside a bar
+BAR_WIDTH = 14  # so that a line of it fits into 80 columns
 
 # Called with (stage, done, total). Stage "reading" counts bytes of the source as they are stored, and total is None
 # where their number is not known beforehand; stage "merging" counts merges, and total is the number asked for;
@@ -34,11 +37,17 @@ def progress_reports(progress: bool | ProgressCallback | None) -> Iterator[Progr
         yield Occasional(progress)
     elif progress is True:
         with Bar() as bar:
-            yield Occasional(bar.show)
+            yield ShownReports(bar)
     elif progress is None or progress is False:
         yield None
     else:
         raise TypeError(f"progress must be True, False or a function, not {type(progress).__name__}: {shown(progress)}")
+
+
+def about(report: ProgressCallback | None, name: str) -> ProgressCallback | None:
+    """The same reports, where what is read has a name: a bar shows it, and a function of the caller's hears no more
+    than before."""
+    return ShownReports(report.bar, name) if isinstance(report, ShownReports) and name else report
 
 
 class Occasional:
@@ -58,8 +67,16 @@ class Occasional:
         self.callback(stage, done, total)
 
 
+class ShownReports(Occasional):
+    """Reports that a bar shows, of something with a name or without one."""
+
+    def __init__(self, bar: Bar, name: str = "") -> None:
+        super().__init__(functools.partial(bar.show, name))
+        self.bar = bar
+
+
 class Bar:
-    """Bars on stderr, one for each stage."""
+    """Bars on stderr, one for each stage and name."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -67,8 +84,8 @@ class Bar:
 
         # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
         self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
+            TextColumn("{task.description}", markup=False),  # names are shown as they are
+            BarColumn(BAR_WIDTH),
             TextColumn("{task.fields[shown]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
@@ -76,7 +93,7 @@ class Bar:
             console=Console(stderr=True),
             redirect_stdout=False,
         )
-        self.tasks: dict[str, Any] = {}
+        self.tasks: dict[tuple[str, str], Any] = {}
 
     def __enter__(self) -> Bar:
         self.progress.start()
@@ -85,11 +102,18 @@ class Bar:
     def __exit__(self, *exception: object) -> None:
         self.progress.stop()
 
-    def show(self, stage: str, done: int, total: int | None) -> None:
+    def show(self, name: str, stage: str, done: int, total: int | None) -> None:
         shown = amount(stage, done, total)
-        if stage not in self.tasks:
-            self.tasks[stage] = self.progress.add_task(stage, total=total, shown=shown)
-        self.progress.update(self.tasks[stage], completed=done, total=total, shown=shown)
+        key = stage, name
+        if key not in self.tasks:
+            self.tasks[key] = self.progress.add_task(f"{stage} {fitting(name)}".rstrip(), total=total, shown=shown)
+        self.progress.update(self.tasks[key], completed=done, total=total, shown=shown)
+
+
+def fitting(name: str) -> str:
+    """A name as it stands beside a bar: of a long one the end, and nothing that a terminal would act upon."""
+    printed = name if name.isprintable() else repr(name)[1:-1]
+    return printed if len(printed) <= LONGEST_NAME else f"…{printed[1 - LONGEST_NAME :]}"
 
 
 def amount(stage: str, done: int, total: int | None) -> str:

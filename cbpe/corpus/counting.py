@@ -12,7 +12,7 @@ from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.counting.count import PieceCounter, give_back_free_memory
 from cbpe._core.splitting.split import Splitter
 from cbpe.common.checks import checked_int
-from cbpe.common.progress import ProgressCallback, progress_reports
+from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.corpus.batches import BATCH_BYTES, Batch, batches
@@ -128,6 +128,7 @@ def count_source(
     if isinstance(source, WordCounts):
         raise TypeError("these are WordCounts already: there is nothing to count")
     reader = Reader(source, field=field, errors=errors)
+    report = about(report, reader.name)
     reason = getattr(splitter, "reason", "")
     if reason:
         warn(f"the `regex` module splits the text, which takes many times as long as compiled code: {reason}")

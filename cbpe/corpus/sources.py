@@ -69,6 +69,15 @@ class Reader:
                 if not isinstance(item, (str, bytes)) and isinstance(item, os.PathLike):
                     self._open(item)  # raises for a missing file before the others are read
 
+    @property
+    def name(self) -> str:
+        """What a bar calls the source: the name of its file, or how many files it has; empty for texts."""
+        items = self.items if isinstance(self.items, (list, tuple)) else ()
+        paths = [item for item in items if not isinstance(item, (str, bytes)) and isinstance(item, os.PathLike)]
+        if len(paths) != 1 or len(items) > 1:
+            return f"{len(paths):,} files" if paths else ""
+        return os.path.basename(os.fsdecode(paths[0]))
+
     @functools.cached_property
     def total_bytes(self) -> int | None:
         """The size of the source as it is stored; None where nobody knows it before the source has been read."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cbpe.common.public import public
+from cbpe.formats import sentencepiece
 from cbpe.formats.files import recognise
 from cbpe.formats.gguf import loading as gguf
 from cbpe.formats.gguf.metadata import read_metadata
@@ -55,6 +56,8 @@ def found_in(file: File) -> dict[str, str | int]:
             return in_gguf(read_metadata(file.path, gguf.WANTED))
         if file.looks_like_json:
             return in_json(file.json)
+        if sentencepiece.recognises(file):
+            return sentencepiece.described(file.data)
         if tiktoken.recognises(file):
             return {"ranks": sum(1 for line in file.data.splitlines() if line)}
     except ValueError:

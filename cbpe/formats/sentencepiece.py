@@ -10,8 +10,9 @@ import math
 import struct
 from base64 import b64encode
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import NamedTuple, NoReturn
 
 from cbpe._core.conversion.characters import vocabulary_of_characters
@@ -23,12 +24,16 @@ from cbpe.formats.sentencepiece_writing import written_model
 from cbpe.text.byte_tokens import byte_of
 from cbpe.text.spaces import MARK, with_spaces
 
-__all__ = ["Piece", "dump", "load", "recognises", "sorted_pieces", "vocabulary_of"]
+__all__ = ["Piece", "described", "dump", "load", "recognises", "sorted_pieces", "vocabulary_of"]
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 MODEL_TYPES = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
+KINDS = {1: "normal", 2: "unknown", 3: "control", 4: "user-defined", 5: "unused", 6: "byte"}
+SPECS = {2: "trainer_spec", 3: "normalizer_spec", 5: "denormalizer_spec"}
+PIECE = 0x0A  # with which the field of a piece begins
 MAX_PIECES = 1 << 21
 MAX_USER_DEFINED = 1000  # characters: they are looked for at every place of a text
+MAX_DESCRIBED = 1 << 18  # pieces whose kinds are counted
 MAX_TIES = 16  # characters whose runs have pieces with one score
 MAX_RUN = 48  # of one character, by which pieces with one score are tried
 
@@ -41,6 +46,23 @@ class Piece(NamedTuple):
     text: str
     score: float
     kind: int
+
+
+class Content(NamedTuple):
+    """The messages in a .model: those of the pieces as they are, the others as fields."""
+
+    pieces: list[bytes]
+    trainer: dict[int, int | bytes]
+    normalizer: dict[int, int | bytes]
+    denormalizer: dict[int, int | bytes]
+
+    @property
+    def model_type(self) -> str:
+        kind = self.trainer.get(3, 1)
+        return MODEL_TYPES.get(int_of(kind), shown(kind))
+
+    def read_pieces(self) -> Iterator[Piece]:
+        return map(read_piece, self.pieces, count())
 
 
 # ---- The file
@@ -61,26 +83,34 @@ def recognises(file: File) -> bool:
 def load(file: File) -> Parts:
     """The parts in a .model. ValueError for one that is damaged, that is no BPE model, or that cannot be honoured
     exactly."""
-    pieces: list[Piece] = []
-    trainer: dict[int, int | bytes] = {}
-    normalizer: dict[int, int | bytes] = {}
-    for number, value in fields_of(file.data):
-        if number == 1:
-            if len(pieces) == MAX_PIECES:
-                raise ValueError(f"it has more than {MAX_PIECES:,} pieces")
-            pieces.append(read_piece(message_in(value, "a piece"), len(pieces)))
-        elif number == 2:
-            trainer.update(fields_of(message_in(value, "trainer_spec")))
-        elif number == 3:
-            normalizer.update(fields_of(message_in(value, "normalizer_spec")))
-        elif number == 5 and dict(fields_of(message_in(value, "denormalizer_spec"))).get(2):
-            refuse("denormalizer_spec.precompiled_charsmap", "it changes decoded text")
-    kind = trainer.get(3, 1)
-    if kind != 2:
-        refuse(
-            "trainer_spec.model_type", f"it is {MODEL_TYPES.get(int_of(kind), shown(kind))}, and only BPE is supported"
-        )
-    return parts_of(pieces, trainer, normalizer)
+    content = content_of(file.data)
+    if content.model_type != "BPE":
+        refuse("trainer_spec.model_type", f"it is {content.model_type}, and only BPE is supported")
+    if content.denormalizer.get(2):
+        refuse("denormalizer_spec.precompiled_charsmap", "it changes decoded text")
+    return parts_of(list(content.read_pieces()), content.trainer, content.normalizer)
+
+
+def described(data: bytes) -> dict[str, str | int]:
+    """What a .model says of itself, by the names of sentencepiece_model.proto."""
+    content = content_of(data)
+    trainer, normalizer = content.trainer, content.normalizer
+    found: dict[str, str | int] = {"trainer_spec.model_type": content.model_type, "pieces": len(content.pieces)}
+    if len(content.pieces) <= MAX_DESCRIBED:
+        kinds = Counter(piece.kind for piece in content.read_pieces())
+        found |= {f"pieces, {KINDS[kind]}": kinds[kind] for kind in KINDS if kinds[kind]}
+    name = message_in(normalizer.get(1, b""), "normalizer_spec.name").decode("utf-8", "replace")
+    charsmap = message_in(normalizer.get(2, b""), "normalizer_spec.precompiled_charsmap")
+    return {
+        **found,
+        "trainer_spec.byte_fallback": bool(trainer.get(35, 0)),
+        "trainer_spec.treat_whitespace_as_suffix": bool(trainer.get(24, 0)),
+        "normalizer_spec.name": name or ("none" if not charsmap else "not named"),
+        "normalizer_spec.precompiled_charsmap": f"{len(charsmap):,} bytes" if charsmap else "none",
+        "normalizer_spec.add_dummy_prefix": bool(normalizer.get(3, 1)),
+        "normalizer_spec.remove_extra_whitespaces": bool(normalizer.get(4, 1)),
+        "normalizer_spec.escape_whitespaces": bool(normalizer.get(5, 1)),
+    }
 
 
 def dump(parts: Parts) -> list[bytes]:
@@ -88,10 +118,37 @@ def dump(parts: Parts) -> list[bytes]:
     return [written_model(parts)]
 
 
-def fields_of(data: bytes, *, whole: bool = True) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a message: their numbers and values. ValueError where the bytes are no message; if they are not
-    the whole one, the fields up to where they end."""
-    at = 0
+def content_of(data: bytes) -> Content:
+    """The messages in a .model. The pieces, which may be millions, are found and not read yet."""
+    pieces, at = first_pieces(data)
+    specs: dict[int, dict[int, int | bytes]] = {2: {}, 3: {}, 5: {}}
+    for number, value in fields_of(data, at):
+        if number == 1:
+            pieces.append(message_in(value, "a piece"))
+        elif number in specs:
+            specs[number].update(fields_of(message_in(value, SPECS[number])))
+    if len(pieces) > MAX_PIECES:
+        raise ValueError(f"it has more than {MAX_PIECES:,} pieces")
+    return Content(pieces, *specs.values())
+
+
+def first_pieces(data: bytes) -> tuple[list[bytes], int]:
+    """The pieces of fewer than 128 bytes with which a file begins, as nearly all are, and where they end: of these,
+    millions are found in a second."""
+    pieces: list[bytes] = []
+    at, last = 0, len(data) - 1
+    while at < last and data[at] == PIECE and data[at + 1] < 0x80 and len(pieces) <= MAX_PIECES:
+        end = at + 2 + data[at + 1]
+        if end > last + 1:
+            break
+        pieces.append(data[at + 2 : end])
+        at = end
+    return pieces, at
+
+
+def fields_of(data: bytes, at: int = 0, *, whole: bool = True) -> Iterator[tuple[int, int | bytes]]:
+    """The fields of a message from a byte on: their numbers and values. ValueError where the bytes are no message; if
+    they are not the whole one, the fields up to where they end."""
     while at < len(data):
         key, at = read_varint(data, at)
         kind, size = key & 7, {1: 8, 5: 4}.get(key & 7, 0)

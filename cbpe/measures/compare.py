@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import is_float
-from cbpe.common.progress import ProgressCallback, progress_reports
+from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.wording import listed, meant, shown
 from cbpe.corpus.sources import Reader, Source
@@ -75,7 +75,8 @@ def compare(
     with progress_reports(progress) as report:
         for name, source in corpora.items():
             reader = Reader(source, field=field, errors=errors)
-            found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=report)
+            told = about(report, name)
+            found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=told)
     costs = Costs.of(found, parallel) if parallel is not None else None
     analyses = {name: tok.analyze() for name, tok in tokenizers.items()}
     rows, counts = [], {}

@@ -13,7 +13,7 @@ from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.splitting.split import Splitter
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.checks import N_BYTES, checked_int
-from cbpe.common.progress import ProgressCallback, progress_reports
+from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.common.wording import shown
@@ -158,8 +158,9 @@ def sweep(
     workers = checked_workers(workers)
     vocabularies = dict(smaller_ones(tokenizer, sizes))
     rows = []
-    with progress_reports(progress) as report:
+    with progress_reports(progress) as reports:
         for corpus, source in corpora.items():
+            report = about(reports, corpus)
             reader = Reader(source, field=field, errors=errors)
             counts, words = counted(reader, tokenizer._splitter, workers, report)
             warn_if_trained_on(tokenizer, corpus, counts)

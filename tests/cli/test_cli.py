@@ -98,6 +98,15 @@ def test_no_command_shows_help():
         assert run(*group).stdout == run(*group, "--help").stdout
 
 
+@pytest.mark.parametrize("group", [[], ["models"]], ids=["cbpe", "cbpe models"])
+def test_no_first_sentence_is_cut_in_the_list_of_commands_at_80_columns(group, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    commands = load_command("models").commands if group else COMMANDS
+    listed = run(*group, "--help").stdout.split("Commands:\n")[1].splitlines()
+    assert [line.split()[0] for line in listed] == [*commands]
+    assert all(line.endswith(".") and not line.endswith("...") and len(line) <= 80 for line in listed)
+
+
 @pytest.mark.parametrize("arguments", [["trian"], ["train"], ["encode", "--nope", "-"]])
 def test_command_line_that_is_wrong(arguments):
     assert "--help" in error_of(*arguments, exit_code=2)

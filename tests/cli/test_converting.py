@@ -81,6 +81,17 @@ def test_what_a_file_holds_is_told(here):
     assert found["found"]["model.type"] == "BPE"
 
 
+def test_a_template_is_told_as_it_stands_around_texts(here):
+    run("convert", "book.model", "book.json")
+    content = json.loads((here / "book.json").read_text())
+    end = ["<|end|>", 290]
+    content["post_processor"] = {"type": "BertProcessing", "cls": end, "sep": end}
+    (here / "book.json").write_text(json.dumps(content))
+    told = dict(line.split(maxsplit=1) for line in run("inspect", "book.json").stdout.splitlines())
+    one = "<|end|> $A <|end|>"
+    assert told["template"] == f"{one}; for two texts: {one} $B <|end|>"
+
+
 def test_what_is_refused_is_told_with_exit_code_1(here):
     run("convert", "book.model", "book.json")
     content = json.loads((here / "book.json").read_text())

@@ -144,7 +144,7 @@ def test_a_bar_is_drawn_on_a_terminal_alone(text_file, command):
     ours, terminal = pty.openpty()
     try:
         subprocess.run(arguments, stdout=subprocess.DEVNULL, stderr=terminal, check=True)
-        assert b"reading" in os.read(ours, 100_000)
+        assert b"reading text.txt" in os.read(ours, 100_000)
     finally:
         os.close(ours)
         os.close(terminal)

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from cbpe.common.progress import amount, progress_reports
+import cbpe
+from cbpe.common.progress import about, amount, fitting, progress_reports
 
 
 class Clock:
@@ -62,6 +63,33 @@ def test_true_draws_bars_on_stderr_and_leaves_stdout_alone(monkeypatch, capsys):
     assert "reading" in drawn.getvalue()
     assert "2.5/2.5 MB" in drawn.getvalue()
     assert "7/1,000" in drawn.getvalue()
+
+
+def test_a_bar_says_what_is_read_and_a_function_hears_no_more_than_before(monkeypatch, tmp_path):
+    drawn = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", drawn)
+    (tmp_path / "book.txt").write_text("low lower lowest")
+    (tmp_path / "b.txt").write_text("low")
+    tok = cbpe.train(tmp_path / "book.txt", 258, progress=True)
+    cbpe.count_words([tmp_path / "b.txt", tmp_path / "book.txt"], progress=True)
+    cbpe.compare({"a": tok}, {"prose": "low", "[red]code": "lower"}, progress=True)
+    cbpe.sweep(tok, {"swept": "low lower"}, progress=True)
+    for said in ("book.txt", "2 files", "prose", "[red]code", "swept"):
+        assert f"reading {said}" in drawn.getvalue()
+    assert "encoding swept" in drawn.getvalue()
+    told = []
+    cbpe.compare({"a": tok}, {"prose": "low"}, progress=lambda *report: told.append(report))
+    assert told[-1] == ("reading", 3, 3)
+    with progress_reports(None) as report:
+        assert about(report, "a") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("book.txt", "book.txt"), ("a" * 20, "a" * 20), ("a" * 20 + "b", "…" + "a" * 18 + "b"), ("a\x1b[1m", r"a\x1b[1m")],
+)
+def test_a_name_beside_a_bar_is_short_and_prints(name, shown):
+    assert fitting(name) == shown
 
 
 def test_the_bar_is_put_away_when_the_work_fails(monkeypatch):

@@ -5,6 +5,7 @@ import json
 import pytest
 from gguf_files import gguf_file, tokenizer
 from good_files import good_files
+from sentencepiece_model import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED, field, piece
 from tokenizer_json import a_file, as_json
 
 import cbpe
@@ -73,6 +74,41 @@ def test_a_gguf_file_of_another_model_is_told_with_its_sizes(tmp_path):
     assert found.found["tokenizer.ggml.tokens"] == 263
     assert found.found["tokenizer.ggml.merges"] == 3
     assert "only gpt2 (byte-level BPE) and llama (SentencePiece's BPE) are supported" in found.refused
+
+
+def test_the_parts_of_a_model_of_sentencepiece_are_told(tmp_path):
+    kinds = [UNKNOWN, CONTROL, CONTROL, USER_DEFINED, *[BYTE] * 256, *[NORMAL] * 3]
+    texts = ["<unk>", "<s>", "</s>", "<x>", *(f"<0x{byte:02X}>" for byte in range(256)), "a", "b", "ab"]
+    pieces = [piece(text.encode(), -float(i), kind) for i, (text, kind) in enumerate(zip(texts, kinds, strict=True))]
+    normalizer = field(1, b"identity") + field(3, 0) + field(4, 0)
+    data = b"".join([*pieces, field(2, field(3, 2) + field(35, 1)), field(3, normalizer)])
+    found = cbpe.inspect(saved(tmp_path, {"x.model": data}))
+    assert found.found == {
+        "trainer_spec.model_type": "BPE",
+        "pieces": 263,
+        "pieces, normal": 3,
+        "pieces, unknown": 1,
+        "pieces, control": 2,
+        "pieces, user-defined": 1,
+        "pieces, byte": 256,
+        "trainer_spec.byte_fallback": True,
+        "trainer_spec.treat_whitespace_as_suffix": False,
+        "normalizer_spec.name": "identity",
+        "normalizer_spec.precompiled_charsmap": "none",
+        "normalizer_spec.add_dummy_prefix": False,
+        "normalizer_spec.remove_extra_whitespaces": False,
+        "normalizer_spec.escape_whitespaces": True,
+    }
+    assert (found.refused, found.merges) == (None, 1)
+
+
+def test_a_model_of_sentencepiece_is_refused_by_its_type_before_its_pieces_are_read(tmp_path):
+    no_number = b"\x00\x00\xc0\x7f"  # NaN, which no piece may have
+    path = saved(tmp_path, {"x.model": piece(b"a", no_number) + piece(b"b" * 300) + field(2, field(3, 1))})
+    found = cbpe.inspect(path)
+    assert found.refused == "trainer_spec.model_type: it is unigram, and only BPE is supported"
+    path.write_bytes(path.read_bytes() + field(2, field(3, 2)))
+    assert cbpe.inspect(path).refused.startswith("the score of piece 0, 'a', is nan")
 
 
 @pytest.mark.parametrize("kind", GOOD)

@@ -20,7 +20,7 @@ def file_counts(tok: Tokenizer, files: Iterable[tuple[str, Reader]], allowed: Sp
     """Each file with its number of tokens."""
     counts = []
     for file, reader in files:
-        with reading_bar() as report:
+        with reading_bar(file) as report:
             texts = reader.strings(report)
             counts.append((file, sum(cbpe.Tokenizer.count_stream(tok, chunks, allowed) for chunks in texts)))
     return counts

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from cbpe.common.progress import ProgressCallback, progress_reports
+from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.corpus.sources import Reader, read_chunks
 
 __all__ = [
@@ -60,9 +61,12 @@ def readers(files: list[str] | None, field: str | None, errors: Errors) -> list[
     return [(file, Reader(source_of(file), field=field, errors=errors)) for file in files or [STANDARD_STREAM]]
 
 
-def reading_bar() -> AbstractContextManager[ProgressCallback | None]:
-    """A progress bar on stderr, if that is a terminal. The reader calls what the context gives."""
-    return progress_reports(sys.stderr.isatty())
+@contextmanager
+def reading_bar(file: str) -> Iterator[ProgressCallback | None]:
+    """A progress bar on stderr for a file that the user names, if that is a terminal. The reader calls what the context
+    gives."""
+    with progress_reports(sys.stderr.isatty()) as report:
+        yield about(report, "standard input" if file == STANDARD_STREAM else os.path.basename(file))
 
 
 def strings(files: list[str] | None, field: str | None, errors: Errors) -> Iterator[Iterator[str]]:
