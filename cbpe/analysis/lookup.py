@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -34,13 +35,13 @@ class MergeTree:
 
 
 def find_tokens(
-    tok: Vocab, *, contains: bytes | str | None = None, pattern: str | None = None
+    tok: Vocab, *, contains: bytes | str | None = None, pattern: str | None = None, seconds: float | None = None
 ) -> Iterator[tuple[int, bytes]]:
     """The tokens of a vocabulary and their ids, by rising id, special tokens included: all of them, or those that hold
     some bytes or a text, or that an expression (of the `regex` module) is found in.
 
     The expression is matched with text, in which U+FFFD stands for what is no UTF-8 in a token. ValueError for what is
-    no expression.
+    no expression. seconds: how long all matching may take together; TimeoutError after that.
 
     >>> list(find_tokens(enc, contains="hello"))[0]
     (15339, b'hello')
@@ -48,11 +49,22 @@ def find_tokens(
     if isinstance(contains, str):
         contains = contains.encode()
     expression = None if pattern is None else compiled(pattern)
+    end = None if seconds is None else time.monotonic() + seconds
     for token_id, token in sorted(tok.vocab.items()):
         if contains is not None and contains not in token:
             continue
-        if expression is None or expression.search(token.decode("utf-8", "replace")):
+        if expression is None or matches(expression, token.decode("utf-8", "replace"), end):
             yield token_id, token
+
+
+def matches(expression: Any, text: str, end: float | None) -> bool:
+    """Whether an expression is found in a text; TimeoutError at `end`, a time of time.monotonic()."""
+    if end is None:
+        return expression.search(text) is not None
+    left = end - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("the expression takes too long")
+    return expression.search(text, timeout=left, concurrent=True) is not None
 
 
 def compiled(pattern: str) -> Any:

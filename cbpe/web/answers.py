@@ -5,6 +5,7 @@ Tokens are columns, and what is the same for all tokens of an id is said once: a
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from cbpe.common.wording import shown
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Special", "counted", "decoded", "described", "encoded", "token"]
+__all__ = ["Special", "counted", "decoded", "described", "encoded", "merged_from", "token", "token_value"]
 
 Special = Literal["tokens", "text"]
 MOST_SPECIAL = 1000  # special tokens that a description lists
@@ -103,18 +104,18 @@ def decoded(name: str, tok: Tokenizer, ids: list[int]) -> dict[str, Any]:
 def token(name: str, tok: Tokenizer, number: int) -> dict[str, Any]:
     """One token: its bytes, and the two tokens that it is merged from, where a merge makes it."""
     value = token_value(tok, number)
-    pair = merged_from(tok, number)
+    pair = merged_from(tok).get(number)
     parts = None if pair is None else [{"id": part, **token_value(tok, part)} for part in pair]
     return {"tokenizer": name, "id": number, **value, "parts": parts}
 
 
-def merged_from(tok: Tokenizer, number: int) -> tuple[int, int] | None:
-    """The pair of ids that is merged to a token; None for one that no merge makes."""
+@lru_cache(maxsize=8)
+def merged_from(tok: Tokenizer) -> dict[int, tuple[int, int]]:
+    """id -> the pair of ids that is merged to it, in the order of merging; nothing for ranks that no merges give."""
     try:
-        merges = tok.merges
-    except ValueError:  # of ranks that no merges give
-        return None
-    return next((pair for pair, merged in merges.items() if merged == number), None)
+        return {merged: pair for pair, merged in tok.merges.items()}
+    except ValueError:
+        return {}
 
 
 def token_value(tok: Tokenizer, number: int) -> dict[str, Any]:

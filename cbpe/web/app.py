@@ -17,9 +17,9 @@ from starlette.routing import Route
 
 from cbpe._version import __version__
 from cbpe.common.wording import shown
-from cbpe.web import answers
+from cbpe.web import answers, vocabulary
 from cbpe.web.assets import PAGES, assets
-from cbpe.web.bodies import body_of, ids_in, number_in, special_in, string_in
+from cbpe.web.bodies import body_of, ids_in, number_in, optional_in, special_in, string_in
 from cbpe.web.catalogue import Catalogue
 from cbpe.web.guard import Guard
 from cbpe.web.refusals import LIMITS, LONGEST_BODY, MOST_AT_ONCE, SECONDS, Refused
@@ -74,6 +74,8 @@ class Api:
             ("GET", "tokenizer", self.tokenizer),
             ("GET", "token", self.token),
             ("GET", "text", self.text),
+            ("GET", "merges", self.merges),
+            ("POST", "search", self.search),
             ("POST", "encode", self.encode),
             ("POST", "decode", self.decode),
             ("POST", "count", self.count),
@@ -106,6 +108,28 @@ class Api:
             return {"name": text.name, "text": content, "whole": whole}
 
         return await self.answer(read)
+
+    async def merges(self, request: Request) -> Response:
+        name, number = string_in(request.query_params, "tokenizer"), number_in(request.query_params, "id")
+
+        def read() -> dict[str, Any]:
+            return vocabulary.known(name, self.catalogue.tokenizer(name), number, self.catalogue.ready())
+
+        return await self.answer(read)
+
+    async def search(self, request: Request) -> Response:
+        values = await body_of(request)
+        name = string_in(values, "tokenizer")
+        wanted = vocabulary.Search(
+            text=optional_in(values, "text", str),
+            content=optional_in(values, "bytes", str),
+            pattern=optional_in(values, "pattern", str),
+            least=optional_in(values, "least", int),
+            most=optional_in(values, "most", int),
+            order=optional_in(values, "order", str) or "id",
+            offset=optional_in(values, "offset", int) or 0,
+        )
+        return await self.answer(lambda: vocabulary.found(name, self.catalogue.tokenizer(name), wanted))
 
     async def encode(self, request: Request) -> Response:
         return await self.of_text(request, answers.encoded)

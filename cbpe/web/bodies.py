@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from cbpe.common.wording import shown
 from cbpe.web.refusals import LONGEST_BODY, SECONDS_OF_READING, Refused
 
-__all__ = ["body_of", "ids_in", "number_in", "special_in", "string_in"]
+__all__ = ["body_of", "ids_in", "number_in", "optional_in", "special_in", "string_in"]
 
 TOO_LONG = (
     f"a request of more than {LONGEST_BODY:,} bytes: the page is for looking at texts; cbpe count and cbpe compare "
@@ -57,6 +57,16 @@ def string_in(values: Mapping[str, Any], key: str) -> str:
     value = values.get(key)
     if not isinstance(value, str):
         raise Refused(400, f"{key!r} is {shown(value)}, not a text" if key in values else f"{key!r} is missing")
+    return value
+
+
+def optional_in(values: Mapping[str, Any], key: str, kind: type[str] | type[int]) -> Any:
+    """The text or whole number of a key that may be left out or null; None then."""
+    value = values.get(key)
+    if value is None:
+        return None
+    if type(value) is not kind or (isinstance(value, int) and not 0 <= value < 10**9):
+        raise Refused(400, f"{key!r} is {shown(value)}, not a {'text' if kind is str else 'whole number'}")
     return value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
@@ -63,6 +63,13 @@ class Catalogue:
         for choice in (*self._given, *encodings, *self._stored()):
             found.setdefault(choice.name, choice)
         return list(found.values())
+
+    def ready(self) -> Iterator[tuple[str, Tokenizer]]:
+        """The tokenizers that are looked into beside another: those named at start, the named encodings, and versions
+        of the store that are loaded."""
+        for choice in self.choices():
+            if choice.source != "store" or choice.name in self._loaded:
+                yield choice.name, self.tokenizer(choice.name)
 
     def tokenizer(self, name: str) -> Tokenizer:
         """The tokenizer of a name that is listed; Refused for any other."""

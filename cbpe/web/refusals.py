@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-__all__ = ["LIMITS", "LONGEST_BODY", "MOST_AT_ONCE", "SECONDS", "SECONDS_OF_READING", "Refused"]
+__all__ = [
+    "LIMITS",
+    "LONGEST_BODY",
+    "MOST_AT_ONCE",
+    "MOST_OF_A_PAGE",
+    "SECONDS",
+    "SECONDS_OF_MATCHING",
+    "SECONDS_OF_READING",
+    "Refused",
+]
 
 LONGEST_BODY = 10_000_000  # bytes of a request, and of what the page shows of a file
+MOST_OF_A_PAGE = 500  # tokens that a search answers at once
+SECONDS_OF_MATCHING = 2.0  # for an expression
 SECONDS = 10.0  # for what one request asks
 SECONDS_OF_READING = 30.0  # for a request to arrive
 MOST_AT_ONCE = 16  # requests that are worked on

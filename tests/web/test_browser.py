@@ -184,6 +184,34 @@ def test_of_a_megabyte_only_what_is_seen_is_drawn(page, url):
     shows(page, "document.getElementById('problem').textContent.includes('more than 10,000,000 bytes')")
 
 
+def test_searching_a_vocabulary_and_the_tree_of_a_token(page, url):
+    page.set_viewport_size({"width": 360, "height": 700})
+    page.goto(f"{url}vocabulary#t=cl100k_base")
+    page.get_by_label("holds the text").fill("hello")
+    page.get_by_label("fits the expression").fill("^hello$")
+    shows(page, "document.getElementById('count').textContent === '1 tokens'")
+    page.get_by_role("link", name="token 15339").click()
+    shows(page, "document.querySelectorAll('svg.tree .node').length === 9")
+    assert "31373" in page.locator("#elsewhere").inner_text()
+    page.locator("svg.tree .node[data-id='4896']").click()
+    shows(page, "document.getElementById('one-title').textContent.startsWith('Token 4896')")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("button", name="Close").click()
+    assert page.locator("#one").is_hidden()
+    page.get_by_label("fits the expression").fill("((a{999}){999}){999}")
+    shows(page, "document.getElementById('problem').textContent.includes('multiply to more than 1000')")
+
+
+def test_hostile_tokens_of_a_vocabulary_are_text(page, url):
+    page.goto(f"{url}vocabulary#t=mine.json&order=-length")
+    shows(page, "document.querySelectorAll('#found .token.special').length === 4")
+    assert page.locator("#found .token").first.inner_text().replace("·", " ") in HOSTILE[:2]
+    page.locator("#found a").first.click()
+    shows(page, "!document.getElementById('one').hidden")
+    assert page.locator("main img, main script").count() == 0
+    assert page.title() == "Vocabulary · cbpe"
+
+
 def test_directions_colours_and_a_narrow_window(page, url):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 360, "height": 700})

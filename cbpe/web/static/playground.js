@@ -1,6 +1,7 @@
 // The playground: a text, and its tokens by up to four tokenizers side by side.
 
 import { Problem, ask, keepToken, send, takeToken } from "./api.js";
+import { fillChoices } from "./choices.js";
 import { byId, make, number, useTheme } from "./page.js";
 import { readState, writeState } from "./state.js";
 import { directionOf, shownText, spacedBytes } from "./text.js";
@@ -11,7 +12,6 @@ const MOST_COLUMNS = 4;
 const SHORT = 20000; // characters that are encoded with every key
 const PAUSE = 200; // milliseconds without a key, before a longer text is
 const EXAMPLE = "Hello, world! Tokenizers cut naïve text into pieces 👩‍🚀, 안녕하세요 too.\n    def f(x): return x + 1\n";
-const SOURCES = { given: "Named at start", encoding: "Encodings", store: "Model store" };
 
 let limits = { bytes: 10_000_000 };
 let choices = [];
@@ -41,7 +41,7 @@ class Column {
     this.asking = false;
     this.waiting = false;
     this.select = make("select", { "aria-label": "Tokenizer" });
-    fillChoices(this.select);
+    fillChoices(this.select, choices);
     this.select.value = name;
     this.remove = make("button", { type: "button", "aria-label": "Remove this tokenizer", title: "Remove this tokenizer" }, "×");
     this.sums = make("dl", { class: "sums", "aria-live": "polite" });
@@ -105,17 +105,6 @@ class Column {
     const each = Number.parseFloat(price.value);
     if (each >= 0) rows.push(["price", number((answer.n_tokens * each) / 1e6, 6)]);
     this.sums.replaceChildren(...rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
-  }
-}
-
-function fillChoices(select) {
-  select.replaceChildren();
-  for (const [source, label] of Object.entries(SOURCES)) {
-    const named = choices.filter((choice) => choice.source === source);
-    if (named.length === 0) continue;
-    const group = make("optgroup", { label });
-    group.append(...named.map((choice) => make("option", { value: choice.name }, choice.name)));
-    select.append(group);
   }
 }
 

@@ -1,0 +1,64 @@
+// The merge tree of a token as a picture (SVG), and as a list of merges for those who do not see it.
+
+import { make, number } from "./page.js";
+import { shownText, spacedBytes, spokenText } from "./text.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const WIDE = 62; // of a leaf
+const HIGH = 66; // of a level
+const BOX = 40;
+
+function draw(name, attributes, ...children) {
+  const found = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
+  found.append(...children);
+  return found;
+}
+
+const label = (node) => (node.text === null ? spacedBytes(node.bytes, 8) : spokenText(node.text).replaceAll("␣", "·"));
+
+// nodes: as /api/v1/merges answers them. onChoose: called with the id of a node that somebody chooses.
+export function drawTree(nodes, onChoose) {
+  const places = nodes.map(() => ({ left: 0, right: 0, depth: 0 }));
+  let leaves = 0;
+  let deepest = 0;
+  const place = (at, depth) => {
+    const { parts } = nodes[at];
+    deepest = Math.max(deepest, depth);
+    places[at].depth = depth;
+    places[at].left = leaves;
+    if (parts.length === 0) leaves += 1;
+    for (const part of parts) place(part, depth + 1);
+    places[at].right = leaves;
+  };
+  place(0, 0);
+  const x = (at) => ((places[at].left + places[at].right) / 2) * WIDE;
+  const y = (at) => places[at].depth * HIGH + 4;
+  const lines = draw("g", { class: "edges" });
+  const boxes = draw("g", {});
+  nodes.forEach((node, at) => {
+    for (const part of node.parts) lines.append(draw("line", { x1: x(at), y1: y(at) + BOX, x2: x(part), y2: y(part) }));
+    const wide = Math.min((places[at].right - places[at].left) * WIDE - 6, Math.max(WIDE - 6, label(node).length * 9.5 + 16));
+    const box = draw("g", { class: `node c${places[at].depth % 5}`, "data-id": node.id });
+    box.append(
+      draw("rect", { x: x(at) - wide / 2, y: y(at), width: wide, height: BOX, rx: 5 }),
+      draw("text", { x: x(at), y: y(at) + 17, class: "said", direction: "ltr", "unicode-bidi": "isolate" }, label(node)),
+      draw("text", { x: x(at), y: y(at) + 33, class: "id" }, String(node.id)),
+    );
+    box.addEventListener("click", () => onChoose(node.id));
+    boxes.append(box);
+  });
+  const [width, height] = [leaves * WIDE, deepest * HIGH + BOX + 8];
+  const said = `Merge tree of ${label(nodes[0])}: ${number(leaves)} leaves`;
+  const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": said, class: "tree" }, lines, boxes);
+  return make("div", {}, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Merge tree" }, picture), listOf(nodes));
+}
+
+const named = (node) => make("span", {}, node.text === null ? spacedBytes(node.bytes, 8) : shownText(node.text, true), ` (${node.id})`);
+
+// The merges of a tree, the first ones first.
+function listOf(nodes) {
+  const rows = nodes.filter((node) => node.parts.length).reverse();
+  const items = rows.map((node) => make("li", {}, named(nodes[node.parts[0]]), " + ", named(nodes[node.parts[1]]), " → ", named(node)));
+  return make("details", { class: "merges" }, make("summary", {}, "The merges as a list"), make("ol", {}, ...items));
+}

@@ -1,0 +1,160 @@
+// The vocabulary: searching it, and all about one token.
+
+import { Problem, ask, keepToken, send, takeToken } from "./api.js";
+import { fillChoices } from "./choices.js";
+import { byId, make, number, useTheme } from "./page.js";
+import { shownText, spacedBytes, spokenText } from "./text.js";
+import { drawTree } from "./tree.js";
+
+const PAUSE = 150; // milliseconds without a key, before a search
+const TEXTS = ["text", "bytes", "pattern"];
+const NUMBERS = ["least", "most"];
+const FIELDS = [...TEXTS, ...NUMBERS, "order"];
+
+let asked = 0; // searches; an answer to an older one is dropped
+let chosen = null; // the id of the token that is shown
+let shown = 0;
+
+function problem(message) {
+  byId("problem").textContent = message ?? "";
+  byId("problem").hidden = !message;
+}
+
+function failed(error) {
+  if (!(error instanceof Problem)) throw error;
+  if (error.status === 401) byId("ask-token").hidden = false;
+  problem(error.message);
+}
+
+const tokenShown = (value) => (value.text === null ? make("span", { class: "unseen-character" }, spacedBytes(value.bytes)) : shownText(value.text, true));
+
+// ---- Searching
+
+async function search(offset = 0) {
+  asked += 1;
+  const mine = asked;
+  const wanted = { tokenizer: byId("tokenizer").value, order: byId("order").value, offset };
+  for (const name of TEXTS) if (byId(name).value) wanted[name] = byId(name).value;
+  for (const name of NUMBERS) if (byId(name).value) wanted[name] = Number(byId(name).value);
+  try {
+    const found = await send("search", wanted);
+    if (mine !== asked) return;
+    problem(null);
+    const rows = found.tokens.map(rowOf);
+    if (offset) byId("found").append(...rows);
+    else byId("found").replaceChildren(...rows);
+    shown = offset + rows.length;
+    byId("count").textContent = `${number(found.n_found)} tokens${shown < found.n_found ? `, the first ${number(shown)} of them shown` : ""}`;
+    byId("more").hidden = shown >= found.n_found;
+  } catch (error) {
+    if (mine === asked) failed(error);
+  }
+}
+
+function rowOf(value) {
+  const link = make("a", { href: addressOf(value.id), "aria-label": `token ${value.id}` }, String(value.id));
+  const token = make("span", { class: value.special ? "token special" : "token c0" }, tokenShown(value));
+  const cells = [make("td", { class: "n" }, link), make("td", {}, token), make("td", { class: "n" }, number(value.length)), make("td", { class: "code" }, spacedBytes(value.bytes, 24))];
+  return make("tr", {}, ...cells, make("td", {}, value.special ? "special" : value.text === null ? "not UTF-8" : ""));
+}
+
+// ---- One token
+
+async function showToken(id) {
+  const tokenizer = byId("tokenizer").value;
+  const found = await ask("merges", { tokenizer, id });
+  if (chosen !== id || byId("tokenizer").value !== tokenizer) return;
+  byId("one-title").replaceChildren("Token ", String(found.id), ": ", make("span", { class: "token c0" }, tokenShown(found)));
+  const facts = [["bytes", spacedBytes(found.bytes)], ["length", number(found.bytes.length / 2)]];
+  if (found.rank !== null) facts.push(["made by merge", number(found.rank + 1)]);
+  facts.push(["kind", found.special ? "special token" : found.text === null ? "not UTF-8 by itself" : "text"]);
+  if (!found.special) facts.push(["can a text produce it", found.unreachable === null ? "yes, as far as is known" : `no: ${found.unreachable}`]);
+  byId("facts").replaceChildren(...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+  byId("tree").replaceChildren(treeOf(found));
+  const parents = found.part_of.map((value) => make("a", { class: "token c1", href: addressOf(value.id), "aria-label": `${spokenText(value.text ?? spacedBytes(value.bytes))}, token ${value.id}` }, tokenShown(value)));
+  byId("parents").replaceChildren(...parents.flatMap((each) => [each, " "]));
+  byId("parents").append(found.n_part_of > parents.length ? `and ${number(found.n_part_of - parents.length)} more` : found.n_part_of ? "" : "No merge takes it.");
+  byId("elsewhere").replaceChildren(...found.elsewhere.map((each) => make("div", {}, make("dt", {}, make("bdi", {}, each.tokenizer)), make("dd", {}, each.id === null ? "no token" : String(each.id)))));
+  byId("one").hidden = false;
+}
+
+function treeOf(found) {
+  if (found.tree === null) return make("p", {}, "Its merge tree is too large to draw.");
+  if (found.tree.length === 1) return make("p", {}, "No merge makes it.");
+  return drawTree(found.tree, (id) => {
+    location.hash = addressOf(id).slice(1);
+  });
+}
+
+// ---- The address
+
+function addressOf(id) {
+  const state = new URLSearchParams({ t: byId("tokenizer").value });
+  for (const name of FIELDS) if (byId(name).value && !(name === "order" && byId(name).value === "id")) state.set(name, byId(name).value);
+  if (id !== null) state.set("id", id);
+  return `#${state}`;
+}
+
+async function useState() {
+  const state = new URLSearchParams(location.hash.slice(1));
+  const options = [...byId("tokenizer").options].map((option) => option.value);
+  if (state.has("t") && !options.includes(state.get("t"))) problem(`This link names a tokenizer that is not here: ${state.get("t")}.`);
+  else if (state.has("t")) byId("tokenizer").value = state.get("t");
+  for (const name of FIELDS) byId(name).value = state.get(name) ?? (name === "order" ? "id" : "");
+  chosen = /^\d{1,9}$/.test(state.get("id") ?? "") ? Number(state.get("id")) : null;
+  byId("one").hidden = true;
+  await search();
+  if (chosen !== null) {
+    await showToken(chosen);
+    byId("one-title").focus();
+  }
+}
+
+let pause = null;
+
+function changed() {
+  clearTimeout(pause);
+  pause = setTimeout(() => {
+    history.replaceState(null, "", location.pathname + addressOf(chosen));
+    search();
+  }, PAUSE);
+}
+
+async function start() {
+  const { tokenizers } = await ask("tokenizers");
+  fillChoices(byId("tokenizer"), tokenizers);
+  if (!tokenizers.some((each) => each.source === "given")) byId("tokenizer").value = "cl100k_base";
+  byId("ask-token").hidden = true;
+  problem(null);
+  await useState();
+}
+
+function listen() {
+  for (const name of FIELDS) byId(name).addEventListener("input", changed);
+  byId("search").addEventListener("submit", (event) => event.preventDefault());
+  byId("tokenizer").addEventListener("change", () => {
+    chosen = null;
+    byId("one").hidden = true;
+    changed();
+  });
+  byId("more").addEventListener("click", () => search(shown));
+  byId("close").addEventListener("click", () => {
+    chosen = null;
+    byId("one").hidden = true;
+    history.replaceState(null, "", location.pathname + addressOf(null));
+  });
+  byId("ask-token").addEventListener("submit", (event) => {
+    event.preventDefault();
+    keepToken(byId("access-token").value);
+    start().catch(failed);
+  });
+  window.addEventListener("hashchange", () => {
+    takeToken();
+    useState().catch(failed);
+  });
+}
+
+useTheme();
+takeToken();
+listen();
+start().catch(failed);
