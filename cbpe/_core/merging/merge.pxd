@@ -20,6 +20,7 @@ cdef struct MergeRoom:
     Py_ssize_t long_bytes       # of the long pieces so far
     uint64_t *alive
     Py_ssize_t alive_capacity   # in words of 8 bytes
+    uint64_t *neighbours        # of walking: what it has found out of pairs of symbols of the one vocabulary
     Py_ssize_t capacity         # of the three that follow: the symbols of a piece as a linked list
     uint32_t *symbols
     uint32_t *following

@@ -6,12 +6,12 @@ the fastest up to some dozens of bytes. Long ones are walked (walk.pyx) in linea
 and otherwise keep their pairs in a heap over a linked list, in O(n log n).
 """
 
-from libc.stdlib cimport free
+from libc.stdlib cimport calloc, free
 from libc.string cimport memmove
 
 from cbpe._core.c.atomics cimport cbpe_atomic_read
 from cbpe._core.c.objects cimport cbpe_check_signals, cbpe_raised
-from cbpe._core.merging.walk cimport shared_walk_tables, walk_piece
+from cbpe._core.merging.walk cimport NEIGHBOURS, shared_walk_tables, walk_piece
 from cbpe._core.vocabulary.tables cimport NONE, find_pair
 
 cdef enum:
@@ -189,8 +189,14 @@ cdef Py_ssize_t merge_walking(
         if not resize(&room.alive, words, sizeof(uint64_t)):
             return NO_ROOM
         room.alive_capacity = words
+    if room.neighbours == NULL:
+        room.neighbours = <uint64_t *>calloc(NEIGHBOURS, sizeof(uint64_t))
+        if room.neighbours == NULL:
+            return NO_ROOM
     while n <= most:
-        if walk_piece(v, tables, piece, size, room.alive, out, &position, &n, min(most - n + 1, BETWEEN_PAUSES)):
+        if walk_piece(
+            v, tables, piece, size, room.alive, room.neighbours, out, &position, &n, min(most - n + 1, BETWEEN_PAUSES)
+        ):
             break
         if pause(room) < 0:
             return PAUSED
@@ -210,10 +216,11 @@ cdef Py_ssize_t merge_piece(
 
 cdef void free_merge_room(MergeRoom *room) noexcept nogil:
     free(room.alive)
+    free(room.neighbours)
     free(room.symbols)
     free(room.following)
     free(room.preceding)
     free(room.heap)
-    room.alive = room.heap = NULL
+    room.alive = room.heap = room.neighbours = NULL
     room.symbols = room.following = room.preceding = NULL
     room.alive_capacity = room.capacity = room.heap_capacity = 0

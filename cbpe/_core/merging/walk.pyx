@@ -65,6 +65,17 @@ cdef bint are_apart(const VocabTables *v, const WalkTables *w, uint32_t a, uint3
     return stay_apart_until(v, w.latest, a, b, True)
 
 
+cdef inline bint are_known_apart(
+    const VocabTables *v, const WalkTables *w, uint64_t *neighbours, uint32_t a, uint32_t b
+) noexcept nogil:
+    """The same, looked up where it was found out before: in long pieces the same pairs come again and again."""
+    cdef uint64_t pair = (<uint64_t>a << 32 | b) + 1        # there are fewer than 1 << 28 symbols
+    cdef uint64_t *place = neighbours + (pair * <uint64_t>0x9E3779B97F4A7C15 >> (64 - NEIGHBOUR_BITS))
+    if place[0] >> 1 != pair:
+        place[0] = pair << 1 | are_apart(v, w, a, b)
+    return place[0] & 1
+
+
 cdef inline uint64_t edge_key(uint32_t node, uint8_t byte) noexcept nogil:
     return <uint64_t>node << 36 | <uint64_t>byte << 28
 
@@ -163,6 +174,7 @@ cdef bint begin_making(const VocabTables *v, WalkTables *w, Making *making) noex
     w.edges = <uint64_t *>calloc(<size_t>1 << bits, sizeof(uint64_t))
     w.symbols = <uint32_t *>malloc(room * sizeof(uint32_t))
     w.shorter = <uint32_t *>malloc(v.n_symbols * sizeof(uint32_t))
+    w.pairs = <uint32_t *>malloc((1 << 16) * sizeof(uint32_t))
     making.n_nodes = 1
     making.nodes = <uint32_t *>malloc(v.n_symbols * sizeof(uint32_t))
     making.parents = <uint32_t *>malloc(room * sizeof(uint32_t))
@@ -174,7 +186,7 @@ cdef bint begin_making(const VocabTables *v, WalkTables *w, Making *making) noex
             return False
     return (
         w.edges != NULL and w.symbols != NULL and w.shorter != NULL
-        and making.nodes != NULL and making.parents != NULL
+        and w.pairs != NULL and making.nodes != NULL and making.parents != NULL
     )
 
 
@@ -199,6 +211,8 @@ cdef void enter_symbols(const VocabTables *v, WalkTables *w, Making *making) noe
             while node and w.symbols[node] == NONE:
                 node = making.parents[node]
             w.shorter[symbol] = w.symbols[node]
+    for symbol in range(1 << 16):
+        w.pairs[symbol] = find_child(w, making.nodes[symbol >> 8], <uint8_t>(symbol & 0xFF))
     w.n_nodes = making.n_nodes
 
 
@@ -224,6 +238,7 @@ cdef void free_walk_tables(void *tables) noexcept nogil:
     cdef WalkTables *w = <WalkTables *>tables
     if w != NULL:
         free(w.edges)
+        free(w.pairs)
         free(w.symbols)
         free(w.shorter)
         free(w.latest)
@@ -240,16 +255,24 @@ cdef inline uint32_t longest_symbol(
 ) noexcept nogil:
     """The longest symbol that text begins with; n_read[0] becomes how many bytes it took to tell, 0 if the text ended
     first."""
-    cdef uint32_t node = 0, found = NONE
+    cdef uint32_t node, found = text[0]
     cdef Py_ssize_t i
     n_read[0] = 0
-    for i in range(size):
-        node = find_child(w, node, text[i])
+    if size == 1:
+        return found
+    node = w.pairs[<uint32_t>text[0] << 8 | text[1]]
+    for i in range(2, size):
         if node == 0:
-            n_read[0] = i + 1
+            n_read[0] = i
             break
         if w.symbols[node] != NONE:
             found = w.symbols[node]
+        node = find_child(w, node, text[i])
+    else:
+        if node and w.symbols[node] != NONE:
+            found = w.symbols[node]
+        elif node == 0:
+            n_read[0] = size
     return found
 
 
@@ -266,6 +289,7 @@ cdef bint walk_piece(
     const uint8_t *piece,
     Py_ssize_t size,
     uint64_t *alive,
+    uint64_t *neighbours,
     uint32_t *out,
     Py_ssize_t *reached,
     Py_ssize_t *n_symbols,
@@ -283,7 +307,7 @@ cdef bint walk_piece(
         if alive[end >> 6] >> (end & 63) & 1:
             # In a run of the same symbol, the last two have been looked at.
             apart = n == 0 or n > 1 and out[n - 1] == symbol and out[n - 2] == symbol
-            apart = apart or are_apart(v, w, out[n - 1], symbol)
+            apart = apart or are_known_apart(v, w, neighbours, out[n - 1], symbol)
         if apart:
             out[n] = symbol
             n += 1
