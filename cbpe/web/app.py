@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from cbpe._version import __version__
 from cbpe.common.wording import shown
-from cbpe.web import answers, vocabulary
+from cbpe.web import answers, comparing, vocabulary
 from cbpe.web.assets import PAGES, assets
 from cbpe.web.bodies import body_of, ids_in, number_in, optional_in, special_in, string_in
 from cbpe.web.catalogue import Catalogue
@@ -76,6 +76,7 @@ class Api:
             ("GET", "text", self.text),
             ("GET", "merges", self.merges),
             ("POST", "search", self.search),
+            ("POST", "compare", self.compare),
             ("POST", "encode", self.encode),
             ("POST", "decode", self.decode),
             ("POST", "count", self.count),
@@ -130,6 +131,11 @@ class Api:
             offset=optional_in(values, "offset", int) or 0,
         )
         return await self.answer(lambda: vocabulary.found(name, self.catalogue.tokenizer(name), wanted))
+
+    async def compare(self, request: Request) -> Response:
+        wanted = comparing.wanted_in(await body_of(request))
+        named = {text.name: text.read for text in self.catalogue.texts}
+        return await self.answer(lambda: comparing.compared(wanted, self.catalogue.tokenizer, named))
 
     async def encode(self, request: Request) -> Response:
         return await self.of_text(request, answers.encoded)

@@ -7,7 +7,7 @@ from importlib import resources
 __all__ = ["PAGES", "assets"]
 
 # The path of each page, and its file.
-PAGES = {"/": "index.html", "/vocabulary": "vocabulary.html"}
+PAGES = {"/": "index.html", "/vocabulary": "vocabulary.html", "/compare": "compare.html"}
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 

@@ -212,6 +212,26 @@ def test_hostile_tokens_of_a_vocabulary_are_text(page, url):
     assert page.title() == "Vocabulary · cbpe"
 
 
+def test_comparing_shows_a_table_and_charts_and_gives_files(page, url):
+    page.goto(f"{url}compare")
+    shows(page, "document.querySelectorAll('#tokenizers input:checked').length === 2")
+    page.locator("#text").fill("the cat sat on the mat")
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.querySelectorAll('#rows tr').length === 4")
+    assert page.locator("#rows b, main img").count() == 0
+    assert "<b>hello.txt" in page.locator("#rows").inner_text()
+    assert page.locator("#charts rect").count() >= 8
+    for name, beginning in (("CSV", "tokenizer,corpus"), ("JSON", "["), ("SVG", "<svg")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        with open(download.value.path(), encoding="utf-8") as saved:
+            assert saved.read().startswith(beginning)
+    page.get_by_label("gpt2", exact=True).uncheck()
+    page.get_by_label("mine.json", exact=True).uncheck()
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.getElementById('problem').textContent.includes('between 1 and 8')")
+
+
 def test_directions_colours_and_a_narrow_window(page, url):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 360, "height": 700})

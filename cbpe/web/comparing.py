@@ -1,0 +1,68 @@
+"""What the page's JSON says when tokenizers are compared on texts: the rows of cbpe.compare."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cbpe.common.wording import shown
+from cbpe.measures.compare import compare
+from cbpe.measures.definitions import MEASURES
+from cbpe.web.refusals import LONGEST_BODY, Refused
+
+if TYPE_CHECKING:
+    from cbpe.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Wanted", "compared", "wanted_in"]
+
+MOST = 8  # tokenizers, and texts
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Names of tokenizers; texts by their names; names of texts that were named at start."""
+
+    tokenizers: list[str]
+    texts: dict[str, str]
+    named: list[str]
+
+
+def wanted_in(values: Mapping[str, Any]) -> Wanted:
+    """What a request asks to be compared. Refused for what is none."""
+    tokenizers, texts, named = values.get("tokenizers"), values.get("texts", {}), values.get("named", [])
+    for key, names in (("tokenizers", tokenizers), ("named", named)):
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise Refused(400, f"{key!r} is {shown(names)}, not a list of names")
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        raise Refused(400, "'texts' is no object of texts by their names")
+    assert isinstance(tokenizers, list)
+    corpora = [*texts, *named]
+    for key, names in (("tokenizers", tokenizers), ("texts", corpora)):
+        if not 1 <= len(names) <= MOST or len(set(names)) < len(names):
+            raise Refused(400, f"{key!r} has to name between 1 and {MOST}, each once")
+    return Wanted(tokenizers, texts, named)
+
+
+def compared(
+    wanted: Wanted, tokenizer_of: Callable[[str], Tokenizer], named: Mapping[str, Callable[[int], tuple[str, bool]]]
+) -> dict[str, Any]:
+    """The rows of a comparison, the same as CSV, and what each measure is. A long file is measured by its
+    beginning."""
+    corpora, cut = {name: utf8(text) for name, text in wanted.texts.items()}, []
+    for name in wanted.named:
+        if name not in named:
+            raise Refused(404, f"no text {shown(name)} was named at start")
+        text, whole = named[name](LONGEST_BODY // 2)
+        corpora[name] = utf8(text)
+        if not whole:
+            cut.append(name)
+    found = compare({name: tokenizer_of(name) for name in wanted.tokenizers}, corpora)
+    measures = [{"key": each.key, "title": each.title, "definition": each.definition} for each in MEASURES]
+    return {"rows": json.loads(found.to_json()), "csv": found.to_csv(), "measures": measures, "cut": cut}
+
+
+def utf8(text: str) -> bytes:
+    """A text as a source that is never taken for a name; U+FFFD for lone surrogates."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()

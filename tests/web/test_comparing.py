@@ -1,0 +1,62 @@
+"""Comparing tokenizers through the page's JSON."""
+
+import json
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra web is not installed")
+
+from web_calls import post
+
+import cbpe
+from cbpe.web.app import make_app
+from cbpe.web.catalogue import Catalogue, Text
+
+TEXTS = {"<b>": "the cat sat on the mat, naïve\n" * 5, "ko": "안녕하세요\n" * 5}
+
+
+@pytest.fixture(scope="module")
+def app():
+    return make_app(Catalogue(texts=[Text("a.txt", lambda most: ("the cat", False))]))
+
+
+def test_the_rows_are_those_of_the_library(app):
+    names = ["gpt2", "cl100k_base"]
+    found = post(app, "compare", {"tokenizers": names, "texts": TEXTS}).json()
+    expected = cbpe.compare({name: cbpe.get_encoding(name) for name in names}, TEXTS)
+    assert found["rows"] == json.loads(expected.to_json())
+    assert found["csv"] == expected.to_csv()
+    assert {"tokens", "fertility"} <= {each["key"] for each in found["measures"]}
+
+
+def test_a_text_that_was_named_at_start_and_only_its_beginning(app):
+    found = post(app, "compare", {"tokenizers": ["gpt2"], "named": ["a.txt"]}).json()
+    assert [(row["corpus"], row["tokens"]) for row in found["rows"]] == [("a.txt", 2)]
+    assert found["cut"] == ["a.txt"]
+
+
+def test_a_text_is_never_taken_for_a_file_and_may_be_odd(app, recwarn):
+    found = post(app, "compare", {"tokenizers": ["gpt2"], "texts": {"x": __file__, "y": "\ud83d"}}).json()
+    assert found["rows"][0]["characters"] == len(__file__)
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("values", "status", "said"),
+    [
+        ({"texts": TEXTS}, 400, "'tokenizers' is None, not a list of names"),
+        ({"tokenizers": [], "texts": TEXTS}, 400, "'tokenizers' has to name between 1 and 8, each once"),
+        ({"tokenizers": ["gpt2"] * 2, "texts": TEXTS}, 400, "'tokenizers' has to name between 1 and 8, each once"),
+        ({"tokenizers": ["gpt2"]}, 400, "'texts' has to name between 1 and 8, each once"),
+        ({"tokenizers": ["gpt2"], "texts": {str(i): "" for i in range(9)}}, 400, "between 1 and 8"),
+        ({"tokenizers": ["gpt2"], "texts": ["a"]}, 400, "no object of texts"),
+        ({"tokenizers": ["gpt2"], "texts": {"a": 1}}, 400, "no object of texts"),
+        ({"tokenizers": ["gpt2"], "named": ["/etc/passwd"]}, 404, "no text '/etc/passwd' was named at start"),
+        ({"tokenizers": ["./x.json"], "texts": TEXTS}, 404, "no tokenizer './x.json'"),
+        ({"tokenizers": [5], "texts": TEXTS}, 400, "not a list of names"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(app, values, status, said):
+    answer = post(app, "compare", values)
+    assert answer.status == status
+    assert said in answer.json()["error"]
