@@ -41,16 +41,22 @@ async function compare() {
 }
 
 const isNumber = (value) => typeof value === "number";
-const digits = (value) => number(value, Number.isInteger(value) ? 0 : 3);
+
+// The figures of a measure, all with the same number of digits; more for one that is small.
+function shownFigure(value, whole) {
+  if (whole) return number(value);
+  return value > 0 && value < 0.01 ? value.toPrecision(2) : number(value, 3);
+}
 
 function show() {
   const { rows, measures } = result;
   const used = measures.filter(({ key }) => rows.some((row) => isNumber(row[key])));
+  const whole = new Set(used.map(({ key }) => key).filter((key) => rows.every((row) => !isNumber(row[key]) || Number.isInteger(row[key]))));
   const heads = ["tokenizer", "text"].map((name) => make("th", { scope: "col" }, name));
   byId("heads").replaceChildren(make("tr", {}, ...heads, ...used.map(({ title, definition }) => make("th", { scope: "col", class: "n", title: definition }, title))));
   byId("rows").replaceChildren(...rows.map((row) => {
     const names = [make("th", { scope: "row" }, shownText(row.tokenizer, false)), make("td", {}, shownText(row.corpus, false))];
-    return make("tr", {}, ...names, ...used.map(({ key }) => make("td", { class: "n" }, isNumber(row[key]) ? digits(row[key]) : "")));
+    return make("tr", {}, ...names, ...used.map(({ key }) => make("td", { class: "n" }, isNumber(row[key]) ? shownFigure(row[key], whole.has(key)) : "")));
   }));
   byId("charts").replaceChildren(drawCharts(rows, measures));
   byId("definitions").replaceChildren(...used.flatMap(({ title, definition }) => [make("dt", {}, title), make("dd", {}, definition)]));
