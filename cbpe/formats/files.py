@@ -57,7 +57,7 @@ def refuse_name(path: str) -> None:
     folder, name = os.path.split(path)
     if not path:
         raise ValueError("the name of the file is empty: give one, as book.json")
-    if not name or name in (os.curdir, os.pardir) or os.path.isdir(path):
+    if not name or name in (os.curdir, os.pardir) or (os.path.isdir(path) and format_of_name(path) is None):
         inside = os.path.join(path, "tokenizer.json")
         beside = "" if not name.strip(".") else f", or {path}.json for one beside it"
         raise ValueError(f"{path!r} is a folder: name a file in it, as {inside}{beside}")

@@ -670,4 +670,4 @@ def listed_texts(texts: Iterable[str]) -> Any:
     """The texts of a batch as a list, so that an error can say which one is wrong; what gives no texts is as it is,
     to be refused."""
     found = texts_in(texts)
-    return found if isinstance(found, str) or not hasattr(found, "__iter__") else list(found)
+    return found if isinstance(found, (str, bytes)) or not hasattr(found, "__iter__") else list(found)

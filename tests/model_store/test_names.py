@@ -31,6 +31,7 @@ SHARED = {
     "cbpe.tokenizers.loading": {"load"},
     "cbpe.tokenizers.tokenizer": {"Tokenizer"},
     "cbpe.training.record": {"TrainingRecord"},
+    "cbpe.views.html": {"block", "pairs", "table"},
 }
 
 
