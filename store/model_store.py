@@ -200,7 +200,7 @@ class ModelStore:
         place of the merge that makes the token, 0 for the first merge, or None if no merge makes it.
 
         >>> models.find_token(b" the")
-        [TokenPlace(version=Version(name='cl100k_base', ...), id=279, rank=23)]
+        [TokenPlace(version=<Version pylib@2: RegexTokenizer, ...>, id=279, rank=23)]
         """
         return self._database.read(asking.find_token, token)
 
@@ -379,7 +379,7 @@ class ModelStore:
         of what is the newest already. Raises OSError if a folder cannot be read.
 
         >>> models.import_folder("tokenizers").versions
-        (Version(name='gpt2', ...), Version(name='book', ...))
+        (<Version book@1: RegexTokenizer, ...>, <Version web@1: HuggingFaceTokenizer, ...>)
         """
         return moving.import_folder(self._database, folder, pattern)
 

@@ -8,7 +8,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, case, insert, select, update
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.tokenizers.description import Model, canonical_form
@@ -141,8 +141,9 @@ def is_same(row: Row[Any], entry: Entry) -> bool:
 def add_version(connection: Connection, name_row: Row[Any], entry: Entry, parent: Row[Any] | None) -> Row[Any]:
     model = entry.model
     if parent is None and entry.parent_digest is not None:
-        known = select(versions).where(versions.c.digest == entry.parent_digest).order_by(versions.c.id).limit(1)
-        parent = connection.execute(known).first()
+        elsewhere = case((versions.c.name_id == name_row.id, 0), else_=1)
+        known = select(versions).where(versions.c.digest == entry.parent_digest).order_by(elsewhere, versions.c.id)
+        parent = connection.execute(known.limit(1)).first()
     number = last_number(name_row) + 1
     write_name(connection, name_row.id, name_row.name, number, number)
     new = insert(versions).values(

@@ -11,6 +11,15 @@ from cbpe.common.checks import N_BYTES
 __all__ = ["plot_compression"]
 
 MOST_POINTS = 2000  # more would make the file large and the curve no better
+# Of a lightness between white and near black, on no ground of their own, so that they read on light and on dark pages.
+INK, CURVE = "#77808a", "#4c8fd0"
+STYLE = {
+    "axes.edgecolor": INK, "axes.facecolor": "none", "axes.labelcolor": INK, "axes.titlecolor": INK,
+    "figure.facecolor": "none", "grid.color": INK, "legend.facecolor": "none", "legend.labelcolor": INK,
+    "text.color": INK, "xtick.color": INK, "ytick.color": INK,
+    # Without random names and a date in it, the same picture is the same file.
+    "svg.fonttype": "none", "svg.hashsalt": "cbpe",
+}  # fmt: skip
 
 
 def plot_compression(
@@ -36,22 +45,21 @@ def plot_compression(
         raise ValueError("there is nothing to plot: the training's text has no token")
     refuse_ending(path)
     sizes = sorted({*range(0, len(curve), len(curve) // MOST_POINTS + 1), len(curve) - 1})
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
-    axes = figure.add_subplot()
-    axes.plot([start_tokens + size for size in sizes], [curve[size] for size in sizes])
-    if merges_before:
-        axes.axvline(start_tokens + merges_before, color="grey", linestyle=":", label="learned from here on")
-        axes.legend()
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_xlabel("tokens in the vocabulary")
-    axes.set_ylabel("bytes of text per token")
-    axes.set_title(f"{text_bytes:,} bytes: {curve[-1]:.2f} bytes per token")
-    axes.grid(alpha=0.3)
-    # Without a date and random names in it, the same picture is the same file.
-    metadata = {"Date": None} if os.fspath(path).endswith(".svg") else {}
-    with matplotlib.rc_context({"svg.hashsalt": "cbpe", "svg.fonttype": "none"}):
-        figure.savefig(path, metadata=metadata)
+    is_svg = os.fspath(path).lower().endswith(".svg")
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        axes = figure.add_subplot()
+        axes.plot([start_tokens + size for size in sizes], [curve[size] for size in sizes], color=CURVE)
+        if merges_before:
+            axes.axvline(start_tokens + merges_before, color=INK, linestyle=":", label="learned from here on")
+            axes.legend()
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.set_xlabel("tokens in the vocabulary")
+        axes.set_ylabel("bytes of text per token")
+        axes.set_title(f"{text_bytes:,} bytes: {curve[-1]:.2f} bytes per token")
+        axes.grid(alpha=0.3)
+        figure.savefig(path, metadata={"Date": None} if is_svg else {})
 
 
 def refuse_ending(path: str | os.PathLike[str]) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, select
+from sqlalchemy import Connection, Row, Select, and_, bindparam, func, select
 from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.public import public_of
@@ -38,6 +38,7 @@ T = TypeVar("T")
 
 MOST_CANDIDATES = 10  # that an error lists
 DIGITS = 64  # of a digest
+SHORT_DIGEST = 8  # digits of it that a reference needs
 FEW = 500  # ids that a query names one by one
 
 
@@ -63,7 +64,7 @@ class Version:
     tags: Mapping[str, str] = field(hash=False)
     aliases: tuple[str, ...]  # that point here
     notes: str | None
-    parent: str | None  # "name@number"; "sha256:..." if the parent is not in the store (any more)
+    parent: str | None  # "name@number"; "sha256:..." if no version of the parent's content is in the store (any more)
     metrics: Mapping[str, float] = field(hash=False)
     created: bool = False  # whether this very save made it
 
@@ -75,9 +76,28 @@ class Version:
     def __str__(self) -> str:
         return self.reference
 
+    def __repr__(self) -> str:
+        """<Version pylib@2: RegexTokenizer, 300 tokens, 1 special, sha256:ab12cd34>"""
+        special = f", {self.n_special_tokens:,} special" if self.n_special_tokens else ""
+        tokens = f"{self.vocab_size:,} tokens{special}"
+        return f"<Version {self.reference}: {self.kind}, {tokens}, sha256:{self.digest[:SHORT_DIGEST]}>"
+
 
 parents = versions.alias("parents")
 parent_names = names.alias("parent_names")
+same = versions.alias("same")
+# A version that came into the store without its parent has the parent's digest alone: then the parent is the version of
+# this content, if one came as well; of several that of the same name, else the oldest.
+OF_ITS_CONTENT = (
+    select(func.min(same.c.id))
+    .where(same.c.digest == versions.c.parent_digest, same.c.id != versions.c.id)
+    .correlate(versions)
+)
+PARENT_ID = func.coalesce(
+    versions.c.parent_id,
+    OF_ITS_CONTENT.where(same.c.name_id == versions.c.name_id).scalar_subquery(),
+    OF_ITS_CONTENT.scalar_subquery(),
+)
 CONTENT = (versions.c.digest, versions.c.kind, versions.c.encoding_name)  # what makes two versions the same
 
 
@@ -107,7 +127,7 @@ DESCRIBED: Select[Any] = (
     )
     .join_from(versions, names, versions.c.name_id == names.c.id)
     .join(vocabularies, versions.c.vocabulary_id == vocabularies.c.id)
-    .outerjoin(parents, versions.c.parent_id == parents.c.id)
+    .outerjoin(parents, parents.c.id == PARENT_ID)
     .outerjoin(parent_names, parents.c.name_id == parent_names.c.id)
 )
 

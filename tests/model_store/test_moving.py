@@ -58,6 +58,30 @@ def test_a_parent_that_is_there_is_found_again(filled, other):
     assert filled.copy("a", other).parent == "elsewhere@1"
 
 
+def test_a_parent_that_comes_later_is_found_under_its_own_name(filled, other):
+    child = filled.copy("a", other)
+    assert child.parent.startswith("sha256:")
+    filled.copy("base", other, "stranger")
+    assert other.version("a").parent == "stranger@1"
+    other.delete("stranger@1")
+    assert other.version("a").parent == child.parent
+    filled.copy("base", other)
+    assert [version.parent for version in other.versions("a")] == ["base@1"]
+    other.rename("base", "root")
+    assert other.version("a").parent == "root@1"
+    assert other.verify().ok
+
+
+def test_of_several_parents_that_of_the_same_name_is_shown(models, other):
+    models.save(TOK, "a")
+    models.save(TOK.shrink(260), "a", parent="a@1")
+    models.copy("a@1", other, "earlier")
+    models.copy("a@1", other)
+    assert models.copy("a@2", other).parent == "a@1"
+    other.delete("a@1")
+    assert other.version("a").parent == "earlier@1"
+
+
 def test_a_copy_is_the_same_version_elsewhere(filled, other):
     copied = filled.copy("a", other, "b")
     assert (copied.reference, copied.created) == ("b@1", True)

@@ -267,3 +267,13 @@ def test_labels_that_save_takes_are_not_refused_before_it(models):
     ModelStore.check_labels("a", **labels)
     assert models.names() == []
     assert models.save(TRAINED, "a", **labels).tags == {"final": ""}
+
+
+def test_a_version_prints_as_people_read_it(models):
+    version = models.save(cbpe.train("low lower lowest", 259, special_tokens=["<e>"]), "pylib")
+    digest = f"sha256:{version.digest[:8]}"
+    assert repr(version) == f"<Version pylib@1: RegexTokenizer, 259 tokens, 1 special, {digest}>"
+    assert models.version(digest) == version
+    assert repr(models.save(cbpe.train("low", 257), "small")).startswith(
+        "<Version small@1: RegexTokenizer, 257 tokens, sha"
+    )

@@ -1,6 +1,7 @@
 """The documentation: its examples run as they stand."""
 
 import os
+import pydoc_data.topics
 import re
 import shlex
 import subprocess
@@ -104,6 +105,16 @@ def test_the_architecture_lists_every_room():
     missing = {room.relative_to(ROOT).as_posix() for room in rooms} - listed
     assert missing <= {"store/database/migrations/versions"}
     assert {room for room in listed if not (ROOT / room).is_dir()} == set()
+
+
+def test_the_picture_of_the_tutorial_shows_its_training_on_no_ground_of_its_own():
+    drawn = (ROOT / "docs" / "compression.svg").read_text(encoding="utf-8")
+    text = "\n".join(pydoc_data.topics.topics.values())
+    assert not re.search("#fff|white", drawn)
+    if f"{len(text.encode()):,} bytes" not in drawn:
+        pytest.skip("the picture is of the topics of another Python")
+    compression = cbpe.train(text, 8192).training.compression(8192)
+    assert f"{compression:.2f} bytes per token" in drawn
 
 
 def test_the_picture_of_the_paths_is_what_its_script_draws():

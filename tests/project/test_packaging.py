@@ -11,6 +11,7 @@ import pytest
 from project import ROOT
 
 import cbpe
+import store
 
 PUBLIC_NAMES = [
     "BasicTokenizer",
@@ -60,6 +61,12 @@ def test_public_name(name):
 
 def test_all_names_exist():
     assert [name for name in cbpe.__all__ if not hasattr(cbpe, name)] == []
+
+
+@pytest.mark.parametrize("package", [cbpe, store], ids=lambda package: package.__name__)
+def test_dir_is_the_public_names_and_those_of_every_module(package):
+    assert {name for name in dir(package) if not name.startswith("__")} == {*package.__all__} - {"__version__"}
+    assert {"__all__", "__version__"} <= {*dir(cbpe)}
 
 
 def test_import_loads_nothing_heavy(tmp_path):
