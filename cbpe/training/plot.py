@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from cbpe.common.checks import N_BYTES
 
@@ -13,7 +14,7 @@ __all__ = ["plot_compression"]
 MOST_POINTS = 2000  # more would make the file large and the curve no better
 # Of a lightness between white and near black, on no ground of their own, so that they read on light and on dark pages.
 INK, CURVE = "#77808a", "#4c8fd0"
-STYLE = {
+STYLE: dict[Any, Any] = {
     "axes.edgecolor": INK, "axes.facecolor": "none", "axes.labelcolor": INK, "axes.titlecolor": INK,
     "figure.facecolor": "none", "grid.color": INK, "legend.facecolor": "none", "legend.labelcolor": INK,
     "text.color": INK, "xtick.color": INK, "ytick.color": INK,

@@ -273,7 +273,6 @@ def test_a_version_prints_as_people_read_it(models):
     version = models.save(cbpe.train("low lower lowest", 259, special_tokens=["<e>"]), "pylib")
     digest = f"sha256:{version.digest[:8]}"
     assert repr(version) == f"<Version pylib@1: RegexTokenizer, 259 tokens, 1 special, {digest}>"
-    assert models.version(digest) == version
-    assert repr(models.save(cbpe.train("low", 257), "small")).startswith(
-        "<Version small@1: RegexTokenizer, 257 tokens, sha"
-    )
+    assert repr(models.version(digest)) == repr(version)
+    plain = models.save(cbpe.train("low", 257), "small")
+    assert repr(plain).startswith("<Version small@1: RegexTokenizer, 257 tokens, sha256:")
