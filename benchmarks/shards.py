@@ -51,11 +51,15 @@ def engine(made, source, folder):
 
 
 def cbpe_shards(made, source, folder):
+    import orjson  # noqa: F401  what cbpe imports when a source needs it
+    import pyarrow.parquet  # noqa: F401
+
     import cbpe
 
     tok = cbpe.load(made / "tokenizer.json")
     tok.encode("a text")
-    return lambda: cbpe.tokenize(source, tok, folder / "shards", field="text", workers=CORES)["tokens"]
+    tokenize = cbpe.tokenize
+    return lambda: tokenize(source, tok, folder / "shards", field="text", workers=CORES)["tokens"]
 
 
 def gigatoken(made, source, folder):

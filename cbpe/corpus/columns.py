@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cbpe.corpus.batches import BATCH_BYTES, Batch
-from cbpe.corpus.documents import rows_at_once
+from cbpe.corpus.documents import rows_at_once, without_nulls
 from cbpe.corpus.files import TextFile, decoded
 
 __all__ = ["column_batches"]
@@ -24,8 +24,7 @@ def column_batches(file: TextFile) -> Iterator[Batch]:
 
 def checked(file: TextFile, column: Any, row: int, pa: Any) -> Any:
     """A column as one of large_string. ValueError for a row that is null or not UTF-8, which it names."""
-    if column.null_count:
-        raise file.no_text(row + next(i for i in range(len(column)) if not column[i].is_valid))
+    column = without_nulls(file, column, row)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     column = column.cast(pa.large_string())

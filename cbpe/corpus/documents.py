@@ -1,4 +1,5 @@
-"""The documents of a file in batches, as strings, with what else is known of each: what becomes tokens."""
+"""The documents of a file in batches, with what else is known of each: what becomes tokens. Those of Parquet stay in
+the memory in which Arrow has them."""
 
 from __future__ import annotations
 
@@ -10,18 +11,35 @@ from typing import Any
 from cbpe.common.wording import shown
 from cbpe.corpus.files import TextFile, decoded, names_in, row_of, valid_utf8
 
-__all__ = ["BATCH_CHARACTERS", "DocumentBatch", "LongDocument", "documents", "rows_at_once"]
+__all__ = ["BATCH_CHARACTERS", "DocumentBatch", "LongDocument", "TextsOfColumn", "documents", "rows_at_once"]
 
 BATCH_CHARACTERS = 1 << 22
 MOST_ROWS = 1 << 14  # of Parquet, in a batch
 
 
 @dataclass
+class TextsOfColumn:
+    """The texts of a column of Arrow's without nulls. Whether they are UTF-8 is not known yet."""
+
+    file: TextFile
+    column: Any
+    row: int  # the number of the first one in the file
+    pa: Any
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def as_strings(self) -> list[str]:
+        """The texts as errors of the file has them. ValueError for one that is not UTF-8, which it names."""
+        return strings(self.file, self.column, self.row, self.pa)
+
+
+@dataclass
 class DocumentBatch:
     """Several whole documents. columns: of each name that was asked for, a list, or a column of Arrow's."""
 
-    texts: list[str] = field(default_factory=list)
-    locations: list[int] = field(default_factory=list)  # the row, counted from 0, or the line, counted from 1
+    texts: list[str] | TextsOfColumn
+    locations: Sequence[int]  # the row, counted from 0, or the line, counted from 1
     columns: dict[str, Any] = field(default_factory=dict)
 
 
@@ -73,9 +91,9 @@ def of_parquet(file: TextFile, columns: Sequence[str], optional: bool) -> Iterat
         kept = [name for name in columns if name in names]
         asked = list(dict.fromkeys([file.field, *kept]))
         for row, batch in file.rows(opened, rows_at_once(opened.metadata, file.field), asked):
-            texts = strings(file, batch.column(asked.index(file.field)), row, pa)
+            texts = TextsOfColumn(file, without_nulls(file, batch.column(asked.index(file.field)), row), row, pa)
             others = {name: batch.column(asked.index(name)) for name in kept}
-            yield DocumentBatch(texts, list(range(row, row + len(texts))), others)
+            yield DocumentBatch(texts, range(row, row + len(texts)), others)
 
 
 def rows_at_once(metadata: Any, name: str) -> int:
@@ -90,11 +108,15 @@ def rows_at_once(metadata: Any, name: str) -> int:
     return max(1, min(MOST_ROWS, int(BATCH_CHARACTERS / most)))
 
 
-def strings(file: TextFile, column: Any, row: int, pa: Any) -> list[str]:
-    """The texts of a column. ValueError for a row that has none, or that is not UTF-8, which it names."""
+def without_nulls(file: TextFile, column: Any, row: int) -> Any:
+    """The column. ValueError for a row that has no text, which it names."""
     if column.null_count:
-        first = next(i for i in range(len(column)) if not column[i].is_valid)
-        raise file.no_text(row + first)
+        raise file.no_text(row + next(i for i in range(len(column)) if not column[i].is_valid))
+    return column
+
+
+def strings(file: TextFile, column: Any, row: int, pa: Any) -> list[str]:
+    """The texts of a column without nulls. ValueError for a row that is not UTF-8, which it names."""
     if file.errors == "strict":
         try:
             texts: list[str] = column.to_pylist()
@@ -113,28 +135,31 @@ def strings(file: TextFile, column: Any, row: int, pa: Any) -> list[str]:
 def of_lines(file: TextFile, columns: Sequence[str], optional: bool) -> Iterator[DocumentBatch]:
     """As many documents as have about BATCH_CHARACTERS, and so on."""
     quick = None if columns else quick_parser()
-    batch, size = new_batch(columns), 0
+    texts, numbers, others = new_lists(columns)
+    size = 0
     for number, (place, offset, line) in enumerate(file.lines(), 1):
         row = parsed(file, line, place, offset, quick, bool(columns))
         if row is None:
             continue
         text = row[file.field]
-        batch.texts.append(text)
-        batch.locations.append(number)
+        texts.append(text)
+        numbers.append(number)
         for name in columns:
             if name not in row and not optional:
                 raise ValueError(f"{place}, has no field {shown(name)}; it has {names_in(row)}")
-            batch.columns[name].append(as_text(row.get(name)))
+            others[name].append(as_text(row.get(name)))
         size += len(text)
         if size >= BATCH_CHARACTERS:
-            yield batch
-            batch, size = new_batch(columns), 0
-    if batch.texts:
-        yield batch
+            yield DocumentBatch(texts, numbers, others)
+            texts, numbers, others = new_lists(columns)
+            size = 0
+    if texts:
+        yield DocumentBatch(texts, numbers, others)
 
 
-def new_batch(columns: Sequence[str]) -> DocumentBatch:
-    return DocumentBatch(columns={name: [] for name in columns})
+def new_lists(columns: Sequence[str]) -> tuple[list[str], list[int], dict[str, list[str | None]]]:
+    """What a batch of lines is made of."""
+    return [], [], {name: [] for name in columns}
 
 
 def quick_parser() -> Any:

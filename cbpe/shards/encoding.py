@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from cbpe.corpus.documents import DocumentBatch, LongDocument, documents
+from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, documents
 from cbpe.shards.formats.writing import Shard, Writer
 from cbpe.shards.options import Options
 from cbpe.shards.parts import PARTS, PartWriter
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Tell = Callable[[int, int, int], None]
 
 __all__ = ["EncodeTask"]
+
+AS_ORDINARY_TEXT: Any = {"allowed_special": "none", "disallowed_special": (), "add_special_tokens": False}
 
 T = TypeVar("T")
 
@@ -61,7 +63,9 @@ class EncodeTask:
         made = self.options.made_of
         name = made.shard_name(task.number, alone=False) if self.options.in_one_step else f"{task.number}"
         shard = Shard(name, self.options.dtype, self.name)
-        return made.writer(outputs, shard) if self.options.in_one_step else PartWriter(outputs, shard)
+        if self.options.in_one_step:
+            return made.writer(outputs, shard)
+        return PartWriter(outputs, shard)
 
 
 class Encoded:
@@ -74,7 +78,7 @@ class Encoded:
         self.task = task
         self.threads = threads
         self.writer: Writer | None = None  # without documents there are no files
-        self.digest = sha256()
+        self.digest = sha256()  # of the tokens, where no file's is that
         self.documents = self.tokens = self.empty = 0
 
     def add(self, span: Span, tell: Tell) -> None:
@@ -98,10 +102,7 @@ class Encoded:
         tell(0, 0, span.size - told)
 
     def add_batch(self, batch: DocumentBatch, path: object) -> None:
-        ids, offsets = self.work.tokenizer.encode_batch_flat(
-            batch.texts, num_threads=self.threads, allowed_special="none", disallowed_special=(),
-            add_special_tokens=False,
-        )  # fmt: skip
+        ids, offsets = self.encoded(batch.texts)
         rows = self.rows_of(batch, path)
         if not self.options.keep_empty:
             some = np.diff(offsets) > 0
@@ -114,6 +115,18 @@ class Encoded:
             self.put(tokens)
             self.end(lengths, rows)
 
+    def encoded(self, texts: list[str] | TextsOfColumn) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+        """The tokens of all documents, and where those of each begin and end. A column is encoded where it lies;
+        where that is refused, its strings tell what is wrong, or what they become."""
+        encode, options = self.work.tokenizer.encode_batch_flat, {**AS_ORDINARY_TEXT, "num_threads": self.threads}
+        if isinstance(texts, list):
+            return encode(texts, **options)
+        try:
+            column = self.work.tokenizer.encode_arrow(texts.column, dtype="uint32", **options)
+        except ValueError:
+            return encode(texts.as_strings(), **options)
+        return flat(texts.pa.array(column), texts.pa)
+
     def add_long(self, document: LongDocument, path: object) -> None:
         """A document that is encoded as it comes, cut where no token depends on the cut."""
         tokenizer, n = self.work.tokenizer, 0
@@ -122,9 +135,7 @@ class Encoded:
         waiting = end if before else []
         whole = tokenizer._takes_whole_texts()
         for part in text_parts(tokenizer._splitter, document.chunks, whole=whole):
-            ids = tokenizer.encode_to_numpy(
-                part, allowed_special="none", disallowed_special=(), add_special_tokens=False, workers=self.threads
-            )
+            ids = tokenizer.encode_to_numpy(part, **AS_ORDINARY_TEXT, workers=self.threads)
             if len(ids):
                 for tokens in [*waiting, ids.astype(self.options.dtype)]:
                     self.put(tokens)
@@ -159,7 +170,8 @@ class Encoded:
     def put(self, tokens: Tokens) -> None:
         if self.writer is None:
             self.writer = self.work.new_writer(self.outputs, self.task)
-        self.digest.update(memoryview(tokens))  # type: ignore[arg-type]
+        if self.writer.bare is None:
+            self.digest.update(memoryview(tokens))  # type: ignore[arg-type]
         self.tokens += len(tokens)
         self.writer.write(tokens)
 
@@ -176,7 +188,16 @@ class Encoded:
     def counts(self) -> dict[str, Any]:
         n_bytes = self.tokens * np.dtype(self.options.dtype).itemsize
         counts = {"documents": self.documents, "empty": self.empty, "tokens": self.tokens, "bytes": n_bytes}
-        return {**counts, "sha256": self.digest.hexdigest()}
+        bare = None if self.writer is None else self.writer.bare
+        return {**counts, "sha256": (self.digest.digest() if bare is None else bare.digest).hex()}
+
+
+def flat(lists: Any, pa: Any) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """The ids of a column of lists of uint32, where they are, and where those of each list begin and end. The buffers
+    are read, as pyarrow imports pandas to make an array of numpy's."""
+    _, ends, _, ids = lists.buffers()
+    offsets = np.frombuffer(ends, np.int32 if pa.types.is_list(lists.type) else np.int64)[: len(lists) + 1]
+    return np.frombuffer(ids or b"", np.uint32)[: offsets[-1]], offsets.astype(np.int64)
 
 
 def with_ends(

@@ -33,13 +33,13 @@ class PartWriter:
     def __init__(self, outputs: Outputs, shard: Shard) -> None:
         self.name = shard.name
         self.outputs = outputs
-        self.tokens = outputs.open(f"{shard.name}.tokens")
+        self.bare = outputs.open(f"{shard.name}.tokens")
         self.ends = outputs.open(f"{shard.name}.ends")
         self.rows: Any = None
         self.n_tokens = 0
 
     def write(self, tokens: Tokens) -> None:
-        self.tokens.write(tokens)
+        self.bare.write(tokens)
 
     def end(self, lengths: Lengths, rows: Any) -> None:
         ends = self.n_tokens + np.cumsum(lengths, dtype=np.int64)

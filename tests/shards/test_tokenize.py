@@ -1,5 +1,6 @@
 """A corpus to shards: the order and the packing of documents, and what is refused."""
 
+import hashlib
 import json
 from itertools import chain
 
@@ -327,6 +328,55 @@ def test_bad_rows_of_parquet_are_named_or_replaced(tok, tmp_path):
     pq.write_table(pa.table({"text": ["a", None]}), tmp_path / "null.parquet")
     with pytest.raises(ValueError, match=r"null.parquet, row 1 of the column 'text' .* holds no text, but null"):
         cbpe.tokenize(tmp_path / "null.parquet", tok, tmp_path / "null", field="text")
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return cbpe.train(["the cat sat on the mat, the dog ran"] * 9, vocab_size=270, special_tokens=["<|endoftext|>"])
+
+
+def texts_in_type(texts, name, pa):
+    """A column of texts, some of which may be bytes that are not UTF-8."""
+    data = [text if isinstance(text, bytes) else text.encode() for text in texts]
+    column = pa.array(data, pa.binary()).view(pa.string())
+    return column.dictionary_encode() if name == "dictionary" else column.cast(getattr(pa, name)())
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
+@pytest.mark.parametrize("format_name", ["megatron", "bin"])
+def test_columns_of_every_type_give_the_bytes_that_json_lines_give(trained, tmp_path, format_name, kind, errors):
+    """They are encoded where they lie, and lines as strings."""
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    texts = ["the cat", "", "<|endoftext|> the\r\n", "東京 the", "", "a\x00b", "\U0001f600" * 5, "the " * 300] * 40
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    if errors == "replace":
+        texts = [*texts, b"the\xff cat \xed\xa0\x80", "the mat"]
+        lines += json.dumps({"text": texts[-2].decode(errors="replace")}) + '\n{"text": "the mat"}\n'
+    (tmp_path / "a.jsonl").write_text(lines)
+    table = pa.table({"n": range(len(texts)), "text": texts_in_type(texts, kind, pa)})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=100)
+    made = {}
+    for keep_empty in (False, True):
+        for name in ("a.jsonl", "a.parquet"):
+            out = tmp_path / f"{name}-{keep_empty}"
+            options = {"field": "text", "errors": errors, "keep_empty": keep_empty, "verify": True}
+            manifest = cbpe.tokenize(tmp_path / name, trained, out, format_name, **options)
+            files = {path.name: path.read_bytes() for path in out.iterdir() if path.suffix in (".bin", ".idx")}
+            made[name] = files, [task["sha256"] for task in manifest["tasks"]]
+        assert made["a.jsonl"][0]
+        assert made["a.parquet"] == made["a.jsonl"]
+
+
+def test_the_tokens_of_a_task_have_their_own_sum(corpus, tok, tmp_path):
+    """It is that of all tokens, in their type, also where a file has more than these."""
+    expected = hashlib.sha256(np.array(STREAM, "<u2").tobytes()).hexdigest()
+    for format_name in ("megatron", "datatrove", "bin", "dolma"):
+        manifest = cbpe.tokenize(
+            corpus / "*.jsonl", tok, tmp_path / format_name, format_name, field="text", append_eot=False
+        )
+        assert [task["sha256"] for task in manifest["tasks"]] == [expected]
 
 
 def test_a_corpus_without_documents_is_refused(tok, tmp_path):

@@ -24,13 +24,13 @@ PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 class DatatroveWriter:
     def __init__(self, outputs: Outputs, shard: Shard) -> None:
         self.about = f"{shard.tokenizer}|{np.dtype(shard.dtype).itemsize}"
-        self.tokens = outputs.open(f"{shard.name}.ds")
+        self.bare = outputs.open(f"{shard.name}.ds")
         self.index = outputs.open(f"{shard.name}.ds.index")
         self.metadata = outputs.open(f"{shard.name}.ds.metadata")
         self.n_tokens = 0
 
     def write(self, tokens: Tokens) -> None:
-        self.tokens.write(tokens)
+        self.bare.write(tokens)
 
     def end(self, lengths: Lengths, rows: Any) -> None:
         ends = self.n_tokens + np.cumsum(lengths, dtype=np.int64)

@@ -23,7 +23,7 @@ LEVEL = 6  # of compression
 
 class DolmaWriter:
     def __init__(self, outputs: Outputs, shard: Shard) -> None:
-        self.tokens = outputs.open(f"{shard.name}.npy")
+        self.bare = outputs.open(f"{shard.name}.npy")
         self.places = outputs.open(f"{shard.name}.csv.gz")
         # Without a time and a name, the same documents give the same bytes.
         packed = gzip.GzipFile("", "wb", LEVEL, fileobj=self.places, mtime=0)
@@ -32,7 +32,7 @@ class DolmaWriter:
         self.start = 0
 
     def write(self, tokens: Tokens) -> None:
-        self.tokens.write(tokens)
+        self.bare.write(tokens)
 
     def end(self, lengths: Lengths, rows: Any) -> None:
         start = self.start

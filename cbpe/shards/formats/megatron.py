@@ -44,14 +44,14 @@ class MegatronWriter:
     def __init__(self, outputs: Outputs, shard: Shard) -> None:
         self.code = CODES[shard.dtype]
         self.token_bytes = np.dtype(shard.dtype).itemsize
-        self.tokens = outputs.open(f"{shard.name}.bin")
+        self.bare = outputs.open(f"{shard.name}.bin")
         self.index = outputs.open(f"{shard.name}.idx")
         self.lengths_path = outputs.scratch(f"{shard.name}.lengths")
         self.lengths = open(self.lengths_path, "wb")  # noqa: SIM115  close() closes it
         self.n = 0
 
     def write(self, tokens: Tokens) -> None:
-        self.tokens.write(tokens)
+        self.bare.write(tokens)
 
     def end(self, lengths: Lengths, rows: Any) -> None:
         if len(lengths) and lengths.max() > LONGEST:

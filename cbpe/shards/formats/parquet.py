@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cbpe.shards.formats.writing import Format, Shard
-from cbpe.tasks.outputs import Outputs
+from cbpe.tasks.outputs import Output, Outputs
 
 if TYPE_CHECKING:
     from cbpe.shards.formats.writing import Lengths, Tokens
@@ -21,6 +21,7 @@ GROUP_TOKENS = 1 << 20  # in a row group, or those of one document
 class ParquetWriter:
     def __init__(self, outputs: Outputs, shard: Shard) -> None:
         self.output = outputs.open(f"{shard.name}.parquet")
+        self.bare: Output | None = None
         self.file: Any = None
         self.tokens: list[Tokens] = []
         self.lengths: list[Lengths] = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cbpe.shards.formats.writing import Format, Shard
-from cbpe.tasks.outputs import Outputs
+from cbpe.tasks.outputs import Output, Outputs
 
 if TYPE_CHECKING:
     from cbpe.shards.formats.writing import Lengths, Tokens
@@ -29,6 +29,7 @@ class StreamWriter:
 
     def __init__(self, outputs: Outputs, shard: Shard) -> None:
         self.tokens = outputs.open(f"{shard.name}.bin")
+        self.bare: Output | None = self.tokens
 
     def write(self, tokens: Tokens) -> None:
         self.tokens.write(tokens)
@@ -45,6 +46,7 @@ class LlmCWriter(StreamWriter):
 
     def __init__(self, outputs: Outputs, shard: Shard) -> None:
         super().__init__(outputs, shard)
+        self.bare = None
         header = np.zeros(HEADER, "<i4")
         header[:3] = *SIGNS[shard.dtype], shard.tokens
         self.tokens.write(header)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from cbpe.tasks.outputs import Outputs
+from cbpe.tasks.outputs import Output, Outputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +30,13 @@ class Shard:
 
 class Writer(Protocol):
     """Writes one shard: first the tokens of documents, one after the other, in parts of any size; then, as they end,
-    the lengths of the documents, and what is kept of them (a RecordBatch of Arrow's with a row for each)."""
+    the lengths of the documents, and what is kept of them (a RecordBatch of Arrow's with a row for each).
 
+    bare: the file of the tokens and nothing else, whose SHA-256 is theirs; None where there is none.
+    """
+
+    @property
+    def bare(self) -> Output | None: ...
     def __init__(self, outputs: Outputs, shard: Shard) -> None: ...
     def write(self, tokens: Tokens) -> None: ...
     def end(self, lengths: Lengths, rows: Any) -> None: ...
