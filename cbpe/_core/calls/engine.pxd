@@ -72,6 +72,9 @@ cdef class Engine:
     # Raise what a status stands for, unless it is DONE.
     cdef int check(self, EncodeStatus status, Workspace *work) except -1
 
+    # Raise KeyError for a byte that has no token; `place` ends the message.
+    cdef int refuse_byte(self, uint8_t byte, str place) except -1
+
     # Append the ids of a text; `allowed` (or None) count as special tokens. A text that gets spaces is owned, and one
     # byte stands before it; the spaces are written over the bytes before the stretches. The splitter is native then.
     cdef int encode_text(

@@ -158,10 +158,13 @@ cdef class Engine:
         if status == NO_MEMORY:
             raise MemoryError("no memory for the tokens of this text")
         if status == NO_TOKEN:
-            where = " at its place in a word" if self.table.marked != NULL else ""
-            raise KeyError(f"the byte 0x{work.byte:02x} has no token in this vocabulary{where}")
+            self.refuse_byte(work.byte, "")
         cbpe_raised()
         raise RuntimeError("encoding was stopped")
+
+    cdef int refuse_byte(self, uint8_t byte, str place) except -1:
+        where = " at its place in a word" if self.table.marked != NULL else ""
+        raise KeyError(f"the byte 0x{byte:02x} has no token in this vocabulary{where}{place}")
 
     cdef int encode_by_python(
         self, Workspace *work, const uint8_t *text, Py_ssize_t start, Py_ssize_t stop
@@ -250,6 +253,8 @@ cdef class Engine:
                     status = self.encode_stretches(work, utf8, size, special, &progress)
             if status == DONE:
                 return 0
+            if status == NO_TOKEN:
+                self.refuse_byte(work.byte, first_place((<const char *>utf8)[spaces != NO_SPACES : size], work.byte))
             if status != MORE:
                 self.check(status, work)
             PyErr_CheckSignals()
@@ -290,6 +295,17 @@ cdef class Engine:
                 PyErr_CheckSignals()
             start = stop
         return 0
+
+
+cdef str first_place(bytes text, uint8_t byte):
+    """Where a text, as it is encoded, has a byte first: " (the text has it first in 'x', at character 2)" """
+    cdef Py_ssize_t at = text.find(byte)
+    if at < 0:      # it is of a space that was put in
+        return ""
+    while at > 0 and text[at] & 0xC0 == 0x80:
+        at -= 1
+    character = text[at : at + 4].decode("utf-8", "ignore")[:1]
+    return f" (the text has it first in {character!r}, at character {len(text[:at].decode()):,})"
 
 
 cdef int refuse_special(const Utf8 *text, SpecialTokens forbidden) except -1:

@@ -248,6 +248,25 @@ def test_a_byte_without_a_token_is_a_key_error_that_names_it():
         assert ours.encode_ordinary("ab ab") == list(b"ab ab")
 
 
+@pytest.mark.parametrize(
+    ("missing", "text", "place"),
+    [
+        (b"x", "abx", "'x', at character 2"),
+        (b"x", "\u00e9" * 1000 + " x x", "'x', at character 1,001"),
+        ("\u5b89".encode()[1:2], "\u00e9 \u5b89 ", "'\u5b89', at character 2"),
+        ("\U0001f44b".encode()[3:], "a" * 9000 + "\U0001f44b", "'\U0001f44b', at character 9,000"),
+    ],
+)
+def test_a_byte_without_a_token_is_told_with_its_character_and_the_first_place(missing, text, place):
+    ids = [*range(256)]
+    ids[missing[0]] = 0xFFFFFFFF
+    ours = encoder(Vocabulary(array("I"), array("I"), array("I", ids)), pattern=r"\S+|\s+")
+    told = f"the byte 0x{missing[0]:02x} has no token in this vocabulary (the text has it first in {place})"
+    with pytest.raises(KeyError) as caught:
+        ours.encode_ordinary(text)
+    assert caught.value.args == (told,)
+
+
 class FailingSplitter:
     """Splits once, then fails."""
 
