@@ -40,9 +40,9 @@ def test_random_patterns_split_as_regex_does_and_keep_their_pieces_at_borders():
         check_borders(splitter, texts[0].encode())
 
     check()
-    asked_for = settings.default.max_examples  # for each 50, 150 are generated
-    assert len(native) > asked_for
-    assert sum(r"\b" in pattern or "(?<" in pattern for pattern in native) > asked_for // 10
+    asked_for = settings.default.max_examples  # three times as many are generated
+    assert len(native) >= asked_for // 2
+    assert sum(r"\b" in pattern or "(?<" in pattern for pattern in native) >= asked_for // 10
 
 
 @pytest.mark.parametrize(
