@@ -47,14 +47,15 @@ def may_match_nothing(str pattern not None):
     return may_be_empty(parse(pattern).root)
 
 
-def covers_all_text(str pattern not None):
+def covers_all_text(str pattern not None, bint portable=True):
     """Whether the matches of a pattern that runs natively follow one another without a gap in every text. False also
-    where that is not easily seen. PatternNotSupported for a pattern that does not run natively.
+    where that is not easily seen. PatternNotSupported for a pattern that does not run natively, and if `portable` for
+    one that may mean something else to other engines than to `regex`.
 
     >>> covers_all_text(r"\\S+|\\s+(?!\\S)|\\s+"), covers_all_text(r"\\S+|\\s+(?!\\S)")
     (True, False)
     """
-    cdef Pattern parsed = parse(pattern)
+    cdef Pattern parsed = parse(pattern, portable)
     cdef Classes classes = classify(parsed.sets)
     cdef uint64_t covered = 0
     cdef list alternatives = parsed.root[1] if parsed.root[0] == CHOICE else [parsed.root]

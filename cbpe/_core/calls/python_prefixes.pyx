@@ -89,7 +89,7 @@ cdef Py_ssize_t truncate_by_python(
     Engine engine, Workspace *work, str text, Py_ssize_t budget, SpecialTokens allowed
 ) except -1:
     cdef Utf8 utf8 = utf8_of(text)
-    cdef Py_ssize_t start = 0, at, characters = 0, tokens
+    cdef Py_ssize_t start = 0, at, characters = 0, tokens, kept, end, beyond
     cdef uint32_t which
     cdef Tries tries = Tries.__new__(Tries)
     tries.engine, tries.work, tries.budget = engine, work, budget
@@ -100,6 +100,14 @@ cdef Py_ssize_t truncate_by_python(
         tries.stretch = (<const char *>utf8.bytes)[start : utf8.size if at < 0 else at].decode()
         tokens = tries.add_up(engine.splitter.spans(tries.stretch), 0)
         if tokens > tries.budget:
+            if at >= 0 and tries.looks_ahead:
+                # One that ends within the special token has its text, with which the pieces before may be others.
+                start = at + allowed.tables.offsets[which + 1] - allowed.tables.offsets[which]
+                end = characters + len(tries.stretch)
+                beyond = end + len((<const char *>utf8.bytes)[at:start].decode())
+                kept = longest_of(engine, work, text, end, beyond, budget, allowed)
+                if kept:
+                    return kept
             return characters + tries.longest()
         if at < 0:
             return len(text)
@@ -109,10 +117,19 @@ cdef Py_ssize_t truncate_by_python(
         if tries.budget < 0:
             break
     # The special token is too much. A prefix that ends within it has its text, which may be part of a piece.
-    characters -= 1
-    while characters > 0 and count_text(engine, work, text[:characters], allowed) > budget:
-        characters -= 1
-    return characters
+    return longest_of(engine, work, text, 0, characters, budget, allowed)
+
+
+cdef Py_ssize_t longest_of(
+    Engine engine, Workspace *work, str text, Py_ssize_t low, Py_ssize_t high, Py_ssize_t budget, SpecialTokens allowed
+) except -1:
+    """The longest prefix within the budget, of more than `low` characters and less than `high`; 0 if there is none."""
+    high -= 1
+    while high > low:
+        if count_text(engine, work, text[:high], allowed) <= budget:
+            return high
+        high -= 1
+    return 0
 
 
 cdef Py_ssize_t count_text(Engine engine, Workspace *work, str text, SpecialTokens allowed) except -1:

@@ -60,7 +60,7 @@ cdef bint covers_all(pattern) except -1:
     if covers is None:
         if len(COVERING) >= MOST_KNOWN:
             COVERING.clear()
-        covers = COVERING[pattern] = covers_all_text(pattern)
+        covers = COVERING[pattern] = covers_all_text(pattern, False)
     return covers
 
 

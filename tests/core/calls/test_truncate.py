@@ -57,6 +57,7 @@ PATTERNS = [
     *[CL100K_SPLIT_PATTERN, O200K_SPLIT_PATTERN, r"\s+(?!\S)|\s|\S+", r"[^\n]*;|\p{L}+|\s", None],
     *[r"(?:a|b)+c", r"a+b|a", r"\d+", r"a{2,3}|b+(?=a)|\s+$|\s", "(?:ab|a)+?b|.", "a+$|b"],
 ]
+PATTERNS += [r"\w+|\W+", r"\b\w+\b|a(?!\w)|\W"]  # which other engines may take otherwise
 patterns = st.sampled_from(PATTERNS)
 vocabularies = {
     "monotone": by_merges(MERGES),
