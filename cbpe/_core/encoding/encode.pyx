@@ -254,7 +254,7 @@ cdef EncodeStatus encode_characters(
         return DONE
     if not reserve(work, stop - start + MANY_BYTES + COPIED_IDS):
         return NO_MEMORY
-    while n_others < MOST_OTHERS and status == DONE:
+    while start < stop and n_others < MOST_OTHERS and status == DONE:
         start = copy_characters(bonds, work, text, size, start, stop)
         if start >= stop:
             break
