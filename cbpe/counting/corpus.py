@@ -21,7 +21,7 @@ from cbpe.tasks.cutting import TASK_BYTES, Task, checked_share, cut
 from cbpe.tasks.executors import executor_of
 from cbpe.tasks.outputs import sha256_of
 from cbpe.tasks.progress import ProgressListener, Tally
-from cbpe.tasks.run import FileRun
+from cbpe.tasks.run import FileRun, begin_share
 from cbpe.tasks.sources import Name, find_sources
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, unicode_version
@@ -139,15 +139,7 @@ class Steps:
 
     def count(self, share: tuple[int, int] | None) -> None:
         """The first step: every task that is not done, or those of this share."""
-        mine = self.tasks if share is None else self.tasks[share[0] - 1 :: share[1]]
-        tally = Tally(self.listener, sum(task.size for task in mine), len(mine), "counting")
-        waiting = []
-        for task in mine:
-            record = self.run.done(task.number)
-            if record is None:
-                waiting.append(task)
-            else:
-                tally.add_done(record["documents"], 0, task.size)
+        waiting, tally = begin_share(self.run, self.tasks, share, self.listener, "counting")
         self.execute(CountTask(self.run, self.counting), waiting, self.workers, tally)
 
     def merge(self, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

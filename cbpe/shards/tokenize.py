@@ -20,7 +20,7 @@ from cbpe.tasks.bar import listening
 from cbpe.tasks.cutting import TASK_BYTES, Task, checked_share, cut
 from cbpe.tasks.executors import executor_of
 from cbpe.tasks.progress import ProgressListener, Tally
-from cbpe.tasks.run import Run
+from cbpe.tasks.run import Run, begin_share
 from cbpe.tasks.sources import Name, find_sources
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -142,15 +142,7 @@ class Shards:
 
     def encode(self, share: tuple[int, int] | None) -> None:
         """The first step: every task that is not done, or those of this share."""
-        mine = self.tasks if share is None else self.tasks[share[0] - 1 :: share[1]]
-        tally = Tally(self.listener, sum(task.size for task in mine), len(mine), "tokenizing")
-        waiting = []
-        for task in mine:
-            record = self.run.done(task.number)
-            if record is None:
-                waiting.append(task)
-            else:
-                tally.add_done(record["documents"], record["tokens"], task.size)
+        waiting, tally = begin_share(self.run, self.tasks, share, self.listener, "tokenizing")
         self.execute(self.encoding, waiting, self.workers, tally)
 
     def finish(self, plan: dict[str, Any]) -> dict[str, Any]:

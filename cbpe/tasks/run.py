@@ -22,8 +22,9 @@ from cbpe.common.atomic_files import write_whole
 from cbpe.common.wording import shown
 from cbpe.tasks.cutting import Task
 from cbpe.tasks.outputs import Outputs
+from cbpe.tasks.progress import ProgressListener, Tally
 
-__all__ = ["MANIFEST", "FileRun", "Run", "as_json"]
+__all__ = ["MANIFEST", "FileRun", "Run", "as_json", "begin_share"]
 
 MANIFEST = "manifest.json"
 STATE = ".run"
@@ -188,3 +189,19 @@ def identity_of(tasks: Sequence[Task]) -> dict[str, Any]:
 
 def as_json(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, indent=1, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
+
+
+def begin_share(
+    run: Run, tasks: Sequence[Task], share: tuple[int, int] | None, listener: ProgressListener | None, stage: str
+) -> tuple[list[Task], Tally]:
+    """The tasks, or those of this share, that are not done, and what adds up how far all of them are."""
+    mine = tasks if share is None else tasks[share[0] - 1 :: share[1]]
+    tally = Tally(listener, sum(task.size for task in mine), len(mine), stage)
+    waiting = []
+    for task in mine:
+        record = run.done(task.number)
+        if record is None:
+            waiting.append(task)
+        else:
+            tally.add_done(record["documents"], record.get("tokens", 0), task.size)
+    return waiting, tally
