@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,10 +10,9 @@ import cbpe
 from cbpe.cli.input.options import JsonOption
 from cbpe.cli.input.references import complete_reference, is_file, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.values import pattern_of, special_ids
+from cbpe.cli.input.values import pattern_of, special_of
 from cbpe.cli.output.printing import print_json, print_pairs
 from cbpe.cli.registering import new_app
-from cbpe.common.wording import listed
 
 app = new_app(add_completion=False)
 
@@ -42,8 +39,9 @@ def convert(
     special: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="TOKEN=ID",
-            help="A special token, for a file without a split pattern, in place of those in it; repeatable.",
+            metavar="TOKEN[=ID]",
+            help="A special token, for a file without a split pattern, in place of those in it, with its id; without, "
+            "the id follows the file's tokens; repeatable.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -60,7 +58,7 @@ def convert(
     Example:
       cbpe convert book.model book.json
       cbpe convert cl100k_base cl100k_base.tiktoken
-      cbpe convert ranks.tiktoken out.json --pattern gpt4 --special "<|end|>=290"
+      cbpe convert ranks.tiktoken out.json --pattern gpt4 --special "<|end|>"
     """
     from cbpe.tokenizers.saving import left_out
 
@@ -72,6 +70,7 @@ def convert(
         print_json({"written": output, "tokens": tokens, "special_tokens": special_tokens, "left_out": missing})
     else:
         told: list[tuple[str, object]] = [("written", output), ("tokens", tokens), ("special tokens", special_tokens)]
+        told += [("", f"{token} ({tok.special_tokens[token]})") for token in special_of(special)]
         if len(missing) > 2 * SHOWN:
             missing = [*missing[:SHOWN], f"and {len(missing) - SHOWN:,} more, which --json names"]
         print_pairs(told + [("not in the file", part) for part in missing])
@@ -87,7 +86,7 @@ def tokenizer_with(reference: str, pattern: str | None, special: list[str] | Non
     return cbpe.load(
         reference,
         pattern=None if pattern is None else pattern_of(pattern),
-        special_tokens=None if special is None else special_ids(special),
+        special_tokens=None if special is None else special_of(special),
     )
 
 
@@ -110,51 +109,6 @@ def inspect(
     if as_json:
         print_json(found)
     else:
-        print_pairs(inspected(found))
+        print_pairs(found.pairs())
     if found.refused is not None:
         raise typer.Exit(1)
-
-
-def inspected(found: cbpe.Inspection) -> Iterator[tuple[str, object]]:
-    """What was found, as names and values to print."""
-    yield "file", found.path
-    yield "bytes", found.size
-    yield "format", found.format or "unknown"
-    for name, value in found.found.items():
-        yield name, str(value).lower() if isinstance(value, bool) else value
-    if found.refused is not None:
-        yield "refused", found.refused
-        return
-    yield "class", found.kind
-    yield "tokens", found.tokens
-    yield "merges", found.merges
-    yield "merged by", found.semantics
-    yield "split pattern", "none" if found.pattern is None else found.pattern
-    if not found.splits_natively:
-        yield "split by", "the regex module"
-    special = found.special_tokens or {}
-    yield "special tokens", len(special)
-    if special:
-        yield "", listed((f"{text} ({token_id})" for text, token_id in special.items()), SHOWN)
-    for name, value in (found.processing or {}).items():
-        yield name, shown_template(value) if name == "template" else shown_step(value)
-
-
-def shown_template(template: Any) -> str:
-    """The tokens around one text, and around two: <s> $A </s>; for two texts: <s> $A </s> $B </s>"""
-    forms = [[part(item) for item in template[form]] for form in ("single", "pair") if template.get(form)]
-    return "; for two texts: ".join(map(" ".join, forms))
-
-
-def part(item: Any) -> str:
-    """What stands at one place of a template: a special token, or $A or $B for a text."""
-    return item["SpecialToken"]["id"] if "SpecialToken" in item else f"${item['Sequence']['id']}"
-
-
-def shown_step(value: object) -> object:
-    """A step around splitting and merging, in JSON; of a long list of texts, as of added tokens, the first."""
-    if isinstance(value, (str, int)):
-        return value
-    if isinstance(value, (list, tuple)) and len(value) > SHOWN and all(isinstance(one, str) for one in value):
-        return listed((json.dumps(one, ensure_ascii=False) for one in value), SHOWN)
-    return json.dumps(value, ensure_ascii=False)

@@ -29,7 +29,7 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of
-from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_ids
+from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_of
 from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
 from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.common.checks import N_BYTES
@@ -57,7 +57,8 @@ SizeOption = Annotated[
     typer.Option(
         parser=size_of,
         metavar="N",
-        help="Tokens to end with, as 16000 or 16k: the 256 bytes and the merges; over characters, all.",
+        help="Tokens to end with, as 16000 or 16k: the 256 bytes and the merges. Over characters, as in SentencePiece, "
+        "special tokens are counted as well.",
         show_default=False,
     ),
 ]
@@ -356,16 +357,6 @@ def rescue_to_store(tokenizer: cbpe.Tokenizer, folders: list[str]) -> str:
         return f"{path}, as {models.save(tokenizer, 'trained').reference}"
 
 
-def special_of(labels: list[str] | None) -> list[str] | dict[str, int]:
-    """["<|end|>"] -> ["<|end|>"], whose id follows the merges; ["<|end|>=7"] -> {"<|end|>": 7}"""
-    with_ids = [label for label in labels or [] if label.rpartition("=")[2].isdecimal() and label[0] != "="]
-    if not with_ids:
-        return labels or []
-    if len(with_ids) < len(labels or []):
-        raise typer.BadParameter("give all of them an id, as TOKEN=ID, or none", param_hint="--special")
-    return special_ids(with_ids)
-
-
 def character_options(
     character_coverage: float | None,
     required_characters: str | None,
@@ -422,7 +413,10 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     """How a training went, for people."""
     row = training_row(tokenizer)
     yield "text", f"{row['text_bytes']:,} bytes"
-    yield "vocabulary", f"{row['vocab_size']:,} tokens: {start_in_words(tokenizer)} and {row['merges']:,} merges"
+    assert tokenizer.training is not None
+    counted = "" if tokenizer.training.characters is None else f"; {len(tokenizer):,} with special tokens"
+    merges = f"{row['merges']:,} merges{counted}"
+    yield "vocabulary", f"{row['vocab_size']:,} tokens: {start_in_words(tokenizer)} and {merges}"
     for token, token_id in row["special_tokens"].items():
         yield "special token", f"{token} with id {token_id:,}"
     if row["dropped_words"]:
@@ -430,7 +424,6 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
         yield "left out", f"{words:,} rare words, which occurred {occurrences:,} times"
     if row["stopped"]:
         yield "ended early", row["stopped"]
-    assert tokenizer.training is not None
     if tokenizer.training.merges_before:
         yield "gone on from", f"{tokenizer.training.merges_before:,} merges"
     yield "tokens", f"{row['tokens_at_start']:,} before, {row['tokens']:,} now"
@@ -444,7 +437,5 @@ def start_in_words(tokenizer: cbpe.Tokenizer) -> str:
     assert record is not None
     if record.characters is None:
         return f"{record.start_tokens} bytes"
-    special = len(record.special_tokens)
-    n_bytes = 256 if record.characters["byte_fallback"] else 0
-    characters = f"{record.start_tokens - special - n_bytes:,} characters"
-    return ", ".join([f"{special} special", *([f"{n_bytes} bytes"] if n_bytes else []), characters])
+    n_bytes = N_BYTES if record.characters["byte_fallback"] else 0
+    return (f"{n_bytes} bytes, " if n_bytes else "") + f"{record.start_tokens - n_bytes:,} characters"

@@ -55,6 +55,12 @@ def checked_int(name: str, value: int, least: int, why: str = "", most: int = 2*
     return value
 
 
+def refuse_unordered(name: str, texts: object) -> None:
+    """TypeError for a set where the order of texts decides about their ids."""
+    if isinstance(texts, (set, frozenset)) and len(texts) > 1:
+        raise TypeError(f"{name} are a set, which has no order, so that chance would choose their ids: pass a list")
+
+
 def is_int(value: object) -> bool:
     """Whether a value is of an integer type, numpy's included; a bool is not."""
     return hasattr(value, "__index__") and not isinstance(value, bool)

@@ -13,6 +13,7 @@ from cbpe.formats.gguf import loading as gguf
 from cbpe.formats.gguf.metadata import read_metadata
 from cbpe.formats.ranks import tiktoken
 from cbpe.formats.reading import File
+from cbpe.views.html import block, cell_text, pairs, visible
 
 __all__ = ["Inspection", "found_in", "title_of"]
 
@@ -39,6 +40,28 @@ class Inspection:
     splits_natively: bool | None = None
     special_tokens: Mapping[str, int] | None = None
     processing: Mapping[str, Any] | None = None  # what is done before splitting and after merging
+
+    def pairs(self) -> list[tuple[str, object]]:
+        """Names and values for people, as `cbpe inspect` prints them: of long lists the first items, the steps around
+        splitting and merging in words. A name that is "" goes with the one before."""
+        from cbpe.views.inspected import inspected
+
+        return [*inspected(self)]
+
+    def __str__(self) -> str:
+        """A name and its value a line."""
+        pairs = self.pairs()
+        wide = max(len(name) for name, _ in pairs)
+        return "\n".join(f"{name:{wide}}  {visible(cell_text(value))}".rstrip() for name, value in pairs)
+
+    def __repr__(self) -> str:
+        """<Inspection of book.json: Hugging Face's tokenizer.json, 300 tokens>"""
+        held = "refused" if self.refused is not None else f"{self.tokens:,} tokens"
+        return f"<Inspection of {self.path}: {self.format or 'unknown'}, {held}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return block(pairs(self.path, self.pairs()[1:]))
 
 
 def title_of(file: File) -> str | None:

@@ -13,7 +13,7 @@ from cbpe.text.spaces import with_spaces
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Set
-    from typing import Literal
+    from typing import Literal, TypeGuard
 
     from cbpe._core.vocabulary.vocabulary import Vocabulary
 
@@ -33,7 +33,7 @@ class TokenTypeError(TypeError, AssertionError):
     """What should be a token id is no int. An AssertionError in tiktoken."""
 
 
-def is_mapping(value: object) -> bool:
+def is_mapping(value: object) -> TypeGuard[Mapping[str, int]]:
     # Here alone: it takes a tenth of the time in which an encoding is loaded, and most special tokens are in dicts.
     from collections.abc import Mapping
 

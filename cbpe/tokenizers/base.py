@@ -85,8 +85,8 @@ class TokenizerBase(Encoder):
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, special tokens left out: as the model store counts them, and `train`, save over
-        characters. (Hugging Face's name.)"""
+        """How many tokens there are, special tokens left out: as the model store, the record of a training and all
+        tables count them. (Hugging Face's name.)"""
         return len(self._vocabulary)
 
     def __len__(self) -> int:
@@ -114,6 +114,7 @@ class TokenizerBase(Encoder):
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         from cbpe.views.html import block, pairs
+        from cbpe.views.inspected import steps_in_words
 
         about: list[tuple[str, object]] = [
             ("tokens", len(self._vocabulary)),
@@ -123,8 +124,7 @@ class TokenizerBase(Encoder):
             ("special tokens", len(self._special.ids)),
             *((f"{token}", token_id) for token, token_id in list(self._special.ids.items())[:SPECIAL_SHOWN]),
         ]
-        steps = ", ".join(sorted(self._processing()))
-        return block(pairs(repr(self), [*about, ("steps around merging", steps)] if steps else about))
+        return block(pairs(repr(self), [*about, *steps_in_words(self._processing())]))
 
     # ---- Private
 

@@ -12,6 +12,7 @@ from cbpe.encodings.references import is_encoding, is_file, looks_like_a_path, u
 from cbpe.formats.files import find_in_folder, recognise
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
+from cbpe.text.special_tokens import is_mapping
 from cbpe.tokenizers.kinds import tokenizer_of
 
 # What only some files need is imported where it is used: that takes longer than loading some vocabularies.
@@ -36,7 +37,7 @@ def load(
     path: str | os.PathLike[str],
     *,
     pattern: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
+    special_tokens: Mapping[str, int] | Iterable[str] | None = None,
     name: str | None = None,
     allow_http: bool = False,
     keys: Any = None,
@@ -61,8 +62,9 @@ def load(
     llama.cpp's GGUF: one of the first two. SentencePiece's .model of type BPE, given it or its folder: a
     SentencePieceTokenizer. Mistral's tekken.json, given it or its folder: an Encoding. tiktoken's .tiktoken,
     llm.c's gpt2_tokenizer.bin: an Encoding; such files hold ranks and no split pattern, and only for them are
-    `pattern` (the split pattern), `special_tokens` (by default the file's, or those of a tokenizer_config.json
-    beside it, or none) and `name` (the file's by default). The files that OpenAI publishes, Llama 3's, and llm.c's
+    `pattern` (the split pattern), `special_tokens` (a dict of texts and ids, or texts, which get the ids that follow
+    the file's tokens; by default the file's, or those of a tokenizer_config.json beside it, or none) and `name` (the
+    file's by default). The files that OpenAI publishes, Llama 3's, and llm.c's
     of GPT-2, are known by their SHA-256. If a tokenizer_config.json beside it names a class that is known (Kimi's,
     Qwen's), the file or its folder gives a HuggingFaceTokenizer that does what this class does.
 
@@ -121,7 +123,11 @@ def named(reference: str) -> Tokenizer:
 
 
 def completed(
-    known: Format, file: File, pattern: str | None, special_tokens: Mapping[str, int] | None, name: str | None
+    known: Format,
+    file: File,
+    pattern: str | None,
+    special_tokens: Mapping[str, int] | Iterable[str] | None,
+    name: str | None,
 ) -> Parts:
     """The parts in a file without a split pattern: what it does not hold is what is given, or what belongs to a file
     that is published, or what is found beside it. ValueError where there is no split pattern."""
@@ -145,7 +151,8 @@ def completed(
     if pattern is None and beside is not None and beside.known is not None:
         if name is not None:
             raise ValueError(f"name is for an Encoding, and this is {beside.class_name}'s tokenizer")
-        return beside.complete(known.module.load(file), beside.known, special_tokens)
+        parts = known.module.load(file)
+        return beside.complete(parts, beside.known, with_ids(special_tokens, parts))
     if pattern is None:
         ending = os.path.splitext(known.endings[0])[1] or known.endings[0]
         found = f", and that of the class {beside.class_name}, which {CONFIG} names, is not known" if beside else ""
@@ -154,10 +161,22 @@ def completed(
             "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use"
         )
     parts = known.module.load(file)
-    if special_tokens is None:
-        special_tokens = parts.special_tokens if beside is None else beside.added_tokens
+    ids = with_ids(special_tokens, parts)
+    if ids is None:
+        ids = parts.special_tokens if beside is None else beside.added_tokens
     name = file.stem if name is None else name
-    return Parts(parts.vocabulary, pattern, special_tokens, parts.processing, kind=parts.kind, name=name)
+    return Parts(parts.vocabulary, pattern, ids, parts.processing, kind=parts.kind, name=name)
+
+
+def with_ids(special_tokens: Mapping[str, int] | Iterable[str] | None, parts: Parts) -> Mapping[str, int] | None:
+    """Special tokens with ids: texts get those that follow the vocabulary's. TypeError for what is neither."""
+    from cbpe.training.initial import with_next_ids
+
+    if special_tokens is None:
+        return None
+    if is_mapping(special_tokens):
+        return special_tokens
+    return with_next_ids({}, special_tokens, parts.vocabulary.max_id + 1)
 
 
 @public

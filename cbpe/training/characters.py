@@ -17,7 +17,7 @@ from cbpe._core.counting.count import PieceCounter
 from cbpe._core.text.shown import shown
 from cbpe._core.training.characters import CLASSES, FIRST_SCRIPT_CLASS, Pieces
 from cbpe._core.training.train import Trainer
-from cbpe.common.checks import MAX_TOKENS, N_BYTES, checked_int, is_float
+from cbpe.common.checks import MAX_TOKENS, N_BYTES, checked_int, is_float, refuse_unordered
 from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.corpus.counting import Reading, counts_of
 from cbpe.corpus.describing import describe_source
@@ -127,6 +127,7 @@ def checked_special_texts(given: Iterable[str], byte_fallback: bool) -> tuple[st
         raise TypeError(f"special_tokens are several texts, not {shown(given)}")
     if hasattr(given, "keys"):
         raise TypeError("over characters, special tokens have the first ids, 3 and up: give their texts alone")
+    refuse_unordered("special_tokens", given)
     texts = list(FIRST_SPECIAL)
     for text in given:
         if not isinstance(text, str):
@@ -191,9 +192,9 @@ def learn_pieces(
         seconds=(read - started, time.perf_counter() - read),
         splitter=splitter,
         special_tokens={text: number for number, text in enumerate(special_tokens)},
-        start_tokens=sum(start),
+        start_tokens=start.bytes + start.characters,
         tokens_apart=apart,
-        vocab_size=vocab_size,
+        vocab_size=vocab_size - start.special,
         characters=settings._asdict(),
     )
     if verbose:

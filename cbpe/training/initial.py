@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from cbpe._core.analysis.reach import judge
 from cbpe._core.text.shown import shown
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.common.checks import N_BYTES
+from cbpe.common.checks import N_BYTES, refuse_unordered
 
-__all__ = ["all_special_tokens", "all_token_ids", "free_ids", "ids_in_order", "problem_with"]
+__all__ = ["all_special_tokens", "all_token_ids", "free_ids", "ids_in_order", "problem_with", "with_next_ids"]
 
 
 def problem_with(vocabulary: Vocabulary) -> str | None:
@@ -58,12 +58,9 @@ def all_special_tokens(
     """The old special tokens and the given ones. Of these, those without an id get the next ones after all tokens that
     no old one has.
 
-    Raises TypeError for a single str, ValueError for a token that is given twice, or with another id than its old one.
+    Raises TypeError for what is no texts in an order, and no dict; ValueError for a token that is given twice, or with
+    another id than its old one.
     """
-    if isinstance(given, str):
-        raise TypeError(f"special_tokens are several texts, not one: write [{shown(given)}]")
-    if not isinstance(given, Iterable):
-        raise TypeError(f"special_tokens are texts, or a dict of texts and their ids, not {type(given).__name__}")
     ids = dict(old)
     if isinstance(given, Mapping):
         for token, token_id in given.items():
@@ -73,15 +70,32 @@ def all_special_tokens(
                     f"it cannot have the id {token_id}"
                 )
         return ids
-    free = free_ids(max(token_ids) + 1, old.values())
+    return with_next_ids(ids, given, max(token_ids) + 1)
+
+
+def with_next_ids(old: Mapping[str, int], given: Iterable[str], first: int) -> dict[str, int]:
+    """The old special tokens and the given texts. Those that have no id yet get the next ones, from the first on, that
+    no old one has. ValueError for a token that is given twice."""
+    ids = dict(old)
+    free = free_ids(first, old.values())
     seen = set()
-    for token in given:
+    for token in checked_texts(given):
         if token in seen:
             raise ValueError(f"the special token {shown(token)} is given twice")
         seen.add(token)
         if token not in ids:
             ids[token] = next(free)
     return ids
+
+
+def checked_texts(given: Iterable[str]) -> Iterable[str]:
+    """Special tokens that are given without ids. TypeError for what is no several texts in an order."""
+    if isinstance(given, str):
+        raise TypeError(f"special_tokens are several texts, not one: write [{shown(given)}]")
+    if not isinstance(given, Iterable):
+        raise TypeError(f"special_tokens are texts, or a dict of texts and their ids, not {type(given).__name__}")
+    refuse_unordered("special_tokens", given)
+    return given
 
 
 def ids_in_order(ids: array[int]) -> bool:

@@ -34,7 +34,7 @@ class TrainingRecord:
     merging_seconds: float
     initial_merges: int  # of the tokenizer that this one went on from; 0 if there was none
     merges_before: int  # the initial ones, and those of a checkpoint
-    vocab_size: int  # as asked for: start_tokens + the number of merges, unless `stopped`
+    vocab_size: int  # start_tokens + the merges asked for: that of the tokenizer, unless `stopped`
     pattern: str | None
     special_tokens: dict[str, int]
     tie_break: str
@@ -43,7 +43,7 @@ class TrainingRecord:
     stopped: str | None  # why there are fewer merges than asked for; None if there are not
     cbpe_version: str
     unicode_version: str | None  # that the text was split by; None where the `regex` module's own was used
-    start_tokens: int = N_BYTES  # that are there before the first merge; over characters, special tokens and these too
+    start_tokens: int = N_BYTES  # before the first merge, special ones left out; over characters, these too
     characters: dict[str, Any] | None = None  # over characters, the options that are for these alone
 
     @property

@@ -68,7 +68,16 @@ def unsealed(text: str, version_id: int) -> str:
 def record_to_fields(record: TrainingRecord) -> dict[str, Any]:
     """The fields of a record; those in ARRAYS are array("q"), the others as JSON can hold them."""
     fields = {name: getattr(record, name) for name in FIELDS}
+    count_special_tokens(fields, 1)
     return {name: value for name, value in fields.items() if name not in DEFAULTS or value != DEFAULTS[name]}
+
+
+def count_special_tokens(fields: dict[str, Any], times: int) -> None:
+    """Over characters, stores have always counted special tokens as well, in two of the fields: add them, or with -1
+    take them away again."""
+    if fields["characters"] is not None:
+        for name in ("vocab_size", "start_tokens"):
+            fields[name] += times * len(fields["special_tokens"])
 
 
 def record_from_json(text: str, version_id: int) -> TrainingRecord:
@@ -96,4 +105,5 @@ def record_from_fields(fields: Any) -> TrainingRecord:
             raise TypeError("the id of a special token is no int")
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no training record: {error!r:.200}") from error
+    count_special_tokens(fields, -1)
     return TrainingRecord(**{name: fields[name] for name in FIELDS})

@@ -56,7 +56,17 @@ def test_a_tiktoken_file_is_given_its_pattern_and_special_tokens(here):
     assert again.encode_ordinary(TEXT) == cbpe.load("book.model").encode_ordinary(TEXT)
     told = error_of("convert", "gpt2", "x.json", "--pattern", "gpt2", exit_code=2)
     assert "only for a file without a split pattern" in told
-    assert "no TOKEN=ID" in error_of("convert", "book.tiktoken", "x.json", "--special", "a=b", exit_code=2)
+
+
+def test_a_special_token_without_an_id_gets_the_next_one_and_is_told(here):
+    run("convert", "book.model", "book.tiktoken")
+    made = ["convert", "book.tiktoken", "again.json", "--pattern", "gpt4"]
+    told = run(*made, "--special", "<|b|>", "--special", "<|a|>").stdout
+    assert cbpe.load("again.json").special_tokens == {"<|b|>": 290, "<|a|>": 291}
+    assert "<|b|> (290)" in told
+    assert "<|a|> (291)" in told
+    mixed = error_of(*made, "--special", "<|b|>=290", "--special", "<|a|>", exit_code=2)
+    assert "give all of them an id, as TOKEN=ID, or none" in mixed
 
 
 def test_what_a_format_cannot_hold_is_refused(here):

@@ -327,6 +327,15 @@ def test_versions_are_moved(models, tmp_path):
 # ---- Stores
 
 
+def test_a_backup_and_restoring_it_are_told_as_json(models, tmp_path):
+    there = len(json.loads(run("models", "ls", "--json").stdout))
+    made = json.loads(run("models", "backup", tmp_path / "b.db", "--json").stdout)
+    assert (made["backup"], made["versions"]) == (str(tmp_path / "b.db"), there)
+    restored = json.loads(run("models", "restore", tmp_path / "b.db", "--json").stdout)
+    assert restored == {"restored": str(tmp_path / "b.db"), "revision": made["revision"], "versions": there}
+    assert run("models", "backup", tmp_path / "b.db").stdout == run("models", "restore", tmp_path / "b.db").stdout == ""
+
+
 def test_a_store_that_is_not_there_is_not_made_by_asking(tmp_path):
     for command in (["ls"], ["show", "x"], ["verify"], ["log"], ["find", "x"], ["diff", "a", "b"], ["notes", "x"]):
         error = error_of("models", *command, "--store", tmp_path / "none.db")

@@ -62,8 +62,38 @@ def test_a_tiktoken_file_that_is_not_known_needs_a_pattern(tmp_path):
     path.write_bytes(tiktoken.dumps(RANKS))
     with pytest.raises(ValueError, match=r"own\.tiktoken: .*holds no split pattern: give it, as load\(path, pattern="):
         cbpe.load(path)
-    with pytest.raises(TypeError, match="special tokens are a dict of texts and their ids, not list"):
-        cbpe.load(path, pattern="a", special_tokens=["<|end|>"])
+    with pytest.raises(TypeError, match="texts, or a dict of texts and their ids, not int"):
+        cbpe.load(path, pattern="a", special_tokens=7)
+
+
+def test_special_tokens_without_ids_follow_the_tokens_of_the_file(tmp_path):
+    path = tmp_path / "own.tiktoken"
+    path.write_bytes(tiktoken.dumps(RANKS))
+    loaded = cbpe.load(path, pattern=".", special_tokens=["<|b|>", "<|a|>"])
+    after = max(RANKS.values()) + 1
+    assert loaded.special_tokens == {"<|b|>": after, "<|a|>": after + 1}
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "problem"),
+    [
+        ("<|end|>", TypeError, r"several texts, not one: write \['<\|end\|>'\]"),
+        ({"<|a|>", "<|b|>"}, TypeError, "a set, which has no order, .* pass a list"),
+        (["<|a|>", "<|a|>"], ValueError, "is given twice"),
+    ],
+)
+def test_special_tokens_without_ids_are_several_texts_in_an_order(tmp_path, given, error, problem):
+    path = tmp_path / "own.tiktoken"
+    path.write_bytes(tiktoken.dumps(RANKS))
+    with pytest.raises(error, match=problem):
+        cbpe.load(path, pattern=".", special_tokens=given)
+    with pytest.raises(error, match=problem):
+        cbpe.train("to be or not to be", 258, special_tokens=given)
+    if isinstance(given, set):
+        with pytest.raises(error, match=problem):
+            cbpe.from_bpeasy(RANKS, ".", given)
+        with pytest.raises(error, match=problem):
+            cbpe.train("to be or not to be", 290, alphabet="characters", special_tokens=given)
 
 
 @pytest.mark.parametrize("name", ["r50k_base", "p50k_base", "cl100k_base", "o200k_base"])

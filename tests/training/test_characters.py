@@ -40,7 +40,8 @@ OPTIONS = st.fixed_dictionaries(
         "max_token_length": st.integers(2, 8),
     },
 )
-SPECIAL = 3 + 256  # "<unk>", "<s>", "</s>" and the bytes
+N_BYTES = 256
+SPECIAL = 3 + N_BYTES  # "<unk>", "<s>", "</s>" and the bytes
 SENTENCES = [
     "the cat sat on the mat, the other cat did not sit",
     "two  spaces   three and four    five",
@@ -307,8 +308,8 @@ def test_a_store_keeps_it(tmp_path):
 def test_the_record_says_what_was_done():
     tok = trained(SENTENCES, 20)
     record = tok.training
-    assert record.start_tokens == SPECIAL + N_CHARACTERS
-    assert record.vocab_size == SPECIAL + N_CHARACTERS + 20
+    assert record.start_tokens == N_BYTES + N_CHARACTERS
+    assert record.vocab_size == N_BYTES + N_CHARACTERS + 20 == tok.vocab_size
     assert record.characters["byte_fallback"] is True
     assert record.tie_break == "shortest"
     assert record.max_token_length == 16
@@ -317,7 +318,8 @@ def test_the_record_says_what_was_done():
     assert record.tokens[-1] == sum(len(tok.encode(sentence)) for sentence in SENTENCES)
     assert record.compression() == record.text_bytes / record.tokens[-1]
     assert record.compression(record.start_tokens) == record.text_bytes / record.tokens_at_start
-    with pytest.raises(ValueError, match=f"must be at least {SPECIAL + N_CHARACTERS}"):
+    assert record.compression(tok.vocab_size) == record.compression()
+    with pytest.raises(ValueError, match=f"must be at least {N_BYTES + N_CHARACTERS}"):
         record.compression(256)
 
 

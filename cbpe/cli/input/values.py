@@ -30,7 +30,7 @@ __all__ = [
     "size_range",
     "sizes_of",
     "special_choice",
-    "special_ids",
+    "special_of",
     "tag_filter",
 ]
 
@@ -140,14 +140,14 @@ def pattern_of(name_or_expression: str) -> str:
     return name_or_expression
 
 
-def special_ids(labels: list[str]) -> dict[str, int]:
-    """["<|end|>=7"] -> {"<|end|>": 7}"""
-    ids = {}
-    for label in labels:
-        token, _, token_id = label.rpartition("=")
-        if not token or not token_id.isdecimal():
-            raise typer.BadParameter(f"{shown(label)} is no TOKEN=ID", param_hint="--special")
-        ids[token] = int(token_id)
+def special_of(labels: list[str] | None) -> list[str] | dict[str, int]:
+    """["<|end|>"] -> ["<|end|>"], which gets the next id; ["<|end|>=7"] -> {"<|end|>": 7}"""
+    pairs = [label.rpartition("=") for label in labels or []]
+    ids = {token: int(token_id) for token, _, token_id in pairs if token and token_id.isdecimal()}
+    if not ids:
+        return labels or []
+    if len(ids) < len(pairs):
+        raise typer.BadParameter("give all of them an id, as TOKEN=ID, or none; none twice", param_hint="--special")
     return ids
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cbpe.cli.input.model_store import open_store
+from cbpe.cli.input.model_store import open_store, opened
 from cbpe.cli.input.options import JsonOption
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.models.app import app
@@ -17,7 +17,7 @@ BackupArgument = Annotated[str, typer.Argument(metavar="FILE", help="The backup.
 
 
 @app.command()
-def backup(file: BackupArgument, store: StoreOption = None) -> None:
+def backup(file: BackupArgument, as_json: JsonOption = False, store: StoreOption = None) -> None:
     """Write all that is in the store to a file.
 
     Others may write to the store meanwhile. FILE is a store itself, in SQLite. It appears when it is whole, and takes
@@ -29,10 +29,13 @@ def backup(file: BackupArgument, store: StoreOption = None) -> None:
     """
     with open_store(read_only=True) as models:
         models.backup(file)
+    if as_json:
+        with opened(file, read_only=True) as made:
+            print_json({"backup": file, "revision": made.revision, "versions": len(made.versions())})
 
 
 @app.command()
-def restore(file: BackupArgument, store: StoreOption = None) -> None:
+def restore(file: BackupArgument, as_json: JsonOption = False, store: StoreOption = None) -> None:
     """Replace all that is in the store by a backup.
 
     The backup is verified first. Others may have the store open.
@@ -43,6 +46,8 @@ def restore(file: BackupArgument, store: StoreOption = None) -> None:
     """
     with open_store(make=True) as models:
         models.restore(file)
+        if as_json:
+            print_json({"restored": file, "revision": models.revision, "versions": len(models.versions())})
 
 
 @app.command()
