@@ -86,7 +86,7 @@ def ui(
         import webbrowser
 
         Thread(target=webbrowser.open, args=(page,), daemon=True).start()
-    run(make_app(catalogue, host=host, token=token), opened)
+    run(make_app(catalogue, models=partial(open_store, read_only=True), host=host, token=token), opened)
 
 
 def catalogue_of(references: list[str], files: list[str], field: str | None, errors: str) -> Catalogue:
@@ -102,7 +102,7 @@ def catalogue_of(references: list[str], files: list[str], field: str | None, err
     for file in files:
         Reader(source_of(file), field=field, errors=errors)  # raises for one that is missing
     texts = [Text(file, partial(beginning, file, field, errors)) for file in files]
-    return Catalogue(given, stored_choices, texts)
+    return Catalogue(given, stored_choices, texts, find_choice)
 
 
 def beginning(file: str, field: str | None, errors: str, most: int) -> tuple[str, bool]:
@@ -137,3 +137,15 @@ def stored_choices() -> Iterator[Choice]:
     for reference in references:
         if version_of(reference):
             yield Choice(reference, "store", partial(load_version, reference))
+
+
+def find_choice(name: str) -> Choice | None:
+    """The version of a name, "book@3", in the store: it may be older than those that stored_choices lists."""
+    from cbpe.web.catalogue import Choice
+
+    try:
+        with open_store(read_only=True) as models:
+            found = models.version(name).reference == name
+    except (FileNotFoundError, LookupError, ValueError):  # no store, no such version, no name of one
+        return None
+    return Choice(name, "store", partial(load_version, name)) if found and version_of(name) else None

@@ -17,9 +17,9 @@ from starlette.routing import Route
 
 from cbpe._version import __version__
 from cbpe.common.wording import shown
-from cbpe.web import answers, comparing, vocabulary
-from cbpe.web.assets import PAGES, assets
-from cbpe.web.bodies import body_of, ids_in, number_in, optional_in, special_in, string_in
+from cbpe.web import answers, comparing, differing, stored, vocabulary
+from cbpe.web.assets import assets, pages
+from cbpe.web.bodies import body_of, ids_in, number_in, offset_in, optional_in, special_in, string_in
 from cbpe.web.catalogue import Catalogue
 from cbpe.web.guard import Guard
 from cbpe.web.refusals import LIMITS, LONGEST_BODY, MOST_AT_ONCE, SECONDS, Refused
@@ -30,13 +30,18 @@ T = TypeVar("T")
 
 
 def make_app(
-    catalogue: Catalogue, *, host: str = "127.0.0.1", token: str | None = None, seconds: float = SECONDS
+    catalogue: Catalogue,
+    *,
+    models: stored.OpenModels | None = None,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    seconds: float = SECONDS,
 ) -> Guard:
-    """The ASGI application that serves a catalogue. host: where it listens. token: what requests for JSON have to
-    bring, if any. seconds: how long one may take."""
-    api = Api(catalogue, seconds)
+    """The ASGI application that serves a catalogue. models: what opens the model store, for reading alone. host: where
+    it listens. token: what requests for JSON have to bring, if any. seconds: how long one may take."""
+    api = Api(catalogue, models, seconds)
     routes = [
-        *(Route(path, file_sender(name), methods=["GET"]) for path, name in PAGES.items()),
+        *(Route(path, sender(content), methods=["GET"]) for path, content in pages().items()),
         Route("/static/{name}", file_sender(), methods=["GET"]),
         *(Route(f"/api/v1/{name}", answer, methods=[method]) for method, name, answer in api.routes()),
     ]
@@ -44,12 +49,21 @@ def make_app(
     return Guard(Starlette(routes=routes, exception_handlers=handlers), host, token)
 
 
-def file_sender(fixed: str | None = None) -> Callable[[Request], Awaitable[Response]]:
-    """What answers with a file of the page: one, or that which the path names."""
+def sender(content: bytes) -> Callable[[Request], Awaitable[Response]]:
+    """What answers with a page."""
+
+    async def send(request: Request) -> Response:
+        return Response(content, media_type="text/html")
+
+    return send
+
+
+def file_sender() -> Callable[[Request], Awaitable[Response]]:
+    """What answers with the file that the path names."""
     files = assets()
 
     async def send_file(request: Request) -> Response:
-        name = request.path_params["name"] if fixed is None else fixed
+        name = request.path_params["name"]
         if name not in files:
             raise Refused(404, f"there is no file {shown(name)}")
         content, kind = files[name]
@@ -61,8 +75,9 @@ def file_sender(fixed: str | None = None) -> Callable[[Request], Awaitable[Respo
 class Api:
     """The answers in JSON. What takes time runs in threads, within a time."""
 
-    def __init__(self, catalogue: Catalogue, seconds: float) -> None:
+    def __init__(self, catalogue: Catalogue, models: stored.OpenModels | None, seconds: float) -> None:
         self.catalogue = catalogue
+        self.models = models
         self.seconds = seconds
         self.slots = BoundedSemaphore(MOST_AT_ONCE)
 
@@ -75,6 +90,13 @@ class Api:
             ("GET", "token", self.token),
             ("GET", "text", self.text),
             ("GET", "merges", self.merges),
+            ("GET", "store", self.store),
+            ("GET", "versions", self.versions),
+            ("GET", "version", self.version),
+            ("GET", "aliases", self.aliases),
+            ("GET", "lineage", self.lineage),
+            ("GET", "log", self.log),
+            ("GET", "diff", self.diff),
             ("POST", "search", self.search),
             ("POST", "compare", self.compare),
             ("POST", "encode", self.encode),
@@ -136,6 +158,44 @@ class Api:
         wanted = comparing.wanted_in(await body_of(request))
         named = {text.name: text.read for text in self.catalogue.texts}
         return await self.answer(lambda: comparing.compared(wanted, self.catalogue.tokenizer, named))
+
+    async def store(self, request: Request) -> Response:
+        return await self.answer(lambda: stored.names(self.models))
+
+    async def versions(self, request: Request) -> Response:
+        query = request.query_params
+        wanted = {key: query[key] for key in ("prefix", "tag", "metric") if key in query}
+        name, offset, order = query.get("name"), offset_in(query), query.get("order", "-time")
+        return await self.of_store(lambda models: stored.versions(models, name, offset, order, **wanted))
+
+    async def version(self, request: Request) -> Response:
+        reference = string_in(request.query_params, "reference")
+        return await self.of_store(lambda models: stored.described_version(models, reference))
+
+    async def aliases(self, request: Request) -> Response:
+        name = string_in(request.query_params, "name")
+        return await self.of_store(lambda models: stored.moves_of_aliases(models, name))
+
+    async def lineage(self, request: Request) -> Response:
+        name = string_in(request.query_params, "name")
+        return await self.of_store(lambda models: stored.lineage(models, name))
+
+    async def log(self, request: Request) -> Response:
+        name, offset = request.query_params.get("name"), offset_in(request.query_params)
+        return await self.of_store(lambda models: stored.changes(models, name, offset))
+
+    async def diff(self, request: Request) -> Response:
+        a, b = (string_in(request.query_params, key) for key in ("a", "b"))
+
+        def ask(models: stored.Models) -> dict[str, Any]:
+            sides = [self.catalogue.outside(name) or name for name in (a, b)]
+            found = differing.difference(models, *sides)
+            return {**found, "a": found["a"] or a, "b": found["b"] or b}
+
+        return await self.of_store(ask)
+
+    async def of_store(self, ask: Callable[[stored.Models], dict[str, Any]]) -> Response:
+        return await self.answer(lambda: stored.asked(self.models, ask))
 
     async def encode(self, request: Request) -> Response:
         return await self.of_text(request, answers.encoded)

@@ -1,22 +1,53 @@
-"""The files of the page, which lie in the package: read once, and known by their names alone."""
+"""The pages and their files, which lie in the package: read once, and known by their names alone."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import resources
 
-__all__ = ["PAGES", "assets"]
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-# The path of each page, and its file.
-PAGES = {"/": "index.html", "/vocabulary": "vocabulary.html", "/compare": "compare.html"}
-KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+__all__ = ["PAGES", "Page", "assets", "pages"]
+
+KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its path, the name of its template and its script, its title; the element that comes first in it, for
+    those who skip the navigation, and what that is."""
+
+    path: str
+    name: str
+    title: str
+    first: str
+    said: str
+
+
+PAGES = (
+    Page("/", "playground", "Playground", "text", "text"),
+    Page("/vocabulary", "vocabulary", "Vocabulary", "text", "search"),
+    Page("/store", "store", "Store", "prefix", "versions"),
+    Page("/compare", "compare", "Compare", "text", "texts"),
+)
+
+
+def pages() -> dict[str, bytes]:
+    """path -> HTML of every page, which holds no words but ours."""
+    folder = resources.files("cbpe.web").joinpath("templates")
+    loader = FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8"))
+    templates = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return {
+        page.path: templates.get_template(f"{page.name}.html").render(page=page, pages=PAGES).encode() for page in PAGES
+    }
 
 
 def assets() -> dict[str, tuple[bytes, str]]:
-    """name -> (content, content type) of every file."""
+    """name -> (content, content type) of every file that pages load."""
     folder = resources.files("cbpe.web").joinpath("static")
     found = {}
     for file in folder.iterdir():
-        kind = KINDS.get(f".{file.name.rpartition('.')[2]}")
+        kind = KINDS.get(file.name.rpartition(".")[2])
         if kind is not None:
             found[file.name] = (file.read_bytes(), f"{kind}; charset=utf-8")
     return found

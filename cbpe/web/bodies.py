@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from cbpe.common.wording import shown
 from cbpe.web.refusals import LONGEST_BODY, SECONDS_OF_READING, Refused
 
-__all__ = ["body_of", "ids_in", "number_in", "optional_in", "special_in", "string_in"]
+__all__ = ["body_of", "ids_in", "number_in", "offset_in", "optional_in", "special_in", "string_in"]
 
 TOO_LONG = (
     f"a request of more than {LONGEST_BODY:,} bytes: the page is for looking at texts; cbpe count and cbpe compare "
@@ -95,3 +95,8 @@ def number_in(values: Mapping[str, str], key: str) -> int:
     if not (value.isascii() and value.isdecimal() and len(value) <= 15):
         raise Refused(400, f"{key!r} is {shown(value)}, not a whole number")
     return int(value)
+
+
+def offset_in(values: Mapping[str, str]) -> int:
+    """How many of a list the query of an URL leaves out: none, unless it says so."""
+    return number_in(values, "offset") if "offset" in values else 0

@@ -41,7 +41,8 @@ class Text:
 class Catalogue:
     """What can be chosen: tokenizers that were named at start, the named encodings, versions in a store; and texts.
 
-    given: what was named at start. stored: a function that lists the versions in a store, asked anew each time.
+    given: what was named at start. stored: a function that lists the newest versions in a store; find: one that finds
+    an older one there by its name, "book@3", or nothing. Both are asked anew each time.
     """
 
     def __init__(
@@ -49,10 +50,12 @@ class Catalogue:
         given: Iterable[Choice] = (),
         stored: Callable[[], Iterable[Choice]] = tuple,
         texts: Iterable[Text] = (),
+        find: Callable[[str], Choice | None] = lambda name: None,
     ) -> None:
         self.texts = list(texts)
         self._given = list(given)
         self._stored = stored
+        self._find = find
         self._loaded: OrderedDict[str, Tokenizer] = OrderedDict()
         self._lock = Lock()
 
@@ -71,13 +74,18 @@ class Catalogue:
             if choice.source != "store" or choice.name in self._loaded:
                 yield choice.name, self.tokenizer(choice.name)
 
+    def outside(self, name: str) -> Tokenizer | None:
+        """The tokenizer of a name that was given at start, or is a named encoding's: of no version in a store."""
+        is_outside = any(choice.name == name and choice.source != "store" for choice in self.choices())
+        return self.tokenizer(name) if is_outside else None
+
     def tokenizer(self, name: str) -> Tokenizer:
         """The tokenizer of a name that is listed; Refused for any other."""
         with self._lock:
             if name in self._loaded:
                 self._loaded.move_to_end(name)
                 return self._loaded[name]
-        choice = next((choice for choice in self.choices() if choice.name == name), None)
+        choice = next((choice for choice in self.choices() if choice.name == name), None) or self._find(name)
         if choice is None:
             raise Refused(404, f"no tokenizer {shown(name)}: /api/v1/tokenizers lists those that there are")
         tok = choice.load()

@@ -86,7 +86,8 @@ def test_types_are_shipped():
 
 def test_the_files_of_the_page_are_shipped():
     patterns = read_pyproject()["tool"]["setuptools"]["package-data"]["cbpe"]
-    files = {path.relative_to(ROOT / "cbpe") for path in (ROOT / "cbpe" / "web" / "static").iterdir()}
+    folders = [ROOT / "cbpe" / "web" / name for name in ("static", "templates")]
+    files = {path.relative_to(ROOT / "cbpe") for folder in folders for path in folder.iterdir()}
     assert files
     assert {file for file in files if not any(file.match(pattern) for pattern in patterns)} == set()
 

@@ -1,6 +1,7 @@
 """The page's JSON: what it says of texts and tokens, and how it refuses."""
 
 import json
+import re
 import threading
 from itertools import pairwise
 
@@ -12,7 +13,7 @@ from web_calls import call, post
 
 import cbpe
 from cbpe.web.app import make_app
-from cbpe.web.assets import assets
+from cbpe.web.assets import PAGES, assets, pages
 from cbpe.web.catalogue import Catalogue, Choice, Text
 from cbpe.web.refusals import LONGEST_BODY, MOST_AT_ONCE
 
@@ -213,22 +214,32 @@ def test_a_fault_tells_nothing_of_the_program():
 # ---- The page's files
 
 
-def test_the_page_loads_only_files_that_are_there(app):
-    page = call(app, "GET", "/")
-    assert page.headers["content-type"] == "text/html; charset=utf-8"
+def test_pages_load_only_files_that_are_there(app):
     names = set(assets())
-    assert {"index.html", "style.css", "playground.js", "icon.svg"} <= names
-    for name in names:
-        content = call(app, "GET", f"/static/{name}").content.decode()
+    assert {"style.css", "playground.js", "icon.svg"} <= names
+    for path in pages():
+        page = call(app, "GET", path)
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert '"/static/' in page.content.decode()
+    contents = [*pages().values(), *(call(app, "GET", f"/static/{name}").content for name in names)]
+    for content in map(bytes.decode, contents):
         assert "http://" not in content.replace("http://www.w3.org/2000/svg", "")
         assert "https://" not in content
         for loaded in [part.split('"')[0] for part in content.split('"/static/')[1:]]:
             assert loaded in names
 
 
-@pytest.mark.parametrize("name", sorted(name for name in assets() if name.endswith((".js", ".html"))))
+def test_every_page_leads_to_all_and_says_which_it_is():
+    for page, content in zip(PAGES, pages().values(), strict=True):
+        links = re.findall(r'<a href="([^"]*)"( aria-current="page")?>([^<]*)</a>', content.decode())
+        assert [(path, title) for path, _, title in links] == [(each.path, each.title) for each in PAGES]
+        assert [path for path, current, _ in links if current] == [page.path]
+        assert f'id="{page.first}"' in content.decode()
+
+
+@pytest.mark.parametrize("name", [*pages(), *sorted(name for name in assets() if name.endswith(".js"))])
 def test_no_file_makes_markup_or_code_of_a_text(name):
-    content = assets()[name][0].decode()
+    content = (pages()[name] if name in pages() else assets()[name][0]).decode()
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser"):
         assert word not in content
     assert " style=" not in content

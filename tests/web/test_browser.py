@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from urllib.parse import quote
 
@@ -12,13 +11,12 @@ pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
 from command_line import PROGRAM
-from playwright.sync_api import sync_playwright
+from web_browser import shows
 
 import cbpe
 
 pytestmark = pytest.mark.slow
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HOSTILE = [
     "<script>document.title='ran'</script>",
     "<img src=x onerror=\"document.title='ran'\">",
@@ -39,32 +37,6 @@ def url(tmp_path_factory):
         server.terminate()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def page(browser):
-    """A page that must end without a fault on its console, but those that a test asks for."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    opened = context.new_page()
-    faults = []
-    opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on("console", lambda message: message.type == "error" and faults.append(message.text))
-    yield opened
-    context.close()
-    asked_for = ("requires 'TrustedHTML'", "status of 400")
-    assert [fault for fault in faults if not any(said in fault for said in asked_for)] == []
-
-
 def tokens(page, column=0):
     """The texts of the tokens of a column, as they are shown."""
     return page.locator(".column").nth(column).locator(".token").all_inner_texts()
@@ -72,15 +44,6 @@ def tokens(page, column=0):
 
 def number_of_tokens(page, column=0):
     return page.locator(".column").nth(column).locator(".sums dd").first.inner_text()
-
-
-def shows(page, script):
-    """Wait until an expression is true. Playwright's own way evaluates strings, which the page's policy forbids."""
-    for _ in range(300):
-        if page.evaluate(script):
-            return
-        page.wait_for_timeout(50)
-    pytest.fail(f"never true: {script}")
 
 
 def test_typing_shows_tokens_and_sums(page, url):

@@ -1,21 +1,13 @@
 // Bars for each measure of a comparison, by text and tokenizer, as one picture (SVG) that is whole without the page.
 
-import { number } from "./page.js";
+import { draw, number } from "./page.js";
 import { spokenText } from "./text.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const DRAWN = ["bytes_per_token", "fertility", "continued_words", "strr", "nsl", "renyi_efficiency", "vocabulary_used"];
 const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7f7f7f"]; // Okabe and Ito's
 const BAR = 18;
 const LABELS = 230;
 const BARS = 360;
-
-function draw(name, attributes, ...children) {
-  const found = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
-  found.append(...children);
-  return found;
-}
 
 const short = (name) => (name.length > 28 ? `…${spokenText(name.slice(-27))}` : spokenText(name));
 

@@ -1,22 +1,12 @@
 // Comparing tokenizers on texts: the table, the charts, and both as files.
 
-import { Problem, ask, keepToken, send, takeToken } from "./api.js";
+import { ask, send } from "./api.js";
+import { begin, failed, problem } from "./begin.js";
 import { drawCharts } from "./charts.js";
-import { byId, make, number, useTheme } from "./page.js";
+import { byId, make, number } from "./page.js";
 import { shownText } from "./text.js";
 
 let result = null;
-
-function problem(message) {
-  byId("problem").textContent = message ?? "";
-  byId("problem").hidden = !message;
-}
-
-function failed(error) {
-  if (!(error instanceof Problem)) throw error;
-  if (error.status === 401) byId("ask-token").hidden = false;
-  problem(error.message);
-}
 
 const checked = (id) => [...byId(id).querySelectorAll("input:checked")].map((input) => input.value);
 
@@ -76,12 +66,8 @@ async function start() {
   const named = [...new Set(texts.map((each) => each.name))];
   boxes("named", named, named.slice(0, 7));
   byId("named-field").hidden = named.length === 0;
-  byId("ask-token").hidden = true;
-  problem(null);
 }
 
-useTheme();
-takeToken();
 byId("comparing").addEventListener("submit", (event) => {
   event.preventDefault();
   compare();
@@ -89,9 +75,4 @@ byId("comparing").addEventListener("submit", (event) => {
 byId("csv").addEventListener("click", () => save("comparison.csv", "text/csv", result.csv));
 byId("json").addEventListener("click", () => save("comparison.json", "application/json", JSON.stringify(result.rows, null, 1)));
 byId("svg").addEventListener("click", () => save("comparison.svg", "image/svg+xml", new XMLSerializer().serializeToString(byId("charts").firstChild)));
-byId("ask-token").addEventListener("submit", (event) => {
-  event.preventDefault();
-  keepToken(byId("access-token").value);
-  start().catch(failed);
-});
-start().catch(failed);
+begin(start);

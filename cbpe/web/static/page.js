@@ -11,10 +11,26 @@ export function make(name, attributes = {}, ...children) {
   return found;
 }
 
+const SVG = "http://www.w3.org/2000/svg";
+
+// An element of a picture.
+export function draw(name, attributes, ...children) {
+  const found = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
+  found.append(...children);
+  return found;
+}
+
 export const byId = (id) => document.getElementById(id);
 
 export const number = (value, digits = 0) =>
   value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+// A number that may be large, small or no whole one.
+export function figure(value) {
+  if (Number.isInteger(value)) return number(value);
+  return Math.abs(value) >= 0.01 && Math.abs(value) < 1e9 ? number(value, 3) : value.toPrecision(3);
+}
 
 const KEPT = "cbpe-theme";
 

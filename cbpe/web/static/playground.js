@@ -1,8 +1,9 @@
 // The playground: a text, and its tokens by up to four tokenizers side by side.
 
-import { Problem, ask, keepToken, send, takeToken } from "./api.js";
+import { Problem, ask, send, takeToken } from "./api.js";
+import { begin, failed, problem } from "./begin.js";
 import { fillChoices } from "./choices.js";
-import { byId, make, number, useTheme } from "./page.js";
+import { byId, make, number } from "./page.js";
 import { readState, writeState } from "./state.js";
 import { directionOf, shownText, spacedBytes } from "./text.js";
 import { markDifferences, textOfUnit, unitsOf } from "./units.js";
@@ -21,17 +22,6 @@ const text = byId("text");
 const special = byId("special");
 const marks = byId("marks");
 const price = byId("price");
-
-function problem(message) {
-  byId("problem").textContent = message ?? "";
-  byId("problem").hidden = !message;
-}
-
-function failed(error) {
-  if (!(error instanceof Problem)) throw error;
-  if (error.status === 401) byId("ask-token").hidden = false;
-  problem(error.message);
-}
 
 // ---- A column: one tokenizer, and the tokens of the text by it
 
@@ -336,7 +326,6 @@ async function start() {
   choices = found.tokenizers;
   byId("texts").replaceChildren(make("option", { value: "" }, "choose…"), ...about.texts.map((each) => make("option", { value: each.number }, each.name)));
   byId("texts-label").hidden = about.texts.length === 0;
-  byId("ask-token").hidden = true;
   await useState(true);
 }
 
@@ -371,12 +360,6 @@ function listen() {
       if (kind === "drop") openFile(event.dataTransfer.files[0]);
     });
   }
-  byId("ask-token").addEventListener("submit", (event) => {
-    event.preventDefault();
-    keepToken(byId("access-token").value);
-    problem(null);
-    start().catch(failed);
-  });
   document.addEventListener("keydown", (event) => event.key === "Escape" && hideDetails());
   window.addEventListener("hashchange", () => {
     takeToken();
@@ -384,7 +367,5 @@ function listen() {
   });
 }
 
-useTheme();
-takeToken();
 listen();
-start().catch(failed);
+begin(start);

@@ -1,19 +1,11 @@
 // The merge tree of a token as a picture (SVG), and as a list of merges for those who do not see it.
 
-import { make, number } from "./page.js";
+import { draw, make, number } from "./page.js";
 import { shownText, spacedBytes, spokenText } from "./text.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const WIDE = 62; // of a leaf
 const HIGH = 66; // of a level
 const BOX = 40;
-
-function draw(name, attributes, ...children) {
-  const found = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
-  found.append(...children);
-  return found;
-}
 
 const label = (node) => (node.text === null ? spacedBytes(node.bytes, 8) : spokenText(node.text).replaceAll("␣", "·"));
 

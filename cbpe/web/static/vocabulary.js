@@ -1,8 +1,9 @@
 // The vocabulary: searching it, and all about one token.
 
-import { Problem, ask, keepToken, send, takeToken } from "./api.js";
+import { ask, send, takeToken } from "./api.js";
+import { begin, failed, problem } from "./begin.js";
 import { fillChoices } from "./choices.js";
-import { byId, make, number, useTheme } from "./page.js";
+import { byId, make, number } from "./page.js";
 import { shownText, spacedBytes, spokenText } from "./text.js";
 import { drawTree } from "./tree.js";
 
@@ -14,17 +15,6 @@ const FIELDS = [...TEXTS, ...NUMBERS, "order"];
 let asked = 0; // searches; an answer to an older one is dropped
 let chosen = null; // the id of the token that is shown
 let shown = 0;
-
-function problem(message) {
-  byId("problem").textContent = message ?? "";
-  byId("problem").hidden = !message;
-}
-
-function failed(error) {
-  if (!(error instanceof Problem)) throw error;
-  if (error.status === 401) byId("ask-token").hidden = false;
-  problem(error.message);
-}
 
 const tokenShown = (value) => (value.text === null ? make("span", { class: "unseen-character" }, spacedBytes(value.bytes)) : shownText(value.text, true));
 
@@ -124,8 +114,6 @@ async function start() {
   const { tokenizers } = await ask("tokenizers");
   fillChoices(byId("tokenizer"), tokenizers);
   if (!tokenizers.some((each) => each.source === "given")) byId("tokenizer").value = "cl100k_base";
-  byId("ask-token").hidden = true;
-  problem(null);
   await useState();
 }
 
@@ -143,18 +131,11 @@ function listen() {
     byId("one").hidden = true;
     history.replaceState(null, "", location.pathname + addressOf(null));
   });
-  byId("ask-token").addEventListener("submit", (event) => {
-    event.preventDefault();
-    keepToken(byId("access-token").value);
-    start().catch(failed);
-  });
   window.addEventListener("hashchange", () => {
     takeToken();
     useState().catch(failed);
   });
 }
 
-useTheme();
-takeToken();
 listen();
-start().catch(failed);
+begin(start);

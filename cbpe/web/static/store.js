@@ -1,0 +1,264 @@
+// The model store: its versions, all about one of them, and two compared. Nothing here changes it.
+
+import { ask, takeToken } from "./api.js";
+import { begin, failed, problem } from "./begin.js";
+import { fillChoices } from "./choices.js";
+import { drawCurve } from "./curve.js";
+import { hideDifference, showDifference } from "./difference.js";
+import { drawLineage } from "./lineage.js";
+import { byId, figure, make, number } from "./page.js";
+import { shownText } from "./text.js";
+
+const PAUSE = 150; // milliseconds without a key, before a search
+const LONGEST = 40; // characters that are shown of what the log says of a change; all of it under the pointer
+const FIELDS = ["prefix", "tag", "metric", "order"];
+const USUAL_ORDER = "-time";
+
+let asked = 0; // lists; an answer to an older one is dropped
+let shown = 0; // versions
+let told = 0; // changes of the log
+let chosen = null; // the version that is shown: its reference
+let compared = null; // the two that are compared
+
+const plain = (text) => shownText(text, false);
+
+// "2026-11-23T07:11:01+00:00" -> the same in the zone of the browser, to the minute
+function moment(iso) {
+  const time = new Date(iso);
+  const local = new Date(time.getTime() - 60000 * time.getTimezoneOffset());
+  return make("time", { datetime: iso, class: "code" }, local.toISOString().slice(0, 16).replace("T", " "));
+}
+
+// ---- The address
+
+function addressOf(changes = {}) {
+  const state = new URLSearchParams();
+  const { version, two } = { version: chosen, two: compared, ...changes };
+  for (const name of FIELDS) if (byId(name).value && byId(name).value !== USUAL_ORDER) state.set(name, byId(name).value);
+  if (version) state.set("v", version);
+  if (two) {
+    state.set("a", two[0]);
+    state.set("b", two[1]);
+  }
+  return `#${state}`;
+}
+
+const linkTo = (reference) => make("a", { href: addressOf({ version: reference }) }, plain(reference));
+const remember = () => history.replaceState(null, "", location.pathname + addressOf());
+
+// ---- The list
+
+async function list(offset = 0) {
+  asked += 1;
+  const mine = asked;
+  const wanted = { offset, order: byId("order").value };
+  for (const name of ["prefix", "tag", "metric"]) if (byId(name).value) wanted[name] = byId(name).value;
+  if (wanted.order.endsWith("metric")) wanted.order = wanted.metric ? `${wanted.order}:${wanted.metric}` : USUAL_ORDER;
+  try {
+    const found = await ask("versions", wanted);
+    if (mine !== asked) return;
+    problem(null);
+    const rows = found.versions.map(rowOf);
+    if (offset) byId("found").append(...rows);
+    else byId("found").replaceChildren(...rows);
+    shown = offset + rows.length;
+    byId("count").textContent = found.more ? `The first ${number(shown)} versions.` : `${number(shown)} ${shown === 1 ? "version" : "versions"}.`;
+    byId("more").hidden = !found.more;
+  } catch (error) {
+    if (mine === asked) failed(error);
+  }
+}
+
+const chip = (...content) => make("span", { class: "chip" }, ...content);
+const left = (n, all) => (all > n ? [` and ${number(all - n)} more`] : []);
+const spaced = (chips) => chips.flatMap((each) => [each, " "]);
+
+const aliasesOf = (version) => [...spaced(version.aliases.map((alias) => chip(plain(alias)))), ...left(version.aliases.length, version.n_aliases)];
+
+function tagsOf(version) {
+  const tags = Object.entries(version.tags);
+  return [...spaced(tags.map(([key, value]) => chip(plain(key), ...(value ? [" = ", plain(value)] : [])))), ...left(tags.length, version.n_tags)];
+}
+
+function metricsOf(version) {
+  const metrics = Object.entries(version.metrics);
+  return [...spaced(metrics.map(([key, value]) => chip(plain(key), " ", make("b", {}, figure(value))))), ...left(metrics.length, version.n_metrics)];
+}
+
+const isDigest = (parent) => parent.startsWith("sha256:");
+const parentOf = (version) => (version.parent === null ? "" : isDigest(version.parent) ? make("span", { title: version.parent }, `${version.parent.slice(0, 15)}…`) : linkTo(version.parent));
+
+function rowOf(version) {
+  const cell = (...content) => make("td", {}, ...content);
+  const cells = [make("td", { class: "n" }, number(version.vocab_size)), cell(...aliasesOf(version)), cell(parentOf(version))];
+  return make("tr", {}, make("th", { scope: "row" }, linkTo(version.reference)), ...cells, cell(moment(version.time)), cell(...tagsOf(version)), cell(...metricsOf(version)));
+}
+
+// ---- One version
+
+const fact = ([name, ...value]) => make("div", {}, make("dt", {}, name), make("dd", {}, ...value));
+
+async function showVersion(reference) {
+  const version = await ask("version", { reference });
+  const { name } = version;
+  const [{ moves, n_moves }, lineage] = await Promise.all([ask("aliases", { name }), ask("lineage", { name })]);
+  if (chosen !== reference) return;
+  byId("one-title").replaceChildren(plain(version.reference));
+  byId("links").replaceChildren(...linksOf(version).flatMap((link, i) => (i ? [" · ", link] : [link])));
+  byId("facts").replaceChildren(...factsOf(version).map(fact));
+  const labels = [["aliases", aliasesOf(version)], ["tags", tagsOf(version)], ["metrics", metricsOf(version)]].filter(([, chips]) => chips.length);
+  byId("labels").replaceChildren(...labels.map(([title, chips]) => make("p", {}, make("span", { class: "dim" }, title), " ", ...chips)));
+  byId("notes").replaceChildren(version.notes === null ? "" : plain(version.notes));
+  byId("notes").hidden = version.notes === null;
+  showTraining(version.training);
+  byId("lineage").replaceChildren(drawLineage(lineage.versions, name, version.reference, linkTo));
+  byId("lineage-said").textContent = lineage.whole ? "" : "The store has more versions than are looked at here: these are the newest.";
+  const where = (move) => (move.number === null ? "removed" : linkTo(`${name}@${move.number}`));
+  byId("moves").replaceChildren(...moves.map((move) => make("tr", {}, make("th", { scope: "row" }, plain(move.alias)), make("td", {}, where(move)), make("td", {}, moment(move.time)))));
+  byId("moves-said").textContent = n_moves ? (n_moves > moves.length ? `The newest ${number(moves.length)} of ${number(n_moves)} moves.` : "") : "It has had none.";
+  byId("moves").closest(".scroll").hidden = n_moves === 0;
+  byId("one").hidden = false;
+}
+
+function linksOf(version) {
+  const { reference, parent } = version;
+  const found = [make("a", { href: `/#${new URLSearchParams({ t: reference })}` }, "Playground"), make("a", { href: `/vocabulary#${new URLSearchParams({ t: reference })}` }, "Vocabulary")];
+  if (parent !== null && !isDigest(parent)) found.push(make("a", { href: addressOf({ two: [parent, reference] }) }, "Compare with its parent"));
+  return found;
+}
+
+function factsOf(version) {
+  const facts = [
+    ["tokens", number(version.vocab_size)],
+    ["merges", number(version.n_merges)],
+    ["special tokens", number(version.n_special_tokens)],
+    ["class", version.class],
+    ["merges by", version.semantics],
+    ["saved", moment(version.time)],
+  ];
+  if (version.encoding !== null) facts.push(["encoding", plain(version.encoding)]);
+  if (version.parent !== null) facts.push(["training went on from", parentOf(version)]);
+  if (version.unicode_version !== null) facts.push(["Unicode", plain(version.unicode_version)]);
+  if (version.pattern !== null) facts.push(["split pattern", make("span", { class: "code" }, plain(version.pattern))]);
+  facts.push(["SHA-256", make("span", { class: "code" }, version.digest)]);
+  return facts;
+}
+
+function showTraining(training) {
+  const facts = training === null ? [] : [
+    ["text", plain(training.source)],
+    ["bytes", number(training.text_bytes)],
+    ["distinct pieces", number(training.distinct_pieces)],
+    ["seconds", number(training.seconds, 2)],
+    ["cbpe", plain(training.cbpe_version)],
+    ...(training.stopped === null ? [] : [["stopped", plain(training.stopped)]]),
+  ];
+  byId("training").replaceChildren(...facts.map(fact));
+  byId("curve").replaceChildren(training === null ? make("p", { class: "keys" }, "It was not trained here.") : drawCurve(training.curve, training.began_at));
+}
+
+// ---- The log, of the name that is shown or of all
+
+async function showLog(offset = 0) {
+  const name = chosen === null ? null : chosen.replace(/@[^@]*$/, "");
+  const { changes, more } = await ask("log", name === null ? { offset } : { name, offset });
+  const rows = changes.map((change) => {
+    const version = change.name === null ? "" : change.number === null ? plain(change.name) : plain(`${change.name}@${change.number}`);
+    const details = Object.entries(change.details).filter(([key]) => key !== "created").map(([key, value]) => chip(plain(key), " ", make("span", { title: value }, plain(value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value))));
+    return make("tr", {}, make("td", {}, moment(change.time)), make("td", {}, change.who === null ? "" : plain(change.who)), make("td", {}, plain(change.action)), make("td", {}, version), make("td", {}, ...spaced(details)));
+  });
+  if (offset) byId("log").append(...rows);
+  else byId("log").replaceChildren(...rows);
+  told = offset + rows.length;
+  byId("log-said").replaceChildren(...(name === null ? ["All changes, the newest first."] : ["Changes under the name ", plain(name), ", the newest first."]));
+  byId("earlier").hidden = !more;
+}
+
+// ---- Start
+
+// Choose a version in a list, which may lack it: an older one of a large store.
+function choose(select, name) {
+  if (![...select.options].some((option) => option.value === name)) select.append(make("option", { value: name }, name));
+  select.value = name;
+}
+
+async function showCompared() {
+  if (compared === null) {
+    hideDifference();
+    return;
+  }
+  choose(byId("a"), compared[0]);
+  choose(byId("b"), compared[1]);
+  await showDifference(...compared);
+}
+
+function changed() {
+  clearTimeout(changed.pause);
+  changed.pause = setTimeout(() => {
+    remember();
+    list();
+  }, PAUSE);
+}
+
+async function useState() {
+  const state = new URLSearchParams(location.hash.slice(1));
+  const [version, two] = [state.get("v"), state.has("a") && state.has("b") ? [state.get("a"), state.get("b")] : null];
+  const [isOther, areOthers] = [version !== chosen, String(two) !== String(compared)];
+  [chosen, compared] = [version, two];
+  for (const name of FIELDS) byId(name).value = state.get(name) ?? (name === "order" ? USUAL_ORDER : "");
+  if (!byId("order").value) byId("order").value = USUAL_ORDER;
+  problem(null);
+  if (chosen === null || isOther) byId("one").hidden = true;
+  await Promise.all([list(), showLog(), chosen === null ? null : showVersion(chosen), areOthers ? showCompared() : null]);
+  if (areOthers && compared !== null) focusOn("comparing-title");
+  else if (isOther && chosen !== null) focusOn("one-title");
+}
+
+function focusOn(id) {
+  byId(id).focus({ preventScroll: true });
+  byId(id).scrollIntoView();
+}
+
+async function start() {
+  const [found, { tokenizers }] = await Promise.all([ask("store"), ask("tokenizers")]);
+  byId("with").hidden = found.store === null;
+  byId("without").hidden = found.store !== null;
+  if (found.store === null) {
+    byId("why").replaceChildren("There is nothing to show: ", plain(found.why), ".");
+    return;
+  }
+  byId("where").replaceChildren(plain(found.store), `, ${number(found.n_names)} ${found.n_names === 1 ? "name" : "names"}`);
+  byId("names").replaceChildren(...found.names.map((name) => make("option", { value: name })));
+  const stored = tokenizers.filter((each) => each.source === "store");
+  const first = [...stored, ...tokenizers.filter((each) => each.source !== "store")];
+  for (const [i, id] of ["a", "b"].entries()) {
+    fillChoices(byId(id), first);
+    byId(id).value = first[Math.min(1 - i, stored.length - 1)]?.name ?? first[0].name;
+  }
+  await useState();
+}
+
+function listen() {
+  for (const name of FIELDS) byId(name).addEventListener("input", changed);
+  byId("search").addEventListener("submit", (event) => event.preventDefault());
+  byId("more").addEventListener("click", () => list(shown));
+  byId("earlier").addEventListener("click", () => showLog(told).catch(failed));
+  byId("close").addEventListener("click", () => {
+    location.hash = addressOf({ version: null });
+    byId("prefix").focus();
+  });
+  byId("two").addEventListener("submit", (event) => {
+    event.preventDefault();
+    location.hash = addressOf({ two: [byId("a").value, byId("b").value] });
+  });
+  byId("swap").addEventListener("click", () => {
+    location.hash = addressOf({ two: [byId("b").value, byId("a").value] });
+  });
+  window.addEventListener("hashchange", () => {
+    takeToken();
+    useState().catch(failed);
+  });
+}
+
+listen();
+begin(start);

@@ -1,0 +1,191 @@
+"""The Store page in a real browser, against the real server: what people look up, and what hostile labels cannot do."""
+
+import hashlib
+import json
+import os
+import subprocess
+from urllib.parse import quote
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra web is not installed")
+pytest.importorskip("playwright", reason="the extra browser is not installed")
+
+from command_line import PROGRAM
+from web_browser import shows
+
+import cbpe
+from store import ModelStore
+
+pytestmark = pytest.mark.slow
+
+RUN = "document.title='ran'"
+SCRIPT, IMAGE = f"<script>{RUN}</script>", f'<img src=x onerror="{RUN}">'
+TEXT = "the cat sat on the mat, and the dog sat on the log " * 20
+
+
+def serve(folder, store):
+    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json"]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, cwd=folder, env={**os.environ, "CBPE_STORE": str(folder / store)}
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    with ModelStore(folder / "models.db") as models:
+        first = cbpe.train(TEXT, 262)
+        models.save(
+            first, "book", aliases=["prod", IMAGE], tags={SCRIPT: "\u202egnp"}, notes=f"{SCRIPT}\n\u202egnp\x01"
+        )
+        second = cbpe.train(TEXT, 268, initial=first, special_tokens=[IMAGE])
+        models.save(second, "book", parent="book@1", aliases=["prod"], metrics={"loss": 2.5})
+        models.save(cbpe.train(TEXT, 266, initial=first), IMAGE, parent="book@1", metrics={SCRIPT: 1.5})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def url(folder):
+    with serve(folder, "models.db") as server:
+        yield f"{json.loads(server.stdout.readline())['url']}store"
+        server.terminate()
+
+
+def texts(page, selector):
+    return page.locator(selector).all_inner_texts()
+
+
+def test_versions_are_listed_searched_and_sorted(page, url):
+    page.goto(url)
+    shows(page, "document.querySelectorAll('#found tr').length === 3")
+    assert texts(page, "#found th") == [f"{IMAGE}@1", "book@2", "book@1"]
+    page.get_by_label("with the metric").fill("loss")
+    shows(page, "document.querySelectorAll('#found tr').length === 1")
+    assert "2.500" in page.locator("#found").inner_text()
+    page.get_by_label("with the metric").fill("")
+    page.get_by_label("names that begin with").fill("book")
+    page.get_by_label("Order").select_option("fewest tokens first")
+    shows(page, "document.querySelector('#found th')?.textContent === 'book@1'")
+    assert texts(page, "#found th") == ["book@1", "book@2"]
+    shows(page, "location.hash === '#prefix=book&order=vocab_size'")
+    page.reload()
+    shows(page, "document.querySelectorAll('#found tr').length === 2")
+
+
+def test_a_version_shows_its_training_lineage_aliases_and_changes(page, url):
+    page.goto(url)
+    page.locator("#found").get_by_role("link", name="book@2").first.click()
+    shows(page, "!document.getElementById('one').hidden")
+    assert page.evaluate("document.activeElement.id") == "one-title"
+    assert "loss 2.500" in page.locator("#labels").inner_text()
+    assert page.locator("svg.curve polyline").count() == 1
+    assert page.locator("svg.lines circle").count() == page.locator(".graph li").count() == 3
+    assert page.locator("svg.lines path").count() == 2
+    assert page.locator(".graph a[aria-current]").inner_text() == "book@2"
+    assert page.locator("#moves tr").first.inner_text().split("\t")[:2] == ["prod", "book@2"]
+    assert page.locator("#log tr").count() == 2
+    page.locator(".graph").get_by_role("link", name="book@1").click()
+    shows(page, "document.getElementById('one-title').textContent === 'book@1'")
+    page.go_back()
+    shows(page, "document.getElementById('one-title').textContent === 'book@2'")
+    page.get_by_role("button", name="Close").click()
+    shows(page, "document.getElementById('one').hidden")
+    shows(page, "document.querySelectorAll('#log tr').length === 3")
+
+
+def test_two_versions_are_compared_and_both_on_a_text(page, url):
+    page.goto(f"{url}#v=book@2")
+    page.get_by_role("link", name="Compare with its parent").click()
+    shows(page, "document.querySelectorAll('#columns .token').length > 4")
+    assert page.locator("#verdict").inner_text().startswith("book@2 goes on from book@1: it has all merges")
+    assert texts(page, "#sums dd") == ["0", "6", "0", "1"]
+    assert page.locator("#tokens .token.special").inner_text() == IMAGE.replace(" ", "·")
+    page.locator("#text").fill("the cat sat")
+    counts = [cbpe.train(TEXT, size).count("the cat sat") for size in (262, 268)]
+    each = "[...document.querySelectorAll('#columns dl')].map((each) => each.querySelector('dd').textContent)"
+    shows(page, f"{each}.join() === '{counts[0]},{counts[1]}'")
+    assert page.locator("#columns .token.differs").count() > 0
+    page.locator("#columns .token").first.hover()
+    assert "bytes" in page.locator("#told").inner_text()
+    page.locator("#b").select_option("gpt2")
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.getElementById('verdict').textContent.includes('gpt2')")
+    page.get_by_role("button", name="Swap").click()
+    shows(page, "document.getElementById('verdict').textContent.startsWith('gpt2')")
+
+
+def test_the_keyboard_alone_opens_a_version_and_compares(page, url):
+    page.goto(url)
+    shows(page, "document.querySelectorAll('#found tr').length === 3")
+
+    def walk_to(script):
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if page.evaluate(script):
+                return
+        pytest.fail(f"Tab never came to {script}")
+
+    walk_to("document.activeElement.textContent === 'book@2' && !!document.activeElement.closest('#found')")
+    page.keyboard.press("Enter")
+    shows(page, "document.activeElement.id === 'one-title'")
+    walk_to("document.activeElement.textContent === 'book@1' && !!document.activeElement.closest('.graph')")
+    walk_to("document.activeElement.id === 'b'")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    shows(page, "document.activeElement.id === 'comparing-title' && !document.getElementById('difference').hidden")
+    walk_to("document.activeElement.classList.contains('token')")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.unit") == "1"
+
+
+def test_hostile_names_notes_and_tags_are_text(page, url):
+    for address in (f"{url}#v=book@1", f"{url}#v={quote(IMAGE)}@1&a=book@1&b={quote(IMAGE)}@1"):
+        page.goto("about:blank")
+        page.goto(address)
+        shows(page, "!document.getElementById('one').hidden")
+        shows(page, "document.querySelectorAll('#log tr').length > 0")
+        assert page.locator("main img, main script").count() == 0
+        assert page.title() == "Store · cbpe"
+    assert page.locator("#one-title").inner_text() == f"{IMAGE}@1"
+    page.goto(f"{url}#v=book@1")
+    shows(page, "document.getElementById('one-title').textContent === 'book@1'")
+    assert page.locator("#notes").inner_text() == f"{SCRIPT}\nU+202EgnpU+0001"
+    assert f"{SCRIPT} = U+202Egnp" in page.locator("#labels").inner_text()
+
+
+def test_what_is_not_there_is_said(page, url):
+    page.goto(f"{url}#v=boook")
+    shows(page, "document.getElementById('problem').textContent.includes(\"did you mean 'book'?\")")
+    assert page.locator("#one").is_hidden()
+
+
+def test_light_dark_and_narrow(page, url):
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{url}#v=book@2&a=book@1&b=gpt2")
+    shows(page, "document.querySelectorAll('#columns .token').length > 4 && !document.getElementById('one').hidden")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    line = "getComputedStyle(document.querySelector('.line-of')).stroke"
+    dark = page.evaluate(line)
+    page.get_by_label("Colours").select_option("light")
+    assert page.evaluate(line) != dark
+
+
+def test_looking_changes_no_byte_of_the_store(page, url, folder):
+    before = hashlib.sha256((folder / "models.db").read_bytes()).digest()
+    page.goto(f"{url}#v=book@2&a=book@1&b=book@2")
+    shows(page, "document.querySelectorAll('#columns .token').length > 4")
+    assert hashlib.sha256((folder / "models.db").read_bytes()).digest() == before
+    assert [each.name for each in folder.iterdir()] == ["models.db"]
+
+
+def test_without_a_store_the_page_says_how_to_make_one(page, tmp_path):
+    with serve(tmp_path, "none.db") as server:
+        page.goto(f"{json.loads(server.stdout.readline())['url']}store")
+        shows(page, "!document.getElementById('without').hidden")
+        said = page.locator("#without").inner_text()
+        server.terminate()
+    assert "there is no model store at" in said
+    assert "cbpe train book.txt --vocab-size 4096 --save book" in said
+    assert list(tmp_path.iterdir()) == []
