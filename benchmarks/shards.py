@@ -51,8 +51,7 @@ def engine(made, source, folder):
 
 
 def cbpe_shards(made, source, folder):
-    import orjson  # noqa: F401  what cbpe imports when a source needs it
-    import pyarrow.parquet  # noqa: F401
+    import pyarrow.parquet  # noqa: F401  what cbpe imports when a source needs it
 
     import cbpe
 

@@ -8,10 +8,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cbpe._core.arrow.exported import ArrowColumn
+from cbpe._core.arrow.texts import text_column
 from cbpe.common.wording import shown
-from cbpe.corpus.files import TextFile, decoded, names_in, row_of, valid_utf8
+from cbpe.corpus.files import TextFile, decoded, field_of, names_in, row_of, valid_utf8
 
-__all__ = ["BATCH_CHARACTERS", "DocumentBatch", "LongDocument", "TextsOfColumn", "documents", "rows_at_once"]
+__all__ = [
+    "BATCH_CHARACTERS",
+    "DocumentBatch",
+    "LongDocument",
+    "TextsOfColumn",
+    "TextsOfLines",
+    "documents",
+    "rows_at_once",
+    "without_nulls",
+]
 
 BATCH_CHARACTERS = 1 << 22
 MOST_ROWS = 1 << 14  # of Parquet, in a batch
@@ -35,11 +46,24 @@ class TextsOfColumn:
 
 
 @dataclass
+class TextsOfLines:
+    """The texts of lines, as a column."""
+
+    column: ArrowColumn
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def as_strings(self) -> list[str]:
+        return text_column(self.column).as_strings()
+
+
+@dataclass
 class DocumentBatch:
     """Several whole documents. columns: of each name that was asked for, a list, or a column of Arrow's."""
 
-    texts: list[str] | TextsOfColumn
-    locations: Sequence[int]  # the row, counted from 0, or the line, counted from 1
+    texts: list[str] | TextsOfColumn | TextsOfLines
+    locations: Sequence[int]  # the row, counted from 0, or the line, counted from 1; of lines without columns, none
     columns: dict[str, Any] = field(default_factory=dict)
 
 
@@ -134,21 +158,31 @@ def strings(file: TextFile, column: Any, row: int, pa: Any) -> list[str]:
 
 def of_lines(file: TextFile, columns: Sequence[str], optional: bool) -> Iterator[DocumentBatch]:
     """As many documents as have about BATCH_CHARACTERS, and so on."""
-    quick = None if columns else quick_parser()
+    if columns:
+        yield from of_objects(file, columns, optional)
+        return
+    for texts in file.line_columns(BATCH_CHARACTERS):
+        if isinstance(texts, str):
+            yield DocumentBatch([texts], ())
+        elif len(texts):
+            yield DocumentBatch(TextsOfLines(texts), ())
+
+
+def of_objects(file: TextFile, columns: Sequence[str], optional: bool) -> Iterator[DocumentBatch]:
+    """The same with other fields, for which an object is made of each line."""
     texts, numbers, others = new_lists(columns)
     size = 0
     for number, (place, offset, line) in enumerate(file.lines(), 1):
-        row = parsed(file, line, place, offset, quick, bool(columns))
+        row = object_of(file, line, place, offset)
         if row is None:
             continue
-        text = row[file.field]
-        texts.append(text)
+        texts.append(row[file.field])
         numbers.append(number)
         for name in columns:
             if name not in row and not optional:
                 raise ValueError(f"{place}, has no field {shown(name)}; it has {names_in(row)}")
             others[name].append(as_text(row.get(name)))
-        size += len(text)
+        size += len(texts[-1])
         if size >= BATCH_CHARACTERS:
             yield DocumentBatch(texts, numbers, others)
             texts, numbers, others = new_lists(columns)
@@ -162,33 +196,15 @@ def new_lists(columns: Sequence[str]) -> tuple[list[str], list[int], dict[str, l
     return [], [], {name: [] for name in columns}
 
 
-def quick_parser() -> Any:
-    """orjson's, which is several times as fast, if it is there."""
-    try:
-        from orjson import loads
-    except ImportError:
-        return None
-    return loads
-
-
-def parsed(file: TextFile, line: bytes, place: str, offset: int, quick: Any, exact: bool) -> dict[str, Any] | None:
-    """The object on a line; None for a line of white space. exact: whole numbers are needed as they are."""
-    if quick is not None and offset:
-        try:
-            row: dict[str, Any] = quick(line)
-            if type(row[file.field]) is str:
-                return row
-        except (ValueError, KeyError, TypeError):
-            pass  # what it refuses, and more, the other way tells
+def object_of(file: TextFile, line: bytes, place: str, offset: int) -> dict[str, Any] | None:
+    """The object on a line, with whole numbers as they are; None for a line of white space."""
     text = decoded(line, str(file.path), file.errors, offset)
     if offset == 0:
         text = text.removeprefix("\ufeff")
     if not text.strip():
         return None
-    if exact:
-        file.field_of(text, place)
-        return row_of(text, place, file.field, int)
-    return {file.field: file.field_of(text, place)}
+    field_of(text, place, file.field)
+    return row_of(text, place, file.field, int)
 
 
 def as_text(value: Any) -> str | None:

@@ -15,9 +15,12 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from cbpe._core.arrow.exported import ArrowColumn, memory_of
+from cbpe._core.arrow.json_lines import FieldOfLines
 from cbpe._core.counting.count import utf8
 from cbpe._core.text.shown import shown
 from cbpe.common.wording import listed
@@ -26,6 +29,7 @@ from cbpe.corpus.storage import Url, place_of
 __all__ = ["CHUNK_BYTES", "TextFile", "decoded", "has_word_counts", "not_utf8", "valid_utf8"]
 
 CHUNK_BYTES = 1 << 18
+LINES_BYTES = 1 << 19  # of the texts in lines that are read at once
 PARQUET_ROWS = 1024  # at a time
 SHOWN_FIELDS = 10  # in a message
 # What has to be held in memory at once, a line of JSON Lines or a column of a row group of Parquet, may be so large, or
@@ -102,24 +106,37 @@ class TextFile:
 
     def _lines(self) -> Iterator[bytes]:
         """The field of each line of JSON Lines, without lines of white space and a byte order mark."""
-        for place, offset, line in self.lines():
-            text = decoded(line, str(self.path), self.errors, offset)
-            if offset == 0:
-                text = text.removeprefix("\ufeff")
-            if text.strip():
-                yield utf8(self.field_of(text, place))
+        for texts in self.line_columns(LINES_BYTES):
+            yield from texts_in(texts)
+
+    def line_columns(self, n_bytes: int) -> Iterator[ArrowColumn | str]:
+        """The same, as columns_of_lines gives them."""
+        return columns_of_lines(self._whole_lines(), self.field, str(self.path), self.errors, self.place_of, n_bytes)
 
     def lines(self) -> Iterator[tuple[str, int, bytes]]:
         """The lines of the file, or of the span: what a message calls each, where it begins, and its bytes."""
+        number = 0
+        for offset, part in self._whole_lines():
+            for line in part.removesuffix(b"\n").split(b"\n"):
+                number += 1
+                yield self.place_of(number, offset), offset, line
+                offset += len(line) + 1
+
+    def place_of(self, number: int, offset: int) -> str:
+        """What messages call a line."""
+        return f"{self.path}, line {number}" if self.span is None else f"{self.path}, the line at byte {offset}"
+
+    def _whole_lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines of the file, or of the span, many at a time: where they begin, and their bytes."""
         start, stop = self.span or (0, sys.maxsize)
         offset = max(start - 1, 0)  # a line begins at start if the byte before it ends another
-        for number, line in enumerate(lines(self._chunks_from(offset), self._most_at_once, str(self.path)), 1):
-            if offset >= stop:
+        for part in whole_lines(self._chunks_from(offset), self._most_at_once, str(self.path)):
+            first = 0 if offset >= start else part.find(b"\n") + 1 or len(part)
+            last = part.find(b"\n", stop - offset - 1) + 1 if stop - offset < len(part) else 0
+            if offset + first >= stop:
                 return
-            if offset >= start:
-                place = f"line {number}" if self.span is None else f"the line at byte {offset}"
-                yield f"{self.path}, {place}", offset, line
-            offset += len(line) + 1
+            yield offset + first, part[first : last or len(part)]
+            offset += len(part)
 
     def _chunks_from(self, offset: int) -> Iterator[bytes]:
         """The bytes of the file from there on, decompressed if it is read from its beginning."""
@@ -131,10 +148,6 @@ class TextFile:
             while chunk := stored.read(CHUNK_BYTES):
                 self.position = stored.tell()
                 yield chunk
-
-    def field_of(self, line: str, place: str) -> str:
-        """The text in one line of JSON Lines; ValueError says what is there instead."""
-        return field_of(line, place, self.field)
 
     def _column(self) -> Iterator[bytes]:
         """The rows of a column of a Parquet file."""
@@ -263,16 +276,74 @@ def field_of(line: str, place: str, field: str) -> str:
     return text
 
 
+def columns_of_lines(
+    parts: Iterable[tuple[int, bytes]],
+    field: str,
+    name: str,
+    errors: str,
+    place_of: Callable[[int, int], str],
+    n_bytes: int,
+) -> Iterator[ArrowColumn | str]:
+    """The texts in a field of JSON Lines, without lines of white space and a byte order mark, in columns of about
+    n_bytes. A text with half of a surrogate pair, which no column holds, comes as a str.
+
+    parts: whole lines, and where they begin. name, place_of: what messages call the file, and a line of it."""
+    texts = FieldOfLines(field)
+    others = 0  # lines that were read in another way
+    for offset, part in parts:
+        at = 0
+        while (at := texts.read(part, at)) < len(part):
+            stop = part.find(b"\n", at)
+            line = part[at : stop if stop >= 0 else len(part)]
+            others += 1
+            place = place_of(texts.lines_read + others, offset + at)
+            text = text_of_line(line, field, name, errors, place, offset + at)
+            at = min(at + len(line) + 1, len(part))
+            if text is None:
+                continue
+            try:
+                texts.add(text.encode())
+            except UnicodeEncodeError:
+                yield texts.take()
+                yield text
+        if texts.n_bytes >= n_bytes:
+            yield texts.take()
+    yield texts.take()
+
+
+def text_of_line(line: bytes, field: str, name: str, errors: str, place: str, offset: int) -> str | None:
+    """The text in a field of one line; None for a line of white space."""
+    text = decoded(line, name, errors, offset)
+    if offset == 0:
+        text = text.removeprefix("\ufeff")
+    return field_of(text, place, field) if text.strip() else None
+
+
+def texts_in(texts: ArrowColumn | str) -> Iterator[bytes]:
+    """The UTF-8 of each text of columns_of_lines."""
+    if isinstance(texts, str):
+        yield utf8(texts)
+        return
+    places, data = memory_of(texts)
+    ends = places.cast("i" if places.nbytes == 4 * (len(texts) + 1) else "q").tolist()
+    for start, stop in pairwise(ends):
+        yield data[start:stop].tobytes()
+
+
 def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str) -> Iterator[bytes]:
     """The texts in a field of JSON Lines that come in chunks, as from a pipe; name: what messages call them."""
-    offset = 0
-    for number, line in enumerate(lines(chunks, MOST_AT_ONCE, name), 1):
-        text = decoded(line, name, errors, offset)
-        if offset == 0:
-            text = text.removeprefix("\ufeff")
-        if text.strip():
-            yield utf8(field_of(text, f"{name}, line {number}", field))
-        offset += len(line) + 1
+
+    def parts() -> Iterator[tuple[int, bytes]]:
+        offset = 0
+        for part in whole_lines(chunks, MOST_AT_ONCE, name):
+            yield offset, part
+            offset += len(part)
+
+    def place_of(number: int, offset: int) -> str:
+        return f"{name}, line {number}"
+
+    for texts in columns_of_lines(parts(), field, name, errors, place_of, LINES_BYTES):
+        yield from texts_in(texts)
 
 
 def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
@@ -317,21 +388,26 @@ def bytes_of(column: Any, pa: Any) -> Iterator[bytes | None]:
         yield None if index is None else texts[index]
 
 
-def lines(chunks: Iterable[bytes], most: int, name: str) -> Iterator[bytes]:
-    """The lines, without the line breaks between them: [b"ab", b"c\\nd"] -> b"abc", b"d" ValueError for a line of more
-    than `most` bytes, which says the name."""
+def whole_lines(chunks: Iterable[bytes], most: int, name: str) -> Iterator[bytes]:
+    """The same bytes in parts that end with a line break, but for the last one: [b"ab", b"c\\nd"] -> b"abc\\n", b"d"
+    ValueError for a line of more than `most` bytes, which says the name."""
     begun: list[bytes] = []
     held = 0
     for chunk in chunks:
-        first, *others = chunk.split(b"\n")
-        begun.append(first)
-        held = (0 if others else held) + len(others[-1] if others else first)
+        end = chunk.rfind(b"\n") + 1
+        held = (0 if end else held) + len(chunk) - end
         if held > most:
             raise ValueError(f"{name} has a line of more than {most:,} bytes")
-        for line in others:
-            yield b"".join(begun)
-            begun = [line]
-    yield b"".join(begun)
+        if end:
+            first = chunk.find(b"\n") + 1
+            yield b"".join([*begun, chunk[:first]])
+            begun = []
+            if first < end:
+                yield chunk[first:end]
+        begun.append(chunk[end:])
+    rest = b"".join(begun)
+    if rest:
+        yield rest
 
 
 def json_type(value: Any) -> str:

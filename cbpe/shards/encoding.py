@@ -3,16 +3,18 @@ later."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, documents
+from cbpe._core.arrow.exported import ArrowColumn, memory_of
+from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, TextsOfLines, documents
+from cbpe.corpus.files import TextFile
 from cbpe.shards.formats.writing import Shard, Writer
 from cbpe.shards.options import Options
 from cbpe.shards.parts import PARTS, PartWriter
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["EncodeTask"]
 
 AS_ORDINARY_TEXT: Any = {"allowed_special": "none", "disallowed_special": (), "add_special_tokens": False}
+
+SOON_READ = 1 << 18  # bytes of a file for which no thread is worth starting
 
 T = TypeVar("T")
 
@@ -68,6 +72,17 @@ class EncodeTask:
         return PartWriter(outputs, shard)
 
 
+@dataclass
+class EncodedBatch:
+    """The tokens of several documents, in their type and with the end-of-text token where the format has it."""
+
+    tokens: Tokens
+    lengths: Lengths
+    rows: Any  # what is kept of the documents
+    empty: int  # how many more were left out
+    position: int  # how much of the file had been read by then
+
+
 class Encoded:
     """The tokens of one task, on their way to its files."""
 
@@ -82,40 +97,56 @@ class Encoded:
         self.documents = self.tokens = self.empty = 0
 
     def add(self, span: Span, tell: Tell) -> None:
-        """Encode the documents of a span, while what comes next is read."""
+        """Encode the documents of a span: while some are written, the next ones are encoded, and others are read."""
         file = span.open(self.options.field, self.options.errors)
         places = self.options.made_of.keeps == "places"
         names = ("id",) if places else self.options.columns
         told = 0
-        with read_ahead(documents(file, names, optional=places)) as batches:
-            for batch in batches:
+        ahead = read_ahead if span.size > SOON_READ else nullcontext
+        read_batches = documents(file, names, optional=places)
+        with ahead(read_batches) as batches, ahead(self.encoded_batches(batches, file)) as encoded:
+            for batch in encoded:
                 before = self.documents, self.tokens
-                position = file.position
                 if isinstance(batch, LongDocument):
+                    position = file.position
                     self.add_long(batch, file.path)
                 else:
-                    self.add_batch(batch, file.path)
+                    position = batch.position
+                    self.add_batch(batch)
                 read = min(position, span.size) if span.part is None else told
                 tell(self.documents - before[0], self.tokens - before[1], max(0, read - told))
                 told = max(told, read)
         span.source.refuse_changed()
         tell(0, 0, span.size - told)
 
-    def add_batch(self, batch: DocumentBatch, path: object) -> None:
-        ids, offsets = self.encoded(batch.texts)
-        rows = self.rows_of(batch, path)
-        if not self.options.keep_empty:
-            some = np.diff(offsets) > 0
-            if not some.all():
-                self.empty += int(len(some) - some.sum())
-                offsets = np.concatenate([offsets[:1], offsets[1:][some]])
-                rows = None if rows is None else rows.take(np.flatnonzero(some))
-        if len(offsets) > 1:
-            tokens, lengths = with_ends(ids, offsets, self.options)
-            self.put(tokens)
-            self.end(lengths, rows)
+    def add_batch(self, batch: EncodedBatch) -> None:
+        self.empty += batch.empty
+        if len(batch.lengths):
+            self.put(batch.tokens)
+            self.end(batch.lengths, batch.rows)
 
-    def encoded(self, texts: list[str] | TextsOfColumn) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    def encoded_batches(
+        self, batches: Iterable[DocumentBatch | LongDocument], file: TextFile
+    ) -> Iterator[EncodedBatch | LongDocument]:
+        """The tokens of each batch; a long document as it is."""
+        for batch in batches:
+            if isinstance(batch, LongDocument):
+                yield batch
+                continue
+            position, empty = file.position, 0
+            ids, offsets = self.encoded(batch.texts)
+            rows = self.rows_of(batch, file.path)
+            if not self.options.keep_empty:
+                some = np.diff(offsets) > 0
+                if not some.all():
+                    empty = int(len(some) - some.sum())
+                    offsets = np.concatenate([offsets[:1], offsets[1:][some]])
+                    rows = None if rows is None else rows.take(np.flatnonzero(some))
+            yield EncodedBatch(*with_ends(ids, offsets, self.options), rows, empty, position)
+
+    def encoded(
+        self, texts: list[str] | TextsOfColumn | TextsOfLines
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
         """The tokens of all documents, and where those of each begin and end. A column is encoded where it lies;
         where that is refused, its strings tell what is wrong, or what they become."""
         encode, options = self.work.tokenizer.encode_batch_flat, {**AS_ORDINARY_TEXT, "num_threads": self.threads}
@@ -125,7 +156,7 @@ class Encoded:
             column = self.work.tokenizer.encode_arrow(texts.column, dtype="uint32", **options)
         except ValueError:
             return encode(texts.as_strings(), **options)
-        return flat(texts.pa.array(column), texts.pa)
+        return flat(column)
 
     def add_long(self, document: LongDocument, path: object) -> None:
         """A document that is encoded as it comes, cut where no token depends on the cut."""
@@ -192,12 +223,11 @@ class Encoded:
         return {**counts, "sha256": (self.digest.digest() if bare is None else bare.digest).hex()}
 
 
-def flat(lists: Any, pa: Any) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """The ids of a column of lists of uint32, where they are, and where those of each list begin and end. The buffers
-    are read, as pyarrow imports pandas to make an array of numpy's."""
-    _, ends, _, ids = lists.buffers()
-    offsets = np.frombuffer(ends, np.int32 if pa.types.is_list(lists.type) else np.int64)[: len(lists) + 1]
-    return np.frombuffer(ids or b"", np.uint32)[: offsets[-1]], offsets.astype(np.int64)
+def flat(lists: ArrowColumn) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """The ids of a column of lists of uint32, where they are, and where those of each list begin and end."""
+    places, ids = memory_of(lists)
+    width = places.nbytes // (len(lists) + 1)
+    return np.frombuffer(ids, np.uint32), np.frombuffer(places, f"i{width}").astype(np.int64)
 
 
 def with_ends(

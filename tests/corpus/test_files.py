@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cbpe import count_words
 from cbpe.corpus import files
-from cbpe.corpus.files import CHUNK_BYTES, lines
+from cbpe.corpus.files import CHUNK_BYTES, whole_lines
 from cbpe.corpus.sources import Reader
 
 TEXT = "Line one\r\nline two \u4e2d\u6587 \U0001f609\n" * 3
@@ -182,7 +182,9 @@ def test_a_line_that_holds_no_text_is_named(tmp_path, line, message):
 
 @given(st.lists(st.text("ab\n", max_size=5).map(str.encode), max_size=8))
 def test_lines_may_come_in_any_parts(chunks):
-    assert list(lines(chunks, 1 << 20, "x")) == b"".join(chunks).split(b"\n")
+    parts = list(whole_lines(chunks, 1 << 20, "x"))
+    assert b"".join(parts) == b"".join(chunks)
+    assert all(part.endswith(b"\n") for part in parts[:-1])
 
 
 def test_a_byte_order_mark_before_json_lines_is_passed_over(tmp_path):

@@ -369,6 +369,17 @@ def test_columns_of_every_type_give_the_bytes_that_json_lines_give(trained, tmp_
         assert made["a.parquet"] == made["a.jsonl"]
 
 
+def test_lines_that_only_the_json_module_reads_are_encoded_in_their_places(tok, tmp_path):
+    lines = ['{"text": "one"}', "", '{"text": "two \\ud800"}', '{"t\\u0065xt": "three"}', '{"text": "\\u4e2d"}']
+    (tmp_path / "a.jsonl").write_text("\ufeff" + "\n".join(lines) + "\n", encoding="utf-8")
+    manifest = tokenize(tmp_path / "a.jsonl", tok, tmp_path / "out")
+    texts = ["one", "two \ufffd", "three", "\u4e2d"]
+    assert list(chain(*shards_of(tmp_path / "out", manifest))) == [list(text.encode()) for text in texts]
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n\n{"text": "two"}\n{"text": ["three"]}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a\.jsonl, line 4, has no text in the field 'text', but an array"):
+        tokenize(tmp_path / "a.jsonl", tok, tmp_path / "refused", task_bytes=1 << 20)
+
+
 def test_the_tokens_of_a_task_have_their_own_sum(corpus, tok, tmp_path):
     """It is that of all tokens, in their type, also where a file has more than these."""
     expected = hashlib.sha256(np.array(STREAM, "<u2").tobytes()).hexdigest()

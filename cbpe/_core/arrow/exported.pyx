@@ -5,6 +5,7 @@ released holds no Python object: all arrays of a column own its memory together,
 """
 
 cimport cython
+from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.pycapsule cimport PyCapsule_Destructor, PyCapsule_GetPointer, PyCapsule_New
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
@@ -234,6 +235,42 @@ cdef class ArrowColumn:
             for i in range(n):
                 small[i + 1] = <int32_t>ends[i]
         return is_large
+
+
+@cython.final
+cdef class Lent:
+    """A part of the memory of a column, as a buffer of bytes that cannot be written."""
+
+    cdef ArrowColumn column
+    cdef void *start
+    cdef Py_ssize_t size
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, self.start, self.size, True, flags)
+
+
+cdef object lent(ArrowColumn column, void *start, Py_ssize_t size):
+    cdef Lent part = Lent()
+    part.column, part.start, part.size = column, start, size
+    return memoryview(part)
+
+
+def memory_of(ArrowColumn column not None):
+    """The memory of a column of lists or texts, as it lies: where rows begin and the last one ends (rows + 1 numbers of
+    4 or 8 bytes each), and the items of the lists or the UTF-8 of the texts."""
+    cdef bint is_large = bytes(column.kind) in (b"U", b"+L")
+    cdef Py_ssize_t width = sizeof(int64_t) if is_large else sizeof(int32_t)
+    cdef void *places = column.shared.places
+    cdef int64_t size
+    if places == NULL:
+        raise ValueError("the rows of this column are numbers")
+    if column.item_kind != NULL:
+        size = column.n_items * <int64_t>sizeof(int32_t)
+    elif is_large:
+        size = (<int64_t *>places)[column.n_rows]
+    else:
+        size = (<int32_t *>places)[column.n_rows]
+    return lent(column, places, (column.n_rows + 1) * width), lent(column, column.shared.values, size)
 
 
 cdef ArrowColumn new_column(int64_t n_rows):

@@ -12,32 +12,12 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove
 
 from cbpe._core.conversion.listed cimport ListedMerges, ListedTokens
+from cbpe._core.text.json_text cimport NO_CHARACTER, Cursor, after_space, escaped, take, write_character
 from cbpe._core.text.utf8 cimport character_size, read_character
 from cbpe._core.vocabulary.tables cimport NONE
 
 cdef enum:
-    NO_CHARACTER = 0x110000
     SIGNALS = 4095              # how often to look for Ctrl-C: each time that these bits are 0
-
-# What a place in JSON holds, for a reader that gives up where it holds something else.
-cdef struct Cursor:
-    const uint8_t *at
-    const uint8_t *end
-
-
-cdef inline uint8_t after_space(Cursor *c) noexcept nogil:
-    """The next byte that is no white space, where the cursor then is; 0 at the end."""
-    while c.at < c.end and (c.at[0] == c" " or c.at[0] == c"\n" or c.at[0] == c"\r" or c.at[0] == c"\t"):
-        c.at += 1
-    return c.at[0] if c.at < c.end else 0
-
-
-cdef inline bint take(Cursor *c, uint8_t expected) noexcept nogil:
-    """Whether this byte is next, behind white space. The cursor is behind it then."""
-    if after_space(c) != expected:
-        return False
-    c.at += 1
-    return True
 
 
 cdef Py_ssize_t text_size(Cursor *c, bint *plain) noexcept nogil:
@@ -74,78 +54,6 @@ cdef inline bint is_character(const uint8_t *p, Py_ssize_t left, int size) noexc
     if size == 3:
         return character >= 0x800 and not 0xD800 <= character < 0xE000
     return 0x10000 <= character < NO_CHARACTER
-
-
-cdef uint32_t four_digits(const uint8_t *p, Py_ssize_t left) noexcept nogil:
-    """The number that four hexadecimal digits write, or NO_CHARACTER."""
-    cdef uint32_t number = 0
-    cdef uint8_t digit
-    cdef int i
-    if left < 4:
-        return NO_CHARACTER
-    for i in range(4):
-        digit = p[i] | 0x20
-        if c"0" <= p[i] <= c"9":
-            number = number << 4 | <uint32_t>(p[i] - c"0")
-        elif c"a" <= digit <= c"f":
-            number = number << 4 | <uint32_t>(digit - c"a" + 10)
-        else:
-            return NO_CHARACTER
-    return number
-
-
-cdef uint32_t escaped(const uint8_t *p, Py_ssize_t left, int *size) noexcept nogil:
-    """The character of an escape sequence, and the sequence's size; NO_CHARACTER where there is none."""
-    cdef uint32_t first, second
-    size[0] = 2
-    if left < 2:
-        return NO_CHARACTER
-    if p[1] == c'"' or p[1] == c"\\" or p[1] == c"/":
-        return p[1]
-    if p[1] == c"b":
-        return 8
-    if p[1] == c"f":
-        return 12
-    if p[1] == c"n":
-        return 10
-    if p[1] == c"r":
-        return 13
-    if p[1] == c"t":
-        return 9
-    if p[1] != c"u":
-        return NO_CHARACTER
-    size[0] = 6
-    first = four_digits(p + 2, left - 2)
-    if not 0xD800 <= first < 0xE000:
-        return first
-    size[0] = 12
-    if first >= 0xDC00 or left < 12 or p[6] != c"\\" or p[7] != c"u":
-        return NO_CHARACTER
-    second = four_digits(p + 8, left - 8)
-    if not 0xDC00 <= second < 0xE000:
-        return NO_CHARACTER
-    return 0x10000 + ((first - 0xD800) << 10 | (second - 0xDC00))
-
-
-cdef inline int write_character(uint32_t character, uint8_t *into) noexcept nogil:
-    """Write the UTF-8 of a character: its size."""
-    if character < 0x80:
-        into[0] = <uint8_t>character
-        return 1
-    if character < 0x800:
-        into[0] = <uint8_t>(0xC0 | character >> 6)
-        into[1] = <uint8_t>(0x80 | character & 0x3F)
-        return 2
-    if character < 0x10000:
-        into[0] = <uint8_t>(0xE0 | character >> 12)
-        into[1] = <uint8_t>(0x80 | character >> 6 & 0x3F)
-        into[2] = <uint8_t>(0x80 | character & 0x3F)
-        return 3
-    into[0] = <uint8_t>(0xF0 | character >> 18)
-    into[1] = <uint8_t>(0x80 | character >> 12 & 0x3F)
-    into[2] = <uint8_t>(0x80 | character >> 6 & 0x3F)
-    into[3] = <uint8_t>(0x80 | character & 0x3F)
-    return 4
 
 
 cdef Py_ssize_t unescape(const uint8_t *text, Py_ssize_t size, uint8_t *into) noexcept nogil:
