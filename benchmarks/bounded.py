@@ -3,10 +3,11 @@
     python benchmarks/bounded.py --corpora FOLDER [--texts english,multilingual] [--gb 10] [--workers 2]
                                  [--kinds parquet] [--works tokenize,count-words] [--format bin] [--folder FOLDER]
 
-FOLDER of --corpora holds the texts, as for compare.py. Documents of some 4 KB, half a gigabyte of them as shards.py makes
-it, stand in as many files as give --gb gigabytes of text: links to one file, so that the disk holds it once. The outputs
-stand in --folder until the end: some 0.8 bytes for a byte of text. The memory is the sum over the process and those that
-it starts of what each has for itself and its share of what several have (PSS, of Linux), looked at 20 times a second.
+FOLDER of --corpora holds the texts, as for compare.py. Documents of some 4 KB, half a gigabyte of them as shards.py
+makes it, stand in as many files as give --gb gigabytes of text: links to one file, so that the disk holds it once. The
+outputs stand in --folder until the end: some 0.8 bytes for a byte of text. The memory is the sum over the process and
+those that it starts of what each has for itself and its share of what several have (PSS, of Linux), looked at 20 times
+a second.
 """
 
 import argparse
@@ -49,7 +50,7 @@ def memory_of(process):
 
 
 def run(order):
-    """Seconds by the clock and of the processor, and the most memory in megabytes, of a command."""
+    """Seconds by the clock, and the most memory in megabytes, of a command."""
     began = time.perf_counter()
     running = subprocess.Popen(order, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     most = 0
