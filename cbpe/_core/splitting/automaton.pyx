@@ -18,9 +18,10 @@ is refused where it may matter which one, so that the pieces never depend on wha
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.string cimport memset
 
+from cbpe._core.splitting.characters cimport unsupported
 from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES, Classes
 from cbpe._core.splitting.pattern cimport (
-    BEHIND, CHOICE, END, LAZY, LOOK, POSSESSIVE, REPEAT, SEQUENCE, SET, Pattern, unsupported
+    BEHIND, CHOICE, END, LAZY, LOOK, POSSESSIVE, REPEAT, SEQUENCE, SET, Pattern
 )
 
 cdef enum:

@@ -8,7 +8,7 @@ from libc.stdint cimport uint16_t
 from libc.string cimport memcpy, memset
 
 from cbpe._core.splitting.categories cimport CBPE_BLOCK_OF, CBPE_BLOCKS, CBPE_N_BLOCKS, CBPE_N_CATEGORIES, category_of
-from cbpe._core.splitting.pattern cimport unsupported
+from cbpe._core.splitting.characters cimport unsupported
 from cbpe._core.splitting.sets cimport complement, stretches_of
 
 cdef enum:

@@ -26,5 +26,3 @@ cdef class Pattern:
 # A portable pattern means the same in Python's `regex`, in Rust's engines and, but for what oniguruma.py knows, in
 # Oniguruma. Others are to mean what they mean to `regex`.
 cdef Pattern parse(str pattern, bint portable=*)
-
-cdef object unsupported(str what)

@@ -20,7 +20,7 @@ from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES, Classes, cla
 from cbpe._core.splitting.pattern cimport Pattern, parse
 from cbpe._core.text.utf8 cimport character_size, character_start, read_character
 
-from cbpe._core.splitting.pattern import PatternNotSupported
+from cbpe._core.splitting.characters import PatternNotSupported
 
 __all__ = ["UNICODE_VERSION", "PatternNotSupported", "Splitter", "category", "refuse_unportable"]
 
