@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cbpe._core.splitting.split import PatternNotSupported, refuse_unportable
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.wording import listed
 from cbpe.formats.parts import Parts
@@ -11,7 +12,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["refuse_long_pattern", "refuse_processing", "refuse_shared_bytes", "refuse_unmerged", "shown"]
+__all__ = [
+    "refuse_long_pattern",
+    "refuse_processing",
+    "refuse_shared_bytes",
+    "refuse_unmerged",
+    "refuse_unportable_pattern",
+    "shown",
+]
 
 MAX_SHOWN = 5
 MAX_PATTERN = 1 << 16  # characters of a split pattern in a file: the `regex` module takes long to read more
@@ -31,6 +39,18 @@ def refuse_shared_bytes(what: str, tokens: Mapping[int, bytes]) -> None:
             raise ValueError(
                 f"{what} cannot hold two tokens with the same bytes: {token[:80]!r} is {other} and {token_id}"
             )
+
+
+def refuse_unportable_pattern(what: str, pattern: str) -> None:
+    """ValueError for a split pattern of which it is not certain that those who read `what` take it as `regex` does."""
+    try:
+        refuse_unportable(pattern)
+    except PatternNotSupported as error:
+        raise ValueError(
+            f"{what} cannot hold a split pattern that may mean something else to other engines than to `regex`: "
+            f"{pattern[:80]!r} ({error}). Save to the model store or as .model, or train with a pattern of characters, "
+            "classes, \\s, \\d and \\p{..} alone, such as those of cbpe.patterns"
+        ) from None
 
 
 def refuse_long_pattern(pattern: str) -> None:

@@ -94,6 +94,7 @@ def test_kimis_folder_gives_what_its_program_gives(folder):
     special = {f"<|reserved_token_{i}|>": i for i in range(260, 516) if i not in (260, 262)}
     special |= {"[BOS]": 260, "<|im_end|>": 262}
     assert tok.special_tokens == special
+    assert tok.splits_natively
     there = tiktoken.Encoding("kimi", pat_str=KIMI, mergeable_ranks=RANKS, special_tokens=special)
     for text in texts(1):
         assert tok.encode(text) == there.encode(text, allowed_special="all"), text

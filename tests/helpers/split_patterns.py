@@ -150,10 +150,30 @@ def extended_patterns(sets):
     return choices(sequences(simple | repeated(nested)))
 
 
-random_extended_patterns = extended_patterns(extended_sets) | st.builds(
-    "(?V1){}".format, extended_patterns(extended_sets | set_operations)
+# What ignores case after (?V1), where some letters side by side, and some classes, also match one character or several.
+v1_folded_sets = st.sampled_from(
+    [
+        *["a", "B", "s", "t", "k", "f", "i", "l", "'", " ", "s", "t", ".", r"\w", r"\W", r"\s", r"\S", r"\d", r"\P{N}"],
+        *["[a-c]", "[^s]", "[st]", "[f-l]", r"[\s']", r"[^\s\w]", r"[\w-]", r"[^\S]"],
+    ]
+)
+v1_folded = sequences(repeated(v1_folded_sets))
+v1_patterns = choices(
+    sequences(
+        repeated(extended_sets | set_operations)
+        | st.builds("(?i:{})".format, choices(v1_folded))
+        | st.builds("(?i:{}(?:{}){})".format, v1_folded, choices(v1_folded), v1_folded)
+    )
+)
+random_extended_patterns = (
+    extended_patterns(extended_sets)
+    | st.builds("(?V1){}".format, extended_patterns(extended_sets | set_operations))
+    | st.builds("(?V1){}{}".format, st.sampled_from(["", "(?i)"]), v1_patterns)
 )
 extended_texts = st.text(
-    st.sampled_from("aabb11__  AB\n\t\u03b1\u03a9\u00e9\u4e2d\u6587'\u2019-.\u0301\u200d\u24b6\U0001f609\u00a0\u00b2"),
+    st.sampled_from(
+        "aabb11__  AB\n\t\u03b1\u03a9\u00e9\u4e2d\u6587'\u2019-.\u0301\u200d\u24b6\U0001f609\u00a0\u00b2"
+        "sstTfFilkS\u00df\u1e9e\u017f\ufb00\ufb01\ufb03\ufb05\ufb06\u212a\u0149"
+    ),
     max_size=14,
 )

@@ -21,6 +21,7 @@ cdef class CharacterReader:
     cdef bint skip(self, str text)
     cdef bint looking_at_one_of(self, str characters)
     cdef int character_class(self, bint ignore_case) except -1
+    cdef int refuse_letters(self, Py_ssize_t start, long long categories, tuple others) except -1
     cdef tuple set_of_class(self)
     cdef tuple operands(self, int level)
     cdef tuple members(self)

@@ -21,7 +21,7 @@ class PatternNotSupported(ValueError):
 
 cdef object unsupported(str what):
     """The exception, to be raised."""
-    return PatternNotSupported(f"not supported in a native split pattern: {what}")
+    return PatternNotSupported(f"not compiled: {what}")
 
 
 cdef long long DIGITS = CATEGORY_BITS["Nd"]
@@ -94,12 +94,25 @@ cdef class CharacterReader:
             ranges.append((low[1][0][0], high[1][0][0]))
             if self.looking_at("-") and not self.looking_at("-]"):
                 raise self.refusal(member, "the range")
+        if ignore_case:
+            self.refuse_letters(start, ~categories if negated else categories, others)
         if others is None:
             return self.number_of_set(categories, ranges, negated, ignore_case)
         others = united(others, stretches_of(categories, self.folded(ranges, ignore_case)))
         return self.number_of_stretches(complement(others) if negated else others)
 
     # Classes with operations, the weakest first, as `regex` reads them after (?V1).
+
+    cdef int refuse_letters(self, Py_ssize_t start, long long categories, tuple others) except -1:
+        """Where `regex` ignores case after (?V1), a set of letters may also match the several characters to which one
+        of them folds. Which of the sets do depends on what stands beside them."""
+        cdef long long letters = CATEGORY_BITS["L"]
+        cdef bint has_letters = categories & letters != 0
+        if others is not None:
+            has_letters = has_letters or any([<long long> bits & letters != 0 for _, bits in others])
+        if has_letters and self.has_operations:
+            raise self.refusal(start, "ignoring case after (?V1) where other letters may match than those of ASCII")
+        return 0
 
     cdef tuple set_of_class(self):
         """What follows a [, up to the ] after it -> stretches"""

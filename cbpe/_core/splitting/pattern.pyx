@@ -2,7 +2,8 @@
 
 In a portable pattern, everything that is not certain to mean the same in Python's `regex` and in Rust's engines is
 refused with PatternNotSupported. What else is known means what it means to `regex`: \\w, \\b, \\h, scripts and other
-properties, looking back by a fixed number of characters, atomic groups, and after (?V1) operations on sets.
+properties, looking back by a fixed number of characters, atomic groups, and after (?V1) operations on sets. There,
+ignoring case is refused wherever `regex` may take several characters for one that folds to them.
 Whether a pattern is an expression at all is not decided here. Two meanings are chosen: `$` is the very end of the text
 (Rust's; not also before a last newline), and the flag `i` folds what Unicode folds, so that (?i:s) is also U+017F, the
 long s, and (?i:k) is U+212A, the Kelvin sign. (`regex` folds i to U+0130 and I to U+0131 on top, which neither Unicode
@@ -16,6 +17,8 @@ from cbpe._core.splitting.sets cimport WORD
 cdef int MAX_REPEATS = 1000
 cdef int MAX_LENGTH = 10_000
 cdef int MAX_BEHIND = 16  # characters to look back at
+# Letters of ASCII that the full folding of a single character has side by side: of the sharp s, and of ligatures.
+cdef frozenset FOLDED_TOGETHER = frozenset(["ss", "ff", "fi", "fl", "st"])
 
 
 cdef class Pattern:
@@ -35,17 +38,24 @@ cdef class Parser(CharacterReader):
             ignore_case |= self.looking_at("(?i)")
             dot_all |= self.looking_at("(?s)")
             self.position += 4
-        self.refuse_long_folding(0, ignore_case)
         result.root = self.choice(ignore_case, dot_all)
         if self.position < len(self.pattern):
             raise self.refusal(self.position, "an unmatched parenthesis")
+        if self.has_operations:
+            self.refuse_long_folding(result.root)
         result.sets = list(self.set_numbers)
         return result
 
-    cdef int refuse_long_folding(self, Py_ssize_t start, bint ignore_case) except -1:
-        """Where `regex` ignores case after (?V1), it takes some characters for several letters, and sets otherwise."""
-        if ignore_case and self.has_operations:
-            raise self.refusal(start, "ignoring case together with V1")
+    cdef int refuse_long_folding(self, tuple root) except -1:
+        """Where `regex` ignores case after (?V1), some letters side by side are also one character that folds to them:
+        "st" is U+FB06 as well."""
+        cdef dict letters = {}
+        cdef int letter
+        for letter in b"filst":
+            number = self.set_numbers.get((0, tuple(sorted(self.folded([(letter, letter)], True))), False))
+            if number is not None:
+                letters[number] = chr(letter)
+        ends_of(root, letters)
         return 0
 
     cdef tuple choice(self, bint ignore_case, bint dot_all):
@@ -116,7 +126,7 @@ cdef class Parser(CharacterReader):
         cdef tuple escape
         if c == c"(":
             return self.group(ignore_case, dot_all)
-        if c == c"[" and self.has_operations:
+        if c == c"[" and self.has_operations and not ignore_case:
             self.position += 1
             return (SET, self.number_of_stretches(self.set_of_class()))
         if c == c"[":
@@ -129,7 +139,11 @@ cdef class Parser(CharacterReader):
                 return self.assertion()
             escape = self.escape(ignore_case)
             if len(escape) == 1:
+                if ignore_case:
+                    self.refuse_letters(start, 0, escape[0])
                 return (SET, self.number_of_stretches(escape[0]))
+            if ignore_case:
+                self.refuse_letters(start, escape[0], None)
             return (SET, self.number_of_set(escape[0], escape[1], False, ignore_case))
         if c == c"^" and not self.portable:
             return self.behind_any(True)
@@ -202,7 +216,6 @@ cdef class Parser(CharacterReader):
             if not self.skip(":"):
                 self.position += 1
                 raise self.refusal(start, "a group of this kind")
-        self.refuse_long_folding(start, ignore_case)
         inside = self.nested_choice(start, ignore_case, dot_all)
         if not look:
             return inside
@@ -229,6 +242,49 @@ cdef list rows_of_sets(tuple tree):
     else:
         return None
     return None if rows is None or len(rows) > MAX_BEHIND or max(map(len, rows)) > MAX_BEHIND else rows
+
+
+cdef tuple ends_of(tuple tree, dict letters):
+    """-> (the letters that it may begin with, those it may end with, whether it can be empty). letters: the sets that
+    are single letters, by their numbers. PatternNotSupported where two that fold to one character may be side by side.
+    """
+    cdef int kind = tree[0]
+    cdef set first = set(), last = set()
+    cdef bint is_empty
+    if kind == SET:
+        first = {letters[tree[1]]} if tree[1] in letters else set()
+        return first, first, False
+    if kind == REPEAT:
+        first, last, is_empty = ends_of(tree[1], letters)
+        if tree[3] != 1:
+            refuse_together(last, first)
+        return first, last, is_empty or tree[2] == 0
+    if kind == CHOICE:
+        parts = [ends_of(item, letters) for item in <list> tree[1]]
+        return (
+            set().union(*[part[0] for part in parts]), set().union(*[part[1] for part in parts]),
+            any([part[2] for part in parts]),
+        )
+    if kind == BEHIND:
+        for row in <list> tree[1]:
+            ends_of((SEQUENCE, [(SET, number) for number in row]), letters)
+    is_empty = True
+    for item in <list> tree[1] if kind == SEQUENCE else []:
+        part = ends_of(item, letters)
+        refuse_together(last, part[0])
+        first |= part[0] if is_empty else set()
+        last = part[1] | (last if part[2] else set())
+        is_empty = is_empty and part[2]
+    return first, last, is_empty
+
+
+cdef int refuse_together(set before, set after) except -1:
+    for letter in sorted(before):
+        for following in sorted(after):
+            if letter + following in FOLDED_TOGETHER:
+                together = repr(letter + following)
+                raise unsupported(f"ignoring the case of {together} after (?V1), to which one character folds as well")
+    return 0
 
 
 cdef Pattern parse(str pattern, bint portable=True):

@@ -452,8 +452,12 @@ cdef class Splitter:
 
 def refuse_unportable(str pattern not None):
     """PatternNotSupported for a pattern of which it is not certain that other engines take it as `regex` does."""
-    cdef Pattern parsed = parse(pattern)
-    compile_pattern(parsed, classify(parsed.sets))
+    cdef Pattern parsed
+    try:
+        parsed = parse(pattern)
+        compile_pattern(parsed, classify(parsed.sets))
+    except PatternNotSupported as error:
+        raise PatternNotSupported(str(error).replace("not compiled: ", "not certain to be the same: ", 1)) from None
 
 
 cdef bytes ascii_rows(Automaton automaton, Classes classes):

@@ -58,6 +58,7 @@ def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 IN_OPTIONS = {
     "set errors to 'replace'": "give --errors replace",
     "or set force": "or give --force",
+    "such as those of cbpe.patterns": "such as --pattern gpt4",
     "pickle the tokenizer, or train it": "write it to a .json file, or train it",
 }
 

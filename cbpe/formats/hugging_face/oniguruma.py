@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 
 from cbpe._core.analysis.coverage import may_match_nothing
-from cbpe._core.splitting.split import PatternNotSupported, refuse_unportable
+from cbpe._core.splitting.split import refuse_unportable
+from cbpe.formats.checks import refuse_unportable_pattern
 
 __all__ = ["from_oniguruma", "to_oniguruma"]
 
@@ -78,11 +79,8 @@ def translated(pattern: str) -> str:
 
 
 def to_oniguruma(pattern: str) -> str:
-    """The inverse of from_oniguruma. ValueError for a pattern that does not run natively."""
-    try:
-        refuse_unportable(pattern)
-    except PatternNotSupported as error:
-        raise ValueError(f"the split pattern may mean something else to Oniguruma: {error}") from None
+    """The inverse of from_oniguruma. ValueError for a pattern that may mean something else there."""
+    refuse_unportable_pattern("Hugging Face's format", pattern)
     refuse_empty(pattern)
     refuse_folding(pattern)
     parts: list[str] = []

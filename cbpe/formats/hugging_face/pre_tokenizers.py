@@ -172,9 +172,10 @@ def written_split(pattern: str) -> dict[str, Any]:
     """The step that splits by a pattern."""
     from cbpe.formats.hugging_face.oniguruma import to_oniguruma  # reading takes none of it
 
+    written = to_oniguruma(pattern)  # or it is refused
     covers = covers_all_text(pattern)
     behavior = "Isolated" if covers else "Removed"
-    return {"type": "Split", "pattern": {"Regex": to_oniguruma(pattern)}, "behavior": behavior, "invert": not covers}
+    return {"type": "Split", "pattern": {"Regex": written}, "behavior": behavior, "invert": not covers}
 
 
 def written_plain_pre_tokenizer(pattern: str | None, splits: list[dict[str, Any]] | None) -> dict[str, Any] | None:

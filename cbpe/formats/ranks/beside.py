@@ -26,7 +26,7 @@ MAX_ADDED_LENGTH = 1000
 # Files whose pattern is known by their content: Llama 3's tokenizer.model.
 PATTERNS_BY_SHA256 = {"82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": LLAMA3_SPLIT_PATTERN}
 
-# The `regex` module runs it. (?V1) has it take && for what it is in tiktoken, the characters that both classes have.
+# After (?V1), && is what it is in tiktoken: the characters that both classes have.
 _NO_HAN = r"&&[^\p{Han}]]"
 _LOWER, _UPPER = rf"[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}{_NO_HAN}", rf"[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}{_NO_HAN}"
 KIMI_PATTERN = "(?V1)" + "|".join(

@@ -14,8 +14,7 @@ import json
 from typing import Any
 
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
-from cbpe._core.splitting.split import PatternNotSupported, refuse_unportable
-from cbpe.formats.checks import refuse_long_pattern, refuse_processing
+from cbpe.formats.checks import refuse_long_pattern, refuse_processing, refuse_unportable_pattern
 from cbpe.formats.hugging_face.values import as_list, fields, refuse
 from cbpe.formats.parts import Parts
 from cbpe.formats.ranks.tiktoken import exported_ranks
@@ -138,13 +137,7 @@ def dump(parts: Parts) -> list[bytes]:
     if parts.pattern is None:
         raise ValueError(f"{what} has a split pattern, and this tokenizer none")
     make_splitter(parts.pattern)
-    try:
-        refuse_unportable(parts.pattern)
-    except PatternNotSupported as error:
-        raise ValueError(
-            f"{what} cannot hold a split pattern that may mean something else to other engines than to `regex`: "
-            f"{parts.pattern[:80]!r} ({error})"
-        ) from None
+    refuse_unportable_pattern(what, parts.pattern)
     ids = sorted(parts.special_tokens.values())
     if ids != list(range(len(ids))) or len(ids) > MAX_SPECIAL_TOKENS:
         shown = ", ".join(f"{text} ({token_id})" for text, token_id in list(parts.special_tokens.items())[:3])
