@@ -1,6 +1,7 @@
 """Split patterns in common use, named after the tokenizers they belong to. All of them run natively."""
 
 from cbpe._core.splitting.blocks import ascii_rules
+from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
 
 __all__ = [
     "CL100K_SPLIT_PATTERN",
@@ -99,4 +100,5 @@ ASCII_RULES = {
     _DEEPSEEK3: ascii_rules(
         "ANY_PREFIX", "NEWLINES", "DIGITS_BY_THREE", "BLANKS_BEFORE_DIGITS", "WITHOUT_CONTRACTIONS", "VISIBLE_ALONE"
     ),
+    CHARACTERS_SPLIT_PATTERN: ascii_rules("AT_SPACES"),
 }

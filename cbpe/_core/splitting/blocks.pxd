@@ -21,6 +21,8 @@ cdef enum AsciiRules:
     BLANKS_BEFORE_DIGITS = 512  # all white space before a number is one piece
     WITHOUT_CONTRACTIONS = 1024
     VISIBLE_ALONE = 2048        # the rules say nothing of control characters, nor of what is not ASCII
+    AT_SPACES = 4096            # and nothing else: pieces begin at spaces, marks U+2581, and runs of line feeds. All
+                                # other characters are one kind. Line feeds that end a text are in no piece.
 
 
 # The places in text[0:64], all of which may be read, where pieces begin, given that one begins at 0: a bit for each.
@@ -29,5 +31,5 @@ cdef enum AsciiRules:
 cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil
 
 # The same for text[0:n], the last n bytes of a text, from 1 to 63; no byte after them is read. Bit n is set if the last
-# piece is known to end there: nothing is left to be found.
+# piece is known to end there: nothing is left to be found. Not for AT_SPACES.
 cdef uint64_t last_piece_starts(const uint8_t *text, int n, uint32_t rules, cbpe_classify classify) noexcept nogil

@@ -274,8 +274,38 @@ cdef inline uint64_t starts_within(
     return starts
 
 
+cdef uint64_t marks_for_spaces(const uint8_t *text) noexcept nogil:
+    """Where U+2581 begins: the bytes E2 96 81."""
+    cdef uint64_t marks = 0
+    cdef uint8_t found = 0
+    cdef int i
+    for i in range(62):
+        found |= (text[i] == 0xE2) & (text[i + 1] == 0x96) & (text[i + 2] == 0x81)
+    if found:
+        for i in range(62):
+            if text[i] == 0xE2 and text[i + 1] == 0x96 and text[i + 2] == 0x81:
+                marks |= <uint64_t>1 << i
+    return marks
+
+
+cdef inline uint64_t starts_at_spaces(const uint8_t *text, cbpe_classify classify) noexcept nogil:
+    """piece_starts for AT_SPACES. A mark that the block cuts off begins a piece of the next one: the last piece of a
+    block is never complete."""
+    cdef cbpe_masks m
+    cdef uint64_t feeds, left
+    cdef int i
+    classify(text, &m)
+    feeds = left = m.newline
+    while left:
+        i = cbpe_lowest_bit(left)
+        left &= left - 1
+        if text[i] != c"\n":
+            feeds ^= <uint64_t>1 << i
+    return m.space | feeds & ~(feeds << 1) | (marks_for_spaces(text) if m.beyond else 0) | 1
+
+
 cdef uint64_t piece_starts(const uint8_t *text, uint32_t rules, cbpe_classify classify) noexcept nogil:
-    return starts_within(text, 64, rules, classify)
+    return starts_at_spaces(text, classify) if rules & AT_SPACES else starts_within(text, 64, rules, classify)
 
 
 cdef uint64_t last_piece_starts(const uint8_t *text, int n, uint32_t rules, cbpe_classify classify) noexcept nogil:
@@ -290,6 +320,7 @@ RULES = {
     "DIGITS_BY_ONE": DIGITS_BY_ONE, "NEWLINES": NEWLINES, "SLASHES": SLASHES, "ANY_CASE": ANY_CASE,
     "SUFFIXES": SUFFIXES, "CASES": CASES, "BLANKS_BEFORE_DIGITS": BLANKS_BEFORE_DIGITS,
     "WITHOUT_CONTRACTIONS": WITHOUT_CONTRACTIONS, "VISIBLE_ALONE": VISIBLE_ALONE,
+    "AT_SPACES": AT_SPACES,
 }
 
 

@@ -13,7 +13,7 @@ from cbpe._core.c.instructions cimport Instructions, choose_instructions
 from cbpe._core.c.loads cimport cbpe_load64, cbpe_prefetch
 from cbpe._core.c.spans cimport SPANS_AT_ONCE
 from cbpe._core.splitting.automaton cimport BOUNDARY, FLAGS, MARK, START, STATE_SHIFT, STOP, Automaton, compile_pattern
-from cbpe._core.splitting.blocks cimport last_piece_starts, piece_starts
+from cbpe._core.splitting.blocks cimport AT_SPACES, last_piece_starts, piece_starts
 from cbpe._core.splitting.bonds cimport Bonds, may_cut_at, next_place, places_in_block
 from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
 from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
@@ -362,6 +362,8 @@ cdef class Splitter:
         self.tables.write_spans = chosen.write_spans
         # In the portable way a block takes about as long as the automaton takes for 64 bytes.
         self.tables.least_rest = BLOCK if chosen.classify == choose_instructions("portable").classify else LEAST_REST
+        if rules & AT_SPACES:
+            self.tables.least_rest = BLOCK
         self.tables.rules = rules
         self.pattern = pattern
         self.bonds = bonds

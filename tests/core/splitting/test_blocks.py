@@ -24,6 +24,8 @@ FRAGMENTS = [
     *"ẽẼỹ“”\u2019\u2013…\u200b\u2009\u202f\u20d0\u1dc4₂ⁿ₤क\u094dก\u0e31", "e\u0301", "E\u0301", "'s\u0301", "'ll\u0300",
     # Letters of two bytes that blocks know, and what is close to them.
     *"àßÿÀÞĀſƀǅȿɀʯʰаяАЯѐѠѡѿ҂\u00d7÷»¿", "слово", "Слово", "čeština", "ÉCOLE", "'\u017f", "Ǆǅǆ",
+    # The mark for a space, and what begins or ends as it does.
+    "\u2581", "\u2581the", "\u2580", "\u2582", "\u25c1", "▁▁", "\n▁", "\n \n",
 ]  # fmt: skip
 splitter = cache(Splitter)  # that of a pattern is made once for all texts
 texts = st.lists(st.sampled_from(FRAGMENTS), max_size=150).map("".join)
