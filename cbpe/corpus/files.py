@@ -23,6 +23,7 @@ from cbpe._core.arrow.exported import ArrowColumn, memory_of
 from cbpe._core.arrow.json_lines import FieldOfLines
 from cbpe._core.counting.count import utf8
 from cbpe._core.text.shown import shown
+from cbpe._core.text.utf8 import count_valid
 from cbpe.common.wording import listed
 from cbpe.corpus.storage import Url, place_of
 
@@ -353,14 +354,24 @@ def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> 
     offset = 0
     for chunk in chunks:
         data = pending + chunk if pending else bytes(chunk)
-        try:
-            text, used = codecs.utf_8_decode(data, errors, False)
-        except UnicodeDecodeError as error:
-            raise not_utf8(error, name, offset) from error
-        yield text.encode() if errors == "replace" else data[:used]
-        pending = data[used:]
-        offset += used
+        valid = count_valid(data)
+        if valid == len(data):
+            pending = b""
+            yield data
+        else:
+            text, pending = decoded_part(data[valid:], name, errors, offset + valid)
+            yield data[:valid] + text.encode()
+        offset += len(data) - len(pending)
     yield decoded(pending, name, errors, offset).encode()
+
+
+def decoded_part(data: bytes, name: str, errors: str, offset: int) -> tuple[str, bytes]:
+    """As decoded, but for a character that is cut off at the end, whose bytes come second."""
+    try:
+        text, used = codecs.utf_8_decode(data, errors, False)
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, name, offset) from error
+    return text, data[used:]
 
 
 def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:

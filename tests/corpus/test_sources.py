@@ -93,12 +93,24 @@ def test_what_is_not_utf8_is_refused_or_replaced(data, place, replaced):
     assert read(data, errors="replace") == [replaced.encode()]
 
 
-@given(st.binary(max_size=12), st.integers(1, 4))
-def test_replacing_is_as_with_decode(data, size):
+SOME_BYTES = st.binary(max_size=12) | st.lists(
+    st.sampled_from(["a" * 40, *"aé中😀\0"]).map(str.encode) | st.sampled_from([b"\xe4\xb8", b"\xff", b"\xed\xa0\x80"])
+).map(b"".join)
+
+
+@given(SOME_BYTES, st.integers(1, 4) | st.integers(30, 80))
+def test_chunks_are_decoded_as_all_bytes_at_once(data, size):
     chunks = [data[i : i + size] for i in range(0, len(data), size)]
     parts = list(sources.valid_utf8(chunks, "name", "replace"))
     assert b"".join(parts) == data.decode(errors="replace").encode()
     assert all(part.decode() is not None for part in parts)
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        with pytest.raises(ValueError, match=f"byte 0x{data[error.start]:02x} at offset {error.start}[)]"):
+            list(sources.valid_utf8(chunks, "name", "strict"))
+    else:
+        assert b"".join(sources.valid_utf8(chunks, "name", "strict")) == data
 
 
 def test_the_size_is_known_where_it_can_be(tmp_path):

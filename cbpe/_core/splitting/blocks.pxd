@@ -6,8 +6,8 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from cbpe._core.c.ascii cimport cbpe_classify
 
 
-# How a family of split patterns treats ASCII. All have runs of letters, of digits, of white space and of the other
-# characters ("punctuation"), and all but the last character of white space is left to what follows it.
+# How a family of split patterns treats ASCII. All but AT_SPACES have runs of letters, of digits, of white space and of
+# the other characters ("punctuation"), and all but the last character of white space is left to what follows it.
 cdef enum AsciiRules:
     ANY_PREFIX = 1              # a word may begin with any character but a digit or line break; otherwise with a space
     DIGIT_PREFIX = 2            # a number may begin with a space
@@ -21,8 +21,7 @@ cdef enum AsciiRules:
     BLANKS_BEFORE_DIGITS = 512  # all white space before a number is one piece
     WITHOUT_CONTRACTIONS = 1024
     VISIBLE_ALONE = 2048        # the rules say nothing of control characters, nor of what is not ASCII
-    AT_SPACES = 4096            # and nothing else: pieces begin at spaces, marks U+2581, and runs of line feeds. All
-                                # other characters are one kind. Line feeds that end a text are in no piece.
+    AT_SPACES = 4096            # pieces begin at spaces, marks U+2581 and runs of line feeds alone
 
 
 # The places in text[0:64], all of which may be read, where pieces begin, given that one begins at 0: a bit for each.

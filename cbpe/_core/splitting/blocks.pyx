@@ -290,7 +290,7 @@ cdef uint64_t marks_for_spaces(const uint8_t *text) noexcept nogil:
 
 cdef inline uint64_t starts_at_spaces(const uint8_t *text, cbpe_classify classify) noexcept nogil:
     """piece_starts for AT_SPACES. A mark that the block cuts off begins a piece of the next one: the last piece of a
-    block is never complete."""
+    block is never complete. Line feeds that end a text are in no piece, which the automaton knows."""
     cdef cbpe_masks m
     cdef uint64_t feeds, left
     cdef int i

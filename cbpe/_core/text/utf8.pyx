@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 
 from cbpe._core.c.allocation cimport cbpe_want_large_pages
 from cbpe._core.c.atomics cimport cbpe_atomic_swap
-from cbpe._core.c.instructions cimport choose_instructions
+from cbpe._core.c.instructions cimport Instructions, choose_instructions
 from cbpe._core.c.utf8 cimport CBPE_UTF8_SLACK
 
 cdef extern from "Python.h":
@@ -184,6 +184,12 @@ def to_utf8(str text not None, str instructions not None):
         free(utf8.owned)
 
 
-def count_valid(bytes text not None, str instructions not None):
-    """How many bytes are whole characters of UTF-8, as we find it with the instructions of this name. For tests."""
-    return choose_instructions(instructions).valid_size(<const uint8_t *>PyBytes_AS_STRING(text), len(text))
+def count_valid(bytes text not None, str instructions=None):
+    """How many bytes are whole characters of UTF-8, up to the first that is part of none. `instructions` as in
+    Splitter, which change nothing."""
+    cdef const uint8_t *data = <const uint8_t *>PyBytes_AS_STRING(text)
+    cdef Py_ssize_t n = len(text)
+    cdef Instructions chosen = choose_instructions(instructions)
+    with nogil:
+        n = chosen.valid_size(data, n)
+    return n
