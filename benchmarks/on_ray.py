@@ -25,36 +25,40 @@ def works(made):
     import cbpe
 
     source, tok = made / KINDS["parquet"], cbpe.load(made / "tokenizer.json")
-    common = {"field": "text", "workers": CORES}
+
+    def common(executor):
+        workers = CORES if executor == "local" else None  # Ray's cluster has as many
+        return {"field": "text", "executor": executor, "workers": workers}
 
     def tokenize(executor, folder, task_bytes):
-        out = cbpe.tokenize(source, tok, folder / "shards", executor=executor, task_bytes=task_bytes, **common)
+        out = cbpe.tokenize(source, tok, folder / "shards", task_bytes=task_bytes, **common(executor))
         return [file["sha256"] for shard in out["shards"] for file in shard["files"]]
 
     def count_words(executor, folder, task_bytes):
         out = folder / "corpus.words"
-        made = cbpe.count_corpus(source, out, executor=executor, task_bytes=task_bytes, **common)
+        made = cbpe.count_corpus(source, out, task_bytes=task_bytes, **common(executor))
         return made["file"]["sha256"]
 
     return {"tokenize": tokenize, "count-words": count_words}
 
 
-def timed(work, executor, task_bytes, made):
+def timed(name, executor, task_bytes, made):
+    work = works(made)[name]  # with a new tokenizer, that has met no piece yet
     with tempfile.TemporaryDirectory(dir=made) as folder:
         began = time.perf_counter()
         found = work(executor, Path(folder), task_bytes)
         return time.perf_counter() - began, found
 
 
-def compare(name, work, made, n_bytes, options):
+def compare(name, made, n_bytes, options):
     task_bytes = int(options.task_mb * 1e6)
-    outputs = [timed(work, executor, task_bytes, made)[1] for executor in EXECUTORS]
+    outputs = [timed(name, executor, task_bytes, made)[1] for executor in EXECUTORS]
     if outputs[0] != outputs[1]:
         raise SystemExit(f"{name}: the outputs differ")
     seconds = {executor: [] for executor in EXECUTORS}
     for _ in range(options.rounds):
         for executor in EXECUTORS:
-            seconds[executor].append(timed(work, executor, task_bytes, made)[0])
+            seconds[executor].append(timed(name, executor, task_bytes, made)[0])
     middle = {executor: statistics.median(found) for executor, found in seconds.items()}
     best = {executor: min(found) for executor, found in seconds.items()}
     for executor in EXECUTORS:
@@ -82,7 +86,7 @@ def main():
         ray.init(address="local", num_cpus=CORES, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
         try:
             for name in options.works.split(","):
-                compare(name, works(made)[name], made, n_bytes, options)
+                compare(name, made, n_bytes, options)
         finally:
             ray.shutdown()
 

@@ -17,6 +17,8 @@ RETRIES = 5  # of a task whose process or machine is gone
 WAITING_PER_CORE = 2  # tasks that are handed over: a core that is free has the next one
 SECONDS_TO_END = 30.0  # for tasks that are being done when another one has failed
 
+held_here: dict[str, Work] = {}  # in a process of the cluster: the work of the last run, by Ray's name for it
+
 
 def on_ray(work: Work, tasks: Sequence[Task], workers: int | None, tally: Tally) -> None:
     """Have processes of the cluster do the tasks, each on one core; `workers` at once, or as many as there are cores.
@@ -26,7 +28,7 @@ def on_ray(work: Work, tasks: Sequence[Task], workers: int | None, tally: Tally)
     """
     ray = imported()
     with connected(ray):
-        shared = ray.put(work)
+        shared = [ray.put(work)]  # in a list, Ray hands the reference over, and not a copy for each task
         do_remotely = ray.remote(done_here).options(num_cpus=1, max_retries=RETRIES)
         waiting = list(reversed(tasks))
         handed_over: dict[Any, Task] = {}
@@ -48,11 +50,21 @@ def on_ray(work: Work, tasks: Sequence[Task], workers: int | None, tally: Tally)
             raise
 
 
-def done_here(work: Work, task: Task, folder: str) -> tuple[int, int]:
+def done_here(shared: list[Any], task: Task, folder: str) -> tuple[int, int]:
     """Do a task in a process of the cluster. Returns the documents and the tokens in it."""
     os.chdir(folder)  # names of files may be relative
-    record = work(task, 1, ignore)
+    record = work_of(shared[0])(task, 1, ignore)
     return record.get("documents", 0), record.get("tokens", 0)
+
+
+def work_of(reference: Any) -> Work:
+    """The work, which a process of the cluster keeps for the next task of the run: a tokenizer knows by then the pieces
+    that it has met."""
+    name = reference.hex()
+    if name not in held_here:
+        held_here.clear()
+        held_here[name] = imported().get(reference)
+    return held_here[name]
 
 
 def ignore(documents: int, tokens: int, n_bytes: int) -> None:
