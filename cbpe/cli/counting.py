@@ -8,20 +8,8 @@ from typing import Annotated, Any
 import typer
 
 import cbpe
+from cbpe.cli.input import runs
 from cbpe.cli.input.options import ErrorsOption, FieldOption
-from cbpe.cli.input.runs import (
-    WORK,
-    ExecutorOption,
-    LinesOption,
-    ResumeOption,
-    SourcesArgument,
-    TaskBytesOption,
-    TaskOption,
-    VerifyOption,
-    WorkersOption,
-    naming_options,
-    share_of,
-)
 from cbpe.cli.input.values import PATTERN_NAMES, pattern_of
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
@@ -56,14 +44,14 @@ PartitionsOption = Annotated[
         min=1,
         metavar="N",
         help="Add the counts up in N parts, one at a time in memory. Left out: by the size of the sources.",
-        rich_help_panel=WORK,
+        rich_help_panel=runs.WORK,
     ),
 ]
 
 
 @app.command("count-words", cls=GroupedCommand)
 def count_words(
-    sources: SourcesArgument,
+    sources: runs.SourcesArgument,
     output: OutputOption,
     pattern: PatternOption = None,
     no_split: NoSplitOption = False,
@@ -71,14 +59,14 @@ def count_words(
     errors: ErrorsOption = "strict",
     counts: CountsOption = False,
     min_count: MinCountOption = 1,
-    workers: WorkersOption = None,
-    executor: ExecutorOption = "local",
-    task: TaskOption = None,
-    task_bytes: TaskBytesOption = 1 << 28,
+    workers: runs.WorkersOption = None,
+    executor: runs.ExecutorOption = "local",
+    task: runs.TaskOption = None,
+    task_bytes: runs.TaskBytesOption = 1 << 28,
     partitions: PartitionsOption = None,
-    resume: ResumeOption = False,
-    verify: VerifyOption = False,
-    as_json: LinesOption = False,
+    resume: runs.ResumeOption = False,
+    verify: runs.VerifyOption = False,
+    as_json: runs.LinesOption = False,
 ) -> None:
     """Count the words of a corpus into a file that train reads.
 
@@ -94,8 +82,8 @@ def count_words(
     if no_split and pattern is not None:
         raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
     listener = print_progress() if as_json else sys.stderr.isatty()
-    share = None if task is None else share_of(task)
-    with naming_options():
+    share = None if task is None else runs.share_of(task)
+    with runs.naming_options():
         manifest = cbpe.count_corpus(
             sources, output, pattern=None if no_split else split_pattern(pattern), field=field, errors=errors,
             counts=counts, min_count=min_count, workers=workers, executor=executor, task=share, task_bytes=task_bytes,

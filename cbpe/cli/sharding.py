@@ -9,20 +9,9 @@ from typing import Annotated, Any
 import typer
 
 import cbpe
+from cbpe.cli.input import runs
 from cbpe.cli.input.options import ErrorsOption, FieldOption, TokenizerOption
 from cbpe.cli.input.references import tokenizer_of
-from cbpe.cli.input.runs import (
-    ExecutorOption,
-    LinesOption,
-    ResumeOption,
-    SourcesArgument,
-    TaskBytesOption,
-    TaskOption,
-    VerifyOption,
-    WorkersOption,
-    naming_options,
-    share_of,
-)
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
@@ -115,7 +104,7 @@ TypeOption = Annotated[
 
 @app.command()
 def tokenize(
-    sources: SourcesArgument,
+    sources: runs.SourcesArgument,
     tokenizer: TokenizerOption,
     output: FolderOption,
     shard_format: FormatOption = ShardFormat.megatron,
@@ -131,13 +120,13 @@ def tokenize(
     row_tokens: RowOption = None,
     cut_documents: CutOption = None,
     dtype: TypeOption = None,
-    workers: WorkersOption = None,
-    executor: ExecutorOption = "local",
-    task: TaskOption = None,
-    task_bytes: TaskBytesOption = 1 << 28,
-    resume: ResumeOption = False,
-    verify: VerifyOption = False,
-    as_json: LinesOption = False,
+    workers: runs.WorkersOption = None,
+    executor: runs.ExecutorOption = "local",
+    task: runs.TaskOption = None,
+    task_bytes: runs.TaskBytesOption = 1 << 28,
+    resume: runs.ResumeOption = False,
+    verify: runs.VerifyOption = False,
+    as_json: runs.LinesOption = False,
     store: StoreOption = None,
 ) -> None:
     """Turn a corpus into token shards for training.
@@ -152,8 +141,8 @@ def tokenize(
       cbpe tokenize book.txt -t gpt2 -o nano --format bin --verify
     """
     listener = print_progress() if as_json else sys.stderr.isatty()
-    share = None if task is None else share_of(task)
-    with naming_options():
+    share = None if task is None else runs.share_of(task)
+    with runs.naming_options():
         manifest = cbpe.tokenize(
             sources, tokenizer_of(tokenizer), output, shard_format.value, field=field, errors=errors,
             append_eot=append_eot, eot_token=eot_token, keep_empty=keep_empty, columns=column or (),
