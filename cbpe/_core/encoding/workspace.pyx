@@ -56,6 +56,10 @@ cdef bint reserve(Workspace *work, Py_ssize_t n) noexcept nogil:
         return True
     if n > (<Py_ssize_t>1 << 56) - work.n_ids:
         return False
+    if work.n_ids == 0:     # nothing to keep: realloc would copy it, and touch it for that
+        free(work.ids)
+        work.ids = NULL
+        work.capacity = capacity = 0
     capacity = work.n_ids + n + (capacity >> 1)
     grown = realloc(work.ids, capacity * sizeof(uint32_t))
     if grown == NULL:

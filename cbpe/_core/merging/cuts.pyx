@@ -9,6 +9,7 @@ safe.
 
 from libc.stdlib cimport calloc, free
 
+from cbpe._core.c.loads cimport cbpe_load64
 from cbpe._core.merging.shared cimport shared_tables
 from cbpe._core.text.utf8 cimport character_size, read_character
 
@@ -32,6 +33,11 @@ cdef Py_ssize_t next_cut(
     character[0] = first
     while True:
         start += size
+        if first < 0x80:    # no cut among ASCII characters
+            while end - start >= 8 and cbpe_load64(text + start) & <uint64_t>0x8080808080808080 == 0:
+                start += 8
+                character[0] = NO_CHARACTER
+            first = text[start - 1]
         if start >= end:
             return end
         second = read_character(text + start, end - start, &size)

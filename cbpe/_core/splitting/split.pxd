@@ -5,6 +5,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from cbpe._core.c.ascii cimport cbpe_classify
 from cbpe._core.c.spans cimport cbpe_write_spans
 from cbpe._core.splitting.bonds cimport BondTables, Bonds
+from cbpe._core.splitting.staying cimport Stay
 
 
 cdef struct Span:
@@ -33,6 +34,7 @@ cdef struct SplitTables:
     const uint16_t *class_rows  # [state][class], MAX_CLASSES to a state
     const uint16_t *block_of  # [code point >> 8]
     const uint8_t *blocks  # [block][code point & 255]: a class
+    const Stay *stays  # [state]
     const uint64_t *borders  # [class]: the classes, as bits, that are never in one piece with this one before them
     uint32_t rules  # AsciiRules that say the same of ASCII as the pattern does; 0: none, the automaton does it all
     Py_ssize_t least_rest  # bytes at the end of a text, less than a block, that are split as one
@@ -91,3 +93,4 @@ cdef class Splitter:
     cdef bytes block_of
     cdef bytes blocks
     cdef bytes borders
+    cdef bytes stays

@@ -18,6 +18,7 @@ from cbpe._core.splitting.bonds cimport Bonds, may_cut_at, next_place, places_in
 from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
 from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
 from cbpe._core.splitting.pattern cimport Pattern, parse
+from cbpe._core.splitting.staying cimport Stay, find_stays, stay
 from cbpe._core.text.utf8 cimport character_size, character_start, read_character
 
 from cbpe._core.splitting.characters import PatternNotSupported
@@ -141,6 +142,18 @@ cdef inline Py_ssize_t end_piece(
     return start + length
 
 
+cdef inline Py_ssize_t read_staying(
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t at, Py_ssize_t end, uint32_t *entry, Py_ssize_t *mark
+) noexcept nogil:
+    """Read what leaves the automaton in its state. Returns how far it has read."""
+    cdef const Stay *state = tables.stays + (entry[0] >> STATE_SHIFT)
+    cdef Py_ssize_t reached = stay(state, tables.classify, text, at, end)
+    if reached > at:
+        entry[0] = state.entry
+        mark[0] = reached - 1 if state.entry & MARK else mark[0]
+    return reached
+
+
 cdef Py_ssize_t walk(
     const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Reading *reading,
     Span *spans, Py_ssize_t capacity, bint goes_on, bint block_failed, Pause *pause,
@@ -152,20 +165,27 @@ cdef Py_ssize_t walk(
 
     The common case has no branch that depends on the text: a boundary moves the end of the array of spans by one. Only
     a piece whose end is known later than one character after it, or a character that nothing matches, takes a turn
-    through the slow part.
+    through the slow part. So does, every 64 bytes or less often, to see whether the state stays the same.
     """
     cdef:
         uint32_t rules = tables.rules
-        Py_ssize_t start = reading.position, at = start, mark = start, count = 0, steps = 0, turn_end
+        Py_ssize_t start = reading.position, at = start, mark = start, count = 0, steps = 0, wait = BLOCK
+        Py_ssize_t turn_end, limit
         uint32_t entry = START_ENTRY
         int length
     if reading.at:
         at, mark, entry = reading.at, reading.mark, reading.entry
         reading.at = 0
     turn_end = size if size - at <= MAX_STEPS else at + MAX_STEPS
+    limit = min(turn_end, at + wait)
     while count < capacity:
-        if at < turn_end:
+        if at < limit:
             entry = next_entry(tables, entry, text + at, size - at, &length)
+        elif at < turn_end:
+            limit = read_staying(tables, text, at, turn_end, &entry, &mark)
+            wait = BLOCK if limit > at else 2 * wait
+            at, limit = limit, min(turn_end, limit + wait)
+            continue
         elif at < size:
             pause[0] = TOOK_LONG
             if at > start:
@@ -384,6 +404,8 @@ cdef class Splitter:
         self.tables.blocks = <const uint8_t *> <const char *> self.blocks
         self.borders = sure_borders(automaton, classes)
         self.tables.borders = <const uint64_t *> <const char *> self.borders
+        self.stays = find_stays(self.ascii_rows, automaton.n_states)
+        self.tables.stays = <const Stay *> <const char *> self.stays
 
     @property
     def native(self):

@@ -7,13 +7,14 @@ import threading
 import pytest
 from borders import check_borders, check_what_is_sure
 from examples import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from interrupts import stop_while_it_works
 from project import SHARED
 from split_patterns import TELLING, random_patterns, short_texts, telling_texts
 from unicode16 import KEPT, pieces_by_regex
 
+from cbpe._core.c.instructions import instruction_sets
 from cbpe._core.splitting.split import PatternNotSupported, Splitter
 from cbpe.text import patterns
 from cbpe.text.splitting import make_splitter
@@ -217,6 +218,29 @@ def test_long_runs():
     assert len(splitter.split("1" * 100_000)) == 33_334
 
 
+RUNS = st.lists(
+    st.tuples(st.sampled_from("abzAZ0 \n.'\u00e9\u4e2d"), st.sampled_from([1, 2, 63, 64, 65, 127, 129, 200, 600])),
+    max_size=5,
+).map(lambda runs: "".join(character * n for character, n in runs))
+
+
+@pytest.mark.parametrize("instructions", instruction_sets())
+@pytest.mark.parametrize("pattern", [*NAMED, r"[a-z]+b|[ab0]", r" +(?!\S)| ?[a-zA-Z0]+|.", r"a+0|[aA ]+(?=\.)|[aA]"])
+def test_runs_of_whole_blocks_split_as_regex_does(pattern, instructions):
+    """While the automaton stays in a state, it reads 64 characters at once."""
+    pattern = NAMED.get(pattern, pattern)
+    splitter = Splitter(pattern, instructions=instructions)
+
+    @given(RUNS)
+    @example(" " * 200 + "b" * 100 + "A" * 200 + "." * 100)
+    @example("a" * 200 + "0" * 200 + " " * 200 + "\u4e2d" * 100)
+    @examples(30)
+    def check(text):
+        assert splitter.split(text) == pieces_by_regex(pattern, text)
+
+    check()
+
+
 TURN = 1 << 24  # bytes that the automaton reads before its caller has a look at the signals
 
 
@@ -236,7 +260,8 @@ def test_a_piece_may_take_several_turns(make):
 @pytest.mark.parametrize("method", ["spans", "sure_spans"])
 def test_ctrl_c_is_answered_within_one_piece(method):
     stop_while_it_works(
-        "from cbpe._core.splitting.split import Splitter\nsplitter = Splitter(r'\\p{L}+')\ntext = b'a' * 150_000_000",
+        "from cbpe._core.splitting.split import Splitter\nsplitter = Splitter(r'\\p{L}+')\n"
+        "text = b'\\xc3\\xa9' * 75_000_000",
         f"splitter.{method}(text)",
     )
 
