@@ -15,10 +15,13 @@
 
 #if defined(_WIN32)
 #include <windows.h>
-#define CBPE_THREAD_LOCAL __declspec(thread)
 #else
 #include <unistd.h>
-#define CBPE_THREAD_LOCAL __thread
+#endif
+#if defined(_MSC_VER)
+#define CBPE_THREAD_LOCAL __declspec(thread)
+#else
+#define CBPE_THREAD_LOCAL __thread /* MinGW too */
 #endif
 #if defined(__linux__)
 #include <sys/syscall.h>

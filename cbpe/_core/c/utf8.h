@@ -116,14 +116,15 @@ CBPE_VBMI2 static inline ptrdiff_t cbpe_write_utf8_avx512(const void *characters
 #if CBPE_NEON
 /* Which of 16 bytes are in use, and so which are moved together: four characters have their bytes at 0, 4, 8 and 12, and
  * a, b, c and d of them. 255: none. */
-#define CBPE_USED(i, a, b, c, d)                                                                      \
+#define CBPE_BYTE_USED(i, a, b, c, d)                                                                 \
     ((i) < (a)                     ? (i)                                                              \
      : (i) < (a) + (b)             ? (i) - (a) + 4                                                    \
      : (i) < (a) + (b) + (c)       ? (i) - (a) - (b) + 8                                              \
      : (i) < (a) + (b) + (c) + (d) ? (i) - (a) - (b) - (c) + 12                                       \
                                    : 255)
 #define CBPE_FOUR_USED(i, a, b, c, d) \
-    CBPE_USED(i, a, b, c, d), CBPE_USED(i + 1, a, b, c, d), CBPE_USED(i + 2, a, b, c, d), CBPE_USED(i + 3, a, b, c, d)
+    CBPE_BYTE_USED(i, a, b, c, d), CBPE_BYTE_USED(i + 1, a, b, c, d), \
+    CBPE_BYTE_USED(i + 2, a, b, c, d), CBPE_BYTE_USED(i + 3, a, b, c, d)
 #define CBPE_ALL_USED(a, b, c, d)                                         \
     {CBPE_FOUR_USED(0, a, b, c, d), CBPE_FOUR_USED(4, a, b, c, d),        \
      CBPE_FOUR_USED(8, a, b, c, d), CBPE_FOUR_USED(12, a, b, c, d)}
