@@ -27,6 +27,8 @@ from suites import SUITES
 import cbpe
 from cbpe.text import patterns
 
+pytestmark = pytest.mark.ci
+
 HARD = "It's 1234 o'clock,\r\n\n  naïve café!!!\n\nDON'T  stop \t\n x_y 안녕하세요 ½ <|end|>   "
 ENCODING, TRAINING = SUITES["encoding"], SUITES["training"]
 

@@ -324,6 +324,7 @@ def page_without_a_server(monkeypatch):
     monkeypatch.setattr("webbrowser.open", lambda url: True)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("somewhere_with_files", "page_without_a_server")
 @pytest.mark.parametrize("line", list(examples()))
 def test_examples_in_the_help_run(line):

@@ -12,7 +12,10 @@ import worst_files
 from cbpe.formats.table import FORMATS
 
 resource = pytest.importorskip("resource", reason="limits of a process are POSIX")
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
+pytestmark = [
+    pytest.mark.ci,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc"),
+]
 
 PROGRAM = Path(worst_files.__file__)
 # In place of one second: the machine may be slow, and busy. What is not linear takes many times as much.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hostile import runner
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+pytestmark = [pytest.mark.ci, pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")]
 numbers = st.lists(st.integers(0, 1000))
 
 

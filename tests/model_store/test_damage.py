@@ -21,6 +21,8 @@ from cbpe.tokenizers.description import build, describe
 from store import ModelStore, StoreError
 from store.database.schema import metadata
 
+pytestmark = pytest.mark.ci
+
 PAGE = 4096
 
 

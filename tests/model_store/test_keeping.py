@@ -21,6 +21,8 @@ from unchecked import unchecked
 import cbpe
 from store import CannotOpen, Damaged, Failed, ModelStore, NotAStore, ReadOnly, Refused
 
+pytestmark = pytest.mark.ci
+
 BYTES = {bytes([i]): i for i in range(256)}
 RANKS = cbpe.Encoding("own", pat_str=".+", mergeable_ranks={**BYTES, b"lo": 300}, special_tokens={})
 TOK = cbpe.train("low lower lowest newer wider", 262, special_tokens=["<|end|>"])

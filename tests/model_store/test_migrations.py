@@ -24,6 +24,8 @@ from store.database.schema import REVISIONS, VERSION_TABLE, metadata
 from store.database.sqlite.files import APPLICATION_ID
 from store.database.sqlite.making import set_pragmas
 
+pytestmark = pytest.mark.ci
+
 TOK = cbpe.train("low lower lowest", 260, special_tokens=["<|end|>"])
 
 

@@ -16,6 +16,8 @@ from cbpe.tokenizers.description import canonical_form, describe
 from store import Damaged, ModelStore, NotFound, Refused
 from store.records.export import FIXED, MAGIC
 
+pytestmark = pytest.mark.ci
+
 TOK = cbpe.train("low lower lowest newer wider", 262, special_tokens=["<|end|>"])
 LABELS = {"tags": {"language": "en", "x": ""}, "notes": "of\n\u540d\u524d", "metrics": {"loss": 0.1}}
 

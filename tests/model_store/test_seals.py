@@ -17,6 +17,8 @@ from store import Damaged, ModelStore, NotFound, StoreError
 from store.database.schema import aliases, names, training_records, versions
 from store.records.seals import alias_seal, name_seal, version_seal
 
+pytestmark = pytest.mark.ci
+
 
 def filled(models):
     """Three versions of a, two of b, and one of c that is not the last; what each reference leads to, by its merges."""

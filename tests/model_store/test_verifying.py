@@ -9,6 +9,8 @@ import cbpe
 from store import Damaged, ModelStore, NotFound, verifying
 from store.records.seals import version_seal
 
+pytestmark = pytest.mark.ci
+
 TEXT = "low lower lowest newer wider new low"
 TOK = cbpe.train(TEXT * 3, 264, special_tokens=["<|end|>"])
 OTHER = cbpe.train(TEXT, 260, pattern=None)

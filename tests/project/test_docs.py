@@ -18,6 +18,8 @@ import cbpe
 import store
 from cbpe.cli.app import app
 
+pytestmark = pytest.mark.ci
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 

@@ -10,6 +10,8 @@ import cbpe.core
 import cbpe.model
 import cbpe.registry
 
+pytestmark = pytest.mark.ci
+
 MOST = 2_000  # characters of a message
 LONG = "x" * 100_000
 HUGE = 10**5000  # more digits than Python writes

@@ -97,6 +97,13 @@ NO_LISTS = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def little_to_collect():
+    """Each test looks for garbage, but not among all that the tests before it have left."""
+    gc.collect()
+    gc.freeze()
+
+
 def given_back(column):
     """Whether each struct that was lent was released once, as whose user it was."""
     gc.collect()
