@@ -22,6 +22,7 @@ __all__ = [
     "TextComparison",
     "VersionComparison",
     "compare",
+    "continuation",
     "diff",
     "find_sides",
 ]
@@ -70,6 +71,20 @@ class Diff:
     def __bool__(self) -> bool:
         return not self.same
 
+    @property
+    def more_merges(self) -> int | None:
+        """How many merges b has after all those of a; less than 0 where a goes on from b. None where each has a merge
+        or a token that the other has not, or another id for one.
+
+        >>> models.diff("pylib@1", "pylib@2").more_merges
+        100
+        """
+        if self.first_merge is None or self.moved or (self.only_a and self.only_b):
+            return None
+        if (self.first_merge.a is None and not self.only_a) or (self.first_merge.b is None and not self.only_b):
+            return merges_of(self.b) - merges_of(self.a)
+        return None
+
     def _repr_html_(self) -> str:
         """What a notebook shows: how many tokens differ, the first of them, and what else differs."""
         from cbpe.views.html import block, pairs, table
@@ -85,7 +100,9 @@ class Diff:
             ("special tokens that differ", ", ".join(special)),
             *((name, f"{a} / {b}") for name, (a, b) in self.settings.items()),
         ]
-        if self.first_merge is not None:
+        if self.more_merges is not None:
+            about.append(("merges", continuation(self, str(self.a), str(self.b))))
+        elif self.first_merge is not None:
             about.append((f"first merge that differs, {self.first_merge.rank}", f"{self.first_merge[1:]}"))
         first = [(which, *each) for which, side in (("a", self.only_a), ("b", self.only_b)) for each in side[:SHOWN]]
         tokens = table(("only in", "id", "token"), first, caption="The first tokens that only one has")
@@ -94,6 +111,8 @@ class Diff:
     def __repr__(self) -> str:
         if self.same:
             return f"<Diff: {self.a!s} and {self.b!s} give the same results>"
+        if self.more_merges is not None and not self.settings:
+            return f"<Diff: {continuation(self, str(self.a), str(self.b))}>"
         special = len(self.special_only_a) + len(self.special_only_b) + len(self.special_moved)
         told = [
             *([f"{len(self.only_a):,} tokens only in {self.a!s}"] if self.only_a else []),
@@ -104,6 +123,18 @@ class Diff:
             *self.settings,
         ]
         return f"<Diff of {self.a!s} and {self.b!s}: {', '.join(told)}>"
+
+
+def continuation(found: Diff, a: str, b: str) -> str:
+    """Which of two goes on from the other, in words; a and b are their names."""
+    more = found.more_merges or 0
+    longer, shorter = (b, a) if more > 0 else (a, b)
+    return f"{longer} goes on from {shorter}: {abs(more):,} more merge{'' if abs(more) == 1 else 's'}"
+
+
+def merges_of(side: Side) -> int:
+    """How many merges a version or a tokenizer has."""
+    return len(side.merges) if isinstance(side, Tokenizer) else side.n_merges
 
 
 def find_sides(connection: Connection, *both: str | Version | Tokenizer) -> list[tuple[Side, Model]]:

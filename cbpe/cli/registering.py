@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 import typer
@@ -10,6 +11,7 @@ from typer.core import TyperCommand
 __all__ = ["GroupedCommand", "new_app"]
 
 
+REQUIRED = re.compile(r"^\{([^{}|]+)\}(\.\.\.)?$")
 # What stands for a value of these types in the help.
 METAVARS = {
     "<int>": "N",
@@ -39,6 +41,10 @@ class GroupedCommand(TyperCommand):
     without one first."""
 
     groups: ClassVar[dict[str, tuple[str, ...]]] = {}  # title -> names of parameters
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What follows the name of the command: REF for what Typer's later releases write {REF}."""
+        return [REQUIRED.sub(r"\1\2", piece) for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         of_parameter = {name: title for title, names in self.groups.items() for name in names}

@@ -226,7 +226,12 @@ def train(
     if as_json:
         print_json({**training_row(tokenizer), "written": written})
     else:
-        print_pairs([*training_pairs(tokenizer), ("written", " and ".join(written) or NOTHING_WRITTEN)])
+        print_pairs([*training_pairs(tokenizer), ("written", all_of(written) or NOTHING_WRITTEN)])
+
+
+def all_of(written: list[str]) -> str:
+    """["a.model", "a.vocab", "a@1"] -> "a.model, a.vocab and a@1" """
+    return " and ".join([", ".join(written[:-1]), *written[-1:]] if len(written) > 1 else written)
 
 
 def trained(sources: list[Any], vocab_size: int, **options: Any) -> cbpe.Tokenizer:
@@ -329,7 +334,7 @@ class Target:
             return written
         said = "; ".join(map(error_message, failures))
         if written:
-            raise OSError(f"{said}. What was learned is saved, as {' and '.join(written)}") from failures[0]
+            raise OSError(f"{said}. What was learned is saved, as {all_of(written)}") from failures[0]
         folders = [os.path.dirname(self.output or "") or ".", ".", tempfile.gettempdir()]
         place = rescue(tokenizer, folders) or rescue_to_store(tokenizer, folders)
         raise OSError(f"{said}. But what was learned is in {place}") from failures[0]

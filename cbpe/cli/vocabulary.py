@@ -146,8 +146,9 @@ def stats(
     if as_json:
         print_rows(statistics_row(*row) for row in rows)
         return
+    spare = ("words", "vocabulary used", "bytes")
     names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
-    print_table(names, (statistics_cells(*row) for row in rows))
+    print_table(names, (statistics_cells(*row) for row in rows), whole=("file",), spare=spare)
 
 
 def file_statistics(
@@ -233,4 +234,4 @@ def encodings(as_json: JsonOption = False) -> None:
         (row["name"], row["vocab_size"], *(listed(row[key], NAMES_SHOWN) for key in ("special_tokens", "models")))
         for row in rows
     )
-    print_table(("name", "tokens", "special tokens", "models"), cells)
+    print_table(("name", "tokens", "special tokens", "models"), cells, spare=("special tokens",))

@@ -83,7 +83,7 @@ def unknown(reference: str, of_the_store: str) -> str:
     model_of = encoding_of_model(reference)
     if model_of is not None:
         tried.append(f"it is a model of OpenAI's, whose encoding is {model_of}")
-    elif not reference.startswith(DIGEST):
+    elif not reference.startswith(DIGEST) and "@" not in reference:  # which no encoding has in its name
         names = [*SPECS, *plugin_names()]
         tried.append(f"the named encodings are {', '.join(names)}{meant(reference, names)}")
     tried.append(of_the_store)

@@ -42,14 +42,16 @@ class RunBar:
 
 
 def in_words(progress: Progress) -> str:
-    """What stands beside the bar: "52,398 documents, 84.1 M tokens, 61.3 MB/s, 0:12 left"."""
+    """What stands beside the bar: "52,398 documents, 84.1 M tokens, 61.3 MB/s, 0:12 left". What counts nothing of these
+    does not speak of them."""
     left = progress.seconds_left
     minutes, seconds = divmod(round(left or 0), 60)
     hours, minutes = divmod(minutes, 60)
     clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-    documents = f"{progress.documents:,} documents, " if progress.documents else ""
-    rate = f"{progress.bytes_per_second / 1e6:,.1f} MB/s"
-    return f"{documents}{progress.tokens / 1e6:,.1f} M tokens, {rate}" + ("" if left is None else f", {clock} left")
+    parts = [f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in ((progress.documents, "document"),) if n]
+    parts += [f"{progress.tokens / 1e6:,.1f} M tokens"] if progress.tokens else []
+    parts += [f"{progress.bytes_per_second / 1e6:,.1f} MB/s"]
+    return ", ".join(parts + ([] if left is None else [f"{clock} left"]))
 
 
 def listening(progress: bool | ProgressListener | None) -> AbstractContextManager[ProgressListener | None]:

@@ -15,7 +15,7 @@ SHOWN = 8  # of the items of a long list
 # What HuggingFaceTokenizer does with added tokens, by its names for that.
 ADDED_TOKENS = {
     "ordinary": "not special",
-    "normalized": "found normalized",
+    "normalized": "found after normalizing",
     "lstrip": "with space before",
     "rstrip": "with space after",
     "single_word": "never in a word",

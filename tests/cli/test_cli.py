@@ -253,12 +253,18 @@ def test_help_is_whole_on_a_terminal_of_80_columns(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = run(*command.split(), "-h").stdout
     assert [line for line in text.splitlines() if len(line) > 80] == []
-    assert re.findall(r"[\w,;]\.\.\.$", text, re.MULTILINE) == []  # the mark of what is cut
+    assert re.findall(r"[\w,;]\.\.\.$", text.partition("\n\n")[2], re.MULTILINE) == []  # the mark of what is cut
 
 
 @pytest.mark.parametrize("command", HELP)
 def test_every_command_has_json(command):
     assert "--json" in run(*command.split(), "-h").stdout
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_usage_names_what_is_asked_for_without_braces(command):
+    usage = run(*command.split(), "-h").stdout.partition("\n\n")[0]
+    assert re.findall(r"\{\w+\}", usage) == []
 
 
 def test_commands_are_listed_with_the_beginning_of_their_help():

@@ -68,6 +68,10 @@ def test_decode_writes_the_exact_bytes(ending):
     assert run("decode", "-t", "o200k_base", "-", stdin=ids).stdout_bytes == text
 
 
+def test_who_gives_ids_for_files_is_told_where_they_are_read_from():
+    assert "there is no file 104: token ids are read from standard input" in error_of("decode", "-t", "gpt2", 104, 101)
+
+
 def test_decode_writes_bytes_that_are_not_text():
     ids = [cbpe.get_encoding("gpt2").encode_single_token(bytes([byte])) for byte in (0xFF, 0x00, 0x80)]
     stdin = " ".join(map(str, ids)).encode()

@@ -54,6 +54,24 @@ def test_spare_columns_are_left_out_in_a_narrow_terminal_and_others_stay_whole(w
     assert ("2026-11-22 22:33:05+00:00" in told) == ("saved" in shown)
 
 
+def test_a_column_that_fits_beside_the_others_is_not_left_out_with_a_wider_one(monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", 40)
+    columns, rows = ["version", "saved", "tags"], [["pylib@1", "2026-11-22", "a=" + "b" * 30]]
+    printing.print_table(columns, rows, whole=["saved", "tags"], spare=["saved", "tags"])
+    assert capfd.readouterr().out.splitlines()[0].split() == ["version", "saved"]
+
+
+def test_a_heading_goes_on_below_before_a_number_or_a_share_is_cut(monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", 38)
+    columns = ["file", "tokens of a-long-name@1", "bytes/token", "vocabulary used"]
+    printing.print_table(columns, [["a.txt", 12, 1.5, "12.3%"], ["b.txt", 3, 2.5, ""]])
+    told = capfd.readouterr().out.splitlines()
+    assert told[-2].split() == ["a.txt", "12", "1.50", "12.3%"]
+    assert max(map(len, told)) <= 38
+    for part in ("bytes/", "token", "a-", "long-", "name@", "vocabulary", "used"):
+        assert any(part in line for line in told)
+
+
 def test_a_wide_table_has_whole_lines_in_a_terminal_too(monkeypatch, capfd):
     monkeypatch.setattr(printing.sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "40")

@@ -74,6 +74,7 @@ def test_what_was_tried_is_told(here, tmp_path):
     assert "a file without an ending is named as ./file" in error_of("vocab", "-t", "file")
     assert "the newest version is shakespeare@2" in error_of("vocab", "-t", "shakespeare@7")
     assert "named encodings" not in error_of("vocab", "-t", "sha256:00000000")
+    assert "named encodings" not in error_of("vocab", "-t", "shakespeare@7")
     assert "it is a model of OpenAI's, whose encoding is cl100k_base" in error_of("vocab", "-t", "gpt-4")
 
 

@@ -17,7 +17,7 @@ from cbpe.cli.input.texts import readers
 from cbpe.cli.input.values import hex_bytes, metric_filter, size_range, tag_filter
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
-from cbpe.cli.models.versions import local_time, print_version, print_versions
+from cbpe.cli.models.versions import print_version, print_versions, short_time
 from cbpe.cli.output.printing import print_json, print_lines, print_pairs, print_rows, print_table
 from cbpe.cli.output.readable import readable
 from cbpe.cli.output.rows import json_value
@@ -323,8 +323,8 @@ def alias_history(
     if as_json:
         print_rows(moves)
     else:
-        cells = ((f"{name}@{move.alias}", target(name, move.number), local_time(move.time)) for move in moves)
-        print_table(("alias", "version", "since"), cells)
+        cells = ((f"{name}@{move.alias}", target(name, move.number), short_time(move.time)) for move in moves)
+        print_table(("alias", "version", "since"), cells, whole=("version", "since"))
 
 
 def target(name: str, number: int | None) -> str:
@@ -352,7 +352,7 @@ def log(
         print_rows(changes)
         return
     cells = (
-        (local_time(one.time), one.who, one.action, one.name if one.number is None else f"{one.name}@{one.number}")
+        (short_time(one.time), one.who, one.action, one.name if one.number is None else f"{one.name}@{one.number}")
         for one in changes
     )
-    print_table(("time", "who", "action", "version"), cells)
+    print_table(("time", "who", "action", "version"), cells, whole=("version",), spare=("who",))

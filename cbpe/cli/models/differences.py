@@ -6,11 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-import cbpe
 from cbpe.cli.output.readable import beginning, readable, readable_bytes
 
 if TYPE_CHECKING:
-    from store import Diff, MovedToken, Version
+    from store import Diff, MovedToken
 
 __all__ = ["difference_pairs"]
 
@@ -21,30 +20,21 @@ MOST_SHOWN = 10  # tokens of each kind
 
 def difference_pairs(found: Diff, a: str, b: str) -> Iterator[tuple[str, object]]:
     """What differs, and how; a and b are the names of the two."""
-    if continued(found):
-        more = merges_of(found.b) - merges_of(found.a)
-        yield "merges", f"{b} goes on from {a}: {more:,} more merges"
+    from store.comparing import continuation
+
+    if found.more_merges is not None:
+        yield "merges", continuation(found, a, b)
     for name, tokens in ((a, found.only_a), (b, found.only_b)):
         if tokens:
             yield f"only in {name}", first_of(tokens, lambda item: f"{item[0]} {quoted(item[1])}")
     if found.moved:
         yield "other ids", first_of(found.moved, moved_token)
-    if found.first_merge is not None and not continued(found):
+    if found.first_merge is not None and found.more_merges is None:
         rank, here, there = found.first_merge
         yield "first other merge", f"number {rank:,}: {merge(here)} here, {merge(there)} there"
     yield from special_pairs(found, a, b)
     for setting, (value, other) in found.settings.items():
         yield setting, f"{value} here, {other} there"
-
-
-def merges_of(side: Version | cbpe.Tokenizer) -> int:
-    """How many merges a version or a tokenizer has."""
-    return len(side.merges) if isinstance(side, cbpe.Tokenizer) else side.n_merges
-
-
-def continued(found: Diff) -> bool:
-    """Whether the second has all merges of the first, and then more."""
-    return found.first_merge is not None and found.first_merge.a is None and not found.only_a and not found.moved
 
 
 def special_pairs(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:

@@ -14,10 +14,10 @@ from cbpe.cli.output.rows import json_value
 if TYPE_CHECKING:
     from store import Version
 
-__all__ = ["labels", "local_time", "print_done", "print_saved", "print_version", "print_versions"]
+__all__ = ["labels", "local_time", "print_done", "print_saved", "print_version", "print_versions", "short_time"]
 
 DIGITS_SHOWN = 12  # of a digest, in a table
-MINUTES = 16  # characters of a time up to its minutes
+MINUTES, SECONDS = 16, 19  # characters of a time up to its minutes, or seconds
 COLUMNS = ("version", "tokens", "saved", "aliases", "tags", "semantics", "parent", "sha256")
 NOT_SPLIT = ("saved", "semantics", "parent", "sha256")
 SPARE = ("sha256", "semantics", "parent", "saved", "tags")  # left out in a narrow terminal, in this order
@@ -52,6 +52,11 @@ def labels(tags: Mapping[str, object]) -> list[str]:
 def local_time(time: datetime) -> str:
     """In the time zone of the machine, to the second."""
     return time.astimezone().isoformat(" ", "seconds")
+
+
+def short_time(time: datetime) -> str:
+    """In the time zone of the machine, to the second, for a table."""
+    return local_time(time)[:SECONDS]
 
 
 def print_version(version: Version, as_json: bool, more: Mapping[str, object] | None = None) -> None:

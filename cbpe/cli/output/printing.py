@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,9 +38,12 @@ __all__ = [
     "write_bytes",
 ]
 
+SHARE = re.compile(r"[\d,.]+%", re.ASCII)
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
 FOLDED = 6  # columns that each of the others needs, where some are not folded
+SPACE = 2  # columns beside each
 LEGIBLE = 18  # columns that each of them wants: for that, spare columns are left out
+LONG_WORD = 12  # columns of a word that a heading does not go on within
 NAME = 36  # columns of a name that stays on one line, with its value beside it
 
 
@@ -158,19 +162,41 @@ def print_table(
         for i, cells in enumerate(found)
     ]
     room = console(wide).width
-    if sum(column.needs(LEGIBLE) for column in drawn) > room:
-        drawn = [column._replace(cells=with_folded_heading(column.cells)) for column in drawn]
-    for name in spare:
-        if sum(column.needs(LEGIBLE) for column in drawn) > room:
-            drawn = [column for column in drawn if column.cells[0].replace("\n", " ") != name]
-    keep = sum(column.needs(FOLDED) for column in drawn) <= room
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    if needed(drawn, range(len(drawn))) > room:
+        drawn = with_folded_headings(drawn, LONG_WORD)
+    drawn = with_room(drawn, [columns.index(name) for name in spare if name in columns], room)
+    if needed(drawn, range(len(drawn))) > room:
+        drawn = with_folded_headings(drawn, 0)
+    keep = sum(column.needs(FOLDED) for column in drawn) - SPACE <= room
+    table = Table(box=None, padding=(0, SPACE, 0, 0), pad_edge=False, header_style="bold")
     for column in drawn:
         side: Any = "right" if column.numbers else "left"
         table.add_column(Text(column.cells[0]), justify=side, overflow="fold", no_wrap=column.whole and keep)
     for i in range(1, len(rows) + 1):
         table.add_row(*(Text(column.cells[i]) for column in drawn))
     print_drawn(table, wide)
+
+
+def with_room(columns: list[Column], spare: Sequence[int], room: int) -> list[Column]:
+    """The columns without those of the spare ones that are left out: the first of them first, and none that fits
+    beside the others in the end."""
+    there = [*range(len(columns))]
+    for i in spare:
+        if needed(columns, there) > room:
+            there.remove(i)
+    for i in reversed(spare):
+        if i not in there and needed(columns, [*there, i]) <= room:
+            there.append(i)
+    return [columns[i] for i in sorted(there)]
+
+
+def needed(columns: Sequence[Column], there: Sequence[int]) -> int:
+    """How wide some of the columns are, each legible, without the space after the last."""
+    return sum(columns[i].needs(LEGIBLE) for i in there) - SPACE
+
+
+def with_folded_headings(columns: list[Column], long: int) -> list[Column]:
+    return [column._replace(cells=with_folded_heading(column.cells, long)) for column in columns]
 
 
 class Column(NamedTuple):
@@ -185,24 +211,38 @@ class Column(NamedTuple):
         from rich.cells import cell_len
 
         widest = max(cell_len(line) for cell in self.cells for line in cell.split("\n"))
-        return 2 + (widest if self.whole else min(widest, folded))
+        return SPACE + (widest if self.whole else min(widest, folded))
 
 
-def with_folded_heading(cells: Sequence[str]) -> list[str]:
-    """The cells of a column, its heading in lines no longer than the longest cell below it, or than a word of it."""
+def with_folded_heading(cells: Sequence[str], long: int) -> list[str]:
+    """The cells of a column, its heading in lines no longer than the longest cell below it, or than one of its words of
+    up to `long` columns. Longer ones go on in the next line after a / or - or their like: "bytes/" and "token"."""
     heading, *below = cells
-    widest = max(map(len, [*below, *heading.split()]), default=0)
-    lines = [""]
-    for word in heading.split(" "):
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > widest:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".strip()
+    words = heading.split()
+    parts = {word: re.findall(r"[^/@_-]+[/@_-]*|[/@_-]+", word) for word in words}
+    least = max((len(part) for word in words for part in parts[word]), default=0)
+    widest = max([least, *map(len, below), min(long, max(map(len, words), default=0))])
+    lines: list[str] = []
+    for word in words:
+        if lines and len(lines[-1]) + 1 + len(word) <= widest:
+            lines[-1] += f" {word}"
+            continue
+        lines.append("")
+        for part in parts[word]:
+            if lines[-1] and len(lines[-1]) + len(part) > widest:
+                lines.append("")
+            lines[-1] += part
     return ["\n".join(lines), *below]
 
 
 def are_numbers(cells: Sequence[object]) -> bool:
-    return bool(cells) and all(isinstance(cell, (int, float)) or cell is None for cell in cells)
+    """Whether these are numbers, shares such as "12.3%" among them."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    return bool(cells) and (
+        all(isinstance(cell, (int, float, str)) or cell is None for cell in cells)
+        and all(SHARE.fullmatch(text) or not text for text in texts)
+        and any(text != "" for text in cells)
+    )
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
