@@ -6,18 +6,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
 
+from cbpe._core.text.chunks import sentence_end
 from cbpe.chunking.graphemes import is_border, last_borders, next_border
 
 __all__ = ["Borders"]
 
-# The end of a sentence: punctuation and closing marks before white space; behind East Asian punctuation there is none.
-CLOSING = "\"'\u2019\u201d\u00bb)\\]"
-EAST_ASIAN_CLOSING = "\u2019\u201d\u300d\u300f\uff09\u3011"
-SENTENCE_END = rf"(?:[.!?\u2026\u061f\u06d4\u0964][{CLOSING}]*(?=\s)|[\u3002\uff01\uff1f\uff61][{EAST_ASIAN_CLOSING}]*)"
-FIRST_SENTENCE_END = re.compile(SENTENCE_END)
-# What is greedy comes to the last one at once, from behind.
-LAST_SENTENCE_END = re.compile(f"(?s:.*){SENTENCE_END}")
-LAST_WORD_END = re.compile(r"(?s:.*)\S(?=\s)")  # a space belongs to the word behind it
+# What is greedy comes to the last one at once, from behind. A space belongs to the word behind it.
+LAST_WORD_END = re.compile(r"(?s:.*)\S(?=\s)")
 FIRST_SPACE = re.compile(r"\s")
 
 
@@ -47,9 +42,9 @@ class Borders:
             at = text.rfind(end, low, limit) + len(end)
             if low < at <= limit and self.may_cut(at, start):
                 yield at
-        found = LAST_SENTENCE_END.match(text, low, limit + 1)
-        if found is not None and low < found.end() <= limit and self.may_cut(found.end(), start):
-            yield found.end()
+        at = sentence_end(text, low, limit, True)
+        if low < at and self.may_cut(at, start):
+            yield at
         at = text.rfind("\n", low, limit) + 1
         if low < at and self.may_cut(at, start):
             yield at
@@ -68,9 +63,9 @@ class Borders:
     def start_from(self, place: int, start: int, end: int) -> int:
         """Where a chunk may begin from a place on, which is behind `start`: behind a sentence that ends in the first
         half of what is left to the end, else before a word, else before a grapheme; `end` if nowhere else."""
-        sentence = FIRST_SENTENCE_END.search(self.text, place, place + (end - place) // 2)
-        if sentence is not None and self.may_cut(sentence.end(), start):
-            return sentence.end()
+        at = sentence_end(self.text, place, place + (end - place) // 2, False)
+        if place < at and self.may_cut(at, start):
+            return at
         space = FIRST_SPACE.search(self.text, place, end)
         if space is not None and self.may_cut(space.start(), start):
             return space.start()

@@ -6,20 +6,14 @@ from the nearest such place on.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from cbpe._core.text.chunks import is_sure
+
 __all__ = ["is_border", "last_borders", "next_border"]
 
-# Characters between any two of which is a border, as each is of Unicode's Grapheme_Cluster_Break=Other, a control
-# character or a whole syllable: letters of many scripts, without their marks, and punctuation.
-SIMPLE = re.compile(
-    "[\t -~\u00c0-\u02af\u0391-\u03c9\u0400-\u0481\u048a-\u052f\u05d0-\u05ea\u0621-\u064a\u0904-\u0939\u0e01-\u0e30"
-    "\u10d0-\u10ff\u1e00-\u1eff\u2010-\u2027\u3001\u3002\u300a-\u3011\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff"
-    "\uac00-\ud7a3\uff01-\uff5e]{2}"
-)
 NEAR = 64  # characters before a place that are looked at one by one
 
 
@@ -28,13 +22,6 @@ def grapheme() -> Any:
     import regex  # slow to import
 
     return regex.compile(r"\X")
-
-
-def is_sure(text: str, place: int) -> bool:
-    """Whether there is a border for certain, by the characters around."""
-    if SIMPLE.match(text, place - 1, place + 1):
-        return True
-    return text[place - 1] == "\n" or (text[place] in "\r\n" and text[place - 1] != "\r")
 
 
 def is_border(text: str, place: int, start: int) -> bool:

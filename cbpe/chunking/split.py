@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cbpe._core.text.chunks import Stretch
 from cbpe.chunking.borders import Borders
 from cbpe.chunking.exact import Chunker
 from cbpe.common.checks import checked_int
@@ -24,7 +25,7 @@ __all__ = ["checked_budget", "split_text"]
 
 STRETCH = 1 << 17  # characters that are encoded at a time
 CHARACTERS_PER_TOKEN = 16  # that a stretch has at least for a chunk
-CHUNKS_AT_ONCE = 1 << 12  # that are counted together
+CHUNKS_AT_ONCE = 1 << 14  # that are counted together
 
 Span = tuple[int, int]
 Lengths = Any  # numpy's int64[n]
@@ -57,9 +58,12 @@ def split_text(
         return []
     borders = Borders(clean, () if allowed is None else list(allowed.ids))
     chunker = Chunker(encoder, clean, borders, budget, allowed)
-    places = Places(encoder, clean, allowed, lengths)
+    if overlap or borders.special_starts:
+        plan = planned_with_care(chunker, Starts(encoder, clean, allowed, lengths), overlap)
+    else:
+        plan = planned(chunker, Places(encoder, clean, allowed, lengths))
     try:
-        chunks = list(counted(chunker, planned(chunker, places, overlap), overlap))
+        chunks = list(counted(chunker, plan, overlap))
     except TokensElsewhere:
         chunks = list(chunker.chunks(0, len(clean), overlap))
     if len(clean) == len(text):
@@ -80,34 +84,30 @@ class Places:
         self.text = text
         self.allowed = allowed
         self.lengths = lengths
-        self.base = self.end = 0
-        self.starts: Sequence[int] = ()  # of the stretch from base to end, and its own end
-        self.index = 0  # of a token at or before the place that was asked for last
 
-    def move_to(self, start: int, budget: int) -> None:
+    def move_to(self, start: int, budget: int) -> Stretch:
         """Encode the stretch that begins here. TokensElsewhere if its tokens do not spell it."""
-        import numpy as np
+        end = min(start + max(STRETCH, CHARACTERS_PER_TOKEN * budget), len(self.text))
+        ids = self.encoder._encode_buffer(self.text[start:end], self.allowed, None)
+        self.stretch = Stretch(self.text, start, end, ids, self.lengths)
+        if not self.stretch.is_spelled:
+            raise TokensElsewhere
+        return self.stretch
 
-        length = max(STRETCH, CHARACTERS_PER_TOKEN * budget)
-        self.base, self.end = start, min(start + length, len(self.text))
-        stretch = self.text[start : self.end]
-        ids = np.frombuffer(memoryview(self.encoder._encode_buffer(stretch, self.allowed, None)), dtype=np.uint32)
-        if len(ids) == 0 or ids.max() >= len(self.lengths):
-            raise TokensElsewhere
-        ends = np.cumsum(self.lengths[ids])
-        if stretch.isascii():
-            size = len(stretch)
-        else:
-            data = np.frombuffer(stretch.encode(), dtype=np.uint8)
-            size = len(data)
-        if ends[-1] != size:
-            raise TokensElsewhere
-        starts = np.concatenate((np.zeros(1, dtype=np.int64), ends))
-        if not stretch.isascii():
-            begins = np.concatenate(((data & 0xC0) != 0x80, np.ones(1, dtype=bool)))
-            starts = np.cumsum(begins)[starts] - 1  # of a token within a character, where that begins
-        self.starts = memoryview(starts.data)
+
+class Starts(Places):
+    """The same, with the places of all of them."""
+
+    base = end = 0
+    starts: Sequence[int] = ()  # of the stretch from base to end, and its own end
+    index = 0  # of a token at or before the place that was asked for last
+
+    def move_to(self, start: int, budget: int) -> Stretch:
+        stretch = super().move_to(start, budget)
+        self.base, self.end = stretch.base, stretch.stop
+        self.starts = memoryview(stretch.starts()).cast("q")
         self.index = 0
+        return stretch
 
     def end_of_full(self, start: int, budget: int) -> int:
         """Where a chunk that begins here is full, as far as the tokens of the whole text tell."""
@@ -125,8 +125,29 @@ class Places:
         return self.base + self.starts[i] if i >= 0 else end
 
 
-def planned(chunker: Chunker, places: Places, overlap: int) -> Iterator[Span]:
+def planned(chunker: Chunker, places: Places) -> Iterator[Span]:
     """Chunks by the places of the tokens in the whole text."""
+    text, borders = chunker.text, chunker.borders
+    start, stretch = 0, places.move_to(0, chunker.budget)
+    while start < len(text):
+        chunks, start, limit = stretch.sure_chunks(start, chunker.budget)
+        yield from chunks
+        if start == len(text):
+            return
+        if limit < 0 and start > stretch.base:
+            stretch = places.move_to(start, chunker.budget)
+            continue
+        end = next(borders.ends(start, start, limit if limit >= 0 else stretch.stop), None)
+        if end is None:
+            end = chunker.end_of_any_chunk(start, len(text))
+        yield start, end
+        start = end
+        if start > stretch.stop:
+            stretch = places.move_to(start, chunker.budget)
+
+
+def planned_with_care(chunker: Chunker, places: Starts, overlap: int) -> Iterator[Span]:
+    """The same of chunks that share tokens, or of a text with special tokens."""
     text, borders = chunker.text, chunker.borders
     start = covered = 0
     places.move_to(0, chunker.budget)
@@ -152,8 +173,11 @@ def counted(chunker: Chunker, chunks: Iterator[Span], overlap: int) -> Iterator[
     covered = 0
     for several in batches(chunks):
         sizes = sizes_of(chunker, several)
-        shared = sizes_of(chunker, shared_parts(several, covered)) if overlap else [0] * len(several)
-        for (start, end), n, n_shared in zip(several, sizes, shared, strict=True):
+        if not overlap:
+            yield from recut(chunker, several, sizes)
+            continue
+        shared = sizes_of(chunker, shared_parts(several, covered))
+        for (start, end), n, n_shared in zip(several, sizes.tolist(), shared.tolist(), strict=True):
             if n_shared > overlap:
                 start, n = covered, chunker.count(covered, end)
             if n <= chunker.budget:
@@ -161,6 +185,16 @@ def counted(chunker: Chunker, chunks: Iterator[Span], overlap: int) -> Iterator[
             else:
                 yield from chunker.chunks(start, end)
             covered = end
+
+
+def recut(chunker: Chunker, chunks: list[Span], sizes: Lengths) -> Iterator[Span]:
+    """Chunks that share nothing, those that are too much cut again."""
+    done = 0
+    for i in (sizes > chunker.budget).nonzero()[0].tolist():
+        yield from chunks[done:i]
+        yield from chunker.chunks(*chunks[i])
+        done = i + 1
+    yield from chunks[done:]
 
 
 def shared_parts(chunks: Sequence[Span], covered: int) -> list[Span]:
@@ -176,14 +210,12 @@ def batches(chunks: Iterator[Span]) -> Iterator[list[Span]]:
         yield several
 
 
-def sizes_of(chunker: Chunker, spans: Sequence[Span]) -> list[int]:
+def sizes_of(chunker: Chunker, spans: list[Span]) -> Lengths:
     """How many tokens each of these is, encoded alone."""
     import numpy as np
 
-    texts = [chunker.text[start:end] for start, end in spans]
-    _, starts = chunker.encoder._encode_flat(texts, chunker.allowed, None)
-    sizes: list[int] = np.diff(np.frombuffer(starts, dtype=np.int64)).tolist()
-    return sizes
+    starts = chunker.encoder._count_parts(chunker.text, spans, chunker.allowed)
+    return np.diff(np.frombuffer(starts, dtype=np.int64))
 
 
 def original_places(text: str) -> list[int]:

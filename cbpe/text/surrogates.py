@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cbpe._core.counting.count import utf8
+from cbpe._core.text.utf8 import holds_surrogates
 
 __all__ = ["ends_within_pair", "without_surrogates"]
 
@@ -14,4 +15,4 @@ def ends_within_pair(text: str) -> bool:
 
 def without_surrogates(text: str) -> str:
     """A text as it is encoded: two halves in a row are the character that they stand for, a lone half is U+FFFD."""
-    return text if text.isascii() else utf8(text).decode()
+    return utf8(text).decode() if holds_surrogates(text) else text

@@ -397,6 +397,13 @@ class HuggingFaceTokenizer(Tokenizer):
             offsets.append(len(tokens))
         return tokens, offsets
 
+    def _count_parts(
+        self, text: str, spans: list[tuple[int, int]], allowed: SpecialTokens | None, workers: int | None = None
+    ) -> Buffer:
+        if self._encodes_as_it_is():
+            return super()._count_parts(text, spans, allowed, workers)
+        return self._encode_flat([text[start:end] for start, end in spans], allowed, None, workers)[1]
+
     def _encodes_as_it_is(self) -> bool:
         """Whether any text is encoded as it stands."""
         return self._changes_nothing

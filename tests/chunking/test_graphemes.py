@@ -1,24 +1,48 @@
 """Borders of graphemes that are known by two characters are those of the expression \\X."""
 
-import re
-import sys
 from unicodedata import category
 
 import pytest
 import regex
 
-from cbpe.chunking.graphemes import SIMPLE, is_border, last_borders
+from cbpe._core.text.chunks import is_sure
+from cbpe.chunking.graphemes import is_border, last_borders
 
-SIMPLE_ONES = re.compile(SIMPLE.pattern.replace("{2}", ""))
+# All of the first plane, and where others have characters that join.
+CODES = [
+    *range(0xD800),
+    *range(0xE000, 0x12000),
+    *range(0x1F000, 0x1FB00),
+    *range(0x20000, 0x20100),
+    *range(0xE0000, 0xE0200),
+]
+CHARACTERS = [chr(code) for code in CODES]
+PARTNERS = "a \r\u00e9\uac00中\u0915\u0e01\u200d\u0301\u1100"
 
 
-def test_there_is_a_border_between_any_two_simple_characters():
-    simple = [chr(code) for code in range(sys.maxunicode + 1) if SIMPLE_ONES.match(chr(code))]
-    assert len(simple) > 30_000
-    for partner in ("a", "가", "각", "中", "\t"):
-        text = "".join(character + partner for character in simple if character != "\r")
-        assert regex.findall(r"\X", text) == list(text)
-    assert not [character for character in simple if category(character) in ("Mn", "Me", "Mc", "Cf")]
+@pytest.mark.parametrize("partner", PARTNERS)
+def test_a_border_that_is_sure_is_one_before_and_behind_every_character(partner):
+    after = [each for each in CHARACTERS if is_sure(partner + each, 1)]
+    before = [each for each in CHARACTERS if is_sure(each + partner, 1)]
+    # U+0000, which stands alone, parts the pairs; a long run of others would only repeat the same.
+    for pairs in ([partner + each for each in after], [each + partner for each in before]):
+        text = "\0".join(pairs)
+        expected = [part for pair in pairs for part in ("\0", *pair)][1:]
+        assert regex.findall(r"\X", text) == expected
+
+
+def test_most_borders_of_most_texts_are_sure():
+    simple = [each for each in CHARACTERS if is_sure(each + each, 1) and is_sure("a" + each, 1)]
+    assert len(simple) > 40_000
+    assert not [each for each in simple if category(each) in ("Mn", "Me", "Mc", "Cf")]
+    for text in ("คำ ", "पढ़ी ", "읽다 ", "d\u0301 ", "他\n", "👍🏽 ", "นี้ก"):
+        assert is_sure(text, len(text) - 1)
+
+
+def test_a_place_that_is_not_within_the_text_is_refused():
+    for place in (-1, 0, 2, 3):
+        with pytest.raises(IndexError, match="not within a text of 2 characters"):
+            is_sure("ab", place)
 
 
 @pytest.mark.parametrize(

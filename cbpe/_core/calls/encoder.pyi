@@ -70,6 +70,9 @@ class Encoder:
         workers: int | None = None,
         share_bytes: int | None = None,
     ) -> tuple[Buffer, array[int]]: ...
+    def _count_parts(
+        self, text: str, spans: list[tuple[int, int]], allowed: SpecialTokens | None, workers: int | None = None
+    ) -> Buffer: ...
     def _encode_arrow(
         self,
         column: object,

@@ -21,7 +21,9 @@ from cbpe._core.encoding.places cimport Jumps
 from cbpe._core.encoding.workspace cimport EncodeStatus, Workspace
 from cbpe._core.merging.dropout cimport Dropout, close_dropout, open_dropout
 from cbpe._core.text.special cimport SpecialTokens, next_special
-from cbpe._core.text.utf8 cimport Utf8, encodable, exact_bytes, read_after_space, read_utf8, utf8_of
+from cbpe._core.text.utf8 cimport (
+    Utf8, Utf8Texts, encodable, exact_bytes, read_after_space, read_parts, read_utf8, utf8_of
+)
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
 from cbpe._core.calls.engine import DEFAULT_CACHE_BYTES
@@ -323,6 +325,14 @@ cdef class Encoder:
         buffer.ids = batch.take_ids()
         buffer.n = offsets[len(offsets) - 1]
         return buffer, offsets
+
+    def _count_parts(self, str text not None, list spans not None, SpecialTokens allowed, workers=None):
+        """The offsets that _encode_flat gives for parts of a text, [(start, end)], which begin one after another."""
+        cdef Engine engine = self.installed()
+        cdef Utf8Texts texts = read_parts(text, spans, engine.instructions.write_utf8, &engine.last_text)
+        cdef Batch batch = Batch(engine, texts, allowed, None, workers)
+        batch.counting = True
+        return batch.encode()
 
     def _encode_arrow(self, column, SpecialTokens allowed, SpecialTokens forbidden, workers, tuple around, dtype):
         """The ids of each text of an Arrow column, as one; with ids before and behind those of each text."""

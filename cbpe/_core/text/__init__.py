@@ -1,1 +1,1 @@
-"""UTF-8 text in the core, and the special tokens in it."""
+"""UTF-8 text in the core, the special tokens in it, and where it may be cut into chunks."""

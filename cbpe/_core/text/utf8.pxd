@@ -1,7 +1,7 @@
 """UTF-8: reading its characters, and the UTF-8 form of a text, which is Python's own where it has one, or ours for the
 time of a call."""
 
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 from cbpe._core.c.utf8 cimport cbpe_write_utf8
 
@@ -81,6 +81,14 @@ cdef str read_utf8(text, cbpe_write_utf8 write, void **last, Utf8 *utf8)
 
 # The same for every text of an iterable.
 cdef Utf8Texts read_texts(texts, cbpe_write_utf8 write, void **last)
+
+# How many bytes the characters from start to end of a text have in UTF-8: those of the str, by its kind (1, 2 or 4
+# bytes a character).
+cdef Py_ssize_t size_of_part(int kind, const void *data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+
+# The same for parts of one text, [(start, end)] in characters, which begin one after another. The text is without
+# surrogates.
+cdef Utf8Texts read_parts(str text, list spans, cbpe_write_utf8 write, void **last)
 
 # The UTF-8 form of a space and a text after it, which the caller frees; False, and nothing is made, where the text has
 # a lone surrogate.

@@ -159,6 +159,57 @@ cdef Utf8Texts read_texts(texts, cbpe_write_utf8 write, void **last):
     return result
 
 
+ctypedef fused Character:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef Py_ssize_t bytes_of(const Character *text, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    cdef Py_ssize_t i, n = end - start
+    for i in range(start, end):
+        n += (text[i] >= 0x80) + (<uint32_t>text[i] >= 0x800) + (<uint32_t>text[i] >= 0x10000)
+    return n
+
+
+cdef Py_ssize_t size_of_part(int kind, const void *data, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    if kind == 1:
+        return bytes_of[uint8_t](<const uint8_t *>data, start, end)
+    if kind == 2:
+        return bytes_of[uint16_t](<const uint16_t *>data, start, end)
+    return bytes_of[uint32_t](<const uint32_t *>data, start, end)
+
+
+cdef Utf8Texts read_parts(str text, list spans, cbpe_write_utf8 write, void **last):
+    cdef Utf8Texts result = Utf8Texts()
+    cdef Py_ssize_t i, start, end, first, place = 0, byte = 0
+    cdef Utf8 whole
+    cdef Utf8 *form
+    cdef str covered
+    result.take_room(len(spans))
+    if not spans:
+        return result
+    first, end = spans[0][0], spans[result.capacity - 1][1]
+    covered = text[first:end]
+    result.owners.append(read_utf8(covered, write, last, &whole))
+    result.forms[0].owned = whole.owned  # which it frees with the rest
+    result.n = 1
+    if result.owners[0] is not covered:
+        raise ValueError("a text with surrogates is not read in parts")
+    for i in range(result.capacity):
+        start, end = spans[i][0] - first, spans[i][1] - first
+        if not place <= start <= end <= len(covered):
+            raise IndexError(f"part {i} is not behind the one before it, or not within the text")
+        byte += size_of_part(PyUnicode_KIND(covered), PyUnicode_DATA(covered), place, start)
+        place = start
+        form = &result.forms[i]
+        form.bytes = whole.bytes + byte
+        form.size = size_of_part(PyUnicode_KIND(covered), PyUnicode_DATA(covered), start, end)
+        result.n = i + 1
+        result.n_bytes += form.size
+    return result
+
+
 cdef bint read_after_space(str text, cbpe_write_utf8 write, Utf8 *utf8) except -1:
     if not PyUnicode_IS_ASCII(text):
         return convert(text, write, utf8, 1)
@@ -170,6 +221,32 @@ cdef bint read_after_space(str text, cbpe_write_utf8 write, Utf8 *utf8) except -
     memcpy(utf8.owned + 1, PyUnicode_DATA(text), utf8.size - 1)
     utf8.bytes = utf8.owned
     return True
+
+
+cdef bint any_half(const uint16_t *text, Py_ssize_t size) noexcept nogil:
+    cdef uint32_t found = 0
+    cdef Py_ssize_t i
+    for i in range(size):
+        found |= text[i] >> 11 == 0x1B
+    return found != 0
+
+
+cdef bint any_wide_half(const uint32_t *text, Py_ssize_t size) noexcept nogil:
+    cdef uint32_t found = 0
+    cdef Py_ssize_t i
+    for i in range(size):
+        found |= text[i] >> 11 == 0x1B
+    return found != 0
+
+
+def holds_surrogates(str text not None):
+    """Whether a text holds halves of surrogate pairs, which UTF-8 does not."""
+    cdef int kind = PyUnicode_KIND(text)
+    if kind == 1:
+        return False
+    if kind == 2:
+        return any_half(<const uint16_t *>PyUnicode_DATA(text), len(text))
+    return any_wide_half(<const uint32_t *>PyUnicode_DATA(text), len(text))
 
 
 def to_utf8(str text not None, str instructions not None):
