@@ -399,7 +399,7 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def _count_parts(
         self, text: str, spans: list[tuple[int, int]], allowed: SpecialTokens | None, workers: int | None = None
-    ) -> Buffer:
+    ) -> array[int]:
         if self._encodes_as_it_is():
             return super()._count_parts(text, spans, allowed, workers)
         return self._encode_flat([text[start:end] for start, end in spans], allowed, None, workers)[1]

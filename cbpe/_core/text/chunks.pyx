@@ -93,8 +93,8 @@ cdef bint closes_east_asian(uint32_t character) noexcept nogil:
 
 
 cdef Py_ssize_t end_of_sentence(const Character *text, Py_ssize_t at, Py_ssize_t limit) noexcept nogil:
-    """Where the sentence ends whose full stop may be the character before `at`, up to the limit, which is a place in the
-    text: behind . ! ? … and closing marks before white space; behind East Asian punctuation there is none."""
+    """Where the sentence ends whose full stop may be the character before `at`, up to the limit, a place in the text:
+    behind . ! ? … and closing marks before white space; behind East Asian punctuation there is none."""
     cdef uint32_t last = text[at - 1]
     if last < 0x80:
         if last != 0x2E and last != 0x21 and last != 0x3F:
