@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cbpe.common.wording import shown
-from cbpe.measures.compare import compare
+from cbpe.measures.compare import DEFAULT_ALPHA, compare
 from cbpe.measures.definitions import MEASURES
 from cbpe.web.refusals import LONGEST_BODY, Refused
 
@@ -18,15 +18,20 @@ if TYPE_CHECKING:
 __all__ = ["Wanted", "compared", "wanted_in"]
 
 MOST = 8  # tokenizers, and texts
+MOST_ALPHA = 1000  # order of a Rényi entropy
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Names of tokenizers; texts by their names; names of texts that were named at start."""
+    """Names of tokenizers; texts by their names; names of texts that were named at start; and how they are compared, as
+    cbpe.compare takes it."""
 
     tokenizers: list[str]
     texts: dict[str, str]
     named: list[str]
+    reference: str | None = None
+    parallel: str | None = None
+    alpha: float = DEFAULT_ALPHA
 
 
 def wanted_in(values: Mapping[str, Any]) -> Wanted:
@@ -42,7 +47,14 @@ def wanted_in(values: Mapping[str, Any]) -> Wanted:
     for key, names in (("tokenizers", tokenizers), ("texts", corpora)):
         if not 1 <= len(names) <= MOST or len(set(names)) < len(names):
             raise Refused(400, f"{key!r} has to name between 1 and {MOST}, each once")
-    return Wanted(tokenizers, texts, named)
+    reference, parallel = values.get("reference"), values.get("parallel")
+    for key, name, names in (("reference", reference, tokenizers), ("parallel", parallel, corpora)):
+        if name is not None and name not in names:
+            raise Refused(400, f"{key!r} is {shown(name)}, which is not among those that are compared")
+    alpha = values.get("alpha", DEFAULT_ALPHA)
+    if type(alpha) not in (int, float) or not 0 <= alpha <= MOST_ALPHA:
+        raise Refused(400, f"'alpha' is {shown(alpha)}, not a number from 0 to {MOST_ALPHA}")
+    return Wanted(tokenizers, texts, named, reference, parallel, alpha)
 
 
 def compared(
@@ -58,7 +70,9 @@ def compared(
         corpora[name] = utf8(text)
         if not whole:
             cut.append(name)
-    found = compare({name: tokenizer_of(name) for name in wanted.tokenizers}, corpora)
+    tokenizers = {name: tokenizer_of(name) for name in wanted.tokenizers}
+    ways: dict[str, Any] = {"reference": wanted.reference, "parallel": wanted.parallel, "alpha": wanted.alpha}
+    found = compare(tokenizers, corpora, **ways)
     measures = [{"key": each.key, "title": each.title, "definition": each.definition} for each in MEASURES]
     return {"rows": json.loads(found.to_json()), "csv": found.to_csv(), "measures": measures, "cut": cut}
 

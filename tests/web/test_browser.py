@@ -184,6 +184,10 @@ def test_comparing_shows_a_table_and_charts_and_gives_files(page, url):
     assert page.locator("#rows b, main img").count() == 0
     assert "<b>hello.txt" in page.locator("#rows").inner_text()
     assert page.locator("#charts rect").count() >= 8
+    page.get_by_label("NSL divides by").select_option("mine.json")
+    page.get_by_label("Order of the").fill("1")
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "[...document.querySelectorAll('#rows tr')].at(-1).textContent.includes('1.000')")
     for name, beginning in (("CSV", "tokenizer,corpus"), ("JSON", "["), ("SVG", "<svg")):
         with page.expect_download() as download:
             page.get_by_role("button", name=name).click()

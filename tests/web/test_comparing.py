@@ -35,6 +35,17 @@ def test_a_text_that_was_named_at_start_and_only_its_beginning(app):
     assert found["cut"] == ["a.txt"]
 
 
+def test_the_ways_of_comparing_are_those_of_the_library(app):
+    names, texts = ["gpt2", "cl100k_base"], {"en": "the cat\nsat down\n", "ko": "고양이가\n앉았다\n"}
+    ways = {"reference": "cl100k_base", "parallel": "en", "alpha": 2}
+    found = post(app, "compare", {"tokenizers": names, "texts": texts, **ways}).json()
+    tokenizers = {name: cbpe.get_encoding(name) for name in names}
+    expected = cbpe.compare(tokenizers, {name: text.encode() for name, text in texts.items()}, **ways)
+    assert found["rows"] == json.loads(expected.to_json())
+    assert {row["nsl"] for row in found["rows"] if row["tokenizer"] == "cl100k_base"} == {1.0}
+    assert all(row["premium"] > 1 for row in found["rows"] if row["corpus"] == "ko")
+
+
 def test_a_text_is_never_taken_for_a_file_and_may_be_odd(app, recwarn):
     found = post(app, "compare", {"tokenizers": ["gpt2"], "texts": {"x": __file__, "y": "\ud83d"}}).json()
     assert found["rows"][0]["characters"] == len(__file__)
@@ -54,6 +65,17 @@ def test_a_text_is_never_taken_for_a_file_and_may_be_odd(app, recwarn):
         ({"tokenizers": ["gpt2"], "named": ["/etc/passwd"]}, 404, "no text '/etc/passwd' was named at start"),
         ({"tokenizers": ["./x.json"], "texts": TEXTS}, 404, "no tokenizer './x.json'"),
         ({"tokenizers": [5], "texts": TEXTS}, 400, "not a list of names"),
+        (
+            {"tokenizers": ["gpt2"], "texts": TEXTS, "reference": "o200k_base"},
+            400,
+            "'reference' is 'o200k_base', which is",
+        ),
+        ({"tokenizers": ["gpt2"], "texts": TEXTS, "parallel": ["ko"]}, 400, "not among those that are compared"),
+        ({"tokenizers": ["gpt2"], "texts": {"a": "x", "b": "x\ny"}, "parallel": "a"}, 400, "lines"),
+        *(
+            ({"tokenizers": ["gpt2"], "texts": TEXTS, "alpha": alpha}, 400, "not a number from 0 to 1000")
+            for alpha in (-1, 1001, True, "2", None, float("nan"))
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(app, values, status, said):

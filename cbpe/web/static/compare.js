@@ -14,13 +14,27 @@ function boxes(id, names, chosen) {
   byId(id).replaceChildren(...names.map((name) => make("label", {}, make("input", { type: "checkbox", value: name, checked: chosen.includes(name) }), " ", shownText(name, false))));
 }
 
+// The tokenizers and texts that are chosen can be the one that others are measured by.
+function fillWays() {
+  const options = (id, first, names) => {
+    const before = byId(id).value;
+    byId(id).replaceChildren(make("option", { value: "" }, first), ...names.map((name) => make("option", { value: name }, name)));
+    byId(id).value = names.includes(before) ? before : "";
+  };
+  options("reference", "the first", checked("tokenizers"));
+  options("parallel", "no other", [...(byId("text").value ? ["text"] : []), ...checked("named")]);
+}
+
 async function compare() {
   problem(null);
   byId("said").textContent = "Comparing…";
   byId("compare").disabled = true;
   try {
     const texts = byId("text").value ? { text: byId("text").value } : {};
-    result = await send("compare", { tokenizers: checked("tokenizers"), texts, named: checked("named") });
+    const ways = {};
+    for (const name of ["reference", "parallel"]) if (byId(name).value) ways[name] = byId(name).value;
+    if (byId("alpha").value) ways.alpha = Number(byId("alpha").value);
+    result = await send("compare", { tokenizers: checked("tokenizers"), texts, named: checked("named"), ...ways });
     byId("said").textContent = result.cut.length ? `Of ${result.cut.join(", ")} only the beginning was measured.` : "";
     show();
   } catch (error) {
@@ -66,12 +80,14 @@ async function start() {
   const named = [...new Set(texts.map((each) => each.name))];
   boxes("named", named, named.slice(0, 7));
   byId("named-field").hidden = named.length === 0;
+  fillWays();
 }
 
 byId("comparing").addEventListener("submit", (event) => {
   event.preventDefault();
   compare();
 });
+byId("comparing").addEventListener("change", fillWays);
 byId("csv").addEventListener("click", () => save("comparison.csv", "text/csv", result.csv));
 byId("json").addEventListener("click", () => save("comparison.json", "application/json", JSON.stringify(result.rows, null, 1)));
 byId("svg").addEventListener("click", () => save("comparison.svg", "image/svg+xml", new XMLSerializer().serializeToString(byId("charts").firstChild)));
