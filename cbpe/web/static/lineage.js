@@ -5,7 +5,7 @@ import { shownText } from "./text.js";
 
 const HIGH = 34; // of a row, as style.css has it
 const WIDE = 18; // of a lane, while there is room
-const ROOM = 220; // for all lanes
+const ROOM = 130; // for all lanes
 
 // The lane of each row, and how many there are. A lane is kept from a version down to its parent.
 function lanesOf(versions) {

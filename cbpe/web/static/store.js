@@ -112,12 +112,14 @@ async function showVersion(reference) {
   byId("notes").hidden = version.notes === null;
   showTraining(version.training);
   byId("lineage").replaceChildren(drawLineage(lineage.versions, name, version.reference, linkTo));
-  byId("lineage-said").textContent = lineage.whole ? "" : "The store has more versions than are looked at here: these are the newest.";
+  byId("lineage-said").textContent = lineage.whole ? "" : "There are more: those nearest to this name are drawn, of the newest in the store.";
   const where = (move) => (move.number === null ? "removed" : linkTo(`${name}@${move.number}`));
   byId("moves").replaceChildren(...moves.map((move) => make("tr", {}, make("th", { scope: "row" }, plain(move.alias)), make("td", {}, where(move)), make("td", {}, moment(move.time)))));
   byId("moves-said").textContent = n_moves ? (n_moves > moves.length ? `The newest ${number(moves.length)} of ${number(n_moves)} moves.` : "") : "It has had none.";
   byId("moves").closest(".scroll").hidden = n_moves === 0;
   byId("one").hidden = false;
+  const [graph, row] = [byId("lineage").firstChild, byId("lineage").querySelector("[aria-current]")];
+  if (row) graph.scrollTop = row.getBoundingClientRect().top - graph.getBoundingClientRect().top - graph.clientHeight / 2;
 }
 
 function linksOf(version) {
