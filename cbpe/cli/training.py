@@ -30,7 +30,7 @@ from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, 
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of
 from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_of
-from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
+from cbpe.cli.output.printing import error_message, of_options, print_error, print_json, print_pairs, print_warning
 from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.common.checks import N_BYTES
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
@@ -428,7 +428,7 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
         words, occurrences = row["dropped_words"], row["dropped_occurrences"]
         yield "left out", f"{words:,} rare words, which occurred {occurrences:,} times"
     if row["stopped"]:
-        yield "ended early", row["stopped"]
+        yield "ended early", of_options(row["stopped"])
     if tokenizer.training.merges_before:
         yield "gone on from", f"{tokenizer.training.merges_before:,} merges"
     yield "tokens", f"{row['tokens_at_start']:,} before, {row['tokens']:,} now"

@@ -67,4 +67,4 @@ def test_errors_are_one_line(corpus, tmp_path):
     message = error_of("count-words", corpus, "-o", out, "--field", "text")
     assert "holds this run already: go on with --resume, or name another file" in message
     message = error_of("train", out, "--vocab-size", 300, "--pattern", "gpt2")
-    assert "these WordCounts were split by" in message
+    assert "this file of word counts was split by" in message

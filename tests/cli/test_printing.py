@@ -81,6 +81,23 @@ def test_a_wide_table_has_whole_lines_in_a_terminal_too(monkeypatch, capfd):
     assert "long " * 8 in told
 
 
+@pytest.mark.parametrize(
+    ("of_python", "of_options"),
+    [
+        ("vocab_size is 200, but lower character_coverage", "--vocab-size is 200, but lower --character-coverage"),
+        ('split_digits is for alphabet="characters"', "--split-digits is for --alphabet characters"),
+        (
+            "checkpoint is 'c.json'; a checkpoint ends in .model",
+            "--checkpoint is 'c.json'; a checkpoint ends in .model",
+        ),
+        ("no pair occurs min_count = 10 times", "no pair occurs --min-count = 10 times"),
+        ("model.byte_fallback is 1, 'min_count' and default_vocab_size", None),
+    ],
+)
+def test_arguments_are_named_as_options(of_python, of_options):
+    assert printing.of_options(of_python) == (of_python if of_options is None else of_options)
+
+
 def test_what_messages_of_python_say_of_arguments_is_said_of_options():
     rooms = [Path(cbpe.__file__).parent, Path(store.__file__).parent]
     others = [path for room in rooms for path in room.rglob("*.py") if path.name != "printing.py"]

@@ -330,7 +330,7 @@ def test_train_over_characters_says_what_it_is_not_for(tmp_path, text_file):
     assert [*tmp_path.iterdir()] == [text_file]
     assert "leave the pattern out" in error_of("train", text_file, *over, "--no-split")
     assert "a checkpoint cannot hold" in error_of("train", text_file, *over, "--checkpoint", tmp_path / "a.model")
-    assert 'split_by_script is for alphabet="characters"' in error_of("train", text_file, *size, "--mix-scripts")
+    assert "--mix-scripts is for --alphabet characters" in error_of("train", text_file, *size, "--mix-scripts")
     assert "it must be above 0, and at most 1" in error_of("train", text_file, *over, "--character-coverage", 2)
     assert "take " in error_of("train", text_file, "--vocab-size", 256, "--alphabet", "characters")
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "console",
     "error_message",
+    "of_options",
     "print_counts",
     "print_error",
     "print_json",
@@ -55,24 +56,52 @@ def print_error(message: str) -> None:
 
 def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """One line on stderr; may stand in place of warnings.showwarning."""
-    print_error(str(message))
+    print_error(of_options(str(message)))
 
 
 # What messages of Python say of arguments, and of options here.
 IN_OPTIONS = {
     "set errors to 'replace'": "give --errors replace",
+    'set field to its name, such as "text"': "name it, as --field text",
     "or set force": "or give --force",
     "such as those of cbpe.patterns": "such as --pattern gpt4",
+    "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use": (
+        "cbpe convert FILE NEW.json --pattern gpt4 does"
+    ),
     "pickle the tokenizer, or train it": "write it to a .json file, or train it",
+    "pickle the tokenizer": "write it to a .json file, or keep it in the model store",
+    'alphabet="characters"': "--alphabet characters",
+    "these WordCounts were": "this file of word counts was",
 }
+# Arguments of cbpe.train that messages name, and their options.
+ARGUMENTS = {
+    "vocab_size": "--vocab-size",
+    "tie_break": "--tie-break",
+    "checkpoint": "--checkpoint",
+    "min_count": "--min-count",
+    "max_token_length": "--max-token-length",
+    "max_words": "--max-words",
+    "character_coverage": "--character-coverage",
+    "required_characters": "--required-characters",
+    "byte_fallback": "--no-byte-fallback",
+    "split_by_script": "--mix-scripts",
+    "split_by_number": "--mix-numbers",
+    "split_digits": "--split-digits",
+    "add_dummy_prefix": "--no-dummy-prefix",
+}
+NAMED = re.compile(rf"^({'|'.join(ARGUMENTS)}) is |\b(?<![.\w\"'-])(?!checkpoint)({'|'.join(ARGUMENTS)})\b(?![\"'(.])")
 
 
 def error_message(error: Exception) -> str:
     """What an exception says, for somebody who does not see where it came from, and who gives options."""
-    message = plain_message(error)
+    return of_options(plain_message(error))
+
+
+def of_options(message: str) -> str:
+    """A message of Python as one that names options: "vocab_size is 3" -> "--vocab-size is 3"."""
     for of_python, of_the_program in IN_OPTIONS.items():
         message = message.replace(of_python, of_the_program)
-    return message
+    return NAMED.sub(lambda found: f"{ARGUMENTS[found[1]]} is " if found[1] else ARGUMENTS[found[2]], message)
 
 
 def plain_message(error: Exception) -> str:
