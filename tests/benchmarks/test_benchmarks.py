@@ -18,6 +18,7 @@ import published
 import pytest
 import regex
 import report
+import targets
 import turns
 from hugging_face import BYTE_LEVEL, for_oniguruma
 from processes import Outcome
@@ -361,3 +362,25 @@ def test_a_process_measures_a_published_tokenizer(texts, tmp_path):
     assert found["first"] > 0
     assert found["again"] > 0
     assert len(found["ids"]) == 64
+
+
+def test_every_target_is_a_figure_of_a_task_and_its_peers_do_the_work():
+    for group in targets.GROUPS.values():
+        suite = SUITES[group.suite]
+        for target in group.targets:
+            names = targets.ENDLESS.values() if target.task == "endless" else [target.task]
+            for name in names:
+                assert {target.figure, target.over or target.figure} <= set(suite.tasks[name].figures)
+                assert all(suite.tasks[name].offered_by(suite.peers[peer]) for peer in group.peers)
+
+
+def test_a_target_is_measured_beside_the_best_peer_or_another_figure():
+    results = Results(ENCODING, ["load"], "cl100k_base", 1)
+    for peer, milliseconds in (("cbpe", 20.0), ("rs-bpe", 30.0), ("splintr-rs", 40.0)):
+        results.add("load", peer, Outcome({"seconds": milliseconds}))
+    *_, beside, asked, measured = targets.row(results, targets.Target("load", "seconds", 1.3), "load")
+    assert (beside, asked, measured) == ("30 rs-bpe", "1.3", "1.50")
+    crowd = Results(SUITES["growth"], ["cache_code"], "cl100k_base", 1)
+    crowd.add("cache_code", "cbpe", Outcome({"64 MB": 400.0, "1 MB": 100.0}))
+    *_, beside, asked, measured = targets.row(crowd, targets.Target("cache_code", "1 MB", 0.7, "64 MB"), "cache_code")
+    assert (beside, asked, measured) == ("400 code again, a cache of 64 MB", "0.7", "0.25")
