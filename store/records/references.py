@@ -68,7 +68,11 @@ def checked_name(name: str) -> str:
     front."""
     checked_label("a name", name)
     if "@" in name or name.startswith(DIGEST_PREFIX):
-        raise ValueError(f"{shown(name)} is no name: names have no '@', and do not begin with {DIGEST_PREFIX!r}")
+        alone = name.partition("@")[0]
+        instead = f": give {shown(alone)}" if alone and not name.startswith(DIGEST_PREFIX) else ""
+        raise ValueError(
+            f"{shown(name)} is no name: names have no '@', and do not begin with {DIGEST_PREFIX!r}{instead}"
+        )
     return name
 
 

@@ -407,6 +407,10 @@ def test_a_version_that_goes_on_from_another_has_so_many_more_merges(models):
     )
 
 
+def test_who_gives_a_version_where_a_name_is_asked_for_is_told_the_name(models):
+    assert "give 'book'" in error_of("models", "history", "book@1")
+
+
 @pytest.mark.parametrize("command", ["ls", "log", "alias-history", "history"])
 def test_an_unknown_name_is_an_error_that_says_what_may_be_meant(models, command):
     models.save(cbpe.train(TEXT, 270), "cats")
