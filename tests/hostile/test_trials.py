@@ -75,7 +75,7 @@ def test_what_hangs_is_found(alone):
 def test_what_waits_for_the_processor_for_a_while_does_not_hang():
     n_cases, finding = runner.run("planted", 1, 1, planted(lambda case: time.sleep(0.3), st.booleans(), SECONDS=0.2))
     assert finding is None
-    assert n_cases > 1
+    assert n_cases > 0
 
 
 def test_a_crash_that_does_not_come_again_is_the_case_that_was_announced(tmp_path):
