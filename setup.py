@@ -31,10 +31,10 @@ DIRECTIVES = {
 
 # Where the loops over text and tokens are, for which the compiler does all it can. Around them, where Python's objects
 # are handled, that gains nothing, and is most of what there is to compile.
-LOOPS = ("c", "calls.batch", "conversion.json_lists", "conversion.merge_lists", "counting.pieces", "decoding",
-         "encoding", "merging", "splitting.blocks", "splitting.bonds", "splitting.split", "text.changes", "text.utf8",
-         "training.candidates", "training.layout", "training.learn", "training.spelling", "vocabulary.buckets",
-         "vocabulary.words")  # fmt: skip
+LOOPS = ("arrow.json_lines", "c", "calls.batch", "conversion.json_lists", "conversion.merge_lists", "counting.pieces",
+         "decoding", "encoding", "merging", "splitting.blocks", "splitting.bonds", "splitting.split", "text.changes",
+         "text.chunks", "text.json_text", "text.utf8", "training.candidates", "training.layout", "training.learn",
+         "training.spelling", "vocabulary.buckets", "vocabulary.words")  # fmt: skip
 
 
 class BuildCore(build_ext):

@@ -260,8 +260,10 @@ def row_of(line: str, place: str, field: str, parse_int: Callable[[str], Any] = 
     makes numbers, which mostly do not matter, while int() refuses long ones."""
     try:
         row = json.loads(line, parse_int=parse_int)
-    except (ValueError, RecursionError) as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{place}, is not JSON: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{place}, has a number that is too long for Python: {error}") from error
     if not isinstance(row, dict):
         raise ValueError(f"{place}, is no object with the field {shown(field)}, but {json_type(row)}")
     if field not in row:

@@ -159,6 +159,13 @@ def test_parts_that_are_none_are_refused(tok, spans):
             tok._count_parts(text, spans, None)
 
 
+def test_parts_are_pairs(tok):
+    with pytest.raises(ValueError, match="not enough values"):
+        tok._count_parts("hello wörld", [(0,)], None)
+    with pytest.raises(IndexError, match="not within the text"):
+        tok._count_parts("hello wörld", [(-3, -1)], None)
+
+
 def test_halves_of_pairs_are_found():
     for text, holds in (("abc", False), ("é", False), ("안녕" * 50, False), ("😀" * 50, False)):
         assert holds_surrogates(text) is holds

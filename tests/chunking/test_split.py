@@ -121,6 +121,14 @@ def test_the_best_border_is_taken(tokenizers):
     assert parts_of(gpt2, "天地玄黄。宇宙洪荒", 12)[0] == "天地玄黄。"
 
 
+@pytest.mark.parametrize("text", ["a bcdefgh", "a bcdefgh\r", "\ra bcdefgh"])
+@pytest.mark.parametrize("overlap", [0, 1])
+def test_a_text_without_paragraphs_has_no_end_of_one(text, overlap):
+    tok = cbpe.BasicTokenizer()  # a token for each byte
+    start = len(text) - len(text.lstrip())
+    assert parts_of(tok, text, 3 + start, overlap)[0] == text[: 1 + start]
+
+
 def test_an_overlap_begins_behind_a_sentence_or_before_a_word(tokenizers):
     found = parts_of(tokenizers["gpt2"], "one two three four five six seven eight", 4, 2)
     assert found == ["one two three four", " three four five six", " five six seven eight"]

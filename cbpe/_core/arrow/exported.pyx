@@ -159,6 +159,10 @@ cdef class ArrowColumn:
         if self.shared == NULL:
             raise MemoryError
         self.shared.n_owners = 1
+        self.kind = b"u"
+
+    def __init__(self):
+        raise TypeError("columns are made by encode_arrow, decode_arrow and count_arrow of a tokenizer")
 
     def __dealloc__(self):
         let_go(self.shared)
@@ -274,6 +278,6 @@ def memory_of(ArrowColumn column not None):
 
 
 cdef ArrowColumn new_column(int64_t n_rows):
-    cdef ArrowColumn column = ArrowColumn()
+    cdef ArrowColumn column = ArrowColumn.__new__(ArrowColumn)
     column.n_rows = n_rows
     return column

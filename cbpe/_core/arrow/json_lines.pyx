@@ -2,8 +2,8 @@
 would make an object of each.
 
 A line is taken if it is an object of valid JSON, in UTF-8, with a text in the field, and written as nearly all are: no
-key of it has an escape sequence, no text half of a surrogate pair. At any other line reading stops: what is wrong with
-it, or in it, a JSON library tells. So no error is found here.
+key of it has an escape sequence, no text half of a surrogate pair, and nothing lies deeper than 64 levels. At any other
+line reading stops: what is wrong with it, or in it, a JSON library tells. So no error is found here.
 """
 
 cimport cython
@@ -59,7 +59,7 @@ cdef Py_ssize_t unescape(Cursor *c, uint8_t *into) noexcept nogil:
 
 @cython.final
 cdef class FieldOfLines:
-    """Texts, one after another. field: the name of theirs."""
+    """Texts, one after another. field: the name of theirs. For one thread at a time."""
 
     cdef bytes field
     cdef cbpe_valid_size valid_size
@@ -69,6 +69,8 @@ cdef class FieldOfLines:
     cdef int64_t *ends
     cdef Py_ssize_t n, most             # rows
     cdef Py_ssize_t n_lines
+    cdef bytes lines                    # that are being read
+    cdef Py_ssize_t valid               # bytes of them that are known to be UTF-8
 
     def __cinit__(self, str field not None):
         self.field = field.encode("utf-8", "surrogatepass")
@@ -156,20 +158,23 @@ cdef class FieldOfLines:
         return ANOTHER
 
     cdef Line read_lines(
-        self, const uint8_t *start, const uint8_t *end, const uint8_t **at, const uint8_t *key, Py_ssize_t key_size
+        self, const uint8_t *data, Py_ssize_t size, const uint8_t **at, const uint8_t *key, Py_ssize_t key_size
     ) noexcept nogil:
         """Read lines up to the end, or to one that is not taken, which `at` then points to."""
-        cdef const uint8_t *valid_end = start + self.valid_size(start, end - start)
+        cdef const uint8_t *end = data + size
         cdef const uint8_t *line_end
         cdef Cursor c
         cdef Line line
-        at[0] = start
         while at[0] < end:
             line_end = <const uint8_t *>memchr(at[0], c"\n", end - at[0])
             if line_end == NULL:
                 line_end = end
-            if line_end > valid_end:
-                return ANOTHER
+            if line_end > data + self.valid:
+                # Behind what is no UTF-8 there may be more: it is looked for from this line on, if from none before.
+                if self.valid < at[0] - data:
+                    self.valid = at[0] - data + self.valid_size(at[0], end - at[0])
+                if line_end > data + self.valid:
+                    return ANOTHER
             c.at, c.end = at[0], line_end
             line = self.read_line(&c, key, key_size)
             if line != A_TEXT and line != BLANK:
@@ -182,14 +187,18 @@ cdef class FieldOfLines:
         """Read whole lines from there on: where reading stopped, which is the end, or the start of a line that is not
         taken."""
         cdef const uint8_t *data = <const uint8_t *>PyBytes_AS_STRING(lines)
-        cdef const uint8_t *at = NULL
+        cdef const uint8_t *at = data + start
         cdef const uint8_t *key = <const uint8_t *>PyBytes_AS_STRING(self.field)
         cdef Py_ssize_t size = PyBytes_GET_SIZE(lines), key_size = PyBytes_GET_SIZE(self.field)
         cdef Line line
         if not 0 <= start <= size:
             raise ValueError(f"{start} is no place in {size} bytes")
+        if self.lines is not lines:
+            self.lines, self.valid = lines, -1
         with nogil:
-            line = self.read_lines(data + start, data + size, &at, key, key_size)
+            line = self.read_lines(data, size, &at, key, key_size)
+        if at == data + size:
+            self.lines = None
         if line == OUT_OF_MEMORY:
             raise MemoryError
         return at - data

@@ -189,7 +189,10 @@ cdef Utf8Texts read_parts(str text, list spans, cbpe_write_utf8 write, void **la
     result.take_room(len(spans))
     if not spans:
         return result
-    first, end = spans[0][0], spans[result.capacity - 1][1]
+    first, end = spans[0]
+    if first < 0:
+        raise IndexError("part 0 is not within the text")
+    start, end = spans[len(spans) - 1]
     covered = text[first:end]
     result.owners.append(read_utf8(covered, write, last, &whole))
     result.forms[0].owned = whole.owned  # which it frees with the rest
@@ -197,7 +200,8 @@ cdef Utf8Texts read_parts(str text, list spans, cbpe_write_utf8 write, void **la
     if result.owners[0] is not covered:
         raise ValueError("a text with surrogates is not read in parts")
     for i in range(result.capacity):
-        start, end = spans[i][0] - first, spans[i][1] - first
+        start, end = spans[i]
+        start, end = start - first, end - first
         if not place <= start <= end <= len(covered):
             raise IndexError(f"part {i} is not behind the one before it, or not within the text")
         byte += size_of_part(PyUnicode_KIND(covered), PyUnicode_DATA(covered), place, start)
@@ -223,15 +227,7 @@ cdef bint read_after_space(str text, cbpe_write_utf8 write, Utf8 *utf8) except -
     return True
 
 
-cdef bint any_half(const uint16_t *text, Py_ssize_t size) noexcept nogil:
-    cdef uint32_t found = 0
-    cdef Py_ssize_t i
-    for i in range(size):
-        found |= text[i] >> 11 == 0x1B
-    return found != 0
-
-
-cdef bint any_wide_half(const uint32_t *text, Py_ssize_t size) noexcept nogil:
+cdef bint any_half(const Character *text, Py_ssize_t size) noexcept nogil:
     cdef uint32_t found = 0
     cdef Py_ssize_t i
     for i in range(size):
@@ -245,8 +241,8 @@ def holds_surrogates(str text not None):
     if kind == 1:
         return False
     if kind == 2:
-        return any_half(<const uint16_t *>PyUnicode_DATA(text), len(text))
-    return any_wide_half(<const uint32_t *>PyUnicode_DATA(text), len(text))
+        return any_half[uint16_t](<const uint16_t *>PyUnicode_DATA(text), len(text))
+    return any_half[uint32_t](<const uint32_t *>PyUnicode_DATA(text), len(text))
 
 
 def to_utf8(str text not None, str instructions not None):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cbpe._core.arrow.exported import memory_of
 from cbpe._core.arrow.json_lines import FieldOfLines
 from cbpe._core.arrow.texts import text_column
-from cbpe.corpus.files import TextFile
+from cbpe.corpus.files import TextFile, texts_in
 
 FIELD = "text"
 ODD = [
@@ -176,6 +176,26 @@ def test_bytes_that_are_not_utf8_stop_reading_at_their_line():
     lines = b'{"text":"a"}\n{"n":"\xff","text":"b"}\n{"text":"c"}\n'
     reader = FieldOfLines(FIELD)
     assert reader.read(lines, 0) == lines.index(b'{"n"')
+
+
+def test_lines_behind_one_that_is_not_utf8_are_taken():
+    good, bad, other = b'{"text": "a\xc3\xa9"}\n', b'{"text": "\xff"}\n', b'{"te\\u0078t": "b"}\n'
+    lines = good + bad + good + other + good + bad + bad + good
+    reader, at, stops = FieldOfLines(FIELD), 0, []
+    while (at := reader.read(lines, at)) < len(lines):
+        stops.append(at)
+        at = lines.index(b"\n", at) + 1
+    starts = [sum(map(len, (good, bad, good, other, good, bad, bad)[:i])) for i in range(7)]
+    assert stops == [starts[i] for i in (1, 3, 5, 6)]
+    assert reader.lines_read == 4
+    assert [text.decode() for text in texts_in(reader.take())] == ["a\u00e9"] * 4
+
+
+def test_a_column_is_made_by_a_tokenizer_alone():
+    column = FieldOfLines(FIELD).take()
+    with pytest.raises(TypeError, match="encode_arrow"):
+        type(column)()
+    assert repr(type(column).__new__(type(column))) == "<ArrowColumn of utf8: 0 rows, 0 of them null>"
 
 
 def test_the_memory_of_a_column_outlives_it():
