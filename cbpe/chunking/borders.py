@@ -39,9 +39,9 @@ class Borders:
         text = self.text
         low = max(covered, (start + limit) // 2)
         for end in self.paragraph_ends:
-            found = text.rfind(end, low, limit)
-            at = found + len(end)
-            if found >= 0 and low < at <= limit and self.may_cut(at, start):
+            first = text.rfind(end, low, limit)
+            at = first + len(end)
+            if first >= 0 and low < at <= limit and self.may_cut(at, start):
                 yield at
         at = sentence_end(text, low, limit, True)
         if low < at and self.may_cut(at, start):
