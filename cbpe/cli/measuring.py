@@ -17,10 +17,12 @@ from cbpe.cli.input.texts import STANDARD_STREAM, source_of
 from cbpe.cli.input.values import sizes_of
 from cbpe.cli.output.printing import print_table, print_warning, write_bytes
 from cbpe.cli.registering import new_app
+from cbpe.common.atomic_files import check_writable
 from cbpe.common.wording import shown
 from cbpe.measures.definitions import BY_KEY
 
 if TYPE_CHECKING:
+    from cbpe import Comparison, Sweep
     from cbpe.corpus.sources import Source
 
 app = new_app(add_completion=False)
@@ -52,7 +54,7 @@ ParallelOption = Annotated[
 ]
 PlotOption = Annotated[
     Path | None,
-    typer.Option(metavar="PATH", help="Write a report (.html) or draw the charts (.svg, .png) to this file."),
+    typer.Option(metavar="PATH", help="Write a report (.html) or draw the charts (.svg, .png, .pdf) to this file."),
 ]
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 SaveMetricsOption = Annotated[
@@ -95,6 +97,7 @@ def compare(
     for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
         if given is not None and given not in known:
             raise typer.BadParameter(f"{shown(given)} is none of those that are compared", param_hint=option)
+    refuse_unplottable(plot)
     if save_metrics:
         check_savable(tokenizers, list(corpora))
     found = cbpe.compare(
@@ -107,8 +110,6 @@ def compare(
         errors=errors,
         progress=sys.stderr.isatty(),
     )
-    if plot is not None:
-        found.plot(plot)
     if save_metrics:
         for each in filter(version_of, tokenizers):
             keep_metrics(each, found.metrics(each))
@@ -117,6 +118,7 @@ def compare(
     else:
         headings, cells = found._table()
         print_table(headings, cells, whole=headings, spare=SPARE, wide=wide)
+    draw(found, plot)
 
 
 def corpora_of(files: list[str] | None) -> dict[str, Source]:
@@ -139,6 +141,23 @@ def check_savable(references: list[str], corpora: list[str]) -> None:
     ModelStore.check_labels("measured", metrics={f"{'x' * longest}:{corpus}": 0.0 for corpus in corpora})
     with open_store() as models:
         models.check_writable()
+
+
+def refuse_unplottable(path: Path | None) -> None:
+    """Before long work: an error for a picture or a report that could not be written."""
+    if path is None:
+        return
+    from cbpe.measures.charts import refuse_chart
+
+    refuse_chart(path)
+    check_writable(path)
+
+
+def draw(found: Comparison | Sweep, path: Path | None) -> None:
+    """Draw what was found: after it is printed, so that it is not lost where this fails."""
+    if path is not None:
+        found.plot(path)
+        print_warning(f"written: {path}")
 
 
 def keep_metrics(reference: str, metrics: dict[str, float]) -> None:
@@ -183,13 +202,12 @@ def sweep(
     """
     refuse_two_forms(as_csv, as_json)
     corpora = corpora_of(files)
+    refuse_unplottable(plot)
     if save_metrics:
         check_savable([model], list(corpora))
     tok = tokenizer_of(model)
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, progress=sys.stderr.isatty())
-    if plot is not None:
-        found.plot(plot)
     if save_metrics:
         keep_metrics(model, found.metrics())
     if as_json or as_csv:
@@ -197,6 +215,7 @@ def sweep(
     else:
         headings, cells = found._table()
         print_table(headings, cells, whole=headings, spare=("fertility", "vocabulary used"))
+    draw(found, plot)
 
 
 def refuse_two_forms(as_csv: bool, as_json: bool) -> None:

@@ -223,6 +223,13 @@ def train(
         ),
     )  # fmt: skip
     written = target.write(tokenizer, in_words=not as_json)
+    undrawn = target.draw(tokenizer, written)
+    print_training(tokenizer, written, as_json)
+    if undrawn is not None:
+        raise undrawn
+
+
+def print_training(tokenizer: cbpe.Tokenizer, written: list[str], as_json: bool) -> None:
     if as_json:
         print_json({**training_row(tokenizer), "written": written})
     else:
@@ -268,9 +275,10 @@ def refuse_unplottable(path: str | None) -> None:
     if path is None:
         return
     from cbpe.common.atomic_files import check_writable
-    from cbpe.training.plot import refuse_ending
+    from cbpe.training.plot import USE
+    from cbpe.views.pictures import refuse_picture
 
-    refuse_ending(path)
+    refuse_picture(path, use=USE)
     check_writable(path)
 
 
@@ -327,9 +335,6 @@ class Target:
                     written += save(tokenizer, in_words)
                 except (LookupError, OSError, RuntimeError, ValueError) as error:
                     failures.append(error)
-        if not failures and self.plot is not None and tokenizer.training is not None:
-            tokenizer.training.plot(self.plot)
-            written.append(self.plot)
         if not failures:
             return written
         said = "; ".join(map(error_message, failures))
@@ -338,6 +343,17 @@ class Target:
         folders = [os.path.dirname(self.output or "") or ".", ".", tempfile.gettempdir()]
         place = rescue(tokenizer, folders) or rescue_to_store(tokenizer, folders)
         raise OSError(f"{said}. But what was learned is in {place}") from failures[0]
+
+    def draw(self, tokenizer: cbpe.Tokenizer, written: list[str]) -> OSError | None:
+        """Draw the curve, and add its file to what is written. Returns the error where that fails, for the end."""
+        if self.plot is not None and tokenizer.training is not None:
+            try:
+                tokenizer.training.plot(self.plot)
+            except Exception as error:  # of a library, after a work that may have taken hours
+                saved = f". What was learned is saved, as {all_of(written)}" if written else ""
+                return OSError(f"{self.plot} was not drawn: {error_message(error)}{saved}")
+            written.append(self.plot)
+        return None
 
     def write_files(self, tokenizer: cbpe.Tokenizer, in_words: bool) -> list[str]:
         from cbpe.tokenizers.saving import saved_files

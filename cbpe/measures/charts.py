@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from cbpe.common.wording import shown
 from cbpe.measures.definitions import BY_KEY
 from cbpe.views.html import visible
+from cbpe.views.pictures import metadata_of, refuse_picture
 
-__all__ = ["draw_comparison", "draw_sweep", "names_in", "svg_of"]
+__all__ = ["PAGES", "draw_comparison", "draw_sweep", "names_in", "refuse_chart", "svg_of"]
 
 Row = Mapping[str, Any]
 Place = str | os.PathLike[str] | IO[bytes]
@@ -24,6 +24,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 HATCHES = ("", "//", "..", "xx")
 MARKERS = "osD^vP*X"
 DRAWN = ("bytes_per_token", "fertility", "continued_words", "strr", "premium", "renyi_efficiency", "vocabulary_used")
+PAGES = (".html", ".htm")  # endings of a report
 LONGEST_NAME = 24  # characters of a name
 CURVES = (("bytes_per_token", "bytes per token"), ("fertility", "tokens per word"), ("vocabulary_used", "share used"))
 
@@ -91,30 +92,25 @@ def names_in(rows: Sequence[Row], key: str) -> list[str]:
 
 @contextmanager
 def figure_of(height: float, path: Place, kind: str | None, width: float = 8.0) -> Iterator[Any]:
-    """A figure, which is written when it is drawn. ImportError where matplotlib is missing, ValueError for an ending
-    that it does not know."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('matplotlib is needed to draw measures: pip install "cbpe[plot]"') from error
+    """A figure, which is written when it is drawn. ImportError where matplotlib is missing, ValueError for the name of
+    no picture."""
+    ending = refuse_chart(path) if isinstance(path, (str, os.PathLike)) else f".{kind}"
+    import matplotlib
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained")
-    if isinstance(path, (str, os.PathLike)):
-        check_ending(os.fspath(path), figure.canvas.get_supported_filetypes())
     # Names are no formulas. Without a date and random names in it, the same picture is the same file.
     settings: dict[Any, Any] = {"text.parse_math": False, "svg.hashsalt": "cbpe", "svg.fonttype": "none"}
-    is_svg = kind == "svg" or (isinstance(path, (str, os.PathLike)) and os.fspath(path).lower().endswith(".svg"))
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # names in a script that no font here has
         yield figure
-        figure.savefig(path, format=kind, metadata={"Date": None} if is_svg else {})
+        figure.savefig(path, format=kind, metadata=metadata_of(ending))
 
 
-def check_ending(path: str, known: Mapping[str, str]) -> None:
-    """ValueError for a name that tells no format, before anything is drawn."""
-    ending = os.path.splitext(path)[1].removeprefix(".").lower()
-    if ending not in known:
-        raise ValueError(f"the end of {shown(path)} tells no format: .html, .svg, .png, .pdf and others do")
+def refuse_chart(path: str | os.PathLike[str]) -> str:
+    """ImportError where matplotlib is missing, ValueError for a name that ends like no report and like no picture.
+    Returns the ending."""
+    return refuse_picture(path, use="draw measures", pages=PAGES)
 
 
 def is_number(value: object) -> bool:

@@ -165,19 +165,19 @@ class Comparison:
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw the measures to a file, by the ending of its name: .html is a report of one file, with the table, what
-        each measure means and the charts, which needs no network; .svg, .png, .pdf and others are the charts.
+        each measure means and the charts, which needs no network; .svg, .png and .pdf are the charts.
 
-        Raises ImportError where matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for an
-        ending that matplotlib does not know.
+        Raises ImportError where matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for
+        another ending.
         """
-        if os.fspath(path).lower().endswith((".html", ".htm")):
+        from cbpe.measures.charts import PAGES, draw_comparison, refuse_chart
+
+        if refuse_chart(path) in PAGES:
             from cbpe.measures.report import report
 
             page = report(self.rows, self._html_table(), self._notes(), self.merges, self.analyses)
             write_whole(path, [page.encode()])
         else:
-            from cbpe.measures.charts import draw_comparison
-
             draw_comparison(self.rows, path)
 
     def _notes(self) -> str:

@@ -113,15 +113,15 @@ class Sweep:
         return block(self._html_table())
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw the curves to a file: .html is a report of one file with the table, .svg, .png, .pdf and others are the
-        curves. A ring stands where a doubling has saved less than 3 %. Raises as Comparison.plot does."""
-        if os.fspath(path).lower().endswith((".html", ".htm")):
+        """Draw the curves to a file: .html is a report of one file with the table, .svg, .png and .pdf are the curves.
+        A ring stands where a doubling has saved less than 3 %. Raises as Comparison.plot does."""
+        from cbpe.measures.charts import PAGES, draw_sweep, refuse_chart
+
+        if refuse_chart(path) in PAGES:
             from cbpe.measures.report import sweep_report
 
             write_whole(path, [sweep_report(self.rows, self._html_table()).encode()])
         else:
-            from cbpe.measures.charts import draw_sweep
-
             draw_sweep(self.rows, path)
 
 

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from cbpe.common.checks import N_BYTES
+from cbpe.views.pictures import metadata_of, refuse_picture
 
-__all__ = ["plot_compression"]
+__all__ = ["USE", "plot_compression"]
+
+USE = "plot a training"  # what matplotlib is for, in a message
 
 MOST_POINTS = 2000  # more would make the file large and the curve no better
 # Of a lightness between white and near black, on no ground of their own, so that they read on light and on dark pages.
@@ -34,19 +37,16 @@ def plot_compression(
     """Draw a compression curve to a file. curve: item i is the bytes of text per token with start_tokens + i tokens, at
     least one item. merges_before: after how many merges a mark stands, 0 for no mark. text_bytes: for the title.
 
-    Raises ImportError where matplotlib is missing, ValueError for an ending of the name that it does not know, and
+    Raises ImportError where matplotlib is missing, ValueError for a name that does not end in .svg, .png or .pdf, and
     where the text has no token.
     """
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('matplotlib is needed to plot a training: pip install "cbpe[plot]"') from error
+    ending = refuse_picture(path, use=USE)
+    import matplotlib
+    from matplotlib.figure import Figure
+
     if math.isnan(curve[0]):
         raise ValueError("there is nothing to plot: the training's text has no token")
-    refuse_ending(path)
     sizes = sorted({*range(0, len(curve), len(curve) // MOST_POINTS + 1), len(curve) - 1})
-    is_svg = os.fspath(path).lower().endswith(".svg")
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.add_subplot()
@@ -60,16 +60,4 @@ def plot_compression(
         axes.set_ylabel("bytes of text per token")
         axes.set_title(f"{text_bytes:,} bytes: {curve[-1]:.2f} bytes per token")
         axes.grid(alpha=0.3)
-        figure.savefig(path, metadata={"Date": None} if is_svg else {})
-
-
-def refuse_ending(path: str | os.PathLike[str]) -> None:
-    """ImportError where matplotlib is missing, ValueError for an ending of a name that it does not know."""
-    try:
-        from matplotlib.backend_bases import FigureCanvasBase
-    except ImportError as error:
-        raise ImportError('matplotlib is needed to plot a training: pip install "cbpe[plot]"') from error
-    known = FigureCanvasBase.get_supported_filetypes()
-    if os.path.splitext(os.fspath(path))[1].lower().lstrip(".") not in known:
-        endings = ", ".join(f".{ending}" for ending in sorted(known))
-        raise ValueError(f"{os.fspath(path)[-400:]!r} ends like no picture; these are {endings}")
+        figure.savefig(path, metadata=metadata_of(ending))

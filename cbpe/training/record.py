@@ -99,12 +99,12 @@ class TrainingRecord:
         return [n_bytes / tokens if tokens else float("nan") for tokens in (self.tokens_at_start, *self.tokens)]
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw bytes of text per token against the size of the vocabulary, to a file: .svg, .png, .pdf, ... by its
-        name's ending.
+        """Draw bytes of text per token against the size of the vocabulary, to a file: .svg, .png or .pdf, as its name
+        ends.
 
         A mark stands where the merges of this training begin, if it began with some. Raises ImportError where
-        matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for an ending that matplotlib
-        does not know, or a text without a token.
+        matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for another ending, or a
+        text without a token.
         """
         from cbpe.training.plot import plot_compression
 

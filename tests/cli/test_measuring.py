@@ -50,9 +50,22 @@ def test_compare_reads_standard_input_once_for_all_tokenizers(files):
 
 def test_compare_writes_a_report(files):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    run("compare", "-t", "gpt2", "en.txt", "--plot", "picture.svg")
+    assert run("compare", "-t", "gpt2", "en.txt", "--plot", "picture.svg").stderr == "cbpe: written: picture.svg\n"
     assert "bytes/token" in (files / "picture.svg").read_text(encoding="utf-8")
-    assert "Traceback" not in error_of("compare", "-t", "gpt2", "en.txt", "--plot", "picture.odd")
+    for command in (("compare", "-t", "gpt2"), ("sweep", "gpt2")):  # before anything is read
+        assert "ends like no picture" in error_of(*command, "missing.txt", "--plot", "picture.gif")
+        assert "nowhere" in error_of(*command, "missing.txt", "--plot", "nowhere/picture.svg")
+
+
+def test_a_picture_that_fails_does_not_lose_the_table(files, monkeypatch):
+    monkeypatch.setattr(cbpe.Comparison, "plot", refusing)
+    failed = run("compare", "-t", "gpt2", "en.txt", "--plot", "picture.svg", exit_code=1)
+    assert "bytes/token" in failed.stdout
+    assert "no fonts" in failed.stderr
+
+
+def refusing(*arguments):
+    raise RuntimeError("no fonts")
 
 
 def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files):

@@ -390,8 +390,24 @@ def test_train_draws_its_curve_and_knows_before_if_it_cannot(tmp_path, text_file
     cbpe.train(TEXT, 280).training.plot(tmp_path / "expected.svg")
     assert (tmp_path / "curve.svg").read_bytes() == (tmp_path / "expected.svg").read_bytes()
     missing = tmp_path / "missing.txt"
-    assert "ends like no picture" in error_of("train", missing, "--vocab-size", 280, "--plot", tmp_path / "curve.txt")
+    for odd in ("curve.txt", "curve.gif", "curve"):
+        assert "ends like no picture" in error_of("train", missing, "--vocab-size", 280, "--plot", tmp_path / odd)
     assert "nowhere" in error_of("train", missing, "--vocab-size", 280, "--plot", tmp_path / "nowhere" / "curve.svg")
+
+
+def test_train_says_where_the_model_is_if_the_curve_cannot_be_drawn(tmp_path, text_file, monkeypatch):
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+
+    def refusing(*arguments):
+        raise TypeError("no fonts")
+
+    monkeypatch.setattr(cbpe.TrainingRecord, "plot", refusing)
+    model = tmp_path / "trained.json"
+    failed = run("train", text_file, "--vocab-size", 280, "-o", model, "--plot", tmp_path / "curve.svg", exit_code=1)
+    assert "compression" in failed.stdout
+    assert "curve.svg was not drawn: TypeError: no fonts" in failed.stderr
+    assert f"is saved, as {model}" in failed.stderr
+    assert cbpe.load(model).vocab_size == 280
 
 
 def test_ctrl_c_says_where_the_checkpoint_is_and_going_on_says_from_where(tmp_path, text_file, monkeypatch):

@@ -109,8 +109,16 @@ def test_plots(comparison, tmp_path):
     picture = b64decode(re.search(r"base64,([^\"]+)", page)[1]).decode()
     assert "<script" not in picture
     assert "bytes/token" in picture
-    with pytest.raises(ValueError, match=r"report\.odd' tells no format: \.html, \.svg"):
+    with pytest.raises(
+        ValueError,
+        match=r"report\.odd' ends like no picture that can be drawn; these are \.html, \.htm, \.svg, \.png, \.pdf",
+    ):
         comparison.plot(tmp_path / "report.odd")
+    with pytest.raises(ValueError, match=r"report\.gif' ends like no picture"):  # matplotlib draws it without metadata
+        comparison.plot(tmp_path / "report.gif")
+    for ending in (".png", ".PDF"):
+        comparison.plot(tmp_path / f"charts{ending}")
+        assert (tmp_path / f"charts{ending}").stat().st_size > 1000
 
 
 def test_pickled_it_is_the_same(comparison):

@@ -1,0 +1,36 @@
+"""The kinds of pictures that are drawn, and what is known of them before anything is read."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from cbpe.common.wording import listed, shown
+
+__all__ = ["metadata_of", "refuse_picture"]
+
+# Ending of a name -> what the file says of itself. Without a date in it, the same picture is the same file.
+PICTURES: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
+
+
+def metadata_of(ending: str) -> dict[str, Any]:
+    """What a picture of this kind (".svg") says of itself, as matplotlib takes it."""
+    return PICTURES[ending]
+
+
+def ending_of(path: str | os.PathLike[str]) -> str:
+    return os.path.splitext(os.fspath(path))[1].lower()
+
+
+def refuse_picture(path: str | os.PathLike[str], *, use: str, pages: tuple[str, ...] = ()) -> str:
+    """Before there is work to lose: ImportError where matplotlib is missing, ValueError for a name that ends like no
+    picture that can be drawn, nor like one of the pages. use: what matplotlib is for. Returns the ending."""
+    try:
+        import matplotlib.figure  # noqa: F401  whether it is there
+    except ImportError as error:
+        raise ImportError(f'matplotlib is needed to {use}: pip install "cbpe[plot]"') from error
+    known = (*pages, *PICTURES)
+    if ending_of(path) not in known:
+        end = shown(os.path.basename(os.fspath(path))[-40:])
+        raise ValueError(f"{end} ends like no picture that can be drawn; these are {listed(known, len(known))}")
+    return ending_of(path)
