@@ -29,8 +29,11 @@ HOSTILE = [
 def url(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     cbpe.train("the cat sat on the mat " * 20, 262, special_tokens=HOSTILE).save(folder / "mine.json")
+    lower = json.loads((folder / "mine.json").read_text(encoding="utf-8")) | {"normalizer": {"type": "Lowercase"}}
+    (folder / "lower.json").write_text(json.dumps(lower), encoding="utf-8")
     (folder / "<b>hello.txt").write_text("from a file\n", encoding="utf-8")
     command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "gpt2", "-t", "mine.json", "<b>hello.txt"]
+    command += ["-t", "lower.json"]
     environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
         yield json.loads(server.stdout.readline())["url"]
@@ -104,6 +107,40 @@ def test_the_keyboard_alone_walks_over_tokens(page, url):
     assert page.locator("#details").is_hidden()
 
 
+def in_sight(page):
+    """Whether the focused token shows: nothing covers it, and it is in the window."""
+    return page.evaluate(
+        """(() => { const token = document.activeElement; const box = token.getClientRects()[0];
+        const found = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+        return token.classList.contains("token") && found !== null && token.contains(found) })()"""
+    )
+
+
+@pytest.mark.parametrize("lines", [500, 45000])
+def test_the_token_that_somebody_walks_to_is_in_sight(page, url, lines):
+    page.goto(f"{url}#t=gpt2&text=")
+    fill = f"document.getElementById('text').value = 'the quick brown fox 123\\n'.repeat({lines})"
+    page.evaluate(fill)
+    page.locator("#text").dispatch_event("input")
+    shows(page, f"document.querySelector('.sums dd')?.textContent === '{6 * lines:,}'")
+    page.locator(".token").first.focus()
+    for key, unit in (("End", 6 * lines - 1), ("ArrowUp", 6 * lines - 11), ("Home", 0)):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.unit") == str(unit)
+        assert in_sight(page)
+        page.wait_for_timeout(300)  # blocks around it are drawn, others are not any more
+        assert in_sight(page)
+
+
+def test_tokenizers_that_have_places_are_compared_beside_one_that_has_none(page, url):
+    page.goto(f"{url}#t=gpt2&t=mine.json&t=lower.json&text={quote('The cat sat')}")
+    shows(page, "document.querySelectorAll('.token.differs').length > 2")
+    said = page.locator(".column .notice")
+    assert said.nth(2).inner_text().startswith("lower.json changes this text before it cuts it")
+    assert [said.nth(i).is_hidden() for i in range(3)] == [True, True, False]
+    assert page.locator(".column").nth(2).locator(".differs").count() == 0
+
+
 def test_hostile_tokens_and_names_are_text(page, url):
     page.goto(f"{url}#t=mine.json&special=tokens&text={quote(' '.join(HOSTILE))}")
     shows(page, "document.querySelectorAll('.token.special').length === 4")
@@ -125,6 +162,12 @@ def test_a_file_that_was_named_and_ids_that_are_decoded(page, url):
     shows(page, "document.querySelectorAll('#decoded .token').length === 3")
     page.get_by_role("button", name="Use as the text above").click()
     assert page.locator("#text").input_value() == "hello world "
+    for wrong in ("-1", "1.5", "abc"):
+        page.locator("#ids").fill(f"995 {wrong}")
+        shows(page, f"document.getElementById('decoded-said').textContent.startsWith(\"'{wrong}' is no token id\")")
+        assert page.locator("#decoded .token").count() == 0
+    page.locator("#ids").fill("995")
+    shows(page, "document.getElementById('decoded-said').textContent === '1 token'")
     page.locator("#ids").fill("99999999")
     shows(page, "document.getElementById('decoded-said').textContent.includes('no token has the id 99999999')")
 
@@ -177,7 +220,8 @@ def test_hostile_tokens_of_a_vocabulary_are_text(page, url):
 
 def test_comparing_shows_a_table_and_charts_and_gives_files(page, url):
     page.goto(f"{url}compare")
-    shows(page, "document.querySelectorAll('#tokenizers input:checked').length === 2")
+    shows(page, "document.querySelectorAll('#tokenizers input:checked').length === 3")
+    page.get_by_label("lower.json", exact=True).uncheck()
     page.locator("#text").fill("the cat sat on the mat")
     page.get_by_role("button", name="Compare").click()
     shows(page, "document.querySelectorAll('#rows tr').length === 4")

@@ -26,6 +26,9 @@ export const byId = (id) => document.getElementById(id);
 export const number = (value, digits = 0) =>
   value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
+// "1 token", "2 tokens"
+export const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
+
 // A number that may be large, small or no whole one.
 export function figure(value) {
   if (Number.isInteger(value)) return number(value);

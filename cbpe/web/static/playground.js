@@ -3,9 +3,9 @@
 import { Problem, ask, send, takeToken } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { fillChoices } from "./choices.js";
-import { byId, make, number } from "./page.js";
+import { byId, count, make, number } from "./page.js";
 import { readState, writeState } from "./state.js";
-import { directionOf, shownText, spacedBytes } from "./text.js";
+import { directionOf, shownText, spacedBytes, spokenText } from "./text.js";
 import { markDifferences, textOfUnit, unitsOf } from "./units.js";
 import { View } from "./view.js";
 
@@ -64,7 +64,7 @@ class Column {
     try {
       const answer = await send("encode", asked);
       this.units = unitsOf(answer, asked.text);
-      this.say(answer.no_places);
+      this.say(answer.no_places === null ? null : `${this.name} changes this text before it cuts it, so its tokens have no places in the text: it shows their own text, and is not compared with the others.`);
       problem(null);
       redraw(this);
     } catch (error) {
@@ -271,14 +271,16 @@ async function copyLink() {
 
 async function decode() {
   const said = byId("decoded-said");
-  const words = byId("ids").value.split(/[^0-9]+/).filter(Boolean);
+  const words = byId("ids").value.split(/[\s,;[\]()]+/).filter(Boolean);
+  const wrong = words.find((word) => !/^[0-9]+$/.test(word));
   byId("decoded").replaceChildren();
   byId("use").hidden = true;
   said.textContent = "";
-  if (words.length === 0) return;
+  if (wrong !== undefined) said.textContent = `'${spokenText(wrong)}' is no token id: ids are whole numbers from 0 on.`;
+  if (words.length === 0 || wrong !== undefined) return;
   try {
     const found = await send("decode", { tokenizer: columns[0].name, ids: words.map(Number) });
-    said.textContent = `${number(found.n_tokens)} tokens${found.is_utf8 ? "" : "; not UTF-8: bytes that are no characters show as U+FFFD"}`;
+    said.textContent = `${count(found.n_tokens, "token")}${found.is_utf8 ? "" : "; not UTF-8: a token that is no text shows as its bytes, and becomes U+FFFD in the text above"}`;
     const line = make("div", { class: "line" });
     words.slice(0, 5000).forEach((word, i) => {
       const value = found.tokens[Number(word)];

@@ -41,13 +41,14 @@ export function textOfUnit(units, unit) {
   return textOf(bytes);
 }
 
-// Mark, in all of them, the units that do not begin and end at the same places in each.
+// Mark, in all of them that have places, the units that do not begin and end at the same places in each.
 export function markDifferences(all) {
   for (const units of all) units.differs = null;
-  if (all.length < 2 || all.some((units) => !units.placed || units.text !== all[0].text)) return;
-  for (const units of all) units.differs = new Uint8Array(units.count);
-  for (const units of all) {
-    for (const other of all) {
+  const placed = all.filter((units) => units.placed);
+  if (placed.length < 2 || placed.some((units) => units.text !== placed[0].text)) return;
+  for (const units of placed) units.differs = new Uint8Array(units.count);
+  for (const units of placed) {
+    for (const other of placed) {
       if (other === units) continue;
       let j = 0;
       for (let i = 0; i < units.count; i += 1) {

@@ -7,7 +7,8 @@ import { textOfUnit } from "./units.js";
 const MOST_IN_BLOCK = 300; // units
 const LEAST_IN_BLOCK = 100; // before a block ends at the end of a line
 const COLOURS = 5;
-const NEAR = "600px";
+const NEAR = 600; // pixels around the view in which blocks are drawn
+const EDGE = 8; // pixels between a token that is walked to and the edge
 
 // element: where tokens are drawn. onShow(units, unit, element): called for a unit under the pointer or the focus.
 export class View {
@@ -17,10 +18,12 @@ export class View {
     this.units = null;
     this.marks = true;
     this.blocks = [];
-    this.watcher = new IntersectionObserver((entries) => this.see(entries), { root: element, rootMargin: NEAR });
+    this.watcher = new IntersectionObserver((entries) => this.see(entries), { root: element, rootMargin: `${NEAR}px` });
     element.addEventListener("keydown", (event) => this.walk(event));
     element.addEventListener("pointerover", (event) => this.show(event.target));
     element.addEventListener("focusin", (event) => this.show(event.target));
+    this.walking = false; // whether the focused token is kept in sight while blocks around it are drawn
+    for (const kind of ["wheel", "pointerdown", "touchmove"]) element.addEventListener(kind, () => { this.walking = false; }, { passive: true });
   }
 
   draw(units, marks) {
@@ -51,6 +54,7 @@ export class View {
       if (entry.isIntersecting) this.fill(block);
       else if (block.filled && !block.element.contains(document.activeElement)) this.empty(block);
     }
+    if (this.walking) this.reveal(document.activeElement);
   }
 
   fill(block) {
@@ -150,7 +154,37 @@ export class View {
     const token = block.element.querySelector(`[data-unit="${unit}"]`);
     token.setAttribute("tabindex", "0");
     token.focus({ preventScroll: true });
-    token.scrollIntoView({ block: "nearest" });
+    this.walking = true;
+    this.fillAround(block);
+    this.reveal(token);
+  }
+
+  // Draw what is near to a block, so that its neighbours do not push it away when they are drawn later.
+  fillAround(block) {
+    const at = this.blocks.indexOf(block);
+    const near = this.element.clientHeight + NEAR;
+    for (const step of [-1, 1]) {
+      let high = 0;
+      for (let i = at + step; i >= 0 && i < this.blocks.length && high < near; i += step) {
+        this.fill(this.blocks[i]);
+        high += this.blocks[i].element.offsetHeight;
+      }
+    }
+  }
+
+  // Scroll the view and the page so that a token shows above what covers the end of the window.
+  reveal(token) {
+    if (!this.element.contains(token) || !token.classList.contains("token")) return;
+    const box = () => token.getBoundingClientRect();
+    const view = this.element.getBoundingClientRect();
+    const own = box();
+    if (own.top < view.top + EDGE) this.element.scrollTop -= view.top + EDGE - own.top;
+    else if (own.bottom > view.bottom - EDGE) this.element.scrollTop += own.bottom - view.bottom + EDGE;
+    const cover = document.getElementById("details");
+    const end = window.innerHeight - (cover === null ? 0 : cover.offsetHeight);
+    const now = box();
+    if (now.top < EDGE) window.scrollBy(0, now.top - EDGE);
+    else if (now.bottom > end - EDGE) window.scrollBy(0, Math.min(now.bottom - end + EDGE, now.top - EDGE));
   }
 }
 
