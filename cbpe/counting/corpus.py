@@ -96,7 +96,8 @@ def count_corpus(
     counting = Counting(pattern, field, errors, bool(counts), min_count, partitions)
     plan = {"unicode_version": unicode_version(splitter), "options": counting.as_json()}
     run = FileRun(file_of_counts(output), plan, tasks)
-    with listening(progress) as listener:
+    alone = share is None and executor == "local"
+    with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Steps(run, counting, tasks, execute, workers, listener)
         manifest = run.begin(resume=resume, shared=share is not None)
         if manifest is None:

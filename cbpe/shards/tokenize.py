@@ -104,7 +104,8 @@ def tokenize(
     about = {"sha256": model.digest, "name": model.name, "n_vocab": tokenizer.n_vocab}
     plan = {"tokenizer": about, "options": options.as_json()}
     run = Run(Path(output), plan, tasks)
-    with listening(progress) as listener:
+    alone = share is None and executor == "local"
+    with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Shards(run, tokenizer, name, options, tasks, execute, workers, listener)
         manifest = run.begin(resume=resume, shared=share is not None)
         if manifest is None:

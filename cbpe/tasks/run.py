@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class Run:
         self.state = folder / STATE
         self.manifest = folder / MANIFEST
         self.identity = {**plan, **identity_of(tasks)}
+        self._begun = False
 
     def begin(self, *, resume: bool, shared: bool = False) -> dict[str, Any] | None:
         """Take the folder or file for this run. Returns the manifest, if the run is finished already.
@@ -51,11 +53,12 @@ class Run:
         resume: go on with a run that is there. shared: others work on the run at the same time. Raises ValueError for a
         folder that holds something else, and for one that holds a run unless it is to be gone on with.
         """
+        refuse_file(self.folder)
         finished = self._read(self.manifest)
         begun = self._read(self.state / "run.json")
         said = begun if begun is not None else finished and finished.get("run")
         if said is not None:
-            self._refuse_other(said)
+            self._refuse_other(said, finished is not None)
             if not (resume or (shared and finished is None)):
                 raise ValueError(f"{self.name} holds this run already: resume it, or name another {self.kind}")
         else:
@@ -64,11 +67,28 @@ class Run:
             shutil.rmtree(self.state, ignore_errors=True)  # of a run that was killed after its manifest was written
             return finished
         if not shared:
-            shutil.rmtree(self.state / "aside", ignore_errors=True)
+            # What lies there without a word of whose it is belongs to another run.
+            shutil.rmtree(self.state if begun is None else self.state / "aside", ignore_errors=True)
         self.state.mkdir(parents=True, exist_ok=True)
         if begun is None:
             write_whole(self.state / "run.json", [as_json(self.identity)])
+        self._begun = True
         return None
+
+    @contextmanager
+    def forgotten_if_fruitless(self, *, alone: bool) -> Iterator[None]:
+        """A context that forgets the run which began in it, if it fails before a task is done: then it stands in
+        nobody's way who corrects the options. alone: nobody else does tasks of this run."""
+        new = not self.folder.exists()
+        try:
+            yield
+        except BaseException:
+            if alone and self._begun and not self._n_done() and not self._is_occupied():
+                shutil.rmtree(self.state, ignore_errors=True)
+                if new:
+                    with suppress(OSError):
+                        self.folder.rmdir()
+            raise
 
     def outputs(self, folder: str = "") -> Outputs:
         """Files that a task leaves: in the folder of the run, or in one of its state ("parts")."""
@@ -103,8 +123,24 @@ class Run:
 
     def _refuse_occupied(self) -> None:
         """ValueError where there is something else than a run."""
-        if self.folder.exists() and any(path.name != STATE for path in self.folder.iterdir()):
+        if self._is_occupied():
             raise ValueError(f"{self.folder} is not empty, and holds no run: name a new folder")
+
+    def _is_occupied(self) -> bool:
+        return self.folder.exists() and any(path.name != STATE for path in self.folder.iterdir())
+
+    def _n_done(self) -> int:
+        """How many tasks are done, of whichever step."""
+        return len(list((self.state / "records").glob("*.json")))
+
+    def _remedy(self, finished: bool) -> str:
+        """What to do with a name that another run has."""
+        done = "is finished" if finished else f"has done {self._n_done():,} of its tasks"
+        return f"that run {done}. Name another {self.kind}, or remove {self._whole(finished)} to begin anew"
+
+    def _whole(self, finished: bool) -> str:
+        """All that there is of the run."""
+        return str(self.folder)
 
     def _record(self, name: int | str) -> Path:
         return self.state / "records" / f"{name}.json"
@@ -121,30 +157,30 @@ class Run:
             raise ValueError(f"{path} is no manifest and no record of a run: name another {self.kind}")
         return found
 
-    def _refuse_other(self, said: Mapping[str, Any]) -> None:
+    def _refuse_other(self, said: Mapping[str, Any], finished: bool) -> None:
         """ValueError where the folder belongs to another run, which names the first thing that differs."""
         mine = json.loads(as_json(self.identity))
         for name in [*(name for name in mine if name != "tasks"), "tasks"]:
             if name == "sources":
-                self._refuse_other_sources(said.get(name), mine[name])
+                self._refuse_other_sources(said.get(name), mine[name], finished)
             elif said.get(name) != mine[name]:
                 raise ValueError(
-                    f"{self.name} belongs to another run: its {name} {differs(said.get(name), mine[name])}; name "
-                    f"another {self.kind}"
+                    f"{self.name} belongs to another run: its {name} {differs(said.get(name), mine[name])}; "
+                    f"{self._remedy(finished)}"
                 )
 
-    def _refuse_other_sources(self, said: Any, mine: list[Any]) -> None:
+    def _refuse_other_sources(self, said: Any, mine: list[Any], finished: bool) -> None:
         before = {path: about for path, *about in said or []}
         for path, *about in mine:
             if path in before and before[path] != about:
                 raise ValueError(
                     f"{path} has changed since the run in {self.name} began ({in_words(before[path])}; now "
-                    f"{in_words(about)}): name another {self.kind}, and begin again"
+                    f"{in_words(about)}): {self._remedy(finished)}"
                 )
         if said != mine:
             raise ValueError(
                 f"{self.name} belongs to another run: its sources are others ({len(said or []):,} files, and here "
-                f"{len(mine):,}); name another {self.kind}"
+                f"{len(mine):,}); {self._remedy(finished)}"
             )
 
 
@@ -159,9 +195,22 @@ class FileRun(Run):
         self.state = file.with_name(file.name + ".run")
         self.manifest = file.with_name(file.name + ".json")
 
+    def _whole(self, finished: bool) -> str:
+        return f"{self.name} and {self.manifest}" if finished else str(self.state)
+
+    def _is_occupied(self) -> bool:
+        return self.name.exists()
+
     def _refuse_occupied(self) -> None:
-        if self.name.exists():
+        if self._is_occupied():
             raise ValueError(f"{self.name} is there already, and of no run: name a new file")
+
+
+def refuse_file(folder: Path) -> None:
+    """NotADirectoryError where a file stands in the place of a folder, or of one that it is in."""
+    there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+    if there.exists() and not there.is_dir():
+        raise NotADirectoryError(f"{there} is a file, and what is made goes to a folder: name another")
 
 
 def in_words(about: Sequence[Any]) -> str:

@@ -68,3 +68,11 @@ def test_errors_are_one_line(corpus, tmp_path):
     assert "holds this run already: go on with --resume, or name another file" in message
     message = error_of("train", out, "--vocab-size", 300, "--pattern", "gpt2")
     assert "this file of word counts was split by" in message
+
+
+def test_a_run_that_did_nothing_does_not_stand_in_the_way_of_its_correction(tmp_path):
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9 caf\xe9")
+    arguments = ("count-words", tmp_path / "latin.txt", "-o", tmp_path / "out.words")
+    assert "is not UTF-8" in error_of(*arguments)
+    run(*arguments, "--errors", "replace")
+    assert (tmp_path / "out.words").exists()

@@ -101,3 +101,12 @@ def test_help_shows_options_in_groups():
     places = [text.index(f"\n{group}:") for group in ("Arguments", "Options", "Documents", "Shards", "The run")]
     assert places == sorted(places)
     assert text.index("--shard-tokens") > places[3]
+
+
+def test_a_run_that_did_nothing_does_not_stand_in_the_way_of_its_correction(tmp_path):
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9 caf\xe9")
+    arguments = ("tokenize", tmp_path / "latin.txt", "-t", "gpt2", "-o", tmp_path / "out")
+    assert "is not UTF-8" in error_of(*arguments)
+    assert not (tmp_path / "out").exists()
+    run(*arguments, "--errors", "replace")
+    assert (tmp_path / "out" / "manifest.json").exists()

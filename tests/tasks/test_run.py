@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 
 import pytest
 
@@ -53,6 +54,62 @@ def test_a_folder_of_another_run_is_refused_with_what_differs(tmp_path, tasks):
         new_run(tmp_path, tasks, options={"a": 1, "b": 3}).begin(resume=True)
     with pytest.raises(ValueError, match=r"its kind are 'test', and here 'other'"):
         Run(tmp_path / "out", {"kind": "other"}, tasks).begin(resume=True)
+
+
+def test_a_folder_of_another_run_is_refused_with_what_to_do(tmp_path, tasks):
+    run = new_run(tmp_path, tasks, options={"a": 1})
+    run.begin(resume=False)
+    run.keep(0, {"documents": 1})
+    folder = re.escape(str(tmp_path / "out"))
+    with pytest.raises(ValueError, match=f"has done 1 of its tasks. Name another folder, or remove {folder} to begin"):
+        new_run(tmp_path, tasks, options={"a": 2}).begin(resume=True)
+    run.finish({})
+    with pytest.raises(ValueError, match=f"is finished. Name another folder, or remove {folder} to begin anew"):
+        new_run(tmp_path, tasks, options={"a": 2}).begin(resume=True)
+
+
+def fail(run, *, alone, done=False):
+    with run.forgotten_if_fruitless(alone=alone):
+        run.begin(resume=True)
+        if done:
+            run.keep(0, {"documents": 1})
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_run_that_fails_before_a_task_is_done_stands_in_nobodys_way(tmp_path, tasks, there):
+    if there:
+        (tmp_path / "out").mkdir()
+    for number in range(2):  # other options each time
+        run = new_run(tmp_path, tasks, options={"a": number})
+        with pytest.raises(RuntimeError):
+            fail(run, alone=True)
+    assert (tmp_path / "out").exists() == there
+
+
+def test_a_run_that_others_work_on_or_that_has_done_a_task_is_kept_when_it_fails(tmp_path, tasks):
+    for done, alone in ((False, False), (True, True)):
+        run = new_run(tmp_path, tasks, options={"a": 1})
+        with pytest.raises(RuntimeError):
+            fail(run, alone=alone, done=done)
+    with pytest.raises(ValueError, match="belongs to another run"):
+        fail(new_run(tmp_path, tasks, options={"a": 2}), alone=True)
+    assert new_run(tmp_path, tasks, options={"a": 1}).begin(resume=True) is None
+    assert run.done(0) == {"documents": 1}
+
+
+def test_records_without_a_word_of_whose_they_are_are_not_taken_for_a_runs_own(tmp_path, tasks):
+    run = new_run(tmp_path, tasks)
+    run.keep(0, {"documents": 1})
+    run.begin(resume=True)
+    assert run.done(0) is None
+
+
+@pytest.mark.parametrize("name", ["out", "out/in"])
+def test_a_file_in_the_place_of_the_folder_is_named(tmp_path, tasks, name):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(NotADirectoryError, match="out is a file, and what is made goes to a folder"):
+        Run(tmp_path / name, {}, tasks).begin(resume=False)
 
 
 def test_a_changed_source_is_refused_by_name(tmp_path, tasks):
