@@ -240,7 +240,53 @@ def test_comparing_shows_a_table_and_charts_and_gives_files(page, url):
     page.get_by_label("gpt2", exact=True).uncheck()
     page.get_by_label("mine.json", exact=True).uncheck()
     page.get_by_role("button", name="Compare").click()
-    shows(page, "document.getElementById('problem').textContent.includes('between 1 and 8')")
+    shows(page, "document.getElementById('problem').textContent === 'Choose a tokenizer first.'")
+    assert page.locator("#result").is_hidden()
+    page.get_by_label("gpt2", exact=True).check()
+    page.get_by_label("<b>hello.txt", exact=True).uncheck()
+    page.locator("#text").fill("")
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.getElementById('problem').textContent.startsWith('Type a text first')")
+    page.locator("#text").fill("a")
+    page.evaluate("document.querySelectorAll('#tokenizers input').forEach((each) => { each.checked = true })")
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.getElementById('problem').textContent.startsWith('Choose 8 tokenizers at most: you chose')")
+
+
+def test_parallel_texts_are_typed_and_every_measure_has_bars_that_fit_a_narrow_window(page, url):
+    page.set_viewport_size({"width": 360, "height": 700})
+    page.goto(f"{url}compare")
+    shows(page, "document.querySelectorAll('#tokenizers input:checked').length === 3")
+    assert "3 of " in page.locator("legend").first.inner_text()
+    page.get_by_label("<b>hello.txt", exact=True).uncheck()
+    page.get_by_role("button", name="Add a text").click()
+    for i, (name, text) in enumerate((("en", "the cat\nsat down"), ("de", "die Katze\nsetzte sich"))):
+        page.get_by_label("Name").nth(i).fill(name)
+        page.get_by_label("Text", exact=True).nth(i).fill(text)
+    page.get_by_label("Every line translates").select_option("en")
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.querySelectorAll('#rows tr').length === 6")
+    heads = page.locator("#heads th").all_inner_texts()[2:]
+    charts = page.locator("#charts [font-weight=bold]").all_text_contents()
+    assert charts == heads
+    assert {"parity", "premium", "Gini"} <= set(charts)
+    assert page.evaluate("document.querySelector('#charts svg').getBoundingClientRect().right <= innerWidth")
+    cells = [text for row in page.locator("#rows tr").all() for text in row.locator("td.n").all_inner_texts()]
+    assert sorted(page.locator("#charts .figure").all_text_contents()) == sorted(cells)
+    page.get_by_label("Name").nth(1).fill("en")
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.getElementById('problem').textContent.startsWith(\"Two texts have the name 'en'\")")
+
+
+def test_charts_name_a_file_without_its_folders_unless_two_have_the_same(page, url):
+    page.goto(f"{url}compare")
+    short = """async (names) => Object.fromEntries((await import("/static/charts.js")).shortNames(names))"""
+    assert page.evaluate(short, ["models/llama2.json", "gpt2", "a/x.json", "b/x.json"]) == {
+        "models/llama2.json": "llama2.json",
+        "gpt2": "gpt2",
+        "a/x.json": "a/x.json",
+        "b/x.json": "b/x.json",
+    }
 
 
 def test_directions_colours_and_a_narrow_window(page, url):
