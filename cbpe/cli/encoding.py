@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import cbpe
 from cbpe.cli.input.counts import file_counts
 from cbpe.cli.input.options import (
     ErrorsOption,
@@ -32,12 +31,21 @@ if TYPE_CHECKING:
 
 app = new_app(add_completion=False)
 
+TemplateOption = Annotated[
+    bool,
+    typer.Option(
+        "--template",
+        help="Put the tokens of the tokenizer's template around each text, such as those for its beginning and end.",
+    ),
+]
+
 
 @app.command()
 def encode(
     tokenizer: TokenizerOption,
     files: FilesArgument = None,
     allowed_special: SpecialOption = None,
+    template: TemplateOption = False,
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
@@ -47,7 +55,8 @@ def encode(
     """Print the token ids of texts, one line a text.
 
     Texts are encoded as they come, in little memory. A tokenizer that has no split pattern, or that normalizes, holds
-    each text whole. The template of a tokenizer.json adds nothing here.
+    each text whole. The ids are those of the text alone, which decode turns back into it: --template adds what a
+    tokenizer.json puts around a text, as its encode in Python does.
 
     \b
     Example:
@@ -56,7 +65,8 @@ def encode(
     """
     tok = tokenizer_of(tokenizer)
     separator, begin, end = (b", ", b"[", b"]\n") if as_json else (b" ", b"", b"\n")
-    for id_lists in encoded(tok, strings(files, field_of_texts(form, field, files), errors), allowed_special):
+    texts = strings(files, field_of_texts(form, field, files), errors)
+    for id_lists in encoded(tok, texts, allowed_special, template):
         before = begin
         for ids in id_lists:
             if ids:
@@ -66,13 +76,12 @@ def encode(
 
 
 def encoded(
-    tok: Tokenizer, texts: Iterator[Iterator[str]], allowed_special: list[str] | None
+    tok: Tokenizer, texts: Iterator[Iterator[str]], allowed_special: list[str] | None, template: bool
 ) -> Iterator[Iterator[list[int]]]:
-    """The ids of each text, in lists, as they come."""
+    """The ids of each text, in lists, as they come. template: whether the template's tokens are put around."""
     allowed = special_choice(tok, allowed_special)
     for chunks in texts:
-        # Tokenizer's own method: that of a subclass has defaults of its own, and may add a template.
-        yield cbpe.Tokenizer.encode_stream(tok, chunks, allowed)
+        yield tok.encode_stream(chunks, allowed, (), add_special_tokens=template)
 
 
 @app.command()
@@ -115,6 +124,7 @@ def count(
     tokenizer: TokenizerOption,
     files: FilesArgument = None,
     allowed_special: SpecialOption = None,
+    template: TemplateOption = False,
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
@@ -124,7 +134,8 @@ def count(
     """Count the tokens of files.
 
     Prints a line for each file, as wc does: the number, and the name of the file if you gave one. After several files
-    comes the total.
+    comes the total. Of a tokenizer.json with a template only --template counts what it puts around each text; stats and
+    compare leave it out.
 
     \b
     Example:
@@ -133,7 +144,7 @@ def count(
     """
     tok = tokenizer_of(tokenizer)
     allowed = special_choice(tok, allowed_special)
-    counts = file_counts(tok, readers(files, field_of_texts(form, field, files), errors), allowed)
+    counts = file_counts(tok, readers(files, field_of_texts(form, field, files), errors), allowed, template=template)
     if as_json:
         print_rows({"file": file, "tokens": n} for file, n in counts)
     else:
@@ -145,6 +156,7 @@ def tokens(
     tokenizer: TokenizerOption,
     files: FilesArgument = None,
     allowed_special: SpecialOption = None,
+    template: TemplateOption = False,
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
@@ -155,7 +167,7 @@ def tokens(
 
     On a terminal the tokens are coloured, with their ids below. Elsewhere, and where NO_COLOR is set, each token has a
     line: its id, a tab, the token. Bytes that are no whole character become \\xNN, and characters that do not print are
-    escaped.
+    escaped. The tokens of a template are left out, unless you ask for them.
 
     \b
     Example:
@@ -163,7 +175,7 @@ def tokens(
       echo "naïve café" | cbpe tokens -t gpt2
     """
     tok = tokenizer_of(tokenizer)
-    texts = encoded(tok, strings(files, field_of_texts(form, field, files), errors), allowed_special)
+    texts = encoded(tok, strings(files, field_of_texts(form, field, files), errors), allowed_special, template)
     found = ((token, tok.vocab[token]) for id_lists in texts for ids in id_lists for token in ids)
     if as_json:
         print_rows(token_row(*item) for item in found)

@@ -83,7 +83,8 @@ def compare(
 
     Each file is a corpus, and is read once. The table has the main measures, as far as the terminal is wide enough;
     --json, --csv and the report have all.
-    Special tokens are ordinary text here. The documentation says what each measure tells, and what it does not.
+    Special tokens are ordinary text here, and templates add nothing. The documentation says what each measure tells,
+    and what it does not.
 
     \b
     Example:

@@ -128,7 +128,7 @@ def stats(
 
     Prints a row for each file, such as one for each language, and after several files one for all together: bytes per
     token, tokens per word (white space separates words), and the share of the vocabulary that came up. Special tokens
-    are ordinary text here.
+    are ordinary text here, and a template adds nothing.
 
     \b
     Example:

@@ -248,3 +248,45 @@ def test_standard_input_may_be_json_lines():
     assert "only for standard input" in error_of("count", "-t", "gpt2", "--format", "jsonl", "x.jsonl", exit_code=2)
     by_lines = json.loads(run("train", "--vocab-size", 258, "--json", "--format", "jsonl", stdin=lines).stdout)
     assert by_lines["text_bytes"] == len("the catsat\non it")
+
+
+@pytest.fixture(scope="module")
+def with_template(tmp_path_factory):
+    """A tokenizer.json that puts <s> before a text and </s> behind it."""
+    path = tmp_path_factory.mktemp("template") / "around.json"
+    special = {"<s>": 300, "</s>": 301}
+    begin, end = ({"SpecialToken": {"id": token, "type_id": 0}} for token in special)
+    text_a, text_b = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
+    named = {token: {"id": token, "ids": [i], "tokens": [token]} for token, i in special.items()}
+    template = {
+        "single": [begin, text_a, end],
+        "pair": [begin, text_a, text_b, end],
+        "special_tokens": named,
+    }
+    tok = cbpe.RegexTokenizer()
+    tok.register_special_tokens(special)
+    cbpe.HuggingFaceTokenizer.from_tokenizer(tok, {"template": template}).save(path)
+    return path
+
+
+def test_all_commands_count_the_tokens_of_the_text_alone_unless_the_template_is_asked_for(with_template, tmp_path):
+    alone, around = (
+        cbpe.load(with_template).encode("hi", add_special_tokens=False),
+        cbpe.load(with_template).encode("hi"),
+    )
+    assert around == [300, *alone, 301]
+    for options, ids in (([], alone), (["--template"], around)):
+        given = ["-t", with_template, *options]
+        assert run("encode", *given, stdin=b"hi").stdout.split() == list(map(str, ids))
+        assert run("count", *given, stdin=b"hi").stdout == f"{len(ids)}\n"
+        assert [row["id"] for row in json.loads(run("tokens", *given, "--json", stdin=b"hi").stdout)] == ids
+    for command in ("stats", "compare"):
+        rows = json.loads(run(command, "-t", with_template, "--json", stdin=b"hi").stdout)
+        assert [row["tokens"] for row in rows] == [len(alone)]
+    for command in ("encode", "count", "tokens", "stats", "compare"):
+        assert "template" in run(command, "--help").stdout
+
+
+def test_a_text_comes_back_from_its_ids_where_there_is_a_template(with_template):
+    ids = run("encode", "-t", with_template, stdin=b"hi").stdout_bytes
+    assert run("decode", "-t", with_template, stdin=ids).stdout_bytes == b"hi"

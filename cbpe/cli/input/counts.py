@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import cbpe
 from cbpe.cli.input.texts import reading_bar
 
 if TYPE_CHECKING:
@@ -16,11 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["file_counts"]
 
 
-def file_counts(tok: Tokenizer, files: Iterable[tuple[str, Reader]], allowed: SpecialChoice) -> list[tuple[str, int]]:
-    """Each file with its number of tokens."""
+def file_counts(
+    tok: Tokenizer, files: Iterable[tuple[str, Reader]], allowed: SpecialChoice, *, template: bool = False
+) -> list[tuple[str, int]]:
+    """Each file with its number of tokens. template: whether the template's tokens are put around each text."""
     counts = []
     for file, reader in files:
         with reading_bar(file) as report:
             texts = reader.strings(report)
-            counts.append((file, sum(cbpe.Tokenizer.count_stream(tok, chunks, allowed) for chunks in texts)))
+            n = sum(tok.count_stream(chunks, allowed, (), add_special_tokens=template) for chunks in texts)
+            counts.append((file, n))
     return counts
