@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cbpe._core.calls.encoder import Encoder
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
 from cbpe.corpus.sources import Reader
 from cbpe.text.streams import text_parts
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["TextStatistics", "TextTally"]
 
@@ -24,12 +29,13 @@ class TextStatistics:
     words: int  # separated by white space
     tokens: int
     tokens_used: int  # different ones
-    n_tokens: int  # in the vocabulary, special tokens aside
+    n_tokens: int  # in the vocabulary, as vocab_size counts them
+    covered_bytes: int  # those of `bytes` that are in tokens: not what the split pattern leaves out
 
     @property
     def bytes_per_token(self) -> float:
-        """The compression."""
-        return ratio(self.bytes, self.tokens)
+        """The compression. What the split pattern leaves out is not counted: it is in no token."""
+        return ratio(self.covered_bytes, self.tokens)
 
     @property
     def tokens_per_word(self) -> float:
@@ -45,16 +51,18 @@ class TextStatistics:
 class TextTally:
     """Adds up texts for their statistics. Tallies with one tokenizer can be added in turn.
 
-    encoder: what encodes the texts. whole_texts: as for text_parts.
+    encoder: what encodes the texts. whole_texts: as for text_parts. lengths: how many bytes of a text each token is, by
+    id; None where all bytes of a text count as covered.
     """
 
-    def __init__(self, encoder: Encoder, *, whole_texts: bool) -> None:
+    def __init__(self, encoder: Encoder, *, whole_texts: bool, lengths: npt.NDArray[np.int64] | None = None) -> None:
         import numpy as np
 
         self.encoder = encoder
         self.whole_texts = whole_texts
+        self.lengths = lengths
         self.used = np.zeros(encoder._vocabulary.max_id + 1, bool)
-        self.texts = self.bytes = self.characters = self.words = self.tokens = 0
+        self.texts = self.bytes = self.characters = self.words = self.tokens = self.covered_bytes = 0
 
     def add(self, reader: Reader, report: ProgressCallback | None = None) -> None:
         """Add all texts that a reader reads; where a text can be cut (see text/streams.py), it is not held whole.
@@ -72,14 +80,16 @@ class TextTally:
 
         ids = np.frombuffer(memoryview(self.encoder._encode_buffer(part, None, None)), dtype=np.uint32)
         self.used[ids] = True
-        self.bytes += len(part) if part.isascii() else len(part.encode())
+        n_bytes = len(part) if part.isascii() else len(part.encode())
+        self.bytes += n_bytes
+        self.covered_bytes += n_bytes if self.lengths is None else int(self.lengths[ids].sum())
         self.characters += len(part)
         self.words += len(part.split())
         self.tokens += len(ids)
 
     def __iadd__(self, other: TextTally) -> TextTally:
         self.used |= other.used
-        for name in ("texts", "bytes", "characters", "words", "tokens"):
+        for name in ("texts", "bytes", "characters", "words", "tokens", "covered_bytes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
 
@@ -87,7 +97,8 @@ class TextTally:
         """The statistics of all texts that were added."""
         n_tokens = len(self.encoder._vocabulary)
         used = int(self.used.sum())
-        return TextStatistics(self.texts, self.bytes, self.characters, self.words, self.tokens, used, n_tokens)
+        sizes = self.texts, self.bytes, self.characters, self.words, self.tokens
+        return TextStatistics(*sizes, used, n_tokens, self.covered_bytes)
 
 
 def ratio(part: int, whole: int) -> float:

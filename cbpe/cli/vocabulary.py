@@ -16,7 +16,15 @@ from cbpe.cli.input.references import complete_reference, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, Errors, field_of_texts, readers, reading_bar
 from cbpe.cli.input.values import hex_bytes
-from cbpe.cli.output.printing import print_json, print_lines, print_pairs, print_rows, print_table, print_tree
+from cbpe.cli.output.printing import (
+    print_json,
+    print_lines,
+    print_pairs,
+    print_rows,
+    print_table,
+    print_tree,
+    print_warning,
+)
 from cbpe.cli.output.readable import readable_bytes
 from cbpe.cli.output.rows import token_row
 from cbpe.cli.registering import new_app
@@ -128,7 +136,8 @@ def stats(
 
     Prints a row for each file, such as one for each language, and after several files one for all together: bytes per
     token, tokens per word (white space separates words), and the share of the vocabulary that came up. Special tokens
-    are ordinary text here, and a template adds nothing.
+    are ordinary text here, and a template adds nothing. What the split pattern leaves out counts for no bytes per
+    token.
 
     \b
     Example:
@@ -146,6 +155,8 @@ def stats(
     if as_json:
         print_rows(statistics_row(*row) for row in rows)
         return
+    for row in rows:
+        warn_of_what_is_left_out(*row)
     spare = ("words", "vocabulary used", "bytes")
     names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
     print_table(names, (statistics_cells(*row) for row in rows), whole=("file",), spare=spare)
@@ -164,6 +175,16 @@ def file_statistics(
         yield file, tally.statistics()
     if len(files or ()) > 1:
         yield "total", total.statistics()
+
+
+def warn_of_what_is_left_out(reference: str, file: str, found: TextStatistics) -> None:
+    """A line on stderr where bytes per token are not those of the whole text."""
+    if found.covered_bytes < found.bytes:
+        share = 1 - found.covered_bytes / found.bytes
+        print_warning(
+            f"{reference} leaves {share:.1%} of {file} out, which its split pattern does not match: "
+            "bytes/token is that of the rest"
+        )
 
 
 def statistics_row(reference: str, file: str, found: TextStatistics) -> dict[str, Any]:

@@ -86,7 +86,8 @@ def compare(
             tokens = TokenCounts(tok, counted.tokens[name].counts)
             counts[name, corpus] = tokens
             row: dict[str, Any] = {"tokenizer": name, "corpus": corpus, **counted.sizes()}
-            row |= of_tokens(tokens, counted, alpha) | of_words(tok, counted.words, workers)
+            covered = counted.tokens[name].covered(row["bytes"], row["characters"])
+            row |= of_tokens(tokens, counted, covered, alpha) | of_words(tok, counted.words, workers)
             row["nsl"] = ratio(row["tokens"], reference_tokens)
             row |= {"parity": None, "premium": None, "gini": None} if costs is None else costs.row(name, corpus)
             rows.append({**row, **of_vocabulary(tok, analyses[name])})
@@ -199,8 +200,8 @@ def lines_of(chunks: Iterator[str]) -> Iterator[str]:
 # ---- Rows
 
 
-def of_tokens(tokens: TokenCounts, counted: Counted, alpha: float) -> dict[str, Any]:
-    """What the counts of tokens say."""
+def of_tokens(tokens: TokenCounts, counted: Counted, covered: tuple[int, int], alpha: float) -> dict[str, Any]:
+    """What the counts of tokens say. covered: how many bytes and characters of the texts are in them."""
     counts = tokens.counts
     n, used = int(counts.sum()), int((counts > 0).sum())
     overlaps = tokens.overlaps()
@@ -212,8 +213,9 @@ def of_tokens(tokens: TokenCounts, counted: Counted, alpha: float) -> dict[str, 
     }
     return {
         "tokens": n,
-        "bytes_per_token": ratio(counted.words.bytes, n),
-        "characters_per_token": ratio(counted.words.characters, n),
+        "covered_bytes": covered[0],
+        "bytes_per_token": ratio(covered[0], n),
+        "characters_per_token": ratio(covered[1], n),
         "fertility": ratio(n, counted.words.words),
         "renyi_efficiency": renyi_efficiency(counts, alpha, tokens.tokenizer.vocab_size),
         "renyi_efficiency_seen": renyi_efficiency(counts, alpha, used),

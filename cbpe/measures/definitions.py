@@ -20,8 +20,8 @@ class Measure(NamedTuple):
 
 MEASURES = (
     Measure("tokens", "tokens", "tokens of the corpus, without a template and with special tokens as text", "", "low"),
-    Measure("bytes_per_token", "bytes/token", "bytes of UTF-8 over tokens", "", "high"),
-    Measure("characters_per_token", "characters/token", "characters over tokens", "", "high"),
+    Measure("bytes_per_token", "bytes/token", "bytes of UTF-8 in tokens over tokens", "", "high"),
+    Measure("characters_per_token", "characters/token", "characters in tokens over tokens", "", "high"),
     Measure(
         "fertility",
         "fertility",

@@ -46,9 +46,10 @@ MEASURES = ("bytes_per_token", "fertility", "vocabulary_used")
 class Sweep:
     """What each size of a vocabulary makes of corpora, from cbpe.sweep: a row for each size and corpus.
 
-    The keys of a row are "corpus", "vocab_size", "bytes", "words", "tokens", "bytes_per_token", "fertility",
-    "tokens_used", "vocabulary_used", "saved" (the share of tokens that this size saves over half of it, nan where half
-    of it is no size of the sweep), and "buys_little" (whether that is less than 0.03).
+    The keys of a row are "corpus", "vocab_size", "bytes", "words", "tokens", "covered_bytes" (those that the split
+    pattern does not leave out, which bytes per token come from), "bytes_per_token", "fertility", "tokens_used",
+    "vocabulary_used", "saved" (the share of tokens that this size saves over half of it, nan where half of it is no
+    size of the sweep), and "buys_little" (whether that is less than 0.03).
     """
 
     rows: list[dict[str, Any]]
@@ -170,7 +171,8 @@ def sweep(
                 if report:
                     report("encoding", done, len(vocabularies))
                 tokens[size], used = pieces.encoded(vocabulary, workers)
-                rows.append(row_of(corpus, size, counts.text_bytes, words, tokens, used))
+                n_bytes = counts.text_bytes, pieces.n_bytes
+                rows.append(row_of(corpus, size, n_bytes, words, tokens, used))
             if report:
                 report("encoding", len(vocabularies), len(vocabularies))
     return Sweep(rows)
@@ -242,6 +244,7 @@ class Pieces:
 
         self.texts = [piece.decode() for piece, _ in counts]
         self.counts = np.array([count for _, count in counts], dtype=np.int64)
+        self.n_bytes = sum(len(piece) * count for piece, count in counts)
 
     def encoded(self, vocabulary: Vocabulary, workers: int) -> tuple[int, int]:
         """How many tokens all pieces are with this vocabulary, and how many different ones."""
@@ -258,17 +261,21 @@ class Pieces:
         return n, int(used.sum())
 
 
-def row_of(corpus: str, size: int, n_bytes: int, words: int, tokens: Mapping[int, int], used: int) -> dict[str, Any]:
+def row_of(
+    corpus: str, size: int, n_bytes: tuple[int, int], words: int, tokens: Mapping[int, int], used: int
+) -> dict[str, Any]:
+    """n_bytes: of the texts, and of their pieces, which are in tokens."""
     n = tokens[size]
     half = tokens.get(size // 2) if size % 2 == 0 else None
     saved = 1 - ratio(n, half) if half else float("nan")
     return {
         "corpus": corpus,
         "vocab_size": size,
-        "bytes": n_bytes,
+        "bytes": n_bytes[0],
         "words": words,
         "tokens": n,
-        "bytes_per_token": ratio(n_bytes, n),
+        "covered_bytes": n_bytes[1],
+        "bytes_per_token": ratio(n_bytes[1], n),
         "fertility": ratio(n, words),
         "tokens_used": used,
         "vocabulary_used": ratio(used, size),

@@ -64,6 +64,17 @@ class TokenTally:
         if rest:
             self.add(rest)
 
+    def covered(self, n_bytes: int, n_characters: int) -> tuple[int, int]:
+        """Of so many bytes and characters of the texts those that are in tokens, and not left out by the split
+        pattern."""
+        lengths = self.tok._covered_lengths()
+        in_tokens = n_bytes if lengths is None else int(self.counts @ lengths)
+        if in_tokens == n_bytes:
+            return n_bytes, n_characters
+        tokens = self.tok._vocabulary.tokens()
+        seen = self.counts.nonzero()[0].tolist()
+        return in_tokens, sum(int(self.counts[each]) * first_bytes(tokens[each]) for each in seen)
+
     def flush(self) -> None:
         """Count what is held."""
         import numpy as np
@@ -74,6 +85,11 @@ class TokenTally:
         if self.texts is not None:
             self.texts.frombytes(np.diff(np.frombuffer(starts, dtype=np.int64)).tobytes())
         self.batch, self.size = [], 0
+
+
+def first_bytes(token: bytes) -> int:
+    """How many characters begin in a token."""
+    return sum(byte & 0xC0 != 0x80 for byte in token)
 
 
 class WordTally:

@@ -525,7 +525,8 @@ class Tokenizer(TokenizerBase):
 
     def statistics(self, source: Source, *, field: str | None = None, errors: str = "strict") -> TextStatistics:
         """Bytes per token, tokens per word and the share of the vocabulary used, in a text or several; special tokens
-        in them are ordinary text.
+        in them are ordinary text, and a template adds nothing. Bytes that the split pattern leaves out count in `bytes`
+        and not in `covered_bytes`, from which bytes per token come.
 
         source, field, errors and what is raised: as for cbpe.count_words. What is held in memory is as for
         encode_stream.
@@ -543,7 +544,7 @@ class Tokenizer(TokenizerBase):
         """An empty tally of texts, from which `statistics` comes: for sources that are read one by one and added up."""
         from cbpe.analysis.texts import TextTally
 
-        return TextTally(self, whole_texts=self._takes_whole_texts())
+        return TextTally(self, whole_texts=self._takes_whole_texts(), lengths=self._covered_lengths())
 
     def shrink(self, vocab_size: int) -> Self:
         """The tokenizer with the first vocab_size - 256 merges of this one: exactly what training to that size gives,
@@ -627,6 +628,13 @@ class Tokenizer(TokenizerBase):
         tokens = self._vocabulary.tokens()
         lengths[list(tokens)] = [len(token) for token in tokens.values()]
         return lengths
+
+    def _covered_lengths(self) -> npt.NDArray[np.int64] | None:
+        """How many bytes of a text each token is, by id. None where the tokens need not be the text's own bytes: over
+        characters, and where texts are changed before they are split."""
+        if self._vocabulary.characters or self._takes_whole_texts():
+            return None
+        return self._table("lengths", self._lengths_of_tokens)
 
     def _last(self, text: str, budget: int, allowed: Any, forbidden: Any) -> str:
         """The end of a text that has at most `budget` tokens, from the beginning of one on."""

@@ -67,3 +67,22 @@ def test_lone_surrogates_count_as_they_are_encoded():
 def test_a_text_that_is_none_is_a_type_error():
     with pytest.raises(TypeError, match="must be a str, bytes or a path, not int"):
         cbpe.get_encoding("gpt2").statistics(["a", 7])
+
+
+def test_bytes_per_token_are_of_what_the_pattern_does_not_leave_out():
+    text = "in 1969, 12 and 7 \u00e9 "
+    for pattern, pieces in ((r"\d+", ["1969", "12", "7"]), ("[0-9\u00e9]+", ["1969", "12", "7", "\u00e9"])):
+        found = cbpe.RegexTokenizer(pattern).statistics(text)
+        n = len("".join(pieces).encode())
+        assert (found.bytes, found.covered_bytes, found.tokens) == (len(text.encode()), n, n)
+        assert found.bytes_per_token == 1.0
+    tok = cbpe.train("in 1969 and in 1970 " * 3, 258, pattern=r"\d+")
+    found = tok.statistics("in 1969 and in 1970 " * 3)
+    assert found.bytes_per_token == tok.training.compression()
+    assert cbpe.BasicTokenizer().statistics(text).covered_bytes == len(text.encode())
+
+
+def test_over_characters_all_bytes_count():
+    tok = cbpe.train("low lower lowest\n" * 20, 290, alphabet="characters")
+    found = tok.statistics("low lower")
+    assert (found.bytes, found.covered_bytes) == (9, 9)

@@ -122,3 +122,14 @@ def test_analyze_counts_and_names_what_no_text_gives():
     lines = run("analyze", "-t", "gpt2", "--limit", 2).stdout.splitlines()
     assert f"no text gives      {len(found.unreachable)}" in lines
     assert [line.split()[0] for line in lines[-2:]] == [str(each) for each in list(found.unreachable)[:2]]
+
+
+def test_stats_says_what_the_split_pattern_leaves_out(tmp_path):
+    (tmp_path / "text.txt").write_text("in 1969 ")
+    cbpe.RegexTokenizer(r"\d+").save(tmp_path / "digits")
+    told = run("stats", "-t", tmp_path / "digits.model", tmp_path / "text.txt")
+    assert f"leaves 50.0% of {tmp_path / 'text.txt'} out" in told.stderr
+    assert " 1.00 " in told.stdout.splitlines()[-1]
+    row = json.loads(run("stats", "-t", tmp_path / "digits.model", "--json", tmp_path / "text.txt").stdout)[0]
+    assert (row["bytes"], row["covered_bytes"], row["bytes_per_token"]) == (8, 4, 1.0)
+    assert "leaves" not in run("stats", "-t", "gpt2", tmp_path / "text.txt").stderr

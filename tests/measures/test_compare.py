@@ -72,6 +72,7 @@ def expected_row(tok, source, reference):
         "characters": sum(map(len, texts)),
         "words": len(words),
         "tokens": len(ids),
+        "covered_bytes": sum(len(text.encode()) for text in texts),  # these patterns leave nothing out
         "bytes_per_token": sum(len(text.encode()) for text in texts) / len(ids),
         "characters_per_token": sum(map(len, texts)) / len(ids),
         "fertility": len(ids) / len(words),
@@ -287,3 +288,15 @@ def test_what_cannot_be_compared_is_refused_by_name(tokenizers, arguments, optio
     )
     with pytest.raises(error, match=message):
         cbpe.compare(*given, **options)
+
+
+def test_bytes_and_characters_per_token_are_of_what_the_pattern_does_not_leave_out():
+    text = "é1é22 and é333"
+    tok = cbpe.RegexTokenizer(r"[é\d]+")
+    row = cbpe.compare({"digits": tok, "all": cbpe.RegexTokenizer()}, {"text": text}).rows
+    assert (row[0]["bytes"], row[0]["covered_bytes"], row[0]["tokens"]) == (len(text.encode()), 12, 12)
+    assert (row[0]["bytes_per_token"], row[0]["characters_per_token"]) == (1.0, 9 / 12)
+    assert row[1]["covered_bytes"] == len(text.encode())
+    assert row[1]["characters_per_token"] == len(text) / len(text.encode())
+    swept = cbpe.sweep(tok, {"text": text}, [256]).rows[0]
+    assert (swept["bytes"], swept["covered_bytes"], swept["bytes_per_token"]) == (len(text.encode()), 12, 1.0)

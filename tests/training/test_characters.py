@@ -488,3 +488,11 @@ def test_merges_that_sentencepiece_would_not_make_are_refused(tmp_path):
     with pytest.raises(ValueError, match="SentencePiece merges whatever spells a piece"):
         cbpe.load(tmp_path / "b.json").save(tmp_path / "b.model")
     assert not (tmp_path / "b.model").exists()
+
+
+def test_the_record_counts_the_tokens_of_each_line_by_itself():
+    text = "low lower\n\nlowest low\nslow\n" * 10
+    tok = cbpe.train(text, 275, alphabet="characters")
+    lines = [line for line in text.split("\n") if line]
+    assert tok.training.tokens[-1] == sum(tok.count(line) for line in lines)
+    assert tok.count(text) > tok.training.tokens[-1] + text.count("\n") - 1
