@@ -90,15 +90,20 @@ class SpecialChoices:
         self.subsets: dict[frozenset[str], SpecialTokens] = {}
 
     def sets(
-        self, allowed: SpecialChoice, disallowed: SpecialChoice
+        self, allowed: SpecialChoice, disallowed: SpecialChoice | None
     ) -> tuple[SpecialTokens | None, SpecialTokens | None]:
-        """The special tokens that are encoded as such, and those that are an error; None for none."""
+        """The special tokens that are encoded as such, and those that are an error; None for none. As disallowed, None
+        says what minbpe says: all are an error with "none_raise", and otherwise none."""
         special = self.special
         if allowed == "none_raise":
-            return None, special
-        if allowed == "none":
-            return None, None
-        if allowed == "all":
+            if disallowed is None:
+                return None, special
+            allowed = ()
+        elif allowed == "none":
+            if disallowed is None or disallowed == "all":  # which is an Encoding's default
+                return None, None
+            allowed = ()
+        elif allowed == "all":
             allowed = special.ids.keys()
         elif isinstance(allowed, str):
             expected = "'all', 'none', 'none_raise' or a set of special tokens"

@@ -75,7 +75,7 @@ class Tokenizer(TokenizerBase):
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         *,
         add_special_tokens: bool = True,
         workers: int | None = 1,
@@ -85,9 +85,9 @@ class Tokenizer(TokenizerBase):
         """Encode text: str -> list[int]. allowed_special says what the special tokens in the text are:
 
         "all": special tokens, "none": ordinary text, "none_raise": an error (ValueError), or a set of those that are
-        special tokens. With "all" or a set, disallowed_special makes others an error: a set of them, or "all" that are
-        not allowed; the rest is ordinary text. Where several could begin at one place, the longest is taken. A lone
-        surrogate is encoded as U+FFFD.
+        special tokens. disallowed_special makes others an error: a set of them, or "all" that are not allowed; the rest
+        is ordinary text. None: all with "none_raise", else none of them. Where several could begin at one place, the
+        longest is taken. A lone surrogate is encoded as U+FFFD.
 
         add_special_tokens: whether the tokens of a template, such as those for the beginning and the end of a text, are
         put around; a tokenizer without a template has none.
@@ -113,7 +113,7 @@ class Tokenizer(TokenizerBase):
         # The defaults of this class, and those of an Encoding, ask for the same, which takes no sets of tokens, and
         # no look at the template.
         if allowed_special:
-            if allowed_special == "none_raise" and add_special_tokens:
+            if allowed_special == "none_raise" and disallowed_special is None and add_special_tokens:
                 return self._encode_refusing(text, workers)
         elif disallowed_special == "all" and add_special_tokens:
             return self._encode_refusing(text, workers)
@@ -124,7 +124,7 @@ class Tokenizer(TokenizerBase):
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         *,
         add_special_tokens: bool = True,
     ) -> tuple[list[int], list[tuple[int, int]]]:
@@ -148,7 +148,7 @@ class Tokenizer(TokenizerBase):
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         *,
         add_special_tokens: bool = True,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
@@ -167,7 +167,7 @@ class Tokenizer(TokenizerBase):
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         *,
         add_special_tokens: bool = True,
         workers: int | None = 1,
@@ -181,7 +181,7 @@ class Tokenizer(TokenizerBase):
         text: str,
         max_tokens: int,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         *,
         add_special_tokens: bool = True,
         side: str = "right",
@@ -222,7 +222,7 @@ class Tokenizer(TokenizerBase):
         max_tokens: int,
         overlap: int = 0,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         *,
         add_special_tokens: bool = True,
     ) -> list[tuple[int, int]]:
@@ -254,7 +254,7 @@ class Tokenizer(TokenizerBase):
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         *,
         add_special_tokens: bool = True,
         workers: int | None = 1,
@@ -272,7 +272,7 @@ class Tokenizer(TokenizerBase):
         *,
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         add_special_tokens: bool = True,
     ) -> list[list[int]]:
         """Encode several texts in parallel: as [self.encode(one, ...) for one in text].
@@ -305,7 +305,7 @@ class Tokenizer(TokenizerBase):
         *,
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         add_special_tokens: bool = True,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
         """Encode several texts in parallel to one array -> (tokens, offsets): text i is
@@ -335,7 +335,7 @@ class Tokenizer(TokenizerBase):
         *,
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         add_special_tokens: bool = True,
         dtype: Literal["int32", "uint32"] = "int32",
     ) -> ArrowColumn:
@@ -362,7 +362,7 @@ class Tokenizer(TokenizerBase):
         *,
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         add_special_tokens: bool = True,
     ) -> ArrowColumn:
         """The number of tokens of each text in a column of Arrow's, as encode_arrow reads it: a column of int64, null
@@ -393,7 +393,7 @@ class Tokenizer(TokenizerBase):
         self,
         chunks: Iterable[str],
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         *,
         add_special_tokens: bool = True,
     ) -> Iterator[list[int]]:
@@ -417,7 +417,7 @@ class Tokenizer(TokenizerBase):
         self,
         chunks: Iterable[str],
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice | None = None,
         *,
         add_special_tokens: bool = True,
         workers: int | None = 1,

@@ -30,15 +30,15 @@ LIKE_ENCODE = (
 
 # Of allowed_special and disallowed_special.
 DEFAULTS = {
-    "Tokenizer": ("none_raise", ()),
-    "BasicTokenizer": ("none_raise", ()),
-    "RegexTokenizer": ("none_raise", ()),
-    "GPT2Tokenizer": ("none_raise", ()),
-    "GPT4Tokenizer": ("none_raise", ()),
+    "Tokenizer": ("none_raise", None),
+    "BasicTokenizer": ("none_raise", None),
+    "RegexTokenizer": ("none_raise", None),
+    "GPT2Tokenizer": ("none_raise", None),
+    "GPT4Tokenizer": ("none_raise", None),
     "Encoding": (frozenset(), "all"),
-    "HuggingFaceTokenizer": ("all", ()),
-    "SentencePieceTokenizer": ("all", ()),
-    "WordTokenizer": ("all", ()),
+    "HuggingFaceTokenizer": ("all", None),
+    "SentencePieceTokenizer": ("all", None),
+    "WordTokenizer": ("all", None),
 }
 BESIDES = {"encode_with_unstable"}  # of an Encoding alone
 

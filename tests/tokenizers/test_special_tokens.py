@@ -52,7 +52,25 @@ def test_tiktokens_defaults_raise_on_any_special_token():
             method(f"héllo{END}")
     assert enc.encode(END, allowed_special="none") == enc.encode_ordinary(END)
     with pytest.raises(ValueError, match="the text holds"):
-        enc.encode(END, allowed_special="none_raise", disallowed_special=())
+        enc.encode(END, allowed_special="none_raise")
+
+
+def test_what_is_disallowed_counts_without_a_word_on_what_is_allowed(toy):
+    """As in tiktoken; toy's own default refuses all."""
+    text = f"a{END}<|fim|>"
+    for choice in ({}, {"allowed_special": "none_raise"}, {"allowed_special": "none"}):
+        for nothing in ((), set(), ""):
+            options = {**choice, "disallowed_special": nothing}
+            assert toy.encode(text, **options) == list(text.encode())
+            assert toy.count(text, **options) == len(text)
+            assert toy.encode_batch([text], **options) == [list(text.encode())]
+            assert [token for ids in toy.encode_stream([text], **options) for token in ids] == list(text.encode())
+        with pytest.raises(ValueError, match=r"'<\|fim\|>'"):
+            toy.encode(text, **choice, disallowed_special={"<|fim|>"})
+        assert toy.encode(f"a{END}", **choice, disallowed_special={"<|fim|>"}) == list(f"a{END}".encode())
+    with pytest.raises(ValueError, match="the text holds"):
+        toy.encode(text, disallowed_special="all")
+    assert toy.encode(text, allowed_special=set()) == list(text.encode())  # as minbpe has it
 
 
 def test_disallowed_special_in_all_its_forms(toy):
