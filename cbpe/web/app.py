@@ -18,10 +18,10 @@ from starlette.routing import Route
 from cbpe._version import __version__
 from cbpe.common.wording import shown
 from cbpe.web import answers, comparing, differing, stored, vocabulary
-from cbpe.web.assets import assets, pages
+from cbpe.web.assets import assets, missing_page, pages
 from cbpe.web.bodies import body_of, ids_in, number_in, offset_in, optional_in, special_in, string_in
 from cbpe.web.catalogue import Catalogue
-from cbpe.web.guard import Guard
+from cbpe.web.guard import API, Guard
 from cbpe.web.refusals import LIMITS, LONGEST_BODY, MOST_AT_ONCE, SECONDS, Refused
 
 __all__ = ["make_app"]
@@ -45,7 +45,7 @@ def make_app(
         Route("/static/{name}", file_sender(), methods=["GET"]),
         *(Route(f"/api/v1/{name}", answer, methods=[method]) for method, name, answer in api.routes()),
     ]
-    handlers: dict[Any, Any] = {Refused: refuse, ValueError: refuse_value, HTTPException: refuse_path, Exception: fail}
+    handlers: dict[Any, Any] = {Refused: refuse, ValueError: refuse_value, HTTPException: path_refuser(), Exception: fail}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), host, token)
 
 
@@ -249,9 +249,18 @@ async def refuse_value(request: Request, error: ValueError) -> Response:
     return as_json({"error": str(error)}, 400)
 
 
-async def refuse_path(request: Request, error: HTTPException) -> Response:
-    said = {404: "there is no such path", 405: "this path takes another method"}
-    return as_json({"error": said.get(error.status_code, error.detail)}, error.status_code)
+def path_refuser() -> Callable[[Request, HTTPException], Awaitable[Response]]:
+    """What answers for a path that there is not: a page to a browser, JSON to all others."""
+    page = missing_page()
+
+    async def refuse_path(request: Request, error: HTTPException) -> Response:
+        for_people = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(API)
+        if error.status_code == 404 and for_people:
+            return Response(page, 404, media_type="text/html")
+        said = {404: "there is no such path", 405: "this path takes another method"}
+        return as_json({"error": said.get(error.status_code, error.detail)}, error.status_code)
+
+    return refuse_path
 
 
 async def fail(request: Request, error: Exception) -> Response:  # which the server then logs

@@ -7,7 +7,7 @@ from importlib import resources
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-__all__ = ["PAGES", "Page", "assets", "pages"]
+__all__ = ["PAGES", "Page", "assets", "missing_page", "pages"]
 
 KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
@@ -34,12 +34,19 @@ PAGES = (
 
 def pages() -> dict[str, bytes]:
     """path -> HTML of every page, which holds no words but ours."""
+    found = templates()
+    return {page.path: found.get_template(f"{page.name}.html").render(page=page, pages=PAGES).encode() for page in PAGES}
+
+
+def missing_page() -> bytes:
+    """HTML that says that there is no such page, with links to those that there are."""
+    return templates().get_template("missing.html").render(pages=PAGES).encode()
+
+
+def templates() -> Environment:
     folder = resources.files("cbpe.web").joinpath("templates")
     loader = FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8"))
-    templates = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return {
-        page.path: templates.get_template(f"{page.name}.html").render(page=page, pages=PAGES).encode() for page in PAGES
-    }
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
 
 
 def assets() -> dict[str, tuple[bytes, str]]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from cbpe.common.wording import shown
 
-__all__ = ["Guard", "is_loopback"]
+__all__ = ["API", "Guard", "is_loopback"]
 
 POLICY = (
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; "

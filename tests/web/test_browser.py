@@ -58,6 +58,12 @@ def test_typing_shows_tokens_and_sums(page, url):
     assert page.locator(".mark").count() == 0
     page.get_by_label("Price").fill("2000000")
     shows(page, "document.querySelector('.sums').textContent.includes('4.000000')")
+    page.get_by_label("Price").fill("2.5")
+    shows(page, "document.querySelector('.sums').textContent.includes('0.000005')")
+    page.get_by_label("Price").fill("0.25")
+    shows(page, "document.querySelector('.sums').textContent.includes('0.0000005')")
+    page.get_by_label("Price").fill("-1")
+    shows(page, "document.getElementById('price-said').textContent === 'A price is a number from 0 on.'")
 
 
 def test_tokenizers_side_by_side_and_a_link_that_shows_the_same(page, url):
@@ -73,6 +79,8 @@ def test_tokenizers_side_by_side_and_a_link_that_shows_the_same(page, url):
     shows(page, "document.getElementById('said').textContent === 'Copied.'")
     link = page.evaluate("navigator.clipboard.readText()")
     before = [tokens(page, 0), tokens(page, 1)]
+    page.get_by_role("textbox", name="Text").press_sequentially("x")
+    assert page.locator("#said").inner_text() == ""
     page.goto("about:blank")
     page.goto(link)
     shows(page, "document.querySelectorAll('.token.differs').length > 2")
@@ -87,6 +95,8 @@ def test_tokens_that_share_a_character_are_one_group_and_hover_lists_them(page, 
     ids = cbpe.get_encoding("gpt2").encode("안")
     assert len(ids) == details.locator("dl").count()
     assert all(str(number) in details.inner_text() for number in ids)
+    heard = page.locator(".token.shared").get_attribute("aria-label")
+    assert heard.endswith(", ".join(str(number) for number in ids))
 
 
 def test_the_keyboard_alone_walks_over_tokens(page, url):
@@ -101,6 +111,9 @@ def test_the_keyboard_alone_walks_over_tokens(page, url):
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "␣world, token 1917"
     shows(page, "document.getElementById('details').textContent.includes('merged from')")
+    shows(page, "document.querySelector('#told[role=status]').textContent.includes('merged from')")
+    heard = page.locator("#told").text_content()
+    assert "id 1917, bytes 20 77 6f 72 6c 64, characters 5\u201311" in heard
     page.keyboard.press("End")
     assert page.evaluate("document.activeElement.textContent") == "·again"
     page.keyboard.press("Escape")
@@ -188,6 +201,7 @@ def test_of_a_megabyte_only_what_is_seen_is_drawn(page, url):
     page.evaluate("document.getElementById('text').value = 'a'.repeat(10_000_001)")
     page.locator("#text").dispatch_event("input")
     shows(page, "document.getElementById('problem').textContent.includes('more than 10,000,000 bytes')")
+    assert page.locator(".token, .sums dd").count() == 0
 
 
 def test_searching_a_vocabulary_and_the_tree_of_a_token(page, url):
@@ -195,7 +209,7 @@ def test_searching_a_vocabulary_and_the_tree_of_a_token(page, url):
     page.goto(f"{url}vocabulary#t=cl100k_base")
     page.get_by_label("holds the text").fill("hello")
     page.get_by_label("fits the expression").fill("^hello$")
-    shows(page, "document.getElementById('count').textContent === '1 tokens'")
+    shows(page, "document.getElementById('count').textContent === '1 token'")
     page.get_by_role("link", name="token 15339").click()
     shows(page, "document.querySelectorAll('svg.tree .node').length === 9")
     assert "31373" in page.locator("#elsewhere").inner_text()
@@ -206,6 +220,23 @@ def test_searching_a_vocabulary_and_the_tree_of_a_token(page, url):
     assert page.locator("#one").is_hidden()
     page.get_by_label("fits the expression").fill("((a{999}){999}){999}")
     shows(page, "document.getElementById('problem').textContent.includes('multiply to more than 1000')")
+    assert page.locator("#found tr").count() == 0
+    page.get_by_label("fits the expression").fill("")
+    page.get_by_label("holds the text").fill("")
+    page.get_by_label("holds the bytes").fill("0xe2 0x80 0xa6")
+    shows(page, "document.querySelectorAll('#found tr').length > 2")
+    for field, value, said in (
+        ("holds the bytes", "xyz", "'xyz' is no bytes"),
+        ("bytes from", "1.5", "How many bytes"),
+        ("fits the expression", "(", "expression"),
+    ):
+        page.get_by_label("holds the bytes").fill("")
+        page.get_by_label("bytes from").fill("")
+        shows(page, "document.querySelectorAll('#found tr').length > 2")
+        page.get_by_label(field).fill(value)
+        shows(page, f"document.getElementById('problem').textContent.includes(\"{said}\")")
+        assert page.locator("#found tr").count() == 0
+        assert page.locator("#count").inner_text() == ""
 
 
 def test_hostile_tokens_of_a_vocabulary_are_text(page, url):
@@ -299,3 +330,42 @@ def test_directions_colours_and_a_narrow_window(page, url):
     page.get_by_label("Colours").select_option("light")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def line_of(page, url, text):
+    """A line of tokens, as (first letter, from where on the left it is drawn)."""
+    page.goto("about:blank")
+    page.goto(f"{url}#t=gpt2&marks=no&text={quote(text)}")
+    shows(page, "document.querySelectorAll('.token').length > 0")
+    return page.evaluate(
+        """[...document.querySelectorAll(".token")].map(
+        (token) => [token.textContent.trim()[0], token.getBoundingClientRect().left])"""
+    )
+
+
+@pytest.mark.parametrize(("text", "direction"), [("then مرحبا end", "ltr"), ("مرحبا then بالعالم", "rtl")])
+def test_a_word_of_several_tokens_runs_as_it_is_written(page, url, text, direction):
+    found = line_of(page, url, text)
+    assert page.locator(".line").get_attribute("dir") == direction
+    word = [left for letter, left in found if letter is not None and letter in "مرحبا"][:5]
+    assert len(word) > 2
+    assert word == sorted(word, reverse=True)
+    ends = [left for letter, left in found if letter in ("t", "e")]
+    assert ends == sorted(ends)
+
+
+def test_brackets_turn_and_digits_do_not(page, url):
+    line_of(page, url, "קול (א) 7")
+    assert page.locator(".token > bdi", has_text="(").first.get_attribute("dir") == "rtl"
+    found = dict(line_of(page, url, "קול 1234567"))
+    assert found["1"] < found["4"] < found["6"]
+
+
+def test_lines_break_between_tokens(page, url):
+    page.set_viewport_size({"width": 360, "height": 700})
+    line_of(page, url, "supercalifragilistic expialidocious tokenization " * 5)
+    lines = page.evaluate(
+        """[...document.querySelectorAll(".token > bdi")].map((text) => text.getClientRects().length)"""
+    )
+    assert len(lines) > 50
+    assert set(lines) == {1}

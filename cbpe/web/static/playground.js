@@ -12,6 +12,7 @@ import { View } from "./view.js";
 const MOST_COLUMNS = 4;
 const SHORT = 20000; // characters that are encoded with every key
 const PAUSE = 200; // milliseconds without a key, before a longer text is
+const MOST_TOLD = 20; // rows that are read out
 const EXAMPLE = "Hello, world! Tokenizers cut naïve text into pieces 👩‍🚀, 안녕하세요 too.\n    def f(x): return x + 1\n";
 
 let limits = { bytes: 10_000_000 };
@@ -29,6 +30,7 @@ class Column {
   constructor(name) {
     this.units = null;
     this.asking = false;
+    this.asked = null; // what was asked last; an answer to anything else is dropped
     this.waiting = false;
     this.select = make("select", { "aria-label": "Tokenizer" });
     fillChoices(this.select, choices);
@@ -60,19 +62,17 @@ class Column {
     }
     this.asking = true;
     const asked = { tokenizer: this.name, text: text.value, special: special.checked ? "tokens" : "text" };
+    this.asked = asked;
     this.tokens.classList.add("stale");
     try {
       const answer = await send("encode", asked);
-      this.units = unitsOf(answer, asked.text);
-      this.say(answer.no_places === null ? null : `${this.name} changes this text before it cuts it, so its tokens have no places in the text: it shows their own text, and is not compared with the others.`);
-      problem(null);
-      redraw(this);
+      if (this.asked === asked) this.found(answer, asked.text);
     } catch (error) {
-      this.units = null;
-      this.sums.replaceChildren();
-      this.tokens.replaceChildren();
-      if (error instanceof Problem && error.status !== 401) this.say(error.message);
-      else failed(error);
+      if (this.asked === asked) {
+        this.clear();
+        if (error instanceof Problem && error.status !== 401) this.say(error.message);
+        else failed(error);
+      }
     }
     this.tokens.classList.remove("stale");
     this.asking = false;
@@ -80,6 +80,28 @@ class Column {
       this.waiting = false;
       this.encode();
     }
+  }
+
+  found(answer, text) {
+    this.units = unitsOf(answer, text);
+    this.say(answer.no_places === null ? null : `${this.name} changes this text before it cuts it, so its tokens have no places in the text: it shows their own text, and is not compared with the others.`);
+    problem(null);
+    redraw(this);
+  }
+
+  // Show nothing, as what was found is not of the text as it is now.
+  clear() {
+    this.units = null;
+    this.sums.replaceChildren();
+    this.view.clear();
+    this.say(null);
+  }
+
+  // Show nothing, whatever is still answered.
+  drop() {
+    this.asked = null;
+    this.waiting = false;
+    this.clear();
   }
 
   say(message) {
@@ -93,10 +115,13 @@ class Column {
     const rows = [["tokens", number(answer.n_tokens)], ["characters", number(answer.n_characters)], ["bytes", number(answer.n_bytes)]];
     if (answer.bytes_per_token !== null) rows.push(["bytes per token", number(answer.bytes_per_token, 2)]);
     const each = Number.parseFloat(price.value);
-    if (each >= 0) rows.push(["price", number((answer.n_tokens * each) / 1e6, 6)]);
+    if (each >= 0) rows.push(["price", shownPrice((answer.n_tokens * each) / 1e6)]);
     this.sums.replaceChildren(...rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
   }
 }
+
+// With six digits after the point, or three that count where that would show too little.
+const shownPrice = (value) => (value > 0 && value < 0.001 ? value.toLocaleString("en", { maximumSignificantDigits: 3 }) : number(value, 6));
 
 // Draw the tokens of a column that were found; of the others those whose differences have changed by that.
 function redraw(changed) {
@@ -155,11 +180,20 @@ function showDetails(column, units, unit, element) {
   details.replaceChildren(...shown);
   details.hidden = false;
   clearTimeout(partsWanted);
-  partsWanted = setTimeout(() => showParts(column.name, answer.ids[first[unit]], shown[n > 1 ? 1 : 0]), 120);
+  partsWanted = setTimeout(async () => {
+    await showParts(column.name, answer.ids[first[unit]], shown[n > 1 ? 1 : 0]);
+    if (document.activeElement === element) byId("told").textContent = shown.slice(0, MOST_TOLD).map(spokenRow).join(". ");
+  }, 120);
 }
 
 function pair(name, ...value) {
   return make("div", {}, make("dt", {}, name), make("dd", {}, ...value));
+}
+
+// What a row says, for those who hear it.
+function spokenRow(row) {
+  if (row.tagName !== "DL") return row.textContent;
+  return [...row.children].map((each) => `${each.firstChild.textContent} ${each.lastChild.textContent}`).join(", ");
 }
 
 function rowOf(units, token) {
@@ -186,6 +220,7 @@ async function showParts(tokenizer, id, row) {
 }
 
 function hideDetails() {
+  byId("told").textContent = "";
   byId("details").hidden = true;
   document.querySelector(".token.shown")?.classList.remove("shown");
 }
@@ -196,6 +231,7 @@ let pause = null;
 
 function textChanged() {
   hideDetails();
+  byId("said").textContent = "";
   turnText();
   clearTimeout(pause);
   pause = setTimeout(encodeAll, text.value.length <= SHORT ? 0 : PAUSE);
@@ -203,13 +239,14 @@ function textChanged() {
 
 // Of a text of megabytes, the browser's own way (dir="auto") takes seconds.
 function turnText() {
-  text.dir = directionOf(text.value.slice(0, 1000));
+  text.dir = directionOf(text.value.slice(0, 1000)) ?? "ltr";
 }
 
 function encodeAll() {
   if (columns.length === 0) return; // before the tokenizers are known; the address still says what to show
   if (new Blob([text.value]).size > limits.bytes) {
     problem(`This text has more than ${number(limits.bytes)} bytes: cbpe count and cbpe compare take files of any size.`);
+    for (const column of columns) column.drop();
     return;
   }
   problem(null);
@@ -284,7 +321,7 @@ async function decode() {
     const line = make("div", { class: "line" });
     words.slice(0, 5000).forEach((word, i) => {
       const value = found.tokens[Number(word)];
-      const name = value.special ? "token special" : `token c${i % 5}`;
+      const name = `${value.special ? "token special" : `token c${i % 5}`}${value.text?.includes("\n") ? " lines" : ""}`;
       const shown = value.text === null ? make("span", { class: "unseen-character" }, spacedBytes(value.bytes)) : shownText(value.text, marks.checked);
       line.append(make("span", { class: name, title: `${Number(word)}: ${spacedBytes(value.bytes)}` }, shown));
     });
@@ -305,6 +342,7 @@ async function useState(kept = false) {
   special.checked = state.special;
   marks.checked = state.marks;
   price.value = state.price;
+  sayOfPrice();
   const known = state.tokenizers.filter((name) => choices.some((choice) => choice.name === name));
   const unknown = state.tokenizers.filter((name) => !known.includes(name));
   const given = choices.filter((choice) => choice.source === "given").map((choice) => choice.name);
@@ -331,6 +369,10 @@ async function start() {
   await useState(true);
 }
 
+function sayOfPrice() {
+  byId("price-said").textContent = price.validity.valid ? "" : "A price is a number from 0 on.";
+}
+
 function listen() {
   text.addEventListener("input", textChanged);
   special.addEventListener("change", encodeAll);
@@ -339,6 +381,7 @@ function listen() {
     remember();
   });
   price.addEventListener("input", () => {
+    sayOfPrice();
     for (const column of columns) column.drawSums();
     remember();
   });

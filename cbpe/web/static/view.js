@@ -7,6 +7,8 @@ import { textOfUnit } from "./units.js";
 const MOST_IN_BLOCK = 300; // units
 const LEAST_IN_BLOCK = 100; // before a block ends at the end of a line
 const COLOURS = 5;
+const DIGIT = /\p{Nd}/u;
+const MOST_SPOKEN = 20; // ids of tokens that share characters
 const NEAR = 600; // pixels around the view in which blocks are drawn
 const EDGE = 8; // pixels between a token that is walked to and the edge
 
@@ -47,6 +49,13 @@ export class View {
     if (focused) this.element.querySelector(".token")?.focus({ preventScroll: true });
   }
 
+  clear() {
+    this.watcher.disconnect();
+    this.units = null;
+    this.blocks = [];
+    this.element.replaceChildren();
+  }
+
   see(entries) {
     for (const entry of entries) {
       const block = this.blocks.find((each) => each.element === entry.target);
@@ -74,17 +83,26 @@ export class View {
     const lines = [];
     let line = null;
     let text = "";
+    let directions = []; // of what is in the line
+    const add = (element, content) => {
+      line.append(element);
+      directions.push(directionOf(content));
+    };
     const finish = () => {
-      if (line !== null) line.dir = directionOf(text);
+      if (line !== null) {
+        line.dir = directionOf(text) ?? "ltr";
+        turnRuns(line, directions);
+      }
       line = null;
+      directions = [];
       text = "";
     };
     for (let unit = from; unit < to; unit += 1) {
       if (line === null) lines.push((line = make("div", { class: "line", role: "presentation" })));
       const gap = this.leftOut(unit);
-      if (gap) line.append(gap);
+      if (gap) add(gap, gap.textContent);
       const said = textOfUnit(this.units, unit);
-      line.append(this.token(unit, said));
+      add(this.token(unit, said), said);
       text += said;
       if (said.includes("\n")) finish();
     }
@@ -119,7 +137,9 @@ export class View {
     else names.push(`c${unit % COLOURS}`);
     if (n > 1) names.push("shared");
     if (differs !== null && differs[unit]) names.push("differs");
-    const what = n > 1 ? `${n} tokens that share characters` : `token ${answer.ids[first[unit]]}`;
+    if (/[\t\n][^]/.test(said)) names.push("lines");
+    const ids = answer.ids.slice(first[unit], Math.min(first[unit + 1], first[unit] + MOST_SPOKEN));
+    const what = n > 1 ? `${n} tokens that share characters: ${ids.join(", ")}${n > ids.length ? " and more" : ""}` : `token ${ids[0]}`;
     const found = make("span", {
       class: names.join(" "), role: "option", tabindex: unit === this.at ? "0" : "-1", "data-unit": unit,
       "aria-label": `${spokenText(said)}, ${what}${differs !== null && differs[unit] ? ", differs" : ""}`,
@@ -185,6 +205,36 @@ export class View {
     const now = box();
     if (now.top < EDGE) window.scrollBy(0, now.top - EDGE);
     else if (now.bottom > end - EDGE) window.scrollBy(0, Math.min(now.bottom - end + EDGE, now.top - EDGE));
+  }
+}
+
+// Within a line, tokens that run the other way: from the first to the last of them they are one run, so that a word that
+// is several tokens reads as it is written. Tokens without letters between two of a run belong to it.
+function turnRuns(line, directions) {
+  const other = line.dir === "rtl" ? "ltr" : "rtl";
+  let run = [];
+  let last = 0; // of the run: how many up to its last token that has letters
+  const finish = () => {
+    if (last > 1) {
+      const turned = make("span", { class: "run", dir: other, role: "presentation" });
+      run[0].before(turned);
+      turned.append(...run.slice(0, last));
+    }
+    run = [];
+    last = 0;
+  };
+  for (const [i, element] of [...line.children].entries()) {
+    const digits = line.dir === "rtl" && DIGIT.test(element.textContent); // which run as in "ltr"
+    const direction = directions[i] ?? (digits ? other : null);
+    if (direction === other) {
+      run.push(element);
+      last = run.length;
+    } else if (direction === null && last) run.push(element);
+    else finish();
+  }
+  finish();
+  for (const own of line.querySelectorAll(".token > bdi")) {
+    if (directionOf(own.textContent) === null) own.dir = own.parentElement.parentElement.dir; // brackets turn with the line
   }
 }
 

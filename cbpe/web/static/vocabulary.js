@@ -3,7 +3,7 @@
 import { ask, send, takeToken } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { fillChoices } from "./choices.js";
-import { byId, make, number } from "./page.js";
+import { byId, count, make, number } from "./page.js";
 import { shownText, spacedBytes, spokenText } from "./text.js";
 import { drawTree } from "./tree.js";
 
@@ -20,11 +20,38 @@ const tokenShown = (value) => (value.text === null ? make("span", { class: "unse
 
 // ---- Searching
 
+// "0xe2 0x80", "e2 80", "e280" -> "e280"; null for what is no bytes
+function digitsOf(bytes) {
+  const found = bytes.replace(/0x(?=[0-9a-f]{2})/gi, "").replace(/[\s,]+/g, "");
+  return /^([0-9a-f]{2})*$/i.test(found) ? found : null;
+}
+
+// What is wrong in the form, as a sentence; null for nothing.
+function wrong() {
+  if (digitsOf(byId("bytes").value) === null) return `'${spokenText(byId("bytes").value)}' is no bytes: type pairs of hexadecimal digits, such as e2 80.`;
+  if (NUMBERS.some((name) => !byId(name).validity.valid)) return "How many bytes a token has is a whole number from 0 on.";
+  return null;
+}
+
+// Show no tokens: those that were found are not what is asked for now.
+function clear() {
+  byId("found").replaceChildren();
+  byId("count").textContent = "";
+  byId("more").hidden = true;
+}
+
 async function search(offset = 0) {
   asked += 1;
   const mine = asked;
+  const said = wrong();
+  if (said !== null) {
+    clear();
+    problem(said);
+    return;
+  }
   const wanted = { tokenizer: byId("tokenizer").value, order: byId("order").value, offset };
   for (const name of TEXTS) if (byId(name).value) wanted[name] = byId(name).value;
+  if (wanted.bytes) wanted.bytes = digitsOf(wanted.bytes);
   for (const name of NUMBERS) if (byId(name).value) wanted[name] = Number(byId(name).value);
   try {
     const found = await send("search", wanted);
@@ -34,10 +61,12 @@ async function search(offset = 0) {
     if (offset) byId("found").append(...rows);
     else byId("found").replaceChildren(...rows);
     shown = offset + rows.length;
-    byId("count").textContent = `${number(found.n_found)} tokens${shown < found.n_found ? `, the first ${number(shown)} of them shown` : ""}`;
+    byId("count").textContent = `${count(found.n_found, "token")}${shown < found.n_found ? `, the first ${number(shown)} of them shown` : ""}`;
     byId("more").hidden = shown >= found.n_found;
   } catch (error) {
-    if (mine === asked) failed(error);
+    if (mine !== asked) return;
+    clear();
+    failed(error);
   }
 }
 
