@@ -28,7 +28,7 @@ PAGES = (
     Page("/", "playground", "Playground", "text", "text"),
     Page("/vocabulary", "vocabulary", "Vocabulary", "text", "search"),
     Page("/store", "store", "Store", "prefix", "versions"),
-    Page("/compare", "compare", "Compare", "text", "texts"),
+    Page("/compare", "compare", "Compare", "typed", "texts"),
 )
 
 

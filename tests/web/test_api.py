@@ -251,3 +251,12 @@ def test_json_of_a_large_text_stays_small(app):
     answer = post(app, "encode", {"tokenizer": "gpt2", "text": text})
     assert len(answer.content) < 10 * len(text)
     assert json.loads(answer.content)["n_tokens"] == cbpe.get_encoding("gpt2").count(text)
+
+
+def test_an_unknown_address_is_a_page_with_links_for_a_browser_and_json_for_others(app):
+    for_people = call(app, "GET", "/nowhere", headers=[("Accept", "text/html,*/*")])
+    assert (for_people.status, for_people.headers["content-type"].split(";")[0]) == (404, "text/html")
+    assert all(f'<a href="{page.path}">' in for_people.content.decode() for page in PAGES)
+    for path, accept in (("/nowhere", "*/*"), ("/api/v1/nowhere", "text/html")):
+        answer = call(app, "GET", path, headers=[("Accept", accept)])
+        assert (answer.status, answer.json()) == (404, {"error": "there is no such path"})

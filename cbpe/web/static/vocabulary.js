@@ -114,12 +114,13 @@ function addressOf(id) {
   return `#${state}`;
 }
 
-async function useState() {
+// kept: whether the fields keep what somebody typed before the page was ready, unless the address says something else.
+async function useState(kept = false) {
   const state = new URLSearchParams(location.hash.slice(1));
   const options = [...byId("tokenizer").options].map((option) => option.value);
   if (state.has("t") && !options.includes(state.get("t"))) problem(`This link names a tokenizer that is not here: ${state.get("t")}.`);
   else if (state.has("t")) byId("tokenizer").value = state.get("t");
-  for (const name of FIELDS) byId(name).value = state.get(name) ?? (name === "order" ? "id" : "");
+  for (const name of FIELDS) byId(name).value = state.get(name) ?? (kept && byId(name).value ? byId(name).value : name === "order" ? "id" : "");
   chosen = /^\d{1,9}$/.test(state.get("id") ?? "") ? Number(state.get("id")) : null;
   byId("one").hidden = true;
   await search();
@@ -130,8 +131,10 @@ async function useState() {
 }
 
 let pause = null;
+let ready = false; // whether the tokenizers are known
 
 function changed() {
+  if (!ready) return;
   clearTimeout(pause);
   pause = setTimeout(() => {
     history.replaceState(null, "", location.pathname + addressOf(chosen));
@@ -143,7 +146,8 @@ async function start() {
   const { tokenizers } = await ask("tokenizers");
   fillChoices(byId("tokenizer"), tokenizers);
   if (!tokenizers.some((each) => each.source === "given")) byId("tokenizer").value = "cl100k_base";
-  await useState();
+  ready = true;
+  await useState(true);
 }
 
 function listen() {
