@@ -94,7 +94,7 @@ cdef class FieldOfLines:
         """Have room for more bytes, and for one row more; False where there is no memory."""
         cdef Py_ssize_t capacity
         cdef void *grown
-        if self.capacity - self.used < size:
+        if self.bytes == NULL or self.capacity - self.used < size:
             if size > PY_SSIZE_T_MAX // 2 - self.used:
                 return False
             capacity = max(self.used + size, 2 * self.capacity, self.usual, <Py_ssize_t>FEWEST)
