@@ -13,9 +13,10 @@ import typer
 from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, JsonOption
 from cbpe.cli.input.references import complete_reference, load_version, tokenizer_of, version_of
+from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, source_of
-from cbpe.cli.output.printing import print_line_of_json, print_pairs
+from cbpe.cli.output.printing import error_message, print_error, print_line_of_json, print_pairs
 from cbpe.cli.registering import new_app
 from cbpe.corpus.sources import Reader
 
@@ -71,9 +72,10 @@ def ui(
         from cbpe.web.guard import is_loopback
         from cbpe.web.server import address, listen, run
     except ImportError as error:
-        raise ImportError('the page takes Starlette and uvicorn: pip install "cbpe[web]"') from error
+        raise ImportError('the page takes Starlette, uvicorn and Jinja2: pip install "cbpe[web]"') from error
 
     catalogue = catalogue_of(tokenizers or [], files or [], field, errors)
+    tell_of_store()
     token = None if is_loopback(host) else secrets.token_urlsafe(32)
     opened = listen(host, port)
     url = address(host, opened)
@@ -125,14 +127,31 @@ def separated(reader: Reader) -> Iterator[str]:
         yield from chunks
 
 
+def tell_of_store() -> None:
+    """Before anything is served: say why the store cannot be read. For one that --store names, that is an error."""
+    try:
+        newest_references()
+    except (OSError, ValueError) as error:
+        if settings.store is not None:
+            raise
+        if not isinstance(error, FileNotFoundError):  # who has made no store needs none
+            print_error(f"the page offers no versions, since the store cannot be read: {error_message(error)}")
+
+
+def newest_references() -> list[str]:
+    """The newest versions in the store."""
+    with open_store(read_only=True) as models:
+        return [version.reference for version in models.versions(order="-time", limit=MOST_VERSIONS)]
+
+
 def stored_choices() -> Iterator[Choice]:
-    """The versions in the store, the newest first; none where there is no store."""
+    """The versions in the store, the newest first; none where there is no store, or it cannot be read: the page of the
+    store says why."""
     from cbpe.web.catalogue import Choice
 
     try:
-        with open_store(read_only=True) as models:
-            references = [version.reference for version in models.versions(order="-time", limit=MOST_VERSIONS)]
-    except FileNotFoundError:
+        references = newest_references()
+    except (OSError, ValueError):
         return
     for reference in references:
         if version_of(reference):
@@ -146,6 +165,6 @@ def find_choice(name: str) -> Choice | None:
     try:
         with open_store(read_only=True) as models:
             found = models.version(name).reference == name
-    except (FileNotFoundError, LookupError, ValueError):  # no store, no such version, no name of one
+    except (OSError, LookupError, ValueError):  # no store that can be read, no such version, no name of one
         return None
     return Choice(name, "store", partial(load_version, name)) if found and version_of(name) else None

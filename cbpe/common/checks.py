@@ -1,7 +1,8 @@
-"""Checks numbers that users give, such as sizes of vocabularies."""
+"""Checks and reads numbers that users give, such as sizes of vocabularies."""
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 
@@ -59,6 +60,17 @@ def refuse_unordered(name: str, texts: object) -> None:
     """TypeError for a set where the order of texts decides about their ids."""
     if isinstance(texts, (set, frozenset)) and len(texts) > 1:
         raise TypeError(f"{name} are a set, which has no order, so that chance would choose their ids: pass a list")
+
+
+def bounds_in(text: str) -> tuple[float | None, float | None]:
+    """The least and the most that a text allows: "0.25" -> (0.25, 0.25), "..3" -> (None, 3.0). ValueError for what is
+    no number, and no MIN..MAX."""
+    least, is_range, most = text.partition("..")
+    ends = (least, most if is_range else least)
+    found = (float(ends[0]) if ends[0] else None, float(ends[1]) if ends[1] else None)
+    if found == (None, None) or any(end is not None and math.isnan(end) for end in found):
+        raise ValueError(f"{text!r} is no number, and no MIN..MAX")
+    return found
 
 
 def is_int(value: object) -> bool:

@@ -19,14 +19,26 @@ from cbpe._version import __version__
 from cbpe.common.wording import shown
 from cbpe.web import answers, comparing, differing, stored, vocabulary
 from cbpe.web.assets import assets, missing_page, pages
-from cbpe.web.bodies import body_of, ids_in, number_in, offset_in, optional_in, special_in, string_in
+from cbpe.web.bodies import (
+    body_of,
+    check_keys,
+    ids_in,
+    metric_in,
+    number_in,
+    offset_in,
+    optional_in,
+    special_in,
+    string_in,
+    tag_in,
+)
 from cbpe.web.catalogue import Catalogue
 from cbpe.web.guard import API, Guard
-from cbpe.web.refusals import LIMITS, LONGEST_BODY, MOST_AT_ONCE, SECONDS, Refused
+from cbpe.web.refusals import LIMITS, LONGEST_BODY, MOST_AT_ONCE, SECONDS, Refused, in_a_line
 
-__all__ = ["make_app"]
+__all__ = ["Api", "make_app"]
 
 T = TypeVar("T")
+Answer = Callable[[Request], Awaitable[Response]]
 
 
 def make_app(
@@ -43,9 +55,11 @@ def make_app(
     routes = [
         *(Route(path, sender(content), methods=["GET"]) for path, content in pages().items()),
         Route("/static/{name}", file_sender(), methods=["GET"]),
-        *(Route(f"/api/v1/{name}", answer, methods=[method]) for method, name, answer in api.routes()),
+        *(Route(f"/api/v1/{name}", taking(keys, answer), methods=["GET"]) for name, keys, answer in api.asked()),
+        *(Route(f"/api/v1/{name}", taking("", answer), methods=["POST"]) for name, answer in api.sent()),
     ]
-    handlers: dict[Any, Any] = {Refused: refuse, ValueError: refuse_value, HTTPException: path_refuser(), Exception: fail}
+    handlers: dict[Any, Any] = {Refused: refuse, ValueError: refuse_value, OSError: refuse_failure}
+    handlers |= {HTTPException: path_refuser(), Exception: fail}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), host, token)
 
 
@@ -72,6 +86,17 @@ def file_sender() -> Callable[[Request], Awaitable[Response]]:
     return send_file
 
 
+def taking(keys: str, answer: Answer) -> Answer:
+    """What answers a request whose query has no other keys than these, and each once."""
+    known = keys.split()
+
+    async def checked(request: Request) -> Response:
+        check_keys((key for key, _ in request.query_params.multi_items()), known)
+        return await answer(request)
+
+    return checked
+
+
 class Api:
     """The answers in JSON. What takes time runs in threads, within a time."""
 
@@ -81,27 +106,32 @@ class Api:
         self.seconds = seconds
         self.slots = BoundedSemaphore(MOST_AT_ONCE)
 
-    def routes(self) -> list[tuple[str, str, Callable[[Request], Awaitable[Response]]]]:
-        """(method, name, what answers) of each path."""
+    def asked(self) -> list[tuple[str, str, Answer]]:
+        """(name, keys of the query, what answers) of each path that is asked by GET."""
         return [
-            ("GET", "about", self.about),
-            ("GET", "tokenizers", self.tokenizers),
-            ("GET", "tokenizer", self.tokenizer),
-            ("GET", "token", self.token),
-            ("GET", "text", self.text),
-            ("GET", "merges", self.merges),
-            ("GET", "store", self.store),
-            ("GET", "versions", self.versions),
-            ("GET", "version", self.version),
-            ("GET", "aliases", self.aliases),
-            ("GET", "lineage", self.lineage),
-            ("GET", "log", self.log),
-            ("GET", "diff", self.diff),
-            ("POST", "search", self.search),
-            ("POST", "compare", self.compare),
-            ("POST", "encode", self.encode),
-            ("POST", "decode", self.decode),
-            ("POST", "count", self.count),
+            ("about", "", self.about),
+            ("tokenizers", "", self.tokenizers),
+            ("tokenizer", "tokenizer", self.tokenizer),
+            ("token", "tokenizer id", self.token),
+            ("text", "number", self.text),
+            ("merges", "tokenizer id", self.merges),
+            ("store", "", self.store),
+            ("versions", "name prefix tag metric order offset", self.versions),
+            ("version", "reference", self.version),
+            ("aliases", "name", self.aliases),
+            ("lineage", "name", self.lineage),
+            ("log", "name offset", self.log),
+            ("diff", "a b", self.diff),
+        ]
+
+    def sent(self) -> list[tuple[str, Answer]]:
+        """(name, what answers) of each path that takes JSON by POST."""
+        return [
+            ("search", self.search),
+            ("compare", self.compare),
+            ("encode", self.encode),
+            ("decode", self.decode),
+            ("count", self.count),
         ]
 
     async def about(self, request: Request) -> Response:
@@ -141,7 +171,7 @@ class Api:
         return await self.answer(read)
 
     async def search(self, request: Request) -> Response:
-        values = await body_of(request)
+        values = await body_of(request, vocabulary.KEYS)
         name = string_in(values, "tokenizer")
         wanted = vocabulary.Search(
             text=optional_in(values, "text", str),
@@ -155,7 +185,7 @@ class Api:
         return await self.answer(lambda: vocabulary.found(name, self.catalogue.tokenizer(name), wanted))
 
     async def compare(self, request: Request) -> Response:
-        wanted = comparing.wanted_in(await body_of(request))
+        wanted = comparing.wanted_in(await body_of(request, comparing.KEYS))
         named = {text.name: text.read for text in self.catalogue.texts}
         return await self.answer(lambda: comparing.compared(wanted, self.catalogue.tokenizer, named))
 
@@ -164,7 +194,8 @@ class Api:
 
     async def versions(self, request: Request) -> Response:
         query = request.query_params
-        wanted = {key: query[key] for key in ("prefix", "tag", "metric") if key in query}
+        readers: dict[str, Callable[[str], Any]] = {"prefix": str, "tag": tag_in, "metric": metric_in}
+        wanted = {key: read(query[key]) for key, read in readers.items() if key in query}
         name, offset, order = query.get("name"), offset_in(query), query.get("order", "-time")
         return await self.of_store(lambda models: stored.versions(models, name, offset, order, **wanted))
 
@@ -204,12 +235,12 @@ class Api:
         return await self.of_text(request, answers.counted)
 
     async def of_text(self, request: Request, ask: Callable[..., dict[str, Any]]) -> Response:
-        values = await body_of(request)
+        values = await body_of(request, ("tokenizer", "text", "special"))
         name, text, special = string_in(values, "tokenizer"), string_in(values, "text"), special_in(values)
         return await self.answer(lambda: ask(name, self.catalogue.tokenizer(name), text, special))
 
     async def decode(self, request: Request) -> Response:
-        values = await body_of(request)
+        values = await body_of(request, ("tokenizer", "ids"))
         name, ids = string_in(values, "tokenizer"), ids_in(values)
         return await self.answer(lambda: answers.decoded(name, self.catalogue.tokenizer(name), ids))
 
@@ -247,6 +278,10 @@ async def refuse(request: Request, error: Refused) -> Response:
 
 async def refuse_value(request: Request, error: ValueError) -> Response:
     return as_json({"error": str(error)}, 400)
+
+
+async def refuse_failure(request: Request, error: OSError) -> Response:  # as of a file that has gone meanwhile
+    return as_json({"error": in_a_line(error)}, 503)
 
 
 def path_refuser() -> Callable[[Request, HTTPException], Awaitable[Response]]:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import anyio
 from starlette.requests import ClientDisconnect, Request
 
+from cbpe.common.checks import bounds_in
 from cbpe.common.wording import shown
 from cbpe.web.refusals import LONGEST_BODY, SECONDS_OF_READING, Refused
 
-__all__ = ["body_of", "ids_in", "number_in", "offset_in", "optional_in", "special_in", "string_in"]
+__all__ = [
+    "body_of",
+    "check_keys",
+    "ids_in",
+    "metric_in",
+    "number_in",
+    "offset_in",
+    "optional_in",
+    "special_in",
+    "string_in",
+    "tag_in",
+]
 
 TOO_LONG = (
     f"a request of more than {LONGEST_BODY:,} bytes: the page is for looking at texts; cbpe count and cbpe compare "
@@ -20,8 +32,8 @@ TOO_LONG = (
 )
 
 
-async def body_of(request: Request) -> dict[str, Any]:
-    """The JSON object that a request brings."""
+async def body_of(request: Request, known: Iterable[str]) -> dict[str, Any]:
+    """The JSON object that a request brings. Refused for one with other keys than these."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refused(415, f"the content type is {shown(kind)}, not 'application/json'")
@@ -39,7 +51,20 @@ async def body_of(request: Request) -> dict[str, Any]:
         raise Refused(408, f"the request took longer than {SECONDS_OF_READING:g} s to arrive") from error
     except ClientDisconnect as error:
         raise Refused(400, "the request was cut off") from error
-    return parsed(bytes(content))
+    values = parsed(bytes(content))
+    check_keys(values, known)
+    return values
+
+
+def check_keys(keys: Iterable[str], known: Iterable[str]) -> None:
+    """Refused for a key that is not known, or comes twice: what is not read would be taken to have been done."""
+    seen = set()
+    for key in keys:
+        if key not in known:
+            raise Refused(400, f"{shown(key)} is no key of this path: {' '.join(known) or 'it takes none'}")
+        if key in seen:
+            raise Refused(400, f"{key!r} comes twice")
+        seen.add(key)
 
 
 def parsed(content: bytes) -> dict[str, Any]:
@@ -95,6 +120,25 @@ def number_in(values: Mapping[str, str], key: str) -> int:
     if not (value.isascii() and value.isdecimal() and len(value) <= 15):
         raise Refused(400, f"{key!r} is {shown(value)}, not a whole number")
     return int(value)
+
+
+def tag_in(value: str) -> str | tuple[str, str]:
+    """A tag to look for: "final" -> "final", any value; "language=en" -> ("language", "en")."""
+    key, has_value, text = value.partition("=")
+    if not key:
+        raise Refused(400, f"'tag' is {shown(value)}, not KEY or KEY=VALUE")
+    return (key, text) if has_value else key
+
+
+def metric_in(value: str) -> str | tuple[str, tuple[float | None, float | None]]:
+    """A metric to look for: "loss" -> "loss", any value; "loss=..3" -> ("loss", (None, 3.0))."""
+    key, has_value, text = value.partition("=")
+    try:
+        if key:
+            return (key, bounds_in(text)) if has_value else key
+    except ValueError:
+        pass
+    raise Refused(400, f"'metric' is {shown(value)}, not KEY, KEY=NUMBER or KEY=MIN..MAX")
 
 
 def offset_in(values: Mapping[str, str]) -> int:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS
 from cbpe.tokenizers.registry import get_encoding
-from cbpe.web.refusals import Refused
+from cbpe.web.refusals import Refused, in_a_line
 
 if TYPE_CHECKING:
     from cbpe.tokenizers.tokenizer import Tokenizer
@@ -53,7 +54,10 @@ class Catalogue:
         find: Callable[[str], Choice | None] = lambda name: None,
     ) -> None:
         self.texts = list(texts)
-        self._given = list(given)
+        encodings = (Choice(name, "encoding", partial(get_encoding, name)) for name in SPECS)
+        self._elsewhere: dict[str, Choice] = {}  # in no store
+        for choice in (*given, *encodings):
+            self._elsewhere.setdefault(choice.name, choice)
         self._stored = stored
         self._find = find
         self._loaded: OrderedDict[str, Tokenizer] = OrderedDict()
@@ -61,9 +65,8 @@ class Catalogue:
 
     def choices(self) -> list[Choice]:
         """All tokenizers, each name once: those named at start first."""
-        encodings = [Choice(name, "encoding", lambda name=name: get_encoding(name)) for name in SPECS]  # type: ignore[misc]
-        found: dict[str, Choice] = {}
-        for choice in (*self._given, *encodings, *self._stored()):
+        found = dict(self._elsewhere)
+        for choice in self._stored():
             found.setdefault(choice.name, choice)
         return list(found.values())
 
@@ -76,19 +79,24 @@ class Catalogue:
 
     def outside(self, name: str) -> Tokenizer | None:
         """The tokenizer of a name that was given at start, or is a named encoding's: of no version in a store."""
-        is_outside = any(choice.name == name and choice.source != "store" for choice in self.choices())
-        return self.tokenizer(name) if is_outside else None
+        return self.tokenizer(name) if name in self._elsewhere else None
 
     def tokenizer(self, name: str) -> Tokenizer:
-        """The tokenizer of a name that is listed; Refused for any other."""
+        """The tokenizer of a name that is listed; Refused for any other, and for a version that the store cannot load.
+        For what is in no store, none is asked."""
         with self._lock:
             if name in self._loaded:
                 self._loaded.move_to_end(name)
                 return self._loaded[name]
-        choice = next((choice for choice in self.choices() if choice.name == name), None) or self._find(name)
+        choice = self._elsewhere.get(name)
+        if choice is None:
+            choice = next((choice for choice in self._stored() if choice.name == name), None) or self._find(name)
         if choice is None:
             raise Refused(404, f"no tokenizer {shown(name)}: /api/v1/tokenizers lists those that there are")
-        tok = choice.load()
+        try:
+            tok = choice.load()
+        except (OSError, ValueError) as error:
+            raise Refused(503, in_a_line(error)) from error
         with self._lock:
             self._loaded[name] = tok
             while len(self._loaded) > MOST_LOADED:

@@ -15,8 +15,9 @@ from cbpe.web.refusals import LONGEST_BODY, Refused
 if TYPE_CHECKING:
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Wanted", "compared", "wanted_in"]
+__all__ = ["KEYS", "Wanted", "compared", "wanted_in"]
 
+KEYS = ("tokenizers", "texts", "named", "reference", "parallel", "alpha")  # of what is asked
 MOST = 8  # tokenizers, and texts
 MOST_ALPHA = 1000  # order of a Rényi entropy
 

@@ -36,6 +36,7 @@ def difference(models: Models, a: str | Tokenizer, b: str | Tokenizer) -> dict[s
             {"ids_a": list(moved.ids_a), "ids_b": list(moved.ids_b), **bytes_and_text(moved.token)}
             for moved in found.moved[:MOST_TOKENS]
         ],
+        "more_merges": found.more_merges,
         "first_merge": None if first is None else {"rank": first.rank, "a": pair_of(first.a), "b": pair_of(first.b)},
         **{f"n_{key}": len(tokens) for key, tokens in special.items()},
         **{key: specials(tokens) for key, tokens in special.items()},

@@ -11,6 +11,7 @@ __all__ = [
     "SECONDS_OF_MATCHING",
     "SECONDS_OF_READING",
     "Refused",
+    "in_a_line",
 ]
 
 LONGEST_BODY = 10_000_000  # bytes of a request, and of what the page shows of a file
@@ -30,3 +31,8 @@ class Refused(Exception):  # noqa: N818
         super().__init__(message)
         self.status = status
         self.message = message
+
+
+def in_a_line(error: Exception) -> str:
+    """What an exception says, on one line: databases say theirs on several."""
+    return " ".join(str(error).split())

@@ -10,13 +10,14 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
 from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from cbpe.web.refusals import Refused
+from cbpe.common.wording import shown
+from cbpe.web.refusals import Refused, in_a_line
 
 if TYPE_CHECKING:
     from cbpe.training.record import TrainingRecord
@@ -52,7 +53,8 @@ ABSENT = "this page was started without a model store"
 
 
 class Models(Protocol):
-    """What the page asks of a model store. `store.ModelStore` has these methods, and says what they answer."""
+    """What the page asks of a model store. `store.ModelStore` has these methods, and says what they answer. ValueError
+    itself is about what was asked; a class of its own, as Damaged and NotAStore, about the store."""
 
     @property
     def url(self) -> str: ...
@@ -70,40 +72,60 @@ OpenModels = Callable[[], AbstractContextManager[Models]]  # FileNotFoundError s
 
 
 def asked(open_models: OpenModels | None, ask: Callable[[Models], T]) -> T:
-    """What a store answers. Refused where there is none, or it has no such thing."""
+    """What a store answers. Refused where there is none, it has no such thing, or it cannot be opened or read."""
     if open_models is None:
         raise Refused(404, ABSENT)
-    try:
-        with open_models() as models:
+    with ExitStack() as stack:
+        try:
+            models = stack.enter_context(open_models())
+        except FileNotFoundError as error:
+            raise Refused(404, in_a_line(error)) from error
+        except (OSError, ValueError) as error:
+            raise Refused(503, in_a_line(error)) from error
+        try:
             return ask(models)
-    except (FileNotFoundError, LookupError) as error:
-        raise Refused(404, str(error)) from error
-    except OSError as error:  # it cannot be opened or read now, or others keep it locked
-        raise Refused(503, str(error)) from error
+        except LookupError as error:
+            raise Refused(404, in_a_line(error)) from error
+        except OSError as error:  # others keep it locked, or the database is gone
+            raise Refused(503, in_a_line(error)) from error
+        except ValueError as error:
+            raise Refused(400 if type(error) is ValueError else 503, in_a_line(error)) from error
 
 
 def names(open_models: OpenModels | None) -> dict[str, Any]:
-    """Where the store is and which names it has; where there is none, why."""
+    """Where the store is and which names it has; where there is none that can be read, why."""
     try:
         return asked(open_models, lambda models: listed_names(models.url, models.names()))
     except Refused as refused:
-        if refused.status != 404:
-            raise
-        return {"store": None, "why": refused.message, "n_names": 0, "names": []}
+        missing = refused.status == 404
+        return {"store": None, "why": refused.message, "missing": missing, "n_names": 0, "names": []}
 
 
 def listed_names(url: str, found: list[str]) -> dict[str, Any]:
-    return {"store": url, "why": None, "n_names": len(found), "names": found[:MOST_NAMES]}
+    return {"store": url, "why": None, "missing": False, "n_names": len(found), "names": found[:MOST_NAMES]}
 
 
-def versions(models: Models, name: str | None, offset: int, order: str, **wanted: str | None) -> dict[str, Any]:
-    """A page of the versions that meet all wishes (prefix, tag, metric), and whether there are more."""
-    tag = wanted.get("tag")
-    if tag is not None:
-        wanted["tag"] = tuple(tag.split("=", 1)) if "=" in tag else tag  # type: ignore[assignment]
+def versions(models: Models, name: str | None, offset: int, order: str, **wanted: Any) -> dict[str, Any]:
+    """A page of the versions that meet all wishes (prefix, tag, metric), and whether there are more. Refused for a name
+    that no version has."""
     found = models.versions(name, **wanted, order=order, offset=offset, limit=MOST_VERSIONS + 1)
+    if not found:
+        if name is not None:
+            refuse_unknown(models, name)
+        refuse_comparison(models, wanted.get("metric"))
     rows = [row_of(version) for version in found[:MOST_VERSIONS]]
     return {"offset": offset, "versions": rows, "more": len(found) > MOST_VERSIONS}
+
+
+def refuse_unknown(models: Models, name: str) -> None:
+    """Raise, with what may be meant, if no version has this name."""
+    models.version(name)
+
+
+def refuse_comparison(models: Models, metric: Any) -> None:
+    """Refused for "loss>1" in the place of a metric, unless there is one that is called so."""
+    if isinstance(metric, str) and not {"<", ">"}.isdisjoint(metric) and not models.versions(metric=metric, limit=1):
+        raise Refused(400, f"'metric' is {shown(metric)}, which no version has: bounds are KEY=MIN..MAX, as loss=..3.5")
 
 
 def row_of(version: Any) -> dict[str, Any]:
@@ -183,6 +205,8 @@ def training_of(record: TrainingRecord | None) -> dict[str, Any] | None:
 def moves_of_aliases(models: Models, name: str) -> dict[str, Any]:
     """Where the aliases of a name pointed, the newest move first."""
     found = models.alias_history(name)
+    if not found:
+        refuse_unknown(models, name)
     newest = found[: -MOST_MOVES - 1 : -1]
     moves = [{"alias": move.alias, "number": move.number, "time": moment(move.time)} for move in newest]
     return {"name": name, "n_moves": len(found), "moves": moves}
@@ -192,7 +216,10 @@ def changes(models: Models, name: str | None, offset: int) -> dict[str, Any]:
     """A page of the audit log, the newest change first, and whether there are more."""
     if offset > LAST_CHANGE:
         raise Refused(400, f"'offset' is {offset}; the page has {LAST_CHANGE:,} changes, and cbpe models log all")
-    found = models.audit_log(name, offset + MOST_CHANGES + 1)[offset:]
+    newest = models.audit_log(name, offset + MOST_CHANGES + 1)
+    if name is not None and not newest:  # the log still knows a name whose versions are all deleted
+        refuse_unknown(models, name)
+    found = newest[offset:]
     rows = [
         {
             "time": moment(change.time),
@@ -216,7 +243,7 @@ def lineage(models: Models, name: str) -> dict[str, Any]:
     newest first. Of a large store, the newest; whether these are all is said."""
     own = models.versions(name, order="-number", limit=MOST_OF_A_LINEAGE)
     if not own:
-        models.version(name)  # says what may be meant
+        refuse_unknown(models, name)
     newest = models.versions(order="-time", limit=MOST_LOOKED_AT)
     known = {version.reference: version for version in (*newest, *own)}
     related = kin([version.reference for version in own], {each: version.parent for each, version in known.items()})

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from cbpe.analysis.vocabulary import VocabularyAnalysis
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Search", "found", "known"]
+__all__ = ["KEYS", "Search", "found", "known"]
 
+KEYS = ("tokenizer", "text", "bytes", "pattern", "least", "most", "order", "offset")  # of what is asked
 LONGEST_PATTERN = 200  # characters
 MOST_REPEATED = 1000  # times that counts in an expression may repeat a part of it, one within another
 MOST_NODES = 1000  # of a merge tree

@@ -3,6 +3,7 @@
 import json
 import socket
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 
@@ -89,6 +90,40 @@ def test_a_port_that_is_taken_is_said_and_the_usual_one_is_left_for_another(serv
         assert f"cannot listen at 127.0.0.1, port {port}: " in said
     runs = [json.loads(run("ui", "--no-open", "--json").stdout)["url"] for _ in range(2)]
     assert all(url.startswith("http://127.0.0.1:") for url in runs)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("junk.db", "junk.db"), ("folder", "folder"), ("nosuch://a", "nosuch"), ("sqlite:///:memory:", "in memory")],
+)
+def test_a_store_that_cannot_be_read_takes_nothing_else_away(served, tmp_path, monkeypatch, name, said):
+    (tmp_path / "junk.db").write_bytes(b"no database" * 100)
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setenv("CBPE_STORE", name)
+    told = run("ui", "--no-open", "--port", "0").stderr
+    assert "the page offers no versions, since the store cannot be read: " in told
+    assert (said in told, told.count("\n")) == (True, 1)
+    (app,) = served["apps"]
+    assert "gpt2" in names(app)
+    assert post(app, "count", {"tokenizer": "gpt2", "text": "hello"}).json()["n_tokens"] == 1
+    assert post(app, "count", {"tokenizer": "book@1", "text": "hello"}).status == 404
+    assert said in call(app, "GET", "/api/v1/store").json()["why"]
+
+
+@pytest.mark.parametrize("name", ["junk.db", "none.db"])
+def test_a_store_that_is_named_has_to_be_one(served, tmp_path, name):
+    (tmp_path / "junk.db").write_bytes(b"no database" * 100)
+    assert name in error_of("ui", "--no-open", "--port", "0", "--store", name)
+    assert served["apps"] == []
+
+
+def test_where_no_store_was_made_nothing_is_said_of_it(served):
+    assert run("ui", "--no-open", "--port", "0").stderr == ""
+
+
+def test_what_the_page_takes_is_said_if_it_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cbpe.web.app", None)
+    assert 'Starlette, uvicorn and Jinja2: pip install "cbpe[web]"' in error_of("ui", "--no-open")
 
 
 @pytest.mark.parametrize(

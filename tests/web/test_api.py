@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +13,13 @@ pytest.importorskip("starlette", reason="the extra web is not installed")
 from web_calls import call, post
 
 import cbpe
-from cbpe.web.app import make_app
+from cbpe.web import comparing, vocabulary
+from cbpe.web.app import Api, make_app
 from cbpe.web.assets import PAGES, assets, pages
 from cbpe.web.catalogue import Catalogue, Choice, Text
 from cbpe.web.refusals import LONGEST_BODY, MOST_AT_ONCE
 
+DOCUMENTED = Path(__file__).parents[2] / "docs" / "page.md"
 TEXT = "naïve 👩‍🚀<|endoftext|> 안녕하세요\r\n\x00 \u202e <script>alert(1)</script>"
 HOSTILE = ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\u202egnp.exe", "a\x00b", '"/../../etc/passwd']
 
@@ -143,6 +146,15 @@ def test_a_text_that_was_named_at_start(app):
         ("encode", b"[" * 100_000, 400, "not JSON"),
         ("encode", b"\xff", 400, "not JSON"),
         ("encode", b"[]", 400, "JSON of a list"),
+        (
+            "encode",
+            {"tokenizer": "gpt2", "text": "", "speical": "tokens"},
+            400,
+            "'speical' is no key of this path",
+        ),
+        ("search", {"tokenizer": "gpt2", "patern": "a"}, 400, "'patern' is no key"),
+        ("compare", {"tokenizers": ["gpt2"], "text": "a"}, 400, "'text' is no key of this path: tokenizers texts"),
+        ("encode?text=a", {"tokenizer": "gpt2", "text": ""}, 400, "'text' is no key of this path: it takes none"),
         ("decode", {"tokenizer": "gpt2", "ids": "1"}, 400, "'ids' is '1', not a list"),
         ("decode", {"tokenizer": "gpt2", "ids": [True]}, 400, "True is no token id"),
         ("decode", {"tokenizer": "gpt2", "ids": [None]}, 400, "None is no token id"),
@@ -164,6 +176,7 @@ def test_what_is_wrong_is_said_in_a_line(app, path, values, status, said):
         ("GET", "/api/v1/token?tokenizer=gpt2&id=x", 400, "not a whole number"),
         ("GET", "/api/v1/token?tokenizer=gpt2&id=99999999", 400, "no token has the id"),
         ("GET", "/api/v1/text?number=1", 404, "there is no text 1"),
+        ("GET", "/api/v1/about?x=1", 400, "'x' is no key of this path: it takes none"),
         ("GET", "/api/v1/nothing", 404, "no such path"),
         ("GET", "/static/..%2fapp.py", 404, "there is no"),
         ("GET", "/static/nothing.js", 404, "there is no file 'nothing.js'"),
@@ -201,6 +214,14 @@ def test_what_takes_too_long_is_given_up_and_counts_until_it_ends():
         wait.set()
 
 
+def test_a_file_that_has_gone_since_the_start_is_said():
+    def read(most):
+        raise FileNotFoundError("a.txt is gone")
+
+    answer = call(make_app(Catalogue(texts=[Text("a.txt", read)])), "GET", "/api/v1/text?number=0")
+    assert (answer.status, answer.json()["error"]) == (503, "a.txt is gone")
+
+
 def test_a_fault_tells_nothing_of_the_program():
     def broken():
         raise RuntimeError("/a/path")
@@ -209,6 +230,24 @@ def test_a_fault_tells_nothing_of_the_program():
     # Starlette raises it again, for the server's log.
     answer = post(app, "count", {"tokenizer": "broken", "text": ""}, raised=RuntimeError)
     assert (answer.status, answer.json()) == (500, {"error": "a fault in cbpe: RuntimeError"})
+
+
+# ---- What the documentation says
+
+
+def test_the_documentation_names_the_keys_that_are_taken():
+    said = DOCUMENTED.read_text(encoding="utf-8")
+    taken = {f"GET {name}": keys.split() for name, keys, _ in Api(Catalogue(), None, 1).asked()}
+    taken |= {"POST search": [*vocabulary.KEYS], "POST compare": [*comparing.KEYS]}
+    for path, keys in taken.items():
+        (cell,) = re.findall(rf"^\| `{path}` \| ([^|]*)\|", said, re.MULTILINE)
+        assert [key for key in re.findall(r"`(\w+)`", cell) if key != "cbpe"] == keys, path
+
+
+def test_the_documented_example_asks_for_all_that_the_page_takes():
+    extras = re.search(r"^web = \[(.*)\]$", (DOCUMENTED.parents[1] / "pyproject.toml").read_text(), re.MULTILINE)
+    (guard,) = re.findall(r"^    import (.*)$", DOCUMENTED.read_text(encoding="utf-8"), re.MULTILINE)
+    assert guard.split(", ") == re.findall(r'"(\w+)', extras[1])
 
 
 # ---- The page's files

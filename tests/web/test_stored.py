@@ -17,7 +17,7 @@ from web_calls import call
 import cbpe
 from cbpe.web.app import make_app
 from cbpe.web.catalogue import Catalogue, Choice
-from store import ModelStore
+from store import Busy, Damaged, ModelStore
 
 SCRIPT, IMAGE, TURNED = "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\u202egnp.exe"
 NOTES = f"{SCRIPT}\n{TURNED}\x01"
@@ -56,7 +56,7 @@ def get(app, path, /, **values):
 
 def test_the_store_and_its_names(app, opened):
     with opened() as models:
-        expected = {"store": models.url, "why": None, "n_names": 3, "names": models.names()}
+        expected = {"store": models.url, "why": None, "missing": False, "n_names": 3, "names": models.names()}
     assert get(app, "store").json() == expected
 
 
@@ -81,7 +81,14 @@ def test_versions_are_those_of_the_store(app, opened):
         ({"tag": IMAGE.replace("=", "")}, []),
         ({"tag": "plain"}, ["book@1"]),
         ({"tag": "plain="}, ["book@1"]),
+        ({"tag": f"{IMAGE.partition('=')[0]}="}, []),
         ({"metric": "loss"}, ["book@2"]),
+        ({"metric": "loss=2.5"}, ["book@2"]),
+        ({"metric": "loss=..2.4"}, []),
+        ({"metric": "loss=2.4.."}, ["book@2"]),
+        ({"metric": SCRIPT}, [f"{IMAGE}@1"]),
+        ({"metric": "los"}, []),
+        ({"name": "book", "metric": SCRIPT}, []),
         ({"order": "-metric:loss", "offset": 0, "prefix": "b"}, ["book@2", "book@1"]),
         ({"order": "time", "offset": 3}, ["alone@1"]),
     ],
@@ -157,6 +164,9 @@ def test_a_difference_is_that_of_the_store(app, opened):
     assert (found["first_merge"]["rank"], found["first_merge"]["a"], tuple(first)) == (rank, none, pair)
     assert found["special_only_b"] == [{"text": IMAGE, "id": expected.special_only_b[IMAGE]}]
     assert (found["same"], found["a"], found["b"]) == (False, "book@1", "book@2")
+    assert found["more_merges"] == 268 - 262
+    assert get(app, "diff", a="book@2", b="book@1").json()["more_merges"] == 262 - 268
+    assert get(app, "diff", a="book@1", b="alone").json()["more_merges"] is None
 
 
 def test_versions_are_compared_with_tokenizers_of_elsewhere(app):
@@ -198,6 +208,21 @@ def test_asking_leaves_the_file_of_the_store_as_it_was(app, path):
         ("versions", {"order": "odd"}, 400, "order is 'odd'"),
         ("versions", {"offset": "-1"}, 400, "'offset' is '-1', not a whole number"),
         ("versions", {"name": "a@b"}, 400, "a@b"),
+        ("versions", {"name": "boook"}, 404, "did you mean 'book'?"),
+        ("versions", {"name": "boook", "tag": "plain", "offset": "5"}, 404, "did you mean 'book'?"),
+        ("versions", {"nmae": "book"}, 400, "'nmae' is no key of this path: name prefix tag metric order offset"),
+        ("versions", {"tag": "=en"}, 400, "'tag' is '=en', not KEY or KEY=VALUE"),
+        ("versions", {"tag": ""}, 400, "not KEY or KEY=VALUE"),
+        ("versions", {"metric": "=1"}, 400, "not KEY, KEY=NUMBER or KEY=MIN..MAX"),
+        ("versions", {"metric": "loss=x"}, 400, "'metric' is 'loss=x', not KEY, KEY=NUMBER or KEY=MIN..MAX"),
+        ("versions", {"metric": "loss="}, 400, "'metric' is 'loss='"),
+        ("versions", {"metric": "loss=.."}, 400, "'metric' is 'loss=..'"),
+        ("versions", {"metric": "loss=nan"}, 400, "'metric' is 'loss=nan'"),
+        ("versions", {"metric": "loss>1"}, 400, "'metric' is 'loss>1', which no version has: bounds are KEY=MIN..MAX"),
+        ("store", {"x": "y"}, 400, "'x' is no key of this path: it takes none"),
+        ("aliases", {"name": "boook"}, 404, "did you mean 'book'?"),
+        ("log", {"name": "boook"}, 404, "did you mean 'book'?"),
+        ("log", {"name": "boook", "offset": "7"}, 404, "did you mean 'book'?"),
         ("lineage", {"name": "boook"}, 404, "did you mean 'book'?"),
         ("lineage", {}, 400, "'name' is missing"),
         ("aliases", {"name": ""}, 400, "name"),
@@ -212,6 +237,24 @@ def test_what_is_not_there_is_said_in_a_line(app, name, values, status, said):
     assert (answer.status, said in answer.json()["error"], "\n" in answer.json()["error"]) == (status, True, False)
 
 
+def test_a_key_that_comes_twice_is_refused(app):
+    answer = call(app, "GET", "/api/v1/versions?tag=plain&tag=language")
+    assert (answer.status, answer.json()["error"]) == (400, "'tag' comes twice")
+
+
+def test_the_log_and_the_aliases_of_a_name_whose_versions_are_gone_are_still_told(tmp_path):
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(cbpe.train(TEXT, 258), "gone", aliases=["prod"])
+        models.delete_name("gone", force=True)
+        models.save(cbpe.train(TEXT, 259), "quiet")
+    app = make_app(Catalogue(), models=partial(ModelStore, tmp_path / "models.db", read_only=True))
+    assert {each["name"] for each in get(app, "log", name="gone").json()["changes"]} == {"gone"}
+    assert get(app, "log", name="gone", offset=50).json() == {"offset": 50, "changes": [], "more": False}
+    assert get(app, "versions", name="gone").status == 404
+    assert get(app, "aliases", name="gone").json()["moves"][0]["number"] is None
+    assert get(app, "aliases", name="quiet").json()["moves"] == []
+
+
 def test_a_lone_surrogate_is_no_name(app):
     assert call(app, "GET", "/api/v1/version?reference=%ED%A0%80").status in (400, 404)
 
@@ -221,25 +264,71 @@ def test_where_there_is_no_store_that_is_said(tmp_path):
         raise FileNotFoundError("there is no model store at /a/b: train --save and models save make one")
 
     found = get(make_app(Catalogue(), models=missing), "store")
-    assert (found.status, found.json()["store"]) == (200, None)
+    assert (found.status, found.json()["store"], found.json()["missing"]) == (200, None, True)
     assert found.json()["why"].startswith("there is no model store at /a/b")
     without = make_app(Catalogue())
     assert get(without, "store").json()["why"] == "this page was started without a model store"
     assert get(without, "versions").status == get(without, "log").status == 404
 
 
-def test_a_store_that_cannot_be_read_is_said(tmp_path):
-    (tmp_path / "x.db").write_bytes(b"no database" * 100)
-    broken = make_app(Catalogue(), models=partial(ModelStore, tmp_path / "x.db", read_only=True))
-    for name in ("store", "versions"):
-        answer = get(broken, name)
-        assert (answer.status, "x.db" in answer.json()["error"]) == (400, True)
+def junk(path):
+    path.write_bytes(b"no database" * 100)
+    return path
 
-    def locked():
-        raise OSError("others keep the store locked")
 
-    answer = get(make_app(Catalogue(), models=locked), "versions")
-    assert (answer.status, answer.json()["error"]) == (503, "others keep the store locked")
+@pytest.mark.parametrize(
+    "make", [junk, lambda path: path.parent, lambda path: "nosuch://x.db", lambda path: "sqlite:///:memory:?x.db"]
+)
+def test_a_store_that_cannot_be_read_is_said_and_is_no_fault_of_the_request(tmp_path, make):
+    broken = make_app(Catalogue(), models=partial(ModelStore, make(tmp_path / "x.db"), read_only=True))
+    found = get(broken, "store")
+    assert (found.status, found.json()["store"], found.json()["missing"]) == (200, None, False)
+    for name, values in (("versions", {}), ("version", {"reference": "book"}), ("diff", {"a": "gpt2", "b": "book"})):
+        answer = get(broken, name, **values)
+        assert (answer.status, answer.json()["error"]) == (503, found.json()["why"])
+    assert found.json()["why"]
+
+
+class Broken:
+    """A store that opens, and then fails by this error in whatever is asked."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __getattr__(self, name):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (Damaged("the version book@1 is damaged"), 503, "the version book@1 is damaged"),
+        (Busy("others keep\nthe store locked"), 503, "others keep the store locked"),
+        (OSError("the disk is gone"), 503, "the disk is gone"),
+        (ValueError("order is 'odd'"), 400, "order is 'odd'"),
+    ],
+)
+def test_what_fails_while_it_is_read_is_told_from_a_wrong_request(error, status, said):
+    app = make_app(Catalogue(), models=lambda: nullcontext(Broken(error)))
+    answer = get(app, "versions")
+    assert (answer.status, answer.json()["error"]) == (status, said)
+    assert get(app, "store").json()["why"] == said
+
+
+def test_tokenizers_of_elsewhere_ask_no_store():
+    def asked():
+        raise AssertionError("the store was asked")
+
+    app = make_app(Catalogue(stored=asked, find=lambda name: asked()), models=asked)
+    assert get(app, "tokenizer", tokenizer="gpt2").json()["tokenizer"] == "gpt2"
+
+
+def test_a_version_that_cannot_be_loaded_is_no_fault_of_the_request():
+    def load():
+        raise ValueError("the version book@1 is damaged")
+
+    answer = get(make_app(Catalogue(stored=lambda: [Choice("book@1", "store", load)])), "tokenizer", tokenizer="book@1")
+    assert (answer.status, answer.json()["error"]) == (503, "the version book@1 is damaged")
 
 
 # ---- Large stores, whose answers are bounded

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from itertools import islice
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cbpe.common.checks import N_BYTES
+from cbpe.common.checks import N_BYTES, bounds_in
 from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS
 from cbpe.text.patterns import BY_NAME
@@ -57,14 +56,11 @@ def metric_filter(label: str) -> str | tuple[str, tuple[float | None, float | No
     key, has_value, value = label.partition("=")
     if not has_value:
         return key
-    least, has_range, most = value.partition("..")
     try:
-        ends = tuple(float(end) if end else None for end in (least, most if has_range else least))
-    except ValueError:
-        ends = (None, None)
-    if ends == (None, None) or any(end is not None and math.isnan(end) for end in ends):
-        raise typer.BadParameter(f"{shown(label)} is no KEY=NUMBER, and no KEY=MIN..MAX", param_hint="--metric")
-    return key, (ends[0], ends[1])
+        return key, bounds_in(value)
+    except ValueError as error:
+        message = f"{shown(label)} is no KEY=NUMBER, and no KEY=MIN..MAX"
+        raise typer.BadParameter(message, param_hint="--metric") from error
 
 
 def metrics_of(labels: Iterable[str] | None) -> dict[str, float]:
