@@ -239,6 +239,25 @@ def test_searching_a_vocabulary_and_the_tree_of_a_token(page, url):
         assert page.locator("#count").inner_text() == ""
 
 
+def test_links_of_a_token_have_the_search_of_now(page, url):
+    page.goto(f"{url}vocabulary#t=cl100k_base&text=hello&id=4896")
+    shows(page, "document.querySelectorAll('#parents a').length > 0")
+    page.get_by_label("holds the text").fill("hell")
+    shows(page, "location.hash.includes('text=hell&')")
+    page.locator("#parents a").first.click()
+    shows(page, "!document.getElementById('one-title').textContent.startsWith('Token 4896')")
+    assert page.get_by_label("holds the text").input_value() == "hell"
+
+
+def test_a_link_to_a_tokenizer_that_is_not_here_says_so(page, url):
+    page.goto(f"{url}vocabulary#t=nothing@3")
+    shows(page, "document.querySelectorAll('#found tr').length > 0")
+    assert "nothing@3" in page.locator("#problem").inner_text()
+    page.goto(f"{url}#t=nothing@3&t=gpt2&text=hello")
+    shows(page, "document.querySelectorAll('.token').length === 1")
+    assert "nothing@3" in page.locator("#problem").inner_text()
+
+
 def test_hostile_tokens_of_a_vocabulary_are_text(page, url):
     page.goto(f"{url}vocabulary#t=mine.json&order=-length")
     shows(page, "document.querySelectorAll('#found .token.special').length === 4")

@@ -160,6 +160,70 @@ def test_what_is_not_there_is_said(page, url):
     assert page.locator("#one").is_hidden()
 
 
+def test_a_list_that_comes_late_takes_no_message_away(page, url):
+    waiting = []
+    page.route("**/api/v1/versions*", lambda route: waiting.append(route))  # Playwright wants a function
+    page.goto(f"{url}#v=boook")
+    shows(page, "document.getElementById('problem').textContent.includes('boook')")
+    shows_waiting(page, waiting)
+    waiting[0].continue_()
+    shows(page, "document.querySelectorAll('#found tr').length === 3")
+    assert "did you mean 'book'?" in page.locator("#problem").inner_text()
+    page.unroute("**/api/v1/versions*")
+    page.get_by_label("names that begin with").fill("book")
+    shows(page, "document.querySelectorAll('#found tr').length === 2")
+    assert page.locator("#problem").is_hidden()
+
+
+def shows_waiting(page, waiting):
+    for _ in range(100):
+        if waiting:
+            return
+        page.wait_for_timeout(50)
+    pytest.fail("the list was never asked for")
+
+
+def test_an_order_by_metric_says_that_the_metric_has_to_be_named(page, url):
+    page.goto(url)
+    shows(page, "document.querySelectorAll('#found tr').length === 3")
+    page.get_by_label("Order").select_option("highest metric first")
+    shows(page, "document.getElementById('count').textContent.includes('To sort by a metric, name it')")
+    assert texts(page, "#found th") == [f"{IMAGE}@1", "book@2", "book@1"]
+    page.get_by_label("with the metric").fill("loss=2..")
+    shows(page, "document.querySelectorAll('#found tr').length === 1")
+    assert page.locator("#count").inner_text() == "1 version."
+    page.get_by_label("with the metric").fill("loss=x")
+    shows(page, "document.getElementById('problem').textContent.includes('KEY=MIN..MAX')")
+    assert page.locator("#found tr").count() == 0
+
+
+def test_links_have_the_filters_of_now(page, url):
+    page.goto(f"{url}#v=book@2")
+    shows(page, "!document.getElementById('one').hidden && document.querySelectorAll('#found tr').length === 3")
+    page.get_by_label("names that begin with").fill("book")
+    shows(page, "document.querySelectorAll('#found tr').length === 2")
+    page.locator(".graph").get_by_role("link", name="book@1").click()
+    shows(page, "document.getElementById('one-title').textContent === 'book@1'")
+    assert page.evaluate("location.hash") == "#prefix=book&v=book%401"
+    assert page.get_by_label("names that begin with").input_value() == "book"
+    page.go_back()
+    shows(page, "document.getElementById('one-title').textContent === 'book@2'")
+    page.get_by_role("link", name="Compare with its parent").click()
+    shows(page, "!document.getElementById('difference').hidden")
+    assert page.evaluate("location.hash") == "#prefix=book&v=book%402&a=book%401&b=book%402"
+    page.locator(".graph").get_by_role("link", name="book@1").click()
+    shows(page, "document.getElementById('one-title').textContent === 'book@1'")
+    assert page.evaluate("location.hash") == "#prefix=book&v=book%401&a=book%401&b=book%402"
+
+
+def test_a_comparison_that_fails_leaves_no_other_one_standing(page, url):
+    page.goto(f"{url}#a=book@1&b=book@2")
+    shows(page, "document.getElementById('verdict').textContent.endsWith('all merges of that one, and 6 more.')")
+    page.evaluate("location.hash = '#a=book@1&b=book@9'")
+    shows(page, "document.getElementById('problem').textContent.includes('book@9')")
+    assert page.locator("#difference").is_hidden()
+
+
 def test_light_dark_and_narrow(page, url):
     page.set_viewport_size({"width": 320, "height": 700})
     page.emulate_media(color_scheme="dark")
@@ -189,3 +253,17 @@ def test_without_a_store_the_page_says_how_to_make_one(page, tmp_path):
     assert "there is no model store at" in said
     assert "cbpe train book.txt --vocab-size 4096 --save book" in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_a_store_that_cannot_be_read_the_page_says_why_and_the_playground_works(page, tmp_path):
+    (tmp_path / "junk.db").write_bytes(b"no database" * 100)
+    with serve(tmp_path, "junk.db") as server:
+        url = json.loads(server.stdout.readline())["url"]
+        page.goto(f"{url}store")
+        shows(page, "!document.getElementById('without').hidden")
+        said = page.locator("#without").inner_text()
+        page.goto(f"{url}#t=gpt2&text=hello%20world")
+        shows(page, "document.querySelectorAll('.token').length === 2")
+        server.terminate()
+    assert said.startswith("There is nothing to show: ")
+    assert ("junk.db" in said, "--save" in said) == (True, False)

@@ -28,6 +28,7 @@ export function hideDifference() {
 
 export async function showDifference(a, b) {
   const mine = [a, b];
+  hideDifference(); // what stands there is of others, and would stay if this fails
   two = mine;
   const found = await ask("diff", { a, b });
   if (two !== mine) return;
@@ -47,9 +48,11 @@ export async function showDifference(a, b) {
 function verdict(found) {
   const [a, b] = [make("b", {}, plain(found.a)), make("b", {}, plain(found.b))];
   if (found.same) return [a, " and ", b, " give the same results on every text."];
-  const first = found.first_merge;
-  if (first !== null && first.a === null && !found.n_only_a && !found.n_moved) return [b, " goes on from ", a, `: it has all merges of that one, and from number ${number(first.rank + 1)} on more.`];
-  if (first !== null && first.b === null && !found.n_only_b && !found.n_moved) return [a, " goes on from ", b, `: it has all merges of that one, and from number ${number(first.rank + 1)} on more.`];
+  const [first, more] = [found.first_merge, found.more_merges];
+  if (more !== null) {
+    const [longer, shorter] = more > 0 ? [b, a] : [a, b];
+    return [longer, " goes on from ", shorter, `: it has all merges of that one, and ${number(Math.abs(more))} more.`];
+  }
   if (first === null) return [a, " and ", b, " have the same merges."];
   return [a, " and ", b, first.rank ? ` have the same merges up to number ${number(first.rank)}.` : " differ from the first merge on."];
 }

@@ -11,6 +11,20 @@ export function make(name, attributes = {}, ...children) {
   return found;
 }
 
+const addresses = new WeakMap(); // links -> what gives their addresses
+
+// A link whose address changes with what the page shows: see followState.
+export function makeLink(addressOf, attributes, ...children) {
+  const link = make("a", { ...attributes, href: addressOf() }, ...children);
+  addresses.set(link, addressOf);
+  return link;
+}
+
+// Give every such link the address that it has now.
+export function followState() {
+  for (const link of document.links) if (addresses.has(link)) link.setAttribute("href", addresses.get(link)());
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 // An element of a picture.

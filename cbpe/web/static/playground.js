@@ -44,6 +44,7 @@ class Column {
     this.select.addEventListener("change", () => {
       this.tokens.setAttribute("aria-label", `Tokens of ${this.name}`);
       this.element.setAttribute("aria-label", this.name);
+      problem(null);
       this.encode();
       remember();
     });
@@ -85,7 +86,6 @@ class Column {
   found(answer, text) {
     this.units = unitsOf(answer, text);
     this.say(answer.no_places === null ? null : `${this.name} changes this text before it cuts it, so its tokens have no places in the text: it shows their own text, and is not compared with the others.`);
-    problem(null);
     redraw(this);
   }
 
@@ -387,6 +387,7 @@ function listen() {
   });
   byId("add").addEventListener("click", () => {
     const next = choices.find((choice) => !columns.some((column) => column.name === choice.name)) ?? choices[0];
+    problem(null);
     addColumn(next.name).encode();
     remember();
   });

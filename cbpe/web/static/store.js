@@ -6,7 +6,7 @@ import { fillChoices } from "./choices.js";
 import { drawCurve } from "./curve.js";
 import { hideDifference, showDifference } from "./difference.js";
 import { drawLineage } from "./lineage.js";
-import { byId, figure, make, number } from "./page.js";
+import { byId, figure, followState, make, makeLink, number } from "./page.js";
 import { shownText } from "./text.js";
 
 const PAUSE = 150; // milliseconds without a key, before a search
@@ -43,7 +43,7 @@ function addressOf(changes = {}) {
   return `#${state}`;
 }
 
-const linkTo = (reference) => make("a", { href: addressOf({ version: reference }) }, plain(reference));
+const linkTo = (reference) => makeLink(() => addressOf({ version: reference }), {}, plain(reference));
 const remember = () => history.replaceState(null, "", location.pathname + addressOf());
 
 // ---- The list
@@ -53,20 +53,31 @@ async function list(offset = 0) {
   const mine = asked;
   const wanted = { offset, order: byId("order").value };
   for (const name of ["prefix", "tag", "metric"]) if (byId(name).value) wanted[name] = byId(name).value;
-  if (wanted.order.endsWith("metric")) wanted.order = wanted.metric ? `${wanted.order}:${wanted.metric}` : USUAL_ORDER;
+  const byMetric = wanted.order.endsWith("metric");
+  const metric = (wanted.metric ?? "").split("=")[0];
+  if (byMetric) wanted.order = metric ? `${wanted.order}:${metric}` : USUAL_ORDER;
   try {
     const found = await ask("versions", wanted);
     if (mine !== asked) return;
-    problem(null);
     const rows = found.versions.map(rowOf);
     if (offset) byId("found").append(...rows);
     else byId("found").replaceChildren(...rows);
     shown = offset + rows.length;
-    byId("count").textContent = found.more ? `The first ${number(shown)} versions.` : `${number(shown)} ${shown === 1 ? "version" : "versions"}.`;
+    const count = found.more ? `The first ${number(shown)} versions.` : `${number(shown)} ${shown === 1 ? "version" : "versions"}.`;
+    byId("count").textContent = byMetric && !metric ? `${count} To sort by a metric, name it; until then the newest come first.` : count;
     byId("more").hidden = !found.more;
   } catch (error) {
-    if (mine === asked) failed(error);
+    if (mine !== asked) return;
+    if (!offset) noList();
+    failed(error);
   }
+}
+
+// A list that failed leaves nothing that would pass for it.
+function noList() {
+  byId("found").replaceChildren();
+  byId("count").textContent = "";
+  byId("more").hidden = true;
 }
 
 const chip = (...content) => make("span", { class: "chip" }, ...content);
@@ -125,7 +136,7 @@ async function showVersion(reference) {
 function linksOf(version) {
   const { reference, parent } = version;
   const found = [make("a", { href: `/#${new URLSearchParams({ t: reference })}` }, "Playground"), make("a", { href: `/vocabulary#${new URLSearchParams({ t: reference })}` }, "Vocabulary")];
-  if (parent !== null && !isDigest(parent)) found.push(make("a", { href: addressOf({ two: [parent, reference] }) }, "Compare with its parent"));
+  if (parent !== null && !isDigest(parent)) found.push(makeLink(() => addressOf({ two: [parent, reference] }), {}, "Compare with its parent"));
   return found;
 }
 
@@ -195,8 +206,10 @@ async function showCompared() {
 }
 
 function changed() {
+  followState();
   clearTimeout(changed.pause);
   changed.pause = setTimeout(() => {
+    problem(null);
     remember();
     list();
   }, PAUSE);
@@ -209,6 +222,7 @@ async function useState() {
   [chosen, compared] = [version, two];
   for (const name of FIELDS) byId(name).value = state.get(name) ?? (name === "order" ? USUAL_ORDER : "");
   if (!byId("order").value) byId("order").value = USUAL_ORDER;
+  followState();
   problem(null);
   if (chosen === null || isOther) byId("one").hidden = true;
   await Promise.all([list(), showLog(), chosen === null ? null : showVersion(chosen), areOthers ? showCompared() : null]);
@@ -227,6 +241,7 @@ async function start() {
   byId("without").hidden = found.store !== null;
   if (found.store === null) {
     byId("why").replaceChildren("There is nothing to show: ", plain(found.why), ".");
+    byId("how").hidden = !found.missing;
     return;
   }
   byId("where").replaceChildren(plain(found.store), `, ${number(found.n_names)} ${found.n_names === 1 ? "name" : "names"}`);
@@ -243,7 +258,10 @@ async function start() {
 function listen() {
   for (const name of FIELDS) byId(name).addEventListener("input", changed);
   byId("search").addEventListener("submit", (event) => event.preventDefault());
-  byId("more").addEventListener("click", () => list(shown));
+  byId("more").addEventListener("click", () => {
+    problem(null);
+    list(shown);
+  });
   byId("earlier").addEventListener("click", () => showLog(told).catch(failed));
   byId("close").addEventListener("click", () => {
     location.hash = addressOf({ version: null });

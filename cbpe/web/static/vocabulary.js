@@ -3,7 +3,7 @@
 import { ask, send, takeToken } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { fillChoices } from "./choices.js";
-import { byId, count, make, number } from "./page.js";
+import { byId, count, followState, make, makeLink, number } from "./page.js";
 import { shownText, spacedBytes, spokenText } from "./text.js";
 import { drawTree } from "./tree.js";
 
@@ -56,7 +56,6 @@ async function search(offset = 0) {
   try {
     const found = await send("search", wanted);
     if (mine !== asked) return;
-    problem(null);
     const rows = found.tokens.map(rowOf);
     if (offset) byId("found").append(...rows);
     else byId("found").replaceChildren(...rows);
@@ -65,13 +64,15 @@ async function search(offset = 0) {
     byId("more").hidden = shown >= found.n_found;
   } catch (error) {
     if (mine !== asked) return;
-    clear();
+    if (!offset) clear();
     failed(error);
   }
 }
 
+const linkTo = (id, attributes, ...children) => makeLink(() => addressOf(id), attributes, ...children);
+
 function rowOf(value) {
-  const link = make("a", { href: addressOf(value.id), "aria-label": `token ${value.id}` }, String(value.id));
+  const link = linkTo(value.id, { "aria-label": `token ${value.id}` }, String(value.id));
   const token = make("span", { class: value.special ? "token special" : "token c0" }, tokenShown(value));
   const cells = [make("td", { class: "n" }, link), make("td", {}, token), make("td", { class: "n" }, number(value.length)), make("td", { class: "code" }, spacedBytes(value.bytes, 24))];
   return make("tr", {}, ...cells, make("td", {}, value.special ? "special" : value.text === null ? "not UTF-8" : ""));
@@ -90,7 +91,7 @@ async function showToken(id) {
   if (!found.special) facts.push(["can a text produce it", found.unreachable === null ? "yes, as far as is known" : `no: ${found.unreachable}`]);
   byId("facts").replaceChildren(...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
   byId("tree").replaceChildren(treeOf(found));
-  const parents = found.part_of.map((value) => make("a", { class: "token c1", href: addressOf(value.id), "aria-label": `${spokenText(value.text ?? spacedBytes(value.bytes))}, token ${value.id}` }, tokenShown(value)));
+  const parents = found.part_of.map((value) => linkTo(value.id, { class: "token c1", "aria-label": `${spokenText(value.text ?? spacedBytes(value.bytes))}, token ${value.id}` }, tokenShown(value)));
   byId("parents").replaceChildren(...parents.flatMap((each) => [each, " "]));
   byId("parents").append(found.n_part_of > parents.length ? `and ${number(found.n_part_of - parents.length)} more` : found.n_part_of ? "" : "No merge takes it.");
   byId("elsewhere").replaceChildren(...found.elsewhere.map((each) => make("div", {}, make("dt", {}, make("bdi", {}, each.tokenizer)), make("dd", {}, each.id === null ? "no token" : String(each.id)))));
@@ -117,12 +118,14 @@ function addressOf(id) {
 // kept: whether the fields keep what somebody typed before the page was ready, unless the address says something else.
 async function useState(kept = false) {
   const state = new URLSearchParams(location.hash.slice(1));
+  problem(null);
   const options = [...byId("tokenizer").options].map((option) => option.value);
   if (state.has("t") && !options.includes(state.get("t"))) problem(`This link names a tokenizer that is not here: ${state.get("t")}.`);
   else if (state.has("t")) byId("tokenizer").value = state.get("t");
   for (const name of FIELDS) byId(name).value = state.get(name) ?? (kept && byId(name).value ? byId(name).value : name === "order" ? "id" : "");
   chosen = /^\d{1,9}$/.test(state.get("id") ?? "") ? Number(state.get("id")) : null;
   byId("one").hidden = true;
+  followState();
   await search();
   if (chosen !== null) {
     await showToken(chosen);
@@ -135,8 +138,10 @@ let ready = false; // whether the tokenizers are known
 
 function changed() {
   if (!ready) return;
+  followState();
   clearTimeout(pause);
   pause = setTimeout(() => {
+    problem(null);
     history.replaceState(null, "", location.pathname + addressOf(chosen));
     search();
   }, PAUSE);
@@ -158,7 +163,10 @@ function listen() {
     byId("one").hidden = true;
     changed();
   });
-  byId("more").addEventListener("click", () => search(shown));
+  byId("more").addEventListener("click", () => {
+    problem(null);
+    search(shown);
+  });
   byId("close").addEventListener("click", () => {
     chosen = null;
     byId("one").hidden = true;
