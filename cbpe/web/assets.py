@@ -35,7 +35,9 @@ PAGES = (
 def pages() -> dict[str, bytes]:
     """path -> HTML of every page, which holds no words but ours."""
     found = templates()
-    return {page.path: found.get_template(f"{page.name}.html").render(page=page, pages=PAGES).encode() for page in PAGES}
+    return {
+        page.path: found.get_template(f"{page.name}.html").render(page=page, pages=PAGES).encode() for page in PAGES
+    }
 
 
 def missing_page() -> bytes:

@@ -160,7 +160,7 @@ def test_parts_that_are_none_are_refused(tok, spans):
 
 
 def test_parts_are_pairs(tok):
-    with pytest.raises(ValueError, match="value.* to unpack"):
+    with pytest.raises(ValueError, match=r"value.* to unpack"):
         tok._count_parts("hello wörld", [(0,)], None)
     with pytest.raises(IndexError, match="not within the text"):
         tok._count_parts("hello wörld", [(-3, -1)], None)
