@@ -83,12 +83,11 @@ def count_words(
         raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
     listener = print_progress() if as_json else sys.stderr.isatty()
     share = None if task is None else runs.share_of(task)
-    with runs.naming_options():
-        manifest = cbpe.count_corpus(
-            sources, output, pattern=None if no_split else split_pattern(pattern), field=field, errors=errors,
-            counts=counts, min_count=min_count, workers=workers, executor=executor, task=share, task_bytes=task_bytes,
-            partitions=partitions, resume=resume, verify=verify, progress=listener,
-        )  # fmt: skip
+    manifest = cbpe.count_corpus(
+        sources, output, pattern=None if no_split else split_pattern(pattern), field=field, errors=errors,
+        counts=counts, min_count=min_count, workers=workers, executor=executor, task=share, task_bytes=task_bytes,
+        partitions=partitions, resume=resume, verify=verify, progress=listener,
+    )  # fmt: skip
     if as_json:
         print_line_of_json({"event": "done", **summary(manifest)})
     else:

@@ -162,7 +162,9 @@ def checked_columns(columns: Iterable[str], made: Format, format_name: str, row_
     if names and row_tokens is not None:
         raise ValueError("columns belong to documents, and row_tokens makes rows of several: leave one of them out")
     if len(set(names)) < len(names) or "input_ids" in names:
-        raise ValueError(f"columns are {', '.join(map(repr, names))}; each is kept once, and input_ids are the tokens")
+        raise ValueError(
+            f"each column is kept once, and input_ids are the tokens; columns are {', '.join(map(repr, names))}"
+        )
     return names
 
 

@@ -200,7 +200,8 @@ def train(
     ids = all_token_ids(vocabulary, n_merges, old_special_tokens.values())
     if tie_break != "first" and not ids_in_order(ids):
         raise ValueError(
-            f"tie_break={shown(tie_break)} is by id, and the initial tokenizer has no ids in order of its merges"
+            f"tie_break is {shown(tie_break)}, which is by id, and the initial tokenizer has no ids in order of its "
+            "merges"
         )
     # Given ids are checked before the work begins. Those to come follow the vocabulary that was asked for.
     tok = BasicTokenizer() if pattern is None else RegexTokenizer(pattern)

@@ -57,7 +57,7 @@ def test_patterns_have_names(corpus, tmp_path):
 
 def test_errors_are_one_line(corpus, tmp_path):
     out = tmp_path / "o.words"
-    assert 'set --field to its name, such as "text"' in error_of("count-words", corpus, "-o", out)
+    assert "name it, as --field text" in error_of("count-words", corpus, "-o", out)
     assert "is no name of a file of word counts, which ends in .words" in error_of(
         "count-words", corpus, "-o", tmp_path / "o", "--field", "text"
     )

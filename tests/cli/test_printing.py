@@ -1,11 +1,7 @@
 """What is printed in a narrow terminal."""
 
-from pathlib import Path
-
 import pytest
 
-import cbpe
-import store
 from cbpe.cli.output import printing
 
 COLUMNS = ["version", "aliases", "tokens", "saved", "notes"]
@@ -79,29 +75,3 @@ def test_a_wide_table_has_whole_lines_in_a_terminal_too(monkeypatch, capfd):
     told = capfd.readouterr().out
     assert len(told.splitlines()) == 3
     assert "long " * 8 in told
-
-
-@pytest.mark.parametrize(
-    ("of_python", "of_options"),
-    [
-        ("vocab_size is 200, but lower character_coverage", "--vocab-size is 200, but lower --character-coverage"),
-        ('split_digits is for alphabet="characters"', "--split-digits is for --alphabet characters"),
-        (
-            "checkpoint is 'c.json'; a checkpoint ends in .model",
-            "--checkpoint is 'c.json'; a checkpoint ends in .model",
-        ),
-        ("no pair occurs min_count = 10 times", "no pair occurs --min-count = 10 times"),
-        ("model.byte_fallback is 1, 'min_count' and default_vocab_size", None),
-    ],
-)
-def test_arguments_are_named_as_options(of_python, of_options):
-    assert printing.of_options(of_python) == (of_python if of_options is None else of_options)
-
-
-def test_what_messages_of_python_say_of_arguments_is_said_of_options():
-    rooms = [Path(cbpe.__file__).parent, Path(store.__file__).parent]
-    others = [path for room in rooms for path in room.rglob("*.py") if path.name != "printing.py"]
-    said = "".join(path.read_text(encoding="utf-8") for path in others)
-    for phrase, of_the_program in printing.IN_OPTIONS.items():
-        assert phrase in said
-        assert printing.error_message(ValueError(f"wrong: {phrase}")) == f"wrong: {of_the_program}"

@@ -65,7 +65,7 @@ def test_errors_are_one_line(corpus, tmp_path):
     message = error_of("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "out", "--field", "text")
     assert "holds this run already: go on with --resume, or name another folder" in message
     message = error_of("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "x")
-    assert 'set --field to its name, such as "text"' in message
+    assert "has its texts in a field: name it, as --field text" in message
     options = ("--field", "text", "--shard-tokens", 5, "--row-tokens", 6)
     message = error_of("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "x", *options)
     assert "--shard-tokens is 5, which is less than a row of 6 tokens" in message

@@ -230,7 +230,7 @@ def test_what_cannot_be_exact_is_refused(tok, message):
 
 def test_a_tie_break_by_ids_is_refused_where_ids_are_in_no_order():
     gpt2 = cbpe.get_encoding("gpt2")
-    with pytest.raises(ValueError, match="tie_break='largest' is by id, and"):
+    with pytest.raises(ValueError, match="tie_break is 'largest', which is by id, and"):
         cbpe.train("low", 50300, initial=gpt2, tie_break="largest")
 
 

@@ -1,10 +1,7 @@
-"""The options of commands that do a run of tasks, and what becomes of them."""
+"""The options of commands that do a run of tasks."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -19,17 +16,10 @@ __all__ = [
     "TaskOption",
     "VerifyOption",
     "WorkersOption",
-    "naming_options",
     "share_of",
 ]
 
 WORK = "The run"  # a group of options
-# Arguments of cbpe.tokenize and cbpe.count_corpus, as their messages name them.
-ARGUMENTS = re.compile(
-    r"\b(?:append_eot|eot_token|shard_tokens|row_tokens|cut_documents|val_fraction|task_bytes|min_count)\b"
-    r"|(?<=set )(?:field|errors|pattern)\b|^partitions(?= is)"
-)
-
 SourcesArgument = Annotated[
     list[str],
     typer.Argument(metavar="SOURCE", help="Files, folders, patterns, or URLs of these.", show_default=False),
@@ -52,16 +42,6 @@ VerifyOption = Annotated[
     bool, typer.Option("--verify", help="Read all back against the manifest.", rich_help_panel=WORK)
 ]
 LinesOption = Annotated[bool, typer.Option("--json", help="Print JSON, a line for each second.", rich_help_panel=WORK)]
-
-
-@contextmanager
-def naming_options() -> Iterator[None]:
-    """Have the messages of a run name the options of the command line, not those of the function."""
-    try:
-        yield
-    except ValueError as error:
-        message = ARGUMENTS.sub(lambda found: "--" + found[0].replace("_", "-"), str(error))
-        raise ValueError(message.replace("resume it", "go on with --resume")) from error
 
 
 def share_of(task: str) -> tuple[int, int]:

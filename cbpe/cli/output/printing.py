@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.readable import printable, readable_bytes
 from cbpe.cli.output.rows import json_value
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "console",
     "error_message",
-    "of_options",
     "print_counts",
     "print_error",
     "print_json",
@@ -59,59 +59,21 @@ def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print_error(of_options(str(message)))
 
 
-# What messages of Python say of arguments, and of options here.
-IN_OPTIONS = {
-    "set errors to 'replace'": "give --errors replace",
-    'set field to its name, such as "text"': "name it, as --field text",
-    "or set force": "or give --force",
-    "such as those of cbpe.patterns": "such as --pattern gpt4",
-    "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use": (
-        "cbpe convert FILE NEW.json --pattern gpt4 does"
-    ),
-    "pickle the tokenizer, or train it": "write it to a .json file, or train it",
-    "pickle the tokenizer": "write it to a .json file, or keep it in the model store",
-    'alphabet="characters"': "--alphabet characters",
-    "these WordCounts were": "this file of word counts was",
-}
-# Arguments of cbpe.train that messages name, and their options.
-ARGUMENTS = {
-    "vocab_size": "--vocab-size",
-    "tie_break": "--tie-break",
-    "checkpoint": "--checkpoint",
-    "min_count": "--min-count",
-    "max_token_length": "--max-token-length",
-    "max_words": "--max-words",
-    "character_coverage": "--character-coverage",
-    "required_characters": "--required-characters",
-    "byte_fallback": "--no-byte-fallback",
-    "split_by_script": "--mix-scripts",
-    "split_by_number": "--mix-numbers",
-    "split_digits": "--split-digits",
-    "add_dummy_prefix": "--no-dummy-prefix",
-}
-NAMED = re.compile(rf"^({'|'.join(ARGUMENTS)}) is |\b(?<![.\w\"'-])(?!checkpoint)({'|'.join(ARGUMENTS)})\b(?![\"'(.])")
-
-
 def error_message(error: Exception) -> str:
     """What an exception says, for somebody who does not see where it came from, and who gives options."""
+    if isinstance(error, OSError) and error.filename is not None:  # which may be called like an argument
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
     return of_options(plain_message(error))
 
 
-def of_options(message: str) -> str:
-    """A message of Python as one that names options: "vocab_size is 3" -> "--vocab-size is 3"."""
-    for of_python, of_the_program in IN_OPTIONS.items():
-        message = message.replace(of_python, of_the_program)
-    return NAMED.sub(lambda found: f"{ARGUMENTS[found[1]]} is " if found[1] else ARGUMENTS[found[2]], message)
-
-
 def plain_message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
     if isinstance(error, OSError) and error.strerror is not None:
         return error.strerror
     if isinstance(error, KeyError) and error.args:
         return str(error.args[0])
     if isinstance(error, (ImportError, LookupError, NotImplementedError, OSError, ValueError)):
+        return str(error)
+    if isinstance(error, MemoryError) and error.args:
         return str(error)
     return f"{type(error).__name__}: {error} (--debug shows where)"
 

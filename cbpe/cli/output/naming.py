@@ -1,0 +1,73 @@
+"""What messages of Python say of arguments, said of the options of the command line."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["IN_OPTIONS", "OPTIONS", "of_options"]
+
+# Phrases of messages, whatever stands around them.
+IN_OPTIONS = {
+    "set errors to 'replace'": "give --errors replace",
+    'set field to its name, such as "text"': "name it, as --field text",
+    "set field to a name": "name a field, as --field text",
+    "set pattern to it": "give it as --pattern",
+    "or set force": "or give --force",
+    "holds this run already: resume it": "holds this run already: go on with --resume",
+    "such as those of cbpe.patterns": "such as --pattern gpt4",
+    "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use": (
+        "cbpe convert FILE NEW.json --pattern gpt4 does"
+    ),
+    "load(path, special_tokens={...})": "cbpe convert FILE NEW.json --special TOKEN=ID does",
+    "pattern, special_tokens and name are for files without": "--pattern and --special are for files without",
+    "pickle the tokenizer, or train it": "write it to a .json file, or train it",
+    "pickle the tokenizer": "write it to a .json file, or keep it in the model store",
+    'alphabet="characters"': "--alphabet characters",
+    "these WordCounts were": "this file of word counts was",
+    "these WordCounts are counted": "a file of word counts has them",
+    "leave the pattern out": "leave --pattern and --no-split out",
+    "leave initial out": "leave --initial out",
+    "over characters: leave it out": "over characters: leave --checkpoint out",
+    "of this tokenizer, which are not 256 + merge: leave it out": (
+        "of this tokenizer, which are not 256 + merge: leave --checkpoint out"
+    ),
+    "append_eot is False": "--no-append-eot is given",
+    "cut_documents is False": "--whole-documents is given",
+    "name one as eot_token": "name one by --eot-token",
+    "make shard_tokens": "make --shard-tokens",
+    "is no multiple of row_tokens": "is no multiple of --row-tokens",
+    "columns are kept by format": "--column is for format",
+    "columns belong to documents, and row_tokens": "--column keeps what belongs to documents, and --row-tokens",
+    "input_ids are the tokens; columns are": "input_ids are the tokens; --column names",
+}
+# Arguments that messages name at their beginning, or with a number or as advice at their end, and their options.
+OPTIONS = {
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            "alphabet", "vocab_size", "tie_break", "checkpoint", "min_count", "max_token_length", "max_words", "field",
+            "errors", "character_coverage", "required_characters", "split_digits", "format", "append_eot", "eot_token",
+            "dtype", "shuffle", "val_fraction", "shard_tokens", "row_tokens", "cut_documents", "executor", "workers",
+            "task_bytes", "partitions", "alpha", "order", "semantics", "since",
+        )
+    },
+    "byte_fallback": "--no-byte-fallback",
+    "split_by_script": "--mix-scripts",
+    "split_by_number": "--mix-numbers",
+    "add_dummy_prefix": "--no-dummy-prefix",
+}  # fmt: skip
+NAME = f"({'|'.join(OPTIONS)})"
+# "vocab_size is 3", "field is for counting words", "required_characters has U+0000"; "a file is no model" is none.
+IS = re.compile(rf"^{NAME}(?= is (?:for |['\"\d-]|(?:inf|nan|True|False|None)\b)| has U\+)")
+EQUALS = re.compile(rf"(?<= ){NAME}(?= = \d)")  # "no pair occurs min_count = 10 times"
+CHANGED = re.compile(rf"(?<= its options \(){NAME}(?=\) are )")  # of a run that was interrupted
+ADVICE = re.compile(rf"(?<=, or lower |, or raise ){NAME}$")
+
+
+def of_options(message: str) -> str:
+    """A message of Python as one that names options: "vocab_size is 3" -> "--vocab-size is 3"."""
+    for of_python, of_the_program in IN_OPTIONS.items():
+        message = message.replace(of_python, of_the_program)
+    for form in (IS, EQUALS, CHANGED, ADVICE):
+        message = form.sub(lambda found: OPTIONS[found[1]], message)
+    return message
