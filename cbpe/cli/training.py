@@ -30,7 +30,8 @@ from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, 
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of
 from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_of
-from cbpe.cli.output.printing import error_message, of_options, print_error, print_json, print_pairs, print_warning
+from cbpe.cli.output.naming import of_options
+from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
 from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.common.checks import N_BYTES
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
@@ -209,7 +210,7 @@ def train(
         raise typer.BadParameter(f"{vocab_size} is less than the {N_BYTES} bytes", param_hint="--vocab-size")
     split_by = split_pattern(pattern, no_split)
     target = Target(output, save, alias or [], pairs_of(tag), notes, origin and version_of(origin), plot)
-    special_tokens = special_of(special)
+    special_tokens = special_of(special, over_characters=alphabet is Alphabet.characters)
     splits = (GPT4_SPLIT_PATTERN if known is None else known.pattern) if split_by is ... else split_by
     target.check(special_tokens, known, vocab_size, alphabet is Alphabet.characters, splits, checkpoint is not None)
     tokenizer = trained(

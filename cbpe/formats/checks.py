@@ -7,6 +7,7 @@ from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.wording import listed
 from cbpe.formats.parts import Parts
 from cbpe.text.added_tokens import FLAGS
+from cbpe.text.splitting import make_splitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ def refuse_shared_bytes(what: str, tokens: Mapping[int, bytes]) -> None:
 
 
 def refuse_unportable_pattern(what: str, pattern: str) -> None:
-    """ValueError for a split pattern of which it is not certain that those who read `what` take it as `regex` does."""
+    """ValueError for a split pattern that is none, and for one of which it is not certain that those who read `what`
+    take it as `regex` does."""
+    make_splitter(pattern)
     try:
         refuse_unportable(pattern)
     except PatternNotSupported as error:

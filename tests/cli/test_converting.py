@@ -1,6 +1,7 @@
 """cbpe convert."""
 
 import json
+from pathlib import Path
 
 import pytest
 from command_line import TEXT, error_of, run
@@ -65,8 +66,26 @@ def test_a_special_token_without_an_id_gets_the_next_one_and_is_told(here):
     assert cbpe.load("again.json").special_tokens == {"<|b|>": 290, "<|a|>": 291}
     assert "<|b|> (290)" in told
     assert "<|a|> (291)" in told
+    run(*made, "--special", "a=b")
+    assert cbpe.load("again.json").special_tokens == {"a=b": 290}
     mixed = error_of(*made, "--special", "<|b|>=290", "--special", "<|a|>", exit_code=2)
     assert "give all of them an id, as TOKEN=ID, or none" in mixed
+
+
+@pytest.mark.parametrize("label", ["<|x|>=29O", "<a>=-5", "<a>=+5", "<a>=5.0", "=5", "=a", "=", f"<a>={10**4000}"])
+def test_what_seems_to_bring_an_id_and_does_not_is_no_token(here, label):
+    run("convert", "book.model", "book.tiktoken")
+    told = error_of("convert", "book.tiktoken", "x.json", "--pattern", "gpt4", "--special", label, exit_code=2)
+    assert "is no TOKEN=ID; if that is the text of the token, add its id:" in told
+    assert len(told) < 1000
+    assert not Path("x.json").exists()
+
+
+def test_a_text_that_ends_like_an_id_is_a_token_with_its_id(here):
+    run("convert", "book.model", "book.tiktoken")
+    labels = ["--special", "<|x|>=29O=300", "--special", "=5=301", "--special", "a==302"]
+    run("convert", "book.tiktoken", "x.json", "--pattern", "gpt4", *labels)
+    assert cbpe.load("x.json").special_tokens == {"<|x|>=29O": 300, "=5": 301, "a=": 302}
 
 
 def test_what_a_format_cannot_hold_is_refused(here):

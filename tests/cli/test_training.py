@@ -328,7 +328,7 @@ def test_train_over_characters_says_what_it_is_not_for(tmp_path, text_file):
     for name in ("trained", "trained.vocab", "trained.tiktoken"):
         assert message in error_of("train", text_file, *over, "--output", tmp_path / name)
     assert [*tmp_path.iterdir()] == [text_file]
-    assert "leave the pattern out" in error_of("train", text_file, *over, "--no-split")
+    assert "leave --pattern and --no-split out" in error_of("train", text_file, *over, "--no-split")
     assert "a checkpoint cannot hold" in error_of("train", text_file, *over, "--checkpoint", tmp_path / "a.model")
     assert "--mix-scripts is for --alphabet characters" in error_of("train", text_file, *size, "--mix-scripts")
     assert "it must be above 0, and at most 1" in error_of("train", text_file, *over, "--character-coverage", 2)
@@ -354,6 +354,20 @@ def test_a_special_token_may_bring_its_id_as_in_convert(tmp_path, text_file):
     assert cbpe.load(tmp_path / "x.json").special_tokens == {"<|end|>": 400, "a=b": 500}
     mixed = ["--special", "<|end|>=400", "--special", "<|pad|>"]
     assert "give all of them an id" in error_of("train", text_file, "--vocab-size", 280, *mixed, exit_code=2)
+
+
+def test_over_characters_no_special_token_brings_its_id(text_file):
+    over = ["train", text_file, "--vocab-size", 350, "--alphabet", "characters"]
+    for label in ("<a>=5", "<a>=29O", "=5"):
+        told = error_of(*over, "--special", label, exit_code=2)
+        assert f"--special: '{label}' seems to bring an id, and over characters" in told
+
+
+def test_an_invalid_pattern_is_told_so_for_every_format(tmp_path, text_file):
+    for name in ("x.json", "x.model", "x.bin", "tekken.json"):
+        told = error_of("train", text_file, "--vocab-size", 280, "--pattern", "(", "-o", tmp_path / name)
+        assert "the split pattern '(' is not a valid expression" in told
+        assert "other engines" not in told
 
 
 def test_nothing_is_read_where_the_result_could_not_be_saved(tmp_path):

@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 MAX_SIZE = 2**32  # which no vocabulary reaches
+ID = re.compile(r"\d{1,10}", re.ASCII)  # of a special token, in 32 bits
+SEEMS_ID = re.compile(r"[\d+\N{MINUS SIGN}-]")  # its beginning
 SIZE = re.compile(r"(\d+(?:[,_]\d{3})*|\d+\.\d+)(k|m|Ki)?", re.ASCII)
 UNITS = {"": 1, "k": 1000, "m": 1_000_000, "Ki": 1024}
 NAMES_SHOWN = 10  # of special tokens, in a message
@@ -136,13 +138,24 @@ def pattern_of(name_or_expression: str) -> str:
     return name_or_expression
 
 
-def special_of(labels: list[str] | None) -> list[str] | dict[str, int]:
-    """["<|end|>"] -> ["<|end|>"], which gets the next id; ["<|end|>=7"] -> {"<|end|>": 7}"""
-    pairs = [label.rpartition("=") for label in labels or []]
-    ids = {token: int(token_id) for token, _, token_id in pairs if token and token_id.isdecimal()}
+def special_of(labels: list[str] | None, *, over_characters: bool = False) -> list[str] | dict[str, int]:
+    """["<|end|>"] -> ["<|end|>"], which gets the next id; ["<|end|>=7"] -> {"<|end|>": 7}. BadParameter for what seems
+    to have an id, and has none, as "<|end|>=7O"; over characters, where none brings its id, for all that seems so."""
+    ids = {}
+    for label in labels or []:
+        token, has_id, token_id = label.rpartition("=")
+        if not has_id or (token and not SEEMS_ID.match(token_id)):
+            continue
+        if over_characters:
+            problem = "over characters special tokens have the ids from 3 on: give TOKEN alone"
+            raise typer.BadParameter(f"{shown(label)} seems to bring an id, and {problem}", param_hint="--special")
+        if not token or not ID.fullmatch(token_id):
+            way = f"if that is the text of the token, add its id: {shown(f'{label}=ID')}"
+            raise typer.BadParameter(f"{shown(label)} is no TOKEN=ID; {way}", param_hint="--special")
+        ids[token] = int(token_id)
     if not ids:
         return labels or []
-    if len(ids) < len(pairs):
+    if len(ids) < len(labels or []):
         raise typer.BadParameter("give all of them an id, as TOKEN=ID, or none; none twice", param_hint="--special")
     return ids
 

@@ -19,7 +19,6 @@ from cbpe.formats.hugging_face.values import as_list, fields, refuse
 from cbpe.formats.parts import Parts
 from cbpe.formats.ranks.tiktoken import exported_ranks
 from cbpe.formats.reading import File
-from cbpe.text.splitting import make_splitter
 
 VERSIONS = ("v1", "v2", "v3", "v7", "v11", "v13", "v15")
 WITHOUT_A_LIST = ("v1", "v2", "v3", "v7")  # versions of files that need not list their special tokens
@@ -136,7 +135,6 @@ def dump(parts: Parts) -> list[bytes]:
     refuse_processing(what, parts, besides=("template",))
     if parts.pattern is None:
         raise ValueError(f"{what} has a split pattern, and this tokenizer none")
-    make_splitter(parts.pattern)
     refuse_unportable_pattern(what, parts.pattern)
     ids = sorted(parts.special_tokens.values())
     if ids != list(range(len(ids))) or len(ids) > MAX_SPECIAL_TOKENS:
