@@ -111,17 +111,19 @@ class Diff:
     def __repr__(self) -> str:
         if self.same:
             return f"<Diff: {self.a!s} and {self.b!s} give the same results>"
-        if self.more_merges is not None and not self.settings:
-            return f"<Diff: {continuation(self, str(self.a), str(self.b))}>"
         special = len(self.special_only_a) + len(self.special_only_b) + len(self.special_moved)
         told = [
             *([f"{len(self.only_a):,} tokens only in {self.a!s}"] if self.only_a else []),
             *([f"{len(self.only_b):,} only in {self.b!s}"] if self.only_b else []),
             *([f"{len(self.moved):,} under other ids"] if self.moved else []),
             *([f"other merges from number {self.first_merge.rank:,} on"] if self.first_merge else []),
-            *([f"{special:,} special tokens"] if special else []),
-            *self.settings,
         ]
+        if self.more_merges is not None:
+            told = [continuation(self, str(self.a), str(self.b))]
+            if not special and not self.settings:
+                return f"<Diff: {told[0]}>"
+        told += [f"{special:,} special token{'' if special == 1 else 's'}"] if special else []
+        told += self.settings
         return f"<Diff of {self.a!s} and {self.b!s}: {', '.join(told)}>"
 
 

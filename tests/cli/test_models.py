@@ -134,11 +134,22 @@ def test_versions_are_listed_by_metrics_tags_and_pages(models):
         (["--prefix", "bo", "--limit", "1"], [1]),
         (["--prefix", "x"], []),
         (["--order", "metric:loss"], [2, 1]),
+        (["--order-by", "-size"], [2, 1]),
+        (["--order-by", "size", "--limit", "1", "--offset", "1"], [1]),
         (["--limit", "1", "--offset", "1"], [2]),
     ]:
         assert [row["number"] for row in rows("ls", *options)] == expected, options
     for bad in ("loss=", "loss=..", "loss=low", "loss=nan"):
         assert "is no KEY=NUMBER, and no KEY=MIN..MAX" in error_of("models", "ls", "--metric", bad, exit_code=2)
+
+
+def test_a_metric_that_no_version_has_orders_nothing(models):
+    for options in (["--order-by", "loss"], ["--order-by", "-loss"], ["--order", "metric:loss"]):
+        assert "no version has the metric 'loss', nor another one" in error_of("models", "ls", *options, exit_code=2)
+    models.set_metrics("book@1", {"losses": 2.5, "size": 3})
+    told = error_of("models", "ls", "--order", "-metric:loss", exit_code=2)
+    assert "no version has the metric 'loss', there are 'losses', 'size': did you mean 'losses'?" in told
+    assert rows("ls", "--prefix", "nobody", "--order-by", "loss") == []  # where nothing is to be ordered
 
 
 def test_show_tells_all_about_a_version(models):

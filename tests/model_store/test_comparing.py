@@ -26,6 +26,19 @@ def filled(models):
     return models
 
 
+def test_what_differs_beside_more_merges_is_not_left_out(models):
+    first = cbpe.train("low lower lowest", 258)
+    special = cbpe.train("low lower lowest", 260, initial=first, special_tokens=["<|end|>"])
+    moved = cbpe.train("low lower lowest", 258, special_tokens={"<|end|>": 300})
+    for other in (first, moved):
+        told = repr(models.diff(other, special))
+        assert told.startswith("<Diff of ")
+        assert told.endswith(": 2 more merges, 1 special token>")
+    more = repr(models.diff(first, cbpe.train("low lower lowest", 260, initial=first)))
+    assert more.startswith("<Diff: ")
+    assert more.endswith(": 2 more merges>")
+
+
 def test_all_that_differs_is_named(filled):
     diff = filled.diff("a", "b@1")
     assert (diff.a, diff.b) == (filled.version("a"), filled.version("b"))

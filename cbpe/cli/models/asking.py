@@ -21,10 +21,14 @@ from cbpe.cli.models.versions import print_version, print_versions, short_time
 from cbpe.cli.output.printing import print_json, print_lines, print_pairs, print_rows, print_table
 from cbpe.cli.output.readable import readable
 from cbpe.cli.output.rows import json_value
+from cbpe.common.wording import listed, meant, shown
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
-    from store import Version, VersionComparison
+    from store import ModelStore, Version, VersionComparison
+
+BY_METRIC = "metric:"  # before the name of a metric, in an order
+METRICS_SHOWN = 20  # in a message
 
 OneSide = Annotated[
     str,
@@ -98,7 +102,7 @@ def list_versions(
     if order_by is not None:
         if order != "name":
             raise typer.BadParameter("not together with --order", param_hint="--order-by")
-        order = f"-metric:{order_by[1:]}" if order_by.startswith("-") else f"metric:{order_by}"
+        order = f"-{BY_METRIC}{order_by[1:]}" if order_by.startswith("-") else f"{BY_METRIC}{order_by}"
     with open_store(read_only=True) as models:
         found = models.versions(
             name,
@@ -116,7 +120,20 @@ def list_versions(
         )
         if name is not None and not found:
             models.history(name)  # as in alias-history
+        if found and order.lstrip("-").startswith(BY_METRIC):
+            refuse_unknown_metric(models, order.lstrip("-").removeprefix(BY_METRIC), found)
     print_versions(found, as_json, wide)
+
+
+def refuse_unknown_metric(models: ModelStore, metric: str, found: list[Version]) -> None:
+    """BadParameter for a metric that no version has, by which none of those that were found are ordered."""
+    if any(metric in version.metrics for version in found) or models.versions(metric=metric, limit=1):
+        return
+    known = sorted({each for version in models.versions() for each in version.metrics})
+    there = f"there are {listed(map(repr, known), METRICS_SHOWN)}{meant(metric, known)}" if known else "nor another one"
+    raise typer.BadParameter(
+        f"no version has the metric {shown(metric)}, {there}", param_hint=["--order", "--order-by"]
+    )
 
 
 @app.command()
