@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from cbpe.common.checks import MAX_TOKENS, N_BYTES, checked_int
@@ -45,6 +45,16 @@ class TrainingRecord:
     unicode_version: str | None  # that the text was split by; None where the `regex` module's own was used
     start_tokens: int = N_BYTES  # before the first merge, special ones left out; over characters, these too
     characters: dict[str, Any] | None = None  # over characters, the options that are for these alone
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TrainingRecord, tuple(getattr(self, field.name) for field in fields(self))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what is in a pickle of before `__reduce__`, which over characters counts special tokens in two sizes."""
+        if state.get("characters") is not None:
+            n_special = len(state["special_tokens"])
+            state = {**state, **{name: state[name] - n_special for name in ("vocab_size", "start_tokens")}}
+        vars(self).update(state)
 
     @property
     def seconds(self) -> float:

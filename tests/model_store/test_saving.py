@@ -1,16 +1,20 @@
 """Saving and loading: what comes out of a store is what went in."""
 
 import contextlib
+import json
 import sqlite3
 from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
+from sqlalchemy import select
 
 import cbpe
 from cbpe.tokenizers.description import describe
 from store import ModelStore, NotFound
+from store.database.schema import training_records
 from store.records.limits import MAX_TOKEN_BYTES
+from store.records.training import record_from_fields, record_from_json, record_to_fields, record_to_json
 
 TEXT = "the cat sat on the mat, the rat sat on the cat; <|end|> 123 \u00e9t\u00e9"
 TRAINED = cbpe.train(TEXT * 3, 280, special_tokens=["<|end|>"])
@@ -165,6 +169,49 @@ def test_the_training_record_is_kept_with_every_number(models):
     models.save(cbpe.RegexTokenizer(), "untrained")
     assert models.training("untrained") is None
     assert models.load("untrained").training is None
+
+
+# What a store wrote of a training over characters when records counted special tokens in their sizes: 400 tokens asked
+# for, 4 special ones, 256 bytes and 18 characters.
+BEFORE = (
+    '{"seal":"e6e2f6f4307b72534d98248e3ae5f823718f0b0a76f11c698f5dd02b422b7069",'
+    '"cbpe_version":"0.1.0","characters":{"add_dummy_prefix":true,"byte_fallback":true,'
+    '"character_coverage":0.9995,"required_characters":"","split_by_number":true,'
+    '"split_by_script":true,"split_digits":false},"counts":[3,2,2,2,2,2,2],'
+    '"distinct_pieces":3,"dropped_occurrences":0,"dropped_words":0,"initial_merges":0,'
+    '"max_token_length":2,"merges_before":0,"merging_seconds":9.197699910146184e-05,'
+    r'"min_count":1,"pattern":"\n+(?=[ \u2581])|\n*[^ \n\u2581]+|[ \u2581][^ \n\u2581]*",'
+    '"reading_seconds":0.025365249999595108,"source":"a text of 39 characters",'
+    '"special_tokens":{"</s>":2,"<s>":1,"<unk>":0,"<|end|>":3},"start_tokens":278,'
+    '"stopped":"every pair left would make a token that is there already,'
+    ' or of more than max_token_length = 2 characters","text_bytes":39,'
+    '"tie_break":"shortest","tokens":[37,35,33,31,29,27,25],"tokens_at_start":40,'
+    '"unicode_version":"16.0.0","vocab_size":400}'
+)
+
+
+def test_records_over_characters_of_earlier_stores_leave_special_tokens_out_when_they_are_read():
+    record = record_from_json(BEFORE, 1)
+    assert (record.vocab_size, record.start_tokens, len(record.special_tokens)) == (396, 274, 4)
+    assert record_to_json(record, 1) == BEFORE
+    carried = record_to_fields(record)  # as an exported version has them
+    assert (carried["vocab_size"], carried["start_tokens"]) == (400, 278)
+    assert vars(record_from_fields(carried)) == vars(record)
+
+
+def test_a_store_counts_special_tokens_over_characters_as_it_always_has(models):
+    text = "qwertyuiopasdfghj " * 2 + "qwe"
+    with pytest.warns(UserWarning, match="training stopped"):
+        tok = cbpe.train(text, 400, alphabet="characters", special_tokens=["<|end|>"], max_token_length=2)
+    assert (tok.training.vocab_size, tok.training.start_tokens) == (396, 274)
+    models.save(tok, "a")
+    kept = json.loads(models._database.read(lambda connection: connection.scalar(select(training_records.c.record))))
+    before = json.loads(BEFORE)
+    changing = {"seal", "merging_seconds", "reading_seconds"}
+    assert {name: kept[name] for name in kept.keys() - changing} == {
+        name: before[name] for name in before.keys() - changing
+    }
+    assert vars(models.training("a")) == vars(tok.training)
 
 
 def test_a_parent_is_the_version_that_was_meant_then(models):

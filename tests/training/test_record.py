@@ -1,7 +1,10 @@
 """The record of a training, and its picture."""
 
+import copy
+import copyreg
 import io
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +46,32 @@ def test_the_record_says_what_was_asked_for_and_what_it_took():
 )
 def test_the_source_is_described_in_some_words(source, described):
     assert describe_source(source) == described
+
+
+class PicklerOfBefore(pickle.Pickler):
+    """Writes a record as it was when it had no __reduce__: its fields, which over characters counted special tokens."""
+
+    def reducer_override(self, value):
+        if not isinstance(value, cbpe.TrainingRecord):
+            return NotImplemented
+        state = dict(vars(value))
+        if state["characters"] is not None:
+            for name in ("vocab_size", "start_tokens"):
+                state[name] += len(state["special_tokens"])
+        return copyreg.__newobj__, (cbpe.TrainingRecord,), state
+
+
+@pytest.mark.parametrize(("alphabet", "sizes"), [("bytes", (258, 256)), ("characters", (280, 270))])
+def test_pickles_of_now_and_of_before_have_the_same_sizes(alphabet, sizes):
+    # Over characters: of 283 tokens three are special; before the merges come 256 bytes and the 14 characters.
+    text = "abcdefghijklm abcdefghijklm " * 3
+    size = 258 if alphabet == "bytes" else 283
+    record = cbpe.train(text, size, alphabet=alphabet).training
+    written = io.BytesIO()
+    PicklerOfBefore(written).dump(record)
+    for again in (pickle.loads(written.getvalue()), pickle.loads(pickle.dumps(record)), copy.deepcopy(record)):
+        assert (again.vocab_size, again.start_tokens) == sizes
+        assert vars(again) == vars(record)
 
 
 def test_the_record_has_the_description():
