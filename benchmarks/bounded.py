@@ -51,15 +51,18 @@ def memory_of(process):
 
 def run(order):
     """Seconds by the clock, and the most memory in megabytes, of a command."""
-    began = time.perf_counter()
-    running = subprocess.Popen(order, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    most = 0
-    while running.poll() is None:
-        most = max(most, memory_of(running.pid))
-        time.sleep(BETWEEN_LOOKS)
-    if running.returncode:
-        raise SystemExit(running.stderr.read().decode())
-    return time.perf_counter() - began, most / 1024
+    with tempfile.TemporaryFile() as said:  # a pipe that nobody reads would be full at some time, and the command wait
+        began = time.perf_counter()
+        running = subprocess.Popen(order, stderr=said, stdout=subprocess.DEVNULL)
+        most = 0
+        while running.poll() is None:
+            most = max(most, memory_of(running.pid))
+            time.sleep(BETWEEN_LOOKS)
+        seconds = time.perf_counter() - began
+        if running.returncode:
+            said.seek(0)
+            raise SystemExit(said.read().decode(errors="replace"))
+    return seconds, most / 1024
 
 
 def orders(made, folder, kind, options):

@@ -35,9 +35,8 @@ def works(made):
         return [file["sha256"] for shard in out["shards"] for file in shard["files"]]
 
     def count_words(executor, folder, task_bytes):
-        out = folder / "corpus.words"
-        made = cbpe.count_corpus(source, out, task_bytes=task_bytes, **common(executor))
-        return made["file"]["sha256"]
+        out = cbpe.count_corpus(source, folder / "corpus.words", task_bytes=task_bytes, **common(executor))
+        return out["file"]["sha256"]
 
     return {"tokenize": tokenize, "count-words": count_words}
 

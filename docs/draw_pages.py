@@ -2,10 +2,11 @@
 
     python docs/draw_pages.py docs/pictures
 
-It needs the extras browser and plot (Pillow comes with matplotlib), and Chromium. The texts in the store come with
+It needs the extras browser, plot (Pillow comes with matplotlib) and web, and Chromium. The texts in the store come with
 Python, and another version of Python has other ones.
 """
 
+import argparse
 import json
 import os
 import pydoc_data.topics
@@ -83,8 +84,10 @@ def shoot(browser, url, name, folder):
         page.close()
 
 
-def main(folder):
-    folder = Path(folder)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where the pictures go")
+    folder = parser.parse_args().folder
     folder.mkdir(exist_ok=True)
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with TemporaryDirectory() as place:
@@ -107,4 +110,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -48,7 +48,8 @@ def in_words(progress: Progress) -> str:
     minutes, seconds = divmod(round(left or 0), 60)
     hours, minutes = divmod(minutes, 60)
     clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-    parts = [f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in ((progress.documents, "document"),) if n]
+    documents = f"{progress.documents:,} document{'' if progress.documents == 1 else 's'}"
+    parts = [documents] if progress.documents else []
     parts += [f"{progress.tokens / 1e6:,.1f} M tokens"] if progress.tokens else []
     parts += [f"{progress.bytes_per_second / 1e6:,.1f} MB/s"]
     return ", ".join(parts + ([] if left is None else [f"{clock} left"]))

@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import Future
 from xml.etree import ElementTree
 
+import bounded
 import compare
 import corpora
 import encoding_tasks
@@ -154,6 +155,15 @@ def test_a_process_that_fails_says_why(texts, made):
     missing = materials.Materials("nowhere", "cl100k_base")
     assert "nowhere" in processes.run(ENCODING, "english_list", "cbpe", missing, timeout=60).failure
     assert processes.run(ENCODING, "english_list", "cbpe", made, timeout=0.001).failure == "over 0.001 s"
+
+
+def test_a_command_that_says_much_before_it_fails_does_not_wait_for_a_reader():
+    says = "import sys; sys.stderr.write('x' * (1 << 20) + 'why'); sys.exit({})"
+    seconds, most = bounded.run([sys.executable, "-c", says.format(0)])
+    assert seconds > 0
+    assert most >= 0
+    with pytest.raises(SystemExit, match="x" * 9 + "why"):
+        bounded.run([sys.executable, "-c", says.format(1)])
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="processes are in no groups here")

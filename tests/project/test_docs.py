@@ -123,3 +123,12 @@ def test_the_picture_of_the_tutorial_shows_its_training_on_no_ground_of_its_own(
 def test_the_picture_of_the_paths_is_what_its_script_draws():
     drawn = subprocess.run([sys.executable, ROOT / "docs" / "draw_paths.py"], capture_output=True, check=True).stdout
     assert drawn.decode().split() == (ROOT / "docs" / "paths.svg").read_text(encoding="utf-8").split()
+
+
+def test_the_pictures_of_pages_are_not_taken_without_a_place_for_them():
+    pytest.importorskip("PIL", reason="needs Pillow")
+    pytest.importorskip("playwright", reason="needs playwright")
+    command = [sys.executable, str(ROOT / "docs" / "draw_pages.py")]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "required: folder" in ended.stderr
