@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, column, func, insert, inspect, select, table, update
 
-from cbpe.common.atomic_files import name_beside, new_file
+from cbpe.common.atomic_files import missing_folder, name_beside, new_file
 from store.database.locations import find_store
 from store.database.older import AS_IT_IS
 from store.database.opening import Database
@@ -56,6 +56,9 @@ def backup(database: Database, path: str | os.PathLike[str]) -> None:
 
 def check_target(database: Database, target: str) -> None:
     """Refused for what a backup would destroy: the store itself, and what is no backup."""
+    folder = missing_folder(target)
+    if folder is not None:
+        raise CannotOpen(f"{folder} is no folder, in which {os.path.basename(target)} could be made: make it first")
     if database.path is not None and target in files_of(os.path.realpath(database.path)):
         raise Refused(f"{target} is the store itself: back it up to another file")
     if os.path.lexists(target):

@@ -206,7 +206,10 @@ def sweep(
     refuse_unplottable(plot)
     if save_metrics:
         check_savable([model], list(corpora))
+    from cbpe.measures.sweep import refuse_unswept
+
     tok = tokenizer_of(model)
+    refuse_unswept(tok, model)
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, progress=sys.stderr.isatty())
     if save_metrics:

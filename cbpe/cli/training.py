@@ -38,6 +38,7 @@ from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 
 app = new_app(add_completion=False)
 
+UNKEPT = "the tokenizer will not be written: there is no --output FILE and no --save NAME"
 NOTHING_WRITTEN = "nothing (no --output FILE, no --save NAME)"
 
 
@@ -205,7 +206,7 @@ def train(
     if verbose and as_json:
         raise typer.BadParameter("not together with --json", param_hint="--verbose")
     origin = None if initial is None else pinned(initial)
-    known = None if origin is None else tokenizer_of(origin)
+    known = None if origin is None else initial_of(origin, alphabet)
     if vocab_size < N_BYTES and alphabet is Alphabet.bytes:
         raise typer.BadParameter(f"{vocab_size} is less than the {N_BYTES} bytes", param_hint="--vocab-size")
     split_by = split_pattern(pattern, no_split)
@@ -235,6 +236,16 @@ def print_training(tokenizer: cbpe.Tokenizer, written: list[str], as_json: bool)
         print_json({**training_row(tokenizer), "written": written})
     else:
         print_pairs([*training_pairs(tokenizer), ("written", all_of(written) or NOTHING_WRITTEN)])
+
+
+def initial_of(reference: str, alphabet: Alphabet) -> cbpe.Tokenizer:
+    """The tokenizer to go on from. ValueError names it as the user does, where training cannot."""
+    from cbpe.tokenizers.train import refuse_initial
+
+    known = tokenizer_of(reference)
+    if alphabet is Alphabet.bytes:  # over characters, the option itself is refused
+        refuse_initial(known, reference)
+    return known
 
 
 def all_of(written: list[str]) -> str:
@@ -313,8 +324,8 @@ class Target:
             raise typer.BadParameter("only together with --save", param_hint=["--alias", "--tag", "--notes"])
         if self.output == STANDARD_STREAM:
             raise typer.BadParameter("name a file: a tokenizer is not written to a pipe", param_hint="--output")
-        if self.output is None and self.name is None and not kept and sys.stderr.isatty():
-            print_warning("nothing will be written: there is no --output FILE and no --save NAME")
+        if self.output is None and self.name is None and not kept:
+            print_warning(UNKEPT)
         if self.output is not None:
             refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters, pattern)
         if self.name is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["check_writable", "name_beside", "new_file", "write_files", "write_whole"]
+__all__ = ["check_writable", "missing_folder", "name_beside", "new_file", "write_files", "write_whole"]
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -62,13 +62,19 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
                     os.fsync(file.fileno())  # or a crash could leave the name without the content
             except OSError as error:
                 if error.filename in (None, aside[path]):
-                    error.filename = path
+                    error.filename = missing_folder(path) or path
                 raise
         for path, place in places.items():
             os.replace(aside[path], place)
     finally:
         for path in aside.values():
             Path(path).unlink(missing_ok=True)
+
+
+def missing_folder(path: str) -> str | None:
+    """The folder of a file, where it is not there."""
+    folder = os.path.dirname(path)
+    return folder if folder and not os.path.isdir(folder) else None
 
 
 def name_beside(path: str) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from cbpe.common.wording import listed
 from cbpe.corpus.files import TextFile, has_word_counts
 from cbpe.corpus.storage import place_of
 from cbpe.corpus.word_counts import WordCounts
 
-__all__ = ["with_counts_loaded"]
+__all__ = ["name_of_counts", "with_counts_loaded"]
+
+NAMES = 3  # of files, in a message
 
 
 def with_counts_loaded(source: Any) -> Any:
@@ -33,6 +36,13 @@ def with_counts_loaded(source: Any) -> Any:
         except ValueError as error:
             raise ValueError(f"{os.fspath(file)}: {error}") from error
     return counts
+
+
+def name_of_counts(source: Any) -> str:
+    """How a message begins that says what was done to the counts that a source is: a file by its name."""
+    items = source if isinstance(source, (list, tuple)) else [source]
+    files = [os.fspath(item) for item in items if is_file_of_counts(item)]
+    return f"the words in {listed(files, NAMES)} were" if files else "these WordCounts were"
 
 
 def is_file_of_counts(item: Any) -> bool:

@@ -16,10 +16,11 @@ from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.corpus.batches import BATCH_BYTES, Batch, batches
-from cbpe.corpus.counted import with_counts_loaded
+from cbpe.corpus.counted import name_of_counts, with_counts_loaded
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
-from cbpe.text.patterns import GPT4_SPLIT_PATTERN
+from cbpe.text.patterns import BY_NAME, GPT4_SPLIT_PATTERN
+from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, quoted, unicode_version
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from cbpe._core.calls.encoder import PythonSplitter
 
-__all__ = ["Reading", "Tally", "border_of", "count_source", "count_words", "counts_of"]
+__all__ = ["Reading", "Tally", "border_of", "count_source", "count_words", "counts_of", "refuse_other_pattern"]
 
 MOST_THREADS = 64  # one thread reads, and keeps no more than these busy
 
@@ -92,21 +93,37 @@ def counts_of(
     Raises what count_words raises, and ValueError for WordCounts of texts that were split by another pattern, and for
     WordCounts together with options for reading texts.
     """
+    name = name_of_counts(source)
     source = with_counts_loaded(source)
     if not isinstance(source, WordCounts):
         return count_source(source, splitter, report, **reading)
     for option in ("max_words", "field"):
         if reading.get(option) is not None:
             raise ValueError(f"{option} is for counting words, and these WordCounts are counted: leave it out")
-    if source.pattern != splitter.pattern:
-        patterns = f"{quoted(source.pattern)}, and the tokenizer splits by {quoted(splitter.pattern)}"
-        raise ValueError(f"these WordCounts were split by {patterns}: leave the pattern out, or count again")
+    refuse_other_pattern(source, splitter.pattern, name)
     if source.unicode_version != unicode_version(splitter):
         raise ValueError(
-            f"these WordCounts were split by Unicode {source.unicode_version}, "
+            f"{name} split by Unicode {source.unicode_version}, "
             f"and the tokenizer splits by {unicode_version(splitter)}: count again"
         )
     return source
+
+
+def refuse_other_pattern(counts: WordCounts, pattern: str | None, name: str) -> None:
+    """ValueError, which begins with the name of the counts, where they are those of another pattern."""
+    if counts.pattern == pattern:
+        return
+    patterns = f"{pattern_in_words(counts.pattern)}, and the tokenizer splits by {pattern_in_words(pattern)}"
+    if CHARACTERS_SPLIT_PATTERN in (counts.pattern, pattern):
+        raise ValueError(f"{name} split by {patterns}: count again by that one")
+    raise ValueError(f"{name} split by {patterns}: leave the pattern out, or count again")
+
+
+def pattern_in_words(pattern: str | None) -> str:
+    """A pattern by its short name, if it has one; or else the expression."""
+    known = {**BY_NAME, "characters": CHARACTERS_SPLIT_PATTERN}
+    names = [name for name, expression in known.items() if expression == pattern]
+    return " or ".join(names) or quoted(pattern)
 
 
 def count_source(

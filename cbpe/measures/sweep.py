@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cbpe._core.calls.encoder import PythonSplitter
     from cbpe._core.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["LITTLE", "Sweep", "sweep"]
+__all__ = ["LITTLE", "Sweep", "refuse_unswept", "sweep"]
 
 LITTLE = 0.03  # the share of tokens that a doubling of the vocabulary saves
 FIRST_SIZE = 2 * N_BYTES
@@ -153,9 +153,7 @@ def sweep(
     if not isinstance(tokenizer, Tokenizer):
         raise TypeError(f"what is swept is a tokenizer, not {type(tokenizer).__name__}: {shown(tokenizer)}")
     check_corpora(corpora)
-    steps = sorted(tokenizer._processing().keys() - {*FLAGS, "template"})
-    if steps:
-        raise ValueError(f"{shown(tokenizer)} changes text before it splits it ({', '.join(steps)}): it is not swept")
+    refuse_unswept(tokenizer, shown(tokenizer))
     workers = checked_workers(workers)
     vocabularies = dict(smaller_ones(tokenizer, sizes))
     rows = []
@@ -176,6 +174,14 @@ def sweep(
             if report:
                 report("encoding", len(vocabularies), len(vocabularies))
     return Sweep(rows)
+
+
+def refuse_unswept(tokenizer: Tokenizer, name: str) -> None:
+    """ValueError, which calls it by this name, for a tokenizer that holds no smaller ones which could be measured."""
+    steps = sorted(tokenizer._processing().keys() - {*FLAGS, "template"})
+    if steps:
+        raise ValueError(f"{name} changes text before it splits it ({', '.join(steps)}): it is not swept")
+    shrunk(tokenizer._parts(), N_BYTES, name)
 
 
 def smaller_ones(tokenizer: Tokenizer, sizes: Iterable[int] | None) -> Iterator[tuple[int, Vocabulary]]:

@@ -144,9 +144,10 @@ def checked_eot(
     special = tokenizer.special_tokens
     if token not in special:
         has = listed(map(repr, special), NAMES) or "none"
+        without = "" if made.eot == "before" else ", or set append_eot to False"
         raise ValueError(
             f"this tokenizer has no special token {shown(token)} to end documents with; it has {has}: name one as "
-            "eot_token"
+            f"eot_token{without}"
         )
     return special[token]
 

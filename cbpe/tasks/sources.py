@@ -17,6 +17,8 @@ __all__ = ["Name", "SourceFile", "find_sources"]
 
 Name: TypeAlias = str | os.PathLike[str]
 
+HIDDEN = "nor what is in a folder or a file whose name begins with a dot or an underscore"
+
 
 @dataclass(frozen=True)
 class SourceFile:
@@ -88,8 +90,11 @@ def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
         return
     if not places:
         if field is None:
-            raise ValueError(f"{place} means no file of plain text; for .jsonl and .parquet, set field to a name")
-        raise ValueError(f"{place} means no file of .jsonl or .parquet")
+            raise ValueError(
+                f"{place} means no file of plain text; for .jsonl and .parquet, set field to a name. Without that, all "
+                f"files count but these, {HIDDEN}"
+            )
+        raise ValueError(f"{place} means no file of .jsonl or .parquet. Others do not count, {HIDDEN}")
     yield from sorted(places, key=str)
 
 

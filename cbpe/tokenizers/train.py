@@ -15,7 +15,8 @@ from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.common.wording import shown
-from cbpe.corpus.counted import with_counts_loaded
+from cbpe.corpus.counted import name_of_counts, with_counts_loaded
+from cbpe.corpus.counting import refuse_other_pattern
 from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.added_tokens import FLAGS
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from cbpe.tokenizers.characters.sentencepiece import SentencePieceTokenizer
     from cbpe.training.characters import CharacterOptions
 
-__all__ = ["train"]
+__all__ = ["refuse_initial", "train"]
 
 ALPHABETS = ("bytes", "characters")
 
@@ -193,9 +194,7 @@ def train(
     tie_break = "first" if tie_break is None else tie_break
     vocabulary = trained_vocabulary() if initial is None else initial_vocabulary(initial)
     n_merges = merges_to_reach(vocab_size, vocabulary)
-    source = with_counts_loaded(source)
-    if isinstance(pattern, EllipsisType):
-        pattern = pattern_of(source if isinstance(source, WordCounts) else initial)
+    source, pattern = counts_and_pattern(source, pattern, initial)
     old_special_tokens = {} if initial is None else initial.special_tokens
     ids = all_token_ids(vocabulary, n_merges, old_special_tokens.values())
     if tie_break != "first" and not ids_in_order(ids):
@@ -274,14 +273,19 @@ def initial_vocabulary(initial: Tokenizer) -> Vocabulary:
     """
     if not isinstance(initial, Tokenizer):
         raise TypeError(f"initial must be a tokenizer, such as cbpe.train returns, not {type(initial).__name__}")
+    refuse_initial(initial, shown(initial))
+    return initial._vocabulary
+
+
+def refuse_initial(initial: Tokenizer, name: str) -> None:
+    """ValueError, which calls it by this name, for a tokenizer that training cannot go on from exactly."""
     steps = sorted(initial._processing().keys() - {*FLAGS, "template"})
     if steps and not initial._vocabulary.characters:
         problem = f"what is trained splits and merges text as it is, and this changes it before: {', '.join(steps)}"
     else:
         problem = problem_with(initial._vocabulary) or ""
     if problem:
-        raise ValueError(f"training cannot go on from {shown(initial)}: {problem}")
-    return initial._vocabulary
+        raise ValueError(f"training cannot go on from {name}: {problem}")
 
 
 def merges_to_reach(vocab_size: int, initial: Vocabulary) -> int:
@@ -292,6 +296,19 @@ def merges_to_reach(vocab_size: int, initial: Vocabulary) -> int:
         size = N_BYTES + initial.n_merges
         raise ValueError(f"vocab_size is {vocab_size}, but the initial tokenizer has {size} bytes and merges already")
     return n_merges
+
+
+def counts_and_pattern(
+    source: Source | WordCounts, pattern: str | EllipsisType | None, initial: Tokenizer | None
+) -> tuple[Source | WordCounts, str | None]:
+    """The source, with files of word counts loaded, and the split pattern. ValueError where it is not theirs."""
+    name = name_of_counts(source)
+    source = with_counts_loaded(source)
+    if isinstance(pattern, EllipsisType):
+        pattern = pattern_of(source if isinstance(source, WordCounts) else initial)
+    if isinstance(source, WordCounts):
+        refuse_other_pattern(source, pattern, name)
+    return source, pattern
 
 
 def pattern_of(given: WordCounts | Tokenizer | None) -> str | None:

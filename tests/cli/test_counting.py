@@ -67,7 +67,7 @@ def test_errors_are_one_line(corpus, tmp_path):
     message = error_of("count-words", corpus, "-o", out, "--field", "text")
     assert "holds this run already: go on with --resume, or name another file" in message
     message = error_of("train", out, "--vocab-size", 300, "--pattern", "gpt2")
-    assert "this file of word counts was split by" in message
+    assert f"the words in {out} were split by gpt4" in message
 
 
 def test_a_run_that_did_nothing_does_not_stand_in_the_way_of_its_correction(tmp_path):

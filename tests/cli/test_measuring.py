@@ -152,3 +152,8 @@ def test_other_sizes_are_refused(given):
         sizes_of(given, 9000)
     assert caught.value.param_hint == "--sizes"
     assert len(str(caught.value)) < 300
+
+
+def test_sweep_names_what_it_refuses_as_it_was_given(files):
+    cbpe.train(ENGLISH, 300, alphabet="characters").save("sp.json")
+    assert error_of("sweep", "sp.json", "missing.txt").startswith("cbpe: sp.json ")

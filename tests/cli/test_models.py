@@ -338,6 +338,12 @@ def test_versions_are_moved(models, tmp_path):
 # ---- Stores
 
 
+def test_a_backup_in_a_folder_that_is_not_there_names_the_folder(models, tmp_path):
+    error = error_of("models", "backup", tmp_path / "nowhere" / "b.db")
+    assert f"{tmp_path / 'nowhere'} is no folder, in which b.db could be made: make it first" in error
+    assert "part" not in error
+
+
 def test_a_backup_and_restoring_it_are_told_as_json(models, tmp_path):
     there = len(json.loads(run("models", "ls", "--json").stdout))
     made = json.loads(run("models", "backup", tmp_path / "b.db", "--json").stdout)

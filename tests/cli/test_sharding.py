@@ -110,3 +110,21 @@ def test_a_run_that_did_nothing_does_not_stand_in_the_way_of_its_correction(tmp_
     assert not (tmp_path / "out").exists()
     run(*arguments, "--errors", "replace")
     assert (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_a_tokenizer_without_special_tokens_is_told_both_ways(tmp_path):
+    (tmp_path / "in.txt").write_text("a text")
+    cbpe.train("a text", 258).save(tmp_path / "plain.json")
+    arguments = ("tokenize", tmp_path / "in.txt", "-t", tmp_path / "plain.json", "-o", tmp_path / "out")
+    error = error_of(*arguments, "--format", "bin")
+    assert "append" in error
+    run(*arguments, "--format", "bin", "--no-append-eot")
+    assert "append" not in error_of(*arguments, "--format", "llmc")
+
+
+def test_a_folder_without_files_is_told_what_is_looked_for(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jsonl").write_text("{}")
+    error = error_of("tokenize", tmp_path / "in", "-t", "gpt2", "-o", tmp_path / "out")
+    assert "in means no file of plain text; for .jsonl and .parquet, " in error
+    assert "Without that, all files count but these" in error

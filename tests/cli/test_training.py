@@ -13,6 +13,7 @@ from command_line import PROGRAM, TEXT, error_of, run
 
 import cbpe
 from cbpe.cli.input.values import size_of
+from cbpe.cli.training import UNKEPT
 from store import ModelStore
 
 
@@ -94,7 +95,7 @@ def test_train_draws_a_bar_on_a_terminal_alone(tmp_path, text_file):
 
     command = [PROGRAM, "train", text_file, "--vocab-size", "280"]
     quiet = subprocess.run(command, capture_output=True, check=True)
-    assert quiet.stderr == b""
+    assert quiet.stderr.decode() == f"cbpe: {UNKEPT}\n"
     ours, terminal = pty.openpty()
     try:
         shown = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, check=True)
@@ -102,7 +103,7 @@ def test_train_draws_a_bar_on_a_terminal_alone(tmp_path, text_file):
     finally:
         os.close(ours)
         os.close(terminal)
-    assert b"nothing will be written" in drawn
+    assert b"the tokenizer will not be written" in drawn
     assert b"merging" in drawn
     assert b"24/24" in drawn
     assert b"compression" in shown.stdout
@@ -437,3 +438,26 @@ def test_ctrl_c_says_where_the_checkpoint_is_and_going_on_says_from_where(tmp_pa
     assert "kept.model has 14 merges: the same command goes on from there" in error_of(*command, exit_code=130)
     monkeypatch.setattr(cbpe, "train", real)
     assert "gone on from  14 merges" in run(*command).stdout
+
+
+def test_train_refuses_a_tokenizer_that_it_cannot_go_on_from_by_the_name_that_was_given(tmp_path, text_file):
+    cbpe.train(TEXT, 300, alphabet="characters").save(tmp_path / "sp.json")
+    for goal in (("--output", tmp_path / "new.json"), ("--save", "new"), ()):
+        error = error_of("train", text_file, "--vocab-size", 400, "--initial", tmp_path / "sp.json", *goal)
+        assert f"cannot go on from {tmp_path / 'sp.json'}: it is over characters" in error
+
+
+def test_train_names_files_of_word_counts_and_patterns_as_the_command_line_does(tmp_path):
+    counts = tmp_path / "text.words"
+    cbpe.count_words(TEXT).save(counts)
+    error = error_of("train", counts, "--vocab-size", 280, "--pattern", "gpt2")
+    assert f"the words in {counts} were split by gpt4" in error
+    assert "and the tokenizer splits by gpt2" in error
+    error = error_of("train", counts, "--vocab-size", 400, "--alphabet", "characters")
+    assert "and the tokenizer splits by characters: count again by that one" in error
+
+
+def test_train_says_before_it_reads_that_nothing_will_be_written(tmp_path, text_file):
+    assert run("train", tmp_path / "missing.txt", "--vocab-size", 280, exit_code=1).stderr.startswith(f"cbpe: {UNKEPT}")
+    for goal in (("--output", tmp_path / "new.json"), ("--checkpoint", tmp_path / "new.model")):
+        assert run("train", text_file, "--vocab-size", 280, *goal).stderr == ""
