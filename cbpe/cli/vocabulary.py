@@ -29,6 +29,7 @@ from cbpe.cli.output.readable import readable_bytes
 from cbpe.cli.output.rows import token_row
 from cbpe.cli.registering import new_app
 from cbpe.common.wording import listed
+from cbpe.views.inspected import special_counted
 
 if TYPE_CHECKING:
     from cbpe.analysis.lookup import MergeTree
@@ -222,13 +223,17 @@ def analyze(
         return
     pairs: list[tuple[str, object]] = [
         ("tokens", found.n_tokens),
-        ("special tokens", len(tok.special_tokens)),
+        ("special tokens", special_counted(len(tok.special_tokens), found.n_tokens, len(tok))),
         ("no text gives", len(found.unreachable)),
         ("no UTF-8 alone", len(found.not_utf8)),
         ("of the same bytes", len(found.duplicates)),
     ]
     for each, why in islice(found.unreachable.items(), limit):
         pairs.append((f"  {each}", f'"{readable_bytes(tokens[each])}": {why}'))
+    if 0 < limit < len(found.unreachable):
+        pairs.append(
+            ("", f"and {len(found.unreachable) - limit:,} more that no text gives: --limit and --json show them")
+        )
     print_pairs(pairs)
 
 

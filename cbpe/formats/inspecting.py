@@ -33,13 +33,14 @@ class Inspection:
     found: Mapping[str, str | int]  # the parts of the file by name, as it says: kinds, and numbers of things
     refused: str | None = None
     kind: str | None = None  # the class that cbpe.load gives
-    tokens: int | None = None  # without special tokens
+    tokens: int | None = None  # of the vocabulary, as vocab_size counts them
     merges: int | None = None
     semantics: str | None = None  # "pairs" or "ranks"
     pattern: str | None = None
     splits_natively: bool | None = None
     special_tokens: Mapping[str, int] | None = None
     processing: Mapping[str, Any] | None = None  # what is done before splitting and after merging
+    all_tokens: int | None = None  # special ones included, each id once
 
     def pairs(self) -> list[tuple[str, object]]:
         """Names and values for people, as `cbpe inspect` prints them: of long lists the first items, the steps around

@@ -85,8 +85,9 @@ class TokenizerBase(Encoder):
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, special tokens left out: as the model store, the record of a training and all
-        tables count them. (Hugging Face's name.)"""
+        """How many tokens the vocabulary has: as the model store, the record of a training and all tables count them.
+        Special tokens are left out, but for those of a vocabulary over characters that are tokens of it, too. (Hugging
+        Face's name.)"""
         return len(self._vocabulary)
 
     def __len__(self) -> int:
@@ -114,14 +115,14 @@ class TokenizerBase(Encoder):
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         from cbpe.views.html import block, pairs
-        from cbpe.views.inspected import steps_in_words
+        from cbpe.views.inspected import special_counted, steps_in_words
 
         about: list[tuple[str, object]] = [
             ("tokens", len(self._vocabulary)),
             ("merges", self._vocabulary.n_merges),
             ("merged by", self.semantics),
             ("split pattern", "none" if self.pattern is None else self.pattern),
-            ("special tokens", len(self._special.ids)),
+            ("special tokens", special_counted(len(self._special.ids), self.vocab_size, len(self))),
             *((f"{token}", token_id) for token, token_id in list(self._special.ids.items())[:SPECIAL_SHOWN]),
         ]
         return block(pairs(repr(self), [*about, *steps_in_words(self._processing())]))

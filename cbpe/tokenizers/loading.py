@@ -210,6 +210,7 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
         splits_natively=tok.splits_natively,
         special_tokens=tok.special_tokens,
         processing=tok._processing(),
+        all_tokens=len(tok),
     )
 
 

@@ -61,10 +61,19 @@ def inspected(found: Any) -> Iterator[tuple[str, object]]:
     if not found.splits_natively:
         yield "split by", "several steps" if "splits" in found.processing else "the regex module, slowly"
     special = found.special_tokens
-    yield "special tokens", len(special)
+    yield "special tokens", special_counted(len(special), found.tokens, found.all_tokens)
     if special:
         yield "", listed((f"{as_shown(text)} ({token_id})" for text, token_id in special.items()), SHOWN)
     yield from steps_in_words(found.processing)
+
+
+def special_counted(special: int, tokens: int, together: int) -> int | str:
+    """How many special tokens there are, and how many of them are counted with the tokens already: (3, 300, 302) -> 3,
+    of which 1 is a token already"""
+    shared = tokens + special - together
+    if not shared:
+        return special
+    return f"{special:,}, of which {shared:,} {'is a token' if shared == 1 else 'are tokens'} already"
 
 
 def as_shown(text: str) -> str:

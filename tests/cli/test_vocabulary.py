@@ -121,7 +121,7 @@ def test_analyze_counts_and_names_what_no_text_gives():
     assert (row["n_tokens"], row["not_utf8"], row["duplicates"]) == (found.n_tokens, found.not_utf8, found.duplicates)
     lines = run("analyze", "-t", "gpt2", "--limit", 2).stdout.splitlines()
     assert f"no text gives      {len(found.unreachable)}" in lines
-    assert [line.split()[0] for line in lines[-2:]] == [str(each) for each in list(found.unreachable)[:2]]
+    assert [line.split()[0] for line in lines[-3:-1]] == [str(each) for each in list(found.unreachable)[:2]]
 
 
 def test_stats_says_what_the_split_pattern_leaves_out(tmp_path):
@@ -133,3 +133,9 @@ def test_stats_says_what_the_split_pattern_leaves_out(tmp_path):
     row = json.loads(run("stats", "-t", tmp_path / "digits.model", "--json", tmp_path / "text.txt").stdout)[0]
     assert (row["bytes"], row["covered_bytes"], row["bytes_per_token"]) == (8, 4, 1.0)
     assert "leaves" not in run("stats", "-t", "gpt2", tmp_path / "text.txt").stderr
+
+
+def test_analyze_says_how_many_tokens_it_leaves_out():
+    total = len(cbpe.get_encoding("gpt2").analyze().unreachable)
+    assert f"and {total - 10} more that no text gives" in run("analyze", "-t", "gpt2").stdout
+    assert "more that no text" not in run("analyze", "-t", "gpt2", "--limit", total).stdout

@@ -185,3 +185,17 @@ def test_registering_while_others_encode(toy):
         thread.join()
     assert not wrong
     assert toy.encode("<a>", allowed_special={"<a>"}) == [2000]
+
+
+def test_tokens_that_are_special_too_are_counted_once(tmp_path):
+    """As Gemma's file has them."""
+    tok = cbpe.train("low lower lowest\n" * 20, 274, alphabet="characters")
+    assert len(tok) == tok.vocab_size + 3 == 274
+    tok.register_special_tokens({**tok.special_tokens, tok.vocab[273].decode(): 273})
+    assert (tok.vocab_size, len(tok.special_tokens), len(tok), len(tok.vocab)) == (271, 4, 274, 274)
+    assert "4, of which 1 is a token already" in tok._repr_html_()
+    tok.save(tmp_path / "low.json")
+    found = cbpe.inspect(tmp_path / "low.json")
+    assert (found.tokens, len(found.special_tokens), found.all_tokens) == (271, 4, 274)
+    assert ("special tokens", "4, of which 1 is a token already") in found.pairs()
+    assert ("special tokens", 3) not in found.pairs()
