@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["texts_in"]
+__all__ = ["missing", "texts_in"]
 
 ROWS_AT_ONCE = 1000  # that an Arrow column turns into Python's objects
 
@@ -28,6 +28,14 @@ def texts_in(texts: Any) -> Any:
     if callable(getattr(kind, "to_pylist", None)) and isinstance(texts, Iterable):
         return values(texts)
     return texts
+
+
+def missing(text: object) -> str:
+    """The end of a message about what is no text, where it is what a column has for a missing value."""
+    is_nan = isinstance(text, float) and text != text
+    if text is None or is_nan or type(text).__name__ in ("NAType", "NaTType"):
+        return ": a value is missing there; leave it out, as column.dropna() of pandas or column.drop_nulls() of polars"
+    return ""
 
 
 def values(column: Any) -> Iterator[Any]:

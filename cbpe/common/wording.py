@@ -27,11 +27,14 @@ def meant(given: str, known: Iterable[str]) -> str:
 
     >>> meant("shakespear", ["chinese", "shakespeare"])
     ": did you mean 'shakespeare'?"
+    >>> meant("GPT2", ["gpt2", "o200k_base"])
+    ": did you mean 'gpt2'?"
     """
     from difflib import get_close_matches  # which a program that makes no mistake never loads
 
-    found = get_close_matches(given[:LONGEST_COMPARED], known, n=1)
-    return f": did you mean {shortened(found[0], LONGEST_COMPARED)}?" if found else ""
+    names = {name.lower(): name for name in known}
+    found = get_close_matches(given[:LONGEST_COMPARED].lower(), names, n=1)
+    return f": did you mean {shortened(names[found[0]], LONGEST_COMPARED)}?" if found else ""
 
 
 def shortened(text: str, most: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from cbpe._core.counting.count import utf8
 from cbpe._core.text.shown import shown
-from cbpe.common.columns import texts_in
+from cbpe.common.columns import missing, texts_in
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn
 from cbpe.corpus.files import CHUNK_BYTES, TextFile, texts_of_lines, valid_utf8
@@ -128,7 +128,7 @@ class Reader:
             else:
                 raise TypeError(
                     f"text number {i} of the source (counted from 0) must be a str, bytes or a path, "
-                    f"not {type(item).__name__}"
+                    f"not {type(item).__name__}{missing(item)}"
                 )
 
     def strings(self, report: ProgressCallback | None = None) -> Iterator[Iterator[str]]:

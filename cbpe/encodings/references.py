@@ -16,6 +16,7 @@ __all__ = [
     "is_file",
     "looks_like_a_path",
     "plugin_names",
+    "refuse_empty",
     "shadowed",
     "unknown",
 ]
@@ -54,6 +55,12 @@ def looks_like_a_path(reference: str) -> bool:
 
 def has_separator(reference: str) -> bool:
     return any(separator in reference for separator in (os.sep, os.altsep) if separator)
+
+
+def refuse_empty(reference: str) -> None:
+    """ValueError for "", which a variable that is not set leaves."""
+    if not reference:
+        raise ValueError("'' names no tokenizer: name a file, a named encoding or a version in the model store")
 
 
 def shadowed(name: str) -> str | None:

@@ -99,7 +99,7 @@ def compare(
 
 def check_tokenizers(tokenizers: object) -> None:
     if not isinstance(tokenizers, Mapping) or not tokenizers:
-        raise TypeError(f"tokenizers are a dict of names and tokenizers, not {shown(tokenizers)}")
+        raise TypeError(f"tokenizers are a dict of names and tokenizers, not {kind_of(tokenizers)}")
     for name, tok in tokenizers.items():
         if not isinstance(name, str):
             raise TypeError(f"the name of a tokenizer is a str, not {shown(name)}")
@@ -109,9 +109,14 @@ def check_tokenizers(tokenizers: object) -> None:
             )
 
 
+def kind_of(given: object) -> str:
+    """What is given in place of a dict, which may be long."""
+    return "one that is empty" if isinstance(given, Mapping) else type(given).__name__
+
+
 def check_corpora(corpora: object) -> None:
     if not isinstance(corpora, Mapping) or not corpora:
-        raise TypeError(f"corpora are a dict of names and sources, not {shown(corpora)}")
+        raise TypeError(f"corpora are a dict of names and sources, not {kind_of(corpora)}")
     for name, source in corpora.items():
         if not isinstance(name, str):
             raise TypeError(f"the name of a corpus is a str, not {shown(name)}")

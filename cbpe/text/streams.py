@@ -93,7 +93,12 @@ class TextParts:
 
     def push(self, given: str) -> str | None:
         """Take the next chunk. The part that ends now, if one does."""
-        chunk = str.__str__(given) if isinstance(given, str) else given  # an exact one of a subclass
+        if not isinstance(given, str):
+            raise TypeError(
+                f"a chunk of a text is a str, not {type(given).__name__}: decode bytes as they come, with "
+                "codecs.getincrementaldecoder('utf-8'), or open the file with encoding='utf-8'"
+            )
+        chunk = str.__str__(given)  # an exact one of a subclass
         self.held.append(chunk)
         self.size += len(chunk)
         if self.cutter is None or self.size < self.try_from or not chunk:

@@ -102,7 +102,13 @@ class TokenizerBase(Encoder):
     @property
     def eot_token(self) -> int:
         """The id of `<|endoftext|>`. KeyError where there is no such special token."""
-        return self._special.ids[END_OF_TEXT]
+        found = self._special.ids.get(END_OF_TEXT)
+        if found is None:
+            raise KeyError(
+                f"this tokenizer has no special token {END_OF_TEXT!r}: special_tokens are those it has; register "
+                f"this one with register_special_tokens({{**tok.special_tokens, {END_OF_TEXT!r}: {self.n_vocab}}})"
+            )
+        return found
 
     @property
     def special_tokens_set(self) -> set[str]:

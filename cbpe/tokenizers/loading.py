@@ -8,7 +8,7 @@ from cbpe.common.garbage import without_collecting
 from cbpe.common.public import public
 from cbpe.common.published import is_published, load_published, load_stored
 from cbpe.common.wording import shown
-from cbpe.encodings.references import is_encoding, is_file, looks_like_a_path, unknown
+from cbpe.encodings.references import is_encoding, is_file, looks_like_a_path, refuse_empty, unknown
 from cbpe.formats.files import find_in_folder, recognise
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
@@ -108,6 +108,7 @@ def refuse_options(are_given: bool, why: str = "") -> None:
 
 def named(reference: str) -> Tokenizer:
     """The tokenizer of a name that is no file's: an encoding, or a version in the user's store."""
+    refuse_empty(reference)
     if is_encoding(reference):
         from cbpe.tokenizers.registry import get_encoding
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cbpe.common.public import public
-from cbpe.common.wording import shown
+from cbpe.common.wording import meant, shown
 from cbpe.encodings.named import SPECS, load_vocabulary
 from cbpe.formats.parts import Parts
 from cbpe.tokenizers.tiktoken import Encoding
@@ -65,7 +65,10 @@ def encoding_name_for_model(model_name: str) -> str:
         raise TypeError(f"the name of a model is a str, not {type(model_name).__name__}: {shown(model_name)}")
     found = encoding_of_model(model_name)
     if found is None:
-        raise KeyError(f"no encoding is known for the model {shown(model_name)}: name one, with get_encoding")
+        from cbpe.encodings.models import MODEL_TO_ENCODING
+
+        problem = f"no encoding is known for the model {shown(model_name)}: name one, with get_encoding"
+        raise KeyError(problem + meant(model_name, MODEL_TO_ENCODING))
     return found
 
 
@@ -128,5 +131,6 @@ def _meant(name: str, plugins: Iterable[str]) -> str:
 
     of_model = encoding_of_model(name)
     if of_model is None:
-        return f"the known ones are {', '.join([*SPECS, *plugins])}"
+        names = [*SPECS, *plugins]
+        return f"the known ones are {', '.join(names)}{meant(name, names)}"
     return f"this is a model, and its encoding is {of_model!r}; encoding_for_model({shown(name)}) knows that"

@@ -16,7 +16,7 @@ from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import checked_dropout, checked_ids_dtype, checked_int
-from cbpe.common.columns import texts_in
+from cbpe.common.columns import missing, texts_in
 from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.parts import Parts
@@ -354,7 +354,11 @@ class Tokenizer(TokenizerBase):
         sets = self._special_sets(allowed_special, disallowed_special)
         template = self._template if add_special_tokens else None
         around = ((), ()) if template is None else (template.before, template.after)
-        return self._encode_arrow(column, *sets, checked_workers(num_threads, "num_threads"), around, dtype)
+        workers = checked_workers(num_threads, "num_threads")
+        try:
+            return self._encode_arrow(column, *sets, workers, around, dtype)
+        except ValueError as error:
+            raise self._of_column(error, column, sets[1]) from None
 
     def count_arrow(
         self,
@@ -373,7 +377,11 @@ class Tokenizer(TokenizerBase):
         """
         sets = self._special_sets(allowed_special, disallowed_special)
         more = len(self._template) if add_special_tokens and self._template is not None else 0
-        return self._count_arrow(column, *sets, checked_workers(num_threads, "num_threads"), more)
+        workers = checked_workers(num_threads, "num_threads")
+        try:
+            return self._count_arrow(column, *sets, workers, more)
+        except ValueError as error:
+            raise self._of_column(error, column, sets[1]) from None
 
     def arrow_udf(self, text: str, out: str = "input_ids", **options: Any) -> ArrowFunction:
         """A function from batch to batch, which can be pickled: given a table of pyarrow or polars, it gives one with
@@ -612,12 +620,26 @@ class Tokenizer(TokenizerBase):
             return error
         for i, text in enumerate(texts):
             if isinstance(error, TypeError) and not isinstance(text, str):
-                return TypeError(f"{error} (text {i} of the batch, counted from 0)")
+                return TypeError(f"{error} (text {i} of the batch, counted from 0){missing(text)}")
             if isinstance(error, ValueError) and forbidden is not None and isinstance(text, str):
                 try:
                     self._refuse_special(text, forbidden)
                 except ValueError as found:
                     return ValueError(f"{found} (text {i} of the batch, counted from 0)")
+        return error
+
+    def _of_column(self, error: ValueError, column: Any, forbidden: Any) -> ValueError:
+        """The error, with the number of the first row that holds what is forbidden; of a column that can be read only
+        once, as it is."""
+        if type(error) is not ValueError or forbidden is None or not hasattr(column, "__len__"):
+            return error
+        from cbpe._core.arrow.texts import text_column
+
+        for row, text in enumerate(text_column(column).as_strings()):
+            try:
+                self._refuse_special(text, forbidden)
+            except ValueError as found:
+                return ValueError(f"{found} (row {row} of the column, counted from 0)")
         return error
 
     def _lengths_of_tokens(self) -> npt.NDArray[np.int64]:

@@ -140,3 +140,7 @@ def test_where_no_store_is_python_says_so_and_makes_none(tmp_path, monkeypatch):
     with pytest.raises(LookupError, match=r"there is no model store at .*none\.db"):
         cbpe.load("shakespeare")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_name_is_refused_as_such():
+    assert "'' names no tokenizer: name a file, a named encoding or a version" in error_of("count", "-t", "")

@@ -218,3 +218,15 @@ def test_a_text_that_is_the_name_of_a_file_is_a_text_with_a_warning(tmp_path):
         warnings.simplefilter("error")
         for source in (path, "no file", "nul\0", "\ud800", "", "x" * 5000, [path], []):
             read(source)
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan")])
+def test_a_missing_value_among_texts_is_named_with_its_row_and_what_to_do(nothing):
+    tok = cbpe.RegexTokenizer()
+    told = r"number 1 of the source .*not \w+: a value is missing there; leave it out, as column.dropna\(\)"
+    with pytest.raises(TypeError, match=told):
+        tok.statistics(["a", nothing])
+    with pytest.raises(TypeError, match=r"text 1 of the batch, counted from 0\): a value is missing there"):
+        tok.encode_batch(["a", nothing])
+    with pytest.raises(TypeError, match=r"not float$"):
+        tok.statistics(["a", 1.5])

@@ -300,3 +300,10 @@ def test_bytes_and_characters_per_token_are_of_what_the_pattern_does_not_leave_o
     assert row[1]["characters_per_token"] == len(text) / len(text.encode())
     swept = cbpe.sweep(tok, {"text": text}, [256]).rows[0]
     assert (swept["bytes"], swept["covered_bytes"], swept["bytes_per_token"]) == (len(text.encode()), 12, 1.0)
+
+
+def test_a_table_in_place_of_a_dict_is_named_and_not_shown():
+    table = type("Table", (), {"__repr__": lambda _: "x\n" * 1000})()
+    for given in (({"t": cbpe.RegexTokenizer()}, table), (table, {"d": "x"})):
+        with pytest.raises(TypeError, match=r"are a dict of names and \w+, not Table$"):
+            cbpe.compare(*given)

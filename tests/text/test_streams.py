@@ -192,3 +192,11 @@ def test_what_is_done_around_encoding_is_done_to_a_stream(processing):
         assert tok.count_stream(chunks) == tok.count(text)
         plain = tok.encode(text, allowed_special="none", add_special_tokens=False)
         assert [t for ids in tok.encode_stream(chunks, "none", add_special_tokens=False) for t in ids] == plain
+
+
+@pytest.mark.parametrize("chunks", [[b"x"], ["a", b"x"], b"abc", [None]])
+def test_a_chunk_that_is_no_str_is_refused_with_what_to_pass(chunks):
+    enc = cbpe.get_encoding("gpt2")
+    for method in (lambda given: list(enc.encode_stream(given)), enc.count_stream):
+        with pytest.raises(TypeError, match=r"a chunk of a text is a str, not \w+: decode bytes as they come"):
+            method(chunks)

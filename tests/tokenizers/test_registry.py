@@ -260,3 +260,16 @@ def test_many_threads_that_ask_at_once_get_one_encoding(tmp_path, monkeypatch):
     assert len(made) == 1
     assert len(results) == 8
     assert len({id(enc) for enc in results}) == 1
+
+
+def test_a_name_that_is_nearly_one_is_told():
+    for name, known in (("cl100k", "cl100k_base"), ("GPT2", "gpt2"), ("O200K_base", "o200k_base")):
+        with pytest.raises(ValueError, match=f"did you mean '{known}'"):
+            cbpe.get_encoding(name)
+        with pytest.raises(LookupError, match=f"did you mean '{known}'"):
+            cbpe.load(name)
+    for name, known in (("gpt4o", "gpt-4o"), ("GPT-4O", "gpt-4o")):
+        with pytest.raises(KeyError, match=f"did you mean '{known}'"):
+            cbpe.encoding_for_model(name)
+    with pytest.raises(ValueError, match="'' names no tokenizer: name a file"):
+        cbpe.load("")

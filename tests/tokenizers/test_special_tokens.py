@@ -199,3 +199,17 @@ def test_tokens_that_are_special_too_are_counted_once(tmp_path):
     assert (found.tokens, len(found.special_tokens), found.all_tokens) == (271, 4, 274)
     assert ("special tokens", "4, of which 1 is a token already") in found.pairs()
     assert ("special tokens", 3) not in found.pairs()
+
+
+def test_who_asks_for_an_end_of_text_that_there_is_not_is_told_how_to_register_it(toy):
+    toy.register_special_tokens({"<|x|>": 300})
+    with pytest.raises(KeyError, match=r"no special token '<\|endoftext\|>'.*register_special_tokens.*: 301\}"):
+        _ = toy.eot_token
+
+
+def test_a_column_names_the_row_of_a_special_token(toy):
+    pyarrow = pytest.importorskip("pyarrow")
+    column = pyarrow.chunked_array([["a", None], [f"b{END}", END]])
+    for method in (toy.encode_arrow, toy.count_arrow):
+        with pytest.raises(ValueError, match=r"'<\|endoftext\|>' \(at character 1\).*\(row 2 of the column, counted"):
+            method(column)

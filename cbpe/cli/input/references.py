@@ -9,7 +9,7 @@ import cbpe
 from cbpe.cli.input.model_store import open_store, stored_names
 from cbpe.cli.input.settings import settings
 from cbpe.encodings.named import SPECS
-from cbpe.encodings.references import DIGEST, is_encoding, is_file, plugin_names, unknown
+from cbpe.encodings.references import DIGEST, is_encoding, is_file, plugin_names, refuse_empty, unknown
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -37,6 +37,7 @@ def tokenizer_of(reference: str) -> Tokenizer:
     It means what it means to cbpe.load: a file, or else a named encoding, or else a version in the store, which is the
     one that --store names, if that is given. ValueError says what was tried.
     """
+    refuse_empty(reference)
     if is_file(reference):
         return cbpe.load(reference)
     if is_encoding(reference):
