@@ -4,6 +4,7 @@ reads command lines: to import that takes longer than to load most tokenizers an
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 
@@ -13,6 +14,20 @@ INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 
 
 def main() -> None:
+    try:
+        run()
+    except KeyboardInterrupt:  # while the program is imported
+        sys.exit(INTERRUPTED)
+    finally:
+        heed_no_interrupt()
+
+
+def heed_no_interrupt() -> None:
+    """Let Ctrl-C change nothing any more: what was asked for is done, and Python would die of it as it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def run() -> None:
     arguments = sys.argv[1:]
     if sys.stdout is not None and is_plain_count(arguments):
         sys.exit(count_plainly(arguments[2], arguments[3:]))

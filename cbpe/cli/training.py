@@ -267,7 +267,9 @@ def trained(sources: list[Any], vocab_size: int, **options: Any) -> cbpe.Tokeniz
         except KeyboardInterrupt:
             learned = merges_in(checkpoint)
             if learned is not None:
-                print_error(f"{checkpoint} has {learned:,} merges: the same command goes on from there")
+                print_error(f"interrupted: {checkpoint} has {learned:,} merges: the same command goes on from there")
+            else:
+                print_error("interrupted: nothing is written, and what was read and learned is given up")
             raise
         return tokenizer
 

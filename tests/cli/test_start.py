@@ -1,5 +1,6 @@
 """Where the program begins: a plain count, which is done without what reads command lines, is the command's own."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,7 @@ def here(tmp_path, monkeypatch):
 def begun(line, monkeypatch, capsysbinary):
     """The exit code of the program, and what it prints."""
     monkeypatch.setattr(sys, "argv", ["cbpe", *line.split()])
+    monkeypatch.setattr(start, "heed_no_interrupt", lambda: None)  # the tests go on
     with pytest.raises(SystemExit) as ended:
         start.main()
     return (ended.value.code, *capsysbinary.readouterr())
@@ -97,3 +99,13 @@ def test_a_plain_count_that_cannot_be_written_is_told(here):
     assert program.stderr.read() == b""
     program.stderr.close()
     assert program.wait() == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a process sends itself SIGINT")
+def test_ctrl_c_after_the_work_does_not_change_the_exit_status(here):
+    line = (
+        "import atexit, os, signal, sys; atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT)); "
+        "sys.argv = ['cbpe', 'encodings']; from cbpe.cli.start import main; main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", line], capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")

@@ -436,6 +436,7 @@ def test_ctrl_c_says_where_the_checkpoint_is_and_going_on_says_from_where(tmp_pa
 
     monkeypatch.setattr(cbpe, "train", interrupted)
     assert "kept.model has 14 merges: the same command goes on from there" in error_of(*command, exit_code=130)
+    assert "given up" in error_of("train", text_file, "--vocab-size", 280, exit_code=130)
     monkeypatch.setattr(cbpe, "train", real)
     assert "gone on from  14 merges" in run(*command).stdout
 

@@ -32,6 +32,7 @@ IN_OPTIONS = {
         "of this tokenizer, which are not 256 + merge: leave --checkpoint out"
     ),
     "append_eot is False": "--no-append-eot is given",
+    "set append_eot to False": "give --no-append-eot",
     "cut_documents is False": "--whole-documents is given",
     "name one as eot_token": "name one by --eot-token",
     "make shard_tokens": "make --shard-tokens",
