@@ -104,7 +104,11 @@ class Diff:
             about.append(("merges", continuation(self, str(self.a), str(self.b))))
         elif self.first_merge is not None:
             about.append((f"first merge that differs, {self.first_merge.rank}", f"{self.first_merge[1:]}"))
-        first = [(which, *each) for which, side in (("a", self.only_a), ("b", self.only_b)) for each in side[:SHOWN]]
+        first = [
+            (which, token_id, f'"{token.decode("utf-8", "backslashreplace")}"')
+            for which, side in (("a", self.only_a), ("b", self.only_b))
+            for token_id, token in side[:SHOWN]
+        ]
         tokens = table(("only in", "id", "token"), first, caption="The first tokens that only one has")
         return block(pairs("Differences", about), tokens if first else "")
 

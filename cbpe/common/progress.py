@@ -27,7 +27,8 @@ def progress_reports(progress: bool | ProgressCallback | None) -> Iterator[Progr
     """A function to call with (stage, done, total), as often as one likes; None if nobody wants to know.
 
     progress: True for a bar on stderr, as long as the context lasts; or a function, which is called some ten times a
-    second, and where a stage begins and ends. TypeError for anything but these, False and None.
+    second, and where a stage begins and ends. In a notebook without ipywidgets there is no bar. TypeError
+    for anything but these, False and None.
 
     >>> with progress_reports(print) as report:
     ...     report("merging", 0, 20)
@@ -79,9 +80,14 @@ class Bar:
     """Bars on stderr, one for each stage and name."""
 
     def __init__(self) -> None:
+        import importlib.util
+
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+        console = Console(stderr=True)
+        # In a notebook without ipywidgets, Rich would warn, and show an empty box.
+        cannot_draw = console.is_jupyter and importlib.util.find_spec("ipywidgets") is None
         # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
         self.progress = Progress(
             TextColumn("{task.description}", markup=False),  # names are shown as they are
@@ -90,8 +96,9 @@ class Bar:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=console,
             redirect_stdout=False,
+            disable=cannot_draw,
         )
         self.tasks: dict[tuple[str, str], Any] = {}
 

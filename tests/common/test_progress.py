@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -124,3 +125,14 @@ def test_rich_is_imported_only_for_a_bar(tmp_path):
     command = [sys.executable, "-c", program]
     output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert output.splitlines()[-2:] == ["merging 1 1", "False"]
+
+
+def test_a_notebook_that_cannot_draw_gets_no_bar_and_no_warning(monkeypatch, capsys):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with progress_reports(True) as report:
+            report("reading", 1, 2)
+            report("reading", 2, 2)
+    assert capsys.readouterr() == ("", "")

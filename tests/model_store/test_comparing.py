@@ -116,3 +116,9 @@ def test_texts_are_compared_with_their_special_tokens_as_ordinary_text(filled):
     for no_texts in (b"lower", [b"lower"], None):
         with pytest.raises(TypeError, match=r"(a text is|texts are) a str"):
             filled.compare("a", "b", no_texts)
+
+
+def test_a_notebook_shows_tokens_as_text(filled):
+    found = filled.diff(cbpe.train("the sup the sup", 262), cbpe.train("éé ", 256))
+    assert "b&#x27;" not in found._repr_html_()
+    assert "&quot;" in found._repr_html_()
