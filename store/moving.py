@@ -87,6 +87,7 @@ def export(
     for written in (path,) if sign is None else (path, beside):
         if database.path is not None and os.path.realpath(written) in files_of(os.path.realpath(database.path)):
             raise Refused(f"{written} is the store itself: export to another file")
+    check_target(path)
     digest = hashlib.sha256()
     files = {path: hashed(parts_of_file(content), digest)}
     if sign is not None:
@@ -97,6 +98,17 @@ def export(
     except ValueError as error:
         raise Refused(f"{version} cannot be exported: {error}") from error
     return version
+
+
+def check_target(path: str) -> None:
+    """Refused for a file that an export would destroy: one that holds something else."""
+    if os.path.lexists(path) and not os.path.isdir(path):  # which writing refuses
+        may_go = os.path.isfile(path) and (is_exported(path) or os.path.getsize(path) == 0)
+        if not may_go:
+            raise Refused(
+                f"{path} is there already, and is no exported version that another could replace: name another file, "
+                "or remove it"
+            )
 
 
 def hashed(parts: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:

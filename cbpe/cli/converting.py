@@ -11,7 +11,7 @@ from cbpe.cli.input.options import JsonOption
 from cbpe.cli.input.references import complete_reference, is_file, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import pattern_of, special_of
-from cbpe.cli.output.printing import print_json, print_pairs
+from cbpe.cli.output.printing import of_options, print_json, print_pairs
 from cbpe.cli.registering import new_app
 
 app = new_app(add_completion=False)
@@ -109,6 +109,6 @@ def inspect(
     if as_json:
         print_json(found)
     else:
-        print_pairs(found.pairs())
+        print_pairs((name, of_options(str(value)) if name == "refused" else value) for name, value in found.pairs())
     if found.refused is not None:
         raise typer.Exit(1)

@@ -8,12 +8,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["INDEX", "is_published", "load_published", "load_stored"]
+__all__ = ["EXPORTED", "INDEX", "is_published", "load_published", "load_stored"]
 
 PUBLISHED = "cbpe.published"  # the group of entry points; each is a function of a reference, allow_http and keys
 STORED = "cbpe.stored"  # the same for the user's own store: functions of a reference
 SCHEMES = ("http://", "https://")
 INDEX = "index.json"  # of a published copy
+EXPORTED = b"\x89cbpeSM\n"  # what the file of a version begins with that was exported from a store
 
 
 def is_published(reference: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from cbpe.common.published import INDEX
+from cbpe.common.published import EXPORTED, INDEX
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
 from cbpe.formats.table import FORMATS, Format, known_formats
@@ -21,6 +21,11 @@ def recognise(file: File) -> Format:
             return known
     if file.looks_like_json:
         raise ValueError(f"this is JSON, but of no known format; these are {known_formats()}")
+    if file.start.startswith(EXPORTED):
+        raise ValueError(
+            "this is a version that was exported from a model store: save it in one by ModelStore.import_(path), and "
+            "load it from there"
+        )
     raise ValueError(f"this is no file of a known format, which are {known_formats()}")
 
 

@@ -33,13 +33,13 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from cbpe.common.little_endian import little_endian
+from cbpe.common.published import EXPORTED as MAGIC
 from cbpe.training.record import TrainingRecord
 from store.records.limits import MAX_JSON_BYTES, MAX_NOTES_BYTES, MAX_PACKED_BYTES, MAX_TRAINING_BYTES
 from store.records.training import ARRAYS, record_from_fields, record_to_fields
 
 __all__ = ["MAGIC", "MAX_FILE_BYTES", "Carried", "bytes_of_file", "parts_of_file", "read_bytes", "read_file"]
 
-MAGIC = b"\x89cbpeSM\n"
 VERSION = 1
 FIXED = len(MAGIC) + 8  # bytes before the header
 DIGEST = 32
@@ -132,7 +132,9 @@ def check_size(size: int) -> None:
 def read_open(file: BinaryIO, size: int) -> Carried:
     start = file.read(FIXED)
     if not start.startswith(MAGIC):
-        raise ValueError("this is no exported tokenizer")
+        raise ValueError(
+            "this is no exported tokenizer; one that cbpe.load reads is saved by ModelStore.save(cbpe.load(path), name)"
+        )
     version = int.from_bytes(start[len(MAGIC) : len(MAGIC) + 4], "little")
     if len(start) == FIXED and version != VERSION:
         raise ValueError(f"this exported tokenizer is of version {version}; only {VERSION} is known here")

@@ -121,6 +121,26 @@ def test_a_store_is_not_replaced_by_what_is_exported_from_it(tmp_path):
         assert models.load("a").merges == TOK.merges
 
 
+def test_a_file_that_holds_something_else_is_not_replaced(filled, tmp_path):
+    tokenizer = tmp_path / "x.json"
+    cbpe.Tokenizer.save(TOK, tokenizer)
+    before = tokenizer.read_bytes()
+    with pytest.raises(Refused, match=r"x\.json is there already, and is no exported version"):
+        filled.export("a", tokenizer)
+    assert tokenizer.read_bytes() == before
+    for _ in range(2):  # an earlier export is replaced
+        assert filled.export("a", tmp_path / "x").reference == "a@1"
+
+
+def test_what_is_no_export_and_what_is_one_say_where_they_go(filled, tmp_path):
+    TOK.save(tmp_path / "book")
+    with pytest.raises(Damaged, match=r"no exported tokenizer.*ModelStore.save"):
+        filled.import_(tmp_path / "book.model")
+    filled.export("a", tmp_path / "a.cbpe")
+    with pytest.raises(ValueError, match=r"exported from a model store.*ModelStore.import_"):
+        cbpe.load(tmp_path / "a.cbpe")
+
+
 def test_too_many_tags_are_not_exported(filled, tmp_path):
     filled.tag("a", {str(i): "x" * 10_000 for i in range(220)})
     with pytest.raises(Refused, match="a@1 cannot be exported: the tags"):

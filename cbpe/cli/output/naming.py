@@ -14,6 +14,12 @@ IN_OPTIONS = {
     "set pattern to it": "give it as --pattern",
     "or set force": "or give --force",
     "holds this run already: resume it": "holds this run already: go on with --resume",
+    "save it in one by ModelStore.import_(path), and load it from there": (
+        "cbpe models import FILE saves it in yours, under whose name -t takes it then"
+    ),
+    "one that cbpe.load reads is saved by ModelStore.save(cbpe.load(path), name)": (
+        "cbpe models save NAME -t FILE saves a tokenizer from a file of another kind"
+    ),
     "such as those of cbpe.patterns": "such as --pattern gpt4",
     "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use": (
         "cbpe convert FILE NEW.json --pattern gpt4 does"
