@@ -22,7 +22,11 @@ __all__ = [
 ]
 
 # Of files that hold tokenizers: no version is called so.
-FILE_ENDINGS = (".model", ".vocab", ".json", ".tiktoken", ".bin", ".bpe", ".txt", ".gguf", ".cbpe-model")
+COMPRESSED = (".gz", ".xz", ".zst", ".bz2", ".zip")
+FILE_ENDINGS = (
+    *(".model", ".vocab", ".json", ".tiktoken", ".bin", ".bpe", ".txt", ".gguf", ".cbpe-model", ".cbpe"),
+    *COMPRESSED,
+)
 
 DIGEST = "sha256:"  # how a reference to a version by its digest begins
 
@@ -71,6 +75,10 @@ def shadowed(name: str) -> str | None:
     """
     if is_encoding(name):
         return "the named encoding"
+    if name in (os.curdir, os.pardir):
+        return "a folder"
+    if name.startswith("-"):
+        return "an option"
     if (
         "/" in name or "\\" in name or name.lower().endswith(FILE_ENDINGS)
     ):  # on any system: a store may be used on several

@@ -102,11 +102,13 @@ def checked_new_name(name: str) -> str:
 def way_out(name: str) -> str:
     """A name like this one that is taken for nothing else: "a/b.model" -> "a-b-model", "gpt2" -> "my-gpt2"."""
     other = re.sub(r"[/\\]+", "-", name)
-    for ending in FILE_ENDINGS:
-        if other.lower().endswith(ending):
-            other = f"{other[: -len(ending)]}-{ending[1:]}"
+    ends: list[str] = []
+    while ending := next((one for one in FILE_ENDINGS if other.lower().endswith(one)), ""):
+        other = other[: -len(ending)]
+        ends.insert(0, ending[1:])
+    other = "-".join([other, *ends])
     other = other.strip("-. ")
-    return f"my-{other}" if other == name or not other or shadowed(other) else other
+    return f"my-{other or 'tokenizer'}" if other == name or not other or shadowed(other) else other
 
 
 def checked_new_alias(alias: str) -> str:

@@ -10,6 +10,7 @@ from small_models import small_tokenizer
 
 import store
 from cbpe.encodings.references import shadowed
+from cbpe.formats.files import COMPRESSED
 from cbpe.formats.table import FORMATS
 from store import ModelStore
 
@@ -22,6 +23,7 @@ SHARED = {
     "cbpe.common.atomic_files": {"name_beside", "new_file", "write_files"},
     "cbpe.common.checks": {"is_float"},
     "cbpe.common.little_endian": {"little_endian"},
+    "cbpe.common.published": {"EXPORTED"},
     "cbpe.common.progress": {"ProgressCallback", "progress_reports"},
     "cbpe.common.public": {"public_of"},
     "cbpe.common.wording": {"meant", "shortened"},
@@ -96,7 +98,16 @@ def test_the_store_takes_only_shared_names_from_cbpe():
         ("book.JSON", "a file", "book-json"),
         ("a/b", "a file", "a-b"),
         ("a\\b.tiktoken", "a file", "a-b-tiktoken"),
-        ("/", "a file", "my-"),
+        ("book.cbpe", "a file", "book-cbpe"),
+        ("a.gz", "a file", "a-gz"),
+        ("a.json.ZST", "a file", "a-json-zst"),
+        ("/", "a file", "my-tokenizer"),
+        (".", "a folder", "my-tokenizer"),
+        ("..", "a folder", "my-tokenizer"),
+        ("-x", "an option", "x"),
+        ("--save", "an option", "save"),
+        ("-", "an option", "my-tokenizer"),
+        ("-gpt2", "an option", "my-gpt2"),
     ],
 )
 def test_a_name_that_would_be_taken_for_something_else_is_refused_with_another(name, meaning, other):
@@ -115,10 +126,22 @@ def test_a_name_that_would_be_taken_for_something_else_is_refused_with_another(n
 
 def test_endings_that_no_file_of_a_tokenizer_has_are_part_of_names():
     with ModelStore(":memory:") as models:
-        for name in ("v1.5", "llama-3.1", ".", "gpt2 of ours", "model"):
+        for name in ("v1.5", "llama-3.1", "a.b-c", "gpt2 of ours", "model"):
             assert models.save(small_tokenizer(1), name).name == name
 
 
 def test_every_ending_by_which_a_tokenizer_is_saved_is_known_as_a_files():
     endings = [ending for known in FORMATS for ending in (*known.endings, *known.for_characters)]
-    assert [ending for ending in endings if not shadowed(f"x{ending}")] == []
+    assert [ending for ending in (*endings, *COMPRESSED) if not shadowed(f"x{ending}")] == []
+
+
+@pytest.mark.parametrize("name", [".", "..", "-x", "a.gz", "b.cbpe"])
+def test_a_version_under_a_name_that_is_refused_now_is_found_and_renamed(name, monkeypatch):
+    with ModelStore(":memory:") as models:
+        with monkeypatch.context() as patched:
+            patched.setattr("store.records.references.shadowed", lambda name: None)  # as an earlier release saved it
+            models.save(small_tokenizer(1), name)
+        assert models.load(name).merges == small_tokenizer(1).merges
+        assert models.save(small_tokenizer(2), name).reference == f"{name}@2"
+        models.rename(name, "found")
+        assert [version.reference for version in models.versions()] == ["found@1", "found@2"]
