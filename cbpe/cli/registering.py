@@ -42,6 +42,15 @@ class GroupedCommand(TyperCommand):
 
     groups: ClassVar[dict[str, tuple[str, ...]]] = {}  # title -> names of parameters
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse a second tokenizer where a command takes one, of which the parser would take the last in silence."""
+        if not ctx.resilient_parsing:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            for parameter in given:
+                if "-t" in parameter.opts and not parameter.multiple and given.count(parameter) > 1:
+                    raise typer.BadParameter("this command takes one tokenizer: give one", ctx, param_hint="-t")
+        return super().parse_args(ctx, args)
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """What follows the name of the command: REF for what Typer's later releases write {REF}."""
         return [REQUIRED.sub(r"\1\2", piece) for piece in super().collect_usage_pieces(ctx)]

@@ -93,6 +93,19 @@ def test_no_tokenizer():
     assert "-t" in error_of("encode", "-", exit_code=2)
 
 
+def test_every_command_that_takes_one_tokenizer_refuses_a_second():
+    models = [["models", name, command] for name, command in load_command("models").commands.items()]
+    commands = [[name, load_command(name)] for name in COMMANDS if name != "models"] + models
+    asked = 0
+    for *names, command in commands:
+        options = {option: each for each in command.params for option in each.opts}
+        if "-t" in options and not options["-t"].multiple:
+            error = error_of(*names, "-t", "gpt2", "--tokenizer", "r50k_base", exit_code=2)
+            assert "takes one tokenizer" in error, names
+            asked += 1
+    assert asked >= 7
+
+
 def test_no_command_shows_help():
     for group in ([], ["models"]):
         assert run(*group).stdout == run(*group, "--help").stdout

@@ -88,6 +88,17 @@ def test_save_takes_any_tokenizer(tmp_path):
     assert "no KEY=NUMBER" in error_of("models", "save", "x", "-t", "gpt2", "--metric", "loss=low", exit_code=2)
 
 
+def test_an_exported_file_and_a_tokenizers_are_told_apart(models, tmp_path):
+    exported = tmp_path / "e.cbpe"
+    run("models", "export", "book@1", exported)
+    assert "cbpe models import FILE" in error_of("count", "-t", exported, stdin=b"x")
+    inspected = run("inspect", exported, exit_code=1)
+    assert "cbpe models import" in " ".join(inspected.stdout.split())
+    trained(270).save(tmp_path / "x")
+    assert "cbpe models save NAME -t FILE" in error_of("models", "import", tmp_path / "x.model")
+    assert "no exported version" in error_of("models", "export", "book@1", tmp_path / "x.model")
+
+
 # ---- Asking
 
 
@@ -282,6 +293,12 @@ def test_tags_notes_and_metrics_are_edited(models):
     assert rows("set-parent", "book@2", "book@1")["parent"] == "book@1"
     assert rows("set-parent", "book@2", "--remove")["parent"] is None
     error_of("models", "set-parent", "book@2", exit_code=2)
+
+
+@pytest.mark.parametrize("arguments", [["tag", "book", "a=1", "a=2"], ["metrics", "book", "a=1", "a=2"]])
+def test_of_two_values_for_one_key_none_is_taken_in_silence(models, arguments):
+    assert "'a' is given twice" in error_of("models", *arguments, exit_code=2)
+    assert (models.version("book").tags, models.version("book").metrics) == ({}, {})
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,16 @@ PATTERN_NAMES = ", ".join(BY_NAME)
 
 def pairs_of(labels: Iterable[str] | None) -> dict[str, str]:
     """["language=en", "final"] -> {"language": "en", "final": ""}"""
-    return {key: value for key, _, value in (label.partition("=") for label in labels or ())}
+    pairs = [label.partition("=") for label in labels or ()]
+    refuse_twice("tag", [key for key, _, _ in pairs])
+    return {key: value for key, _, value in pairs}
+
+
+def refuse_twice(what: str, keys: list[str]) -> None:
+    """BadParameter for a key that has two values, of which one would be lost."""
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        raise typer.BadParameter(f"{shown(twice)} is given twice: give it once", param_hint=what)
 
 
 def tag_filter(label: str) -> str | tuple[str, str]:
@@ -67,9 +76,10 @@ def metric_filter(label: str) -> str | tuple[str, tuple[float | None, float | No
 
 def metrics_of(labels: Iterable[str] | None) -> dict[str, float]:
     """["loss=0.25"] -> {"loss": 0.25}"""
-    metrics = {}
-    for label in labels or ():
-        key, _, value = label.partition("=")
+    metrics: dict[str, float] = {}
+    pairs = [label.partition("=") for label in labels or ()]
+    refuse_twice("metric", [key for key, _, _ in pairs])
+    for label, (key, _, value) in zip(labels or (), pairs, strict=True):
         try:
             metrics[key] = float(value)
         except ValueError as error:
