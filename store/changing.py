@@ -17,6 +17,7 @@ from store.errors import NotFound, Refused
 from store.records import audit, labels
 from store.records.names import checked_row, last_number, lock_name, write_name
 from store.records.references import (
+    Reference,
     checked_alias,
     checked_label,
     checked_name,
@@ -25,7 +26,7 @@ from store.records.references import (
     shown,
 )
 from store.records.rows import delete_sql_rows
-from store.records.versions import DESCRIBED, Version, fetch_one, find_row, unknown_name
+from store.records.versions import DESCRIBED, Version, fetch_one, find_row, not_found, unknown_name
 
 __all__ = [
     "AliasMove",
@@ -161,6 +162,8 @@ def set_alias(database: Database, name: str, alias: str, reference: str | Versio
 
     def work(connection: Connection) -> Version:
         version = locked_row(connection, reference)
+        if version.name != name and not is_used(connection, name):
+            raise unknown_name(connection, name)
         if version.name != name:
             raise Refused(f"the alias {name}@{alias} cannot point to a version of another name, {version.name}")
         before = alias_row(connection, name, alias)
@@ -181,7 +184,7 @@ def remove_alias(database: Database, name: str, alias: str) -> None:
             lock_name(connection, row.name_id)
             row = alias_row(connection, name, alias)  # somebody may have removed it, or renamed its name, just now
         if row is None:
-            raise NotFound(f"there is no alias {shown(f'{name}@{alias}')}")
+            raise not_found(connection, f"{name}@{alias}", Reference(name, alias=alias))
         drop_aliases(connection, row.name_id, [alias])
         audit.record(connection, "remove alias", name, row.number, alias=alias)
 
@@ -247,6 +250,12 @@ def check_meanings(connection: Connection, name_id: int, old: str, new: str) -> 
         if number in meant[new] and meant[new][number] != meant[old].get(number):
             reason = f"{new}@{number} was another version than {old}@{number} is, and would come to mean it"
             raise Refused(f"{shown(old)} cannot be called {shown(new)}: {reason}; take a name that was not used")
+
+
+def is_used(connection: Connection, name: str) -> bool:
+    """Whether a name has versions."""
+    name_id = connection.scalar(select(names.c.id).where(names.c.name == name))
+    return name_id is not None and has_versions(connection, name_id)
 
 
 def vacated(connection: Connection, name: str, heir: int) -> int:

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 import cbpe
+from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import JsonOption
-from cbpe.cli.input.references import complete_reference, is_file, tokenizer_of
+from cbpe.cli.input.references import complete_reference, is_encoding, is_file, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import pattern_of, special_of
 from cbpe.cli.output.printing import of_options, print_json, print_pairs
@@ -105,10 +106,26 @@ def inspect(
     Example:
       cbpe inspect book.model
     """
-    found = cbpe.inspect(file)
+    try:
+        found = cbpe.inspect(file)
+    except FileNotFoundError as error:
+        raise elsewhere(file, error) from error
     if as_json:
         print_json(found)
     else:
         print_pairs((name, of_options(str(value)) if name == "refused" else value) for name, value in found.pairs())
     if found.refused is not None:
         raise typer.Exit(1)
+
+
+def elsewhere(reference: str, missing: FileNotFoundError) -> Exception:
+    """The error about a file that is not there, with what shows a tokenizer of that name."""
+    problem = f"there is no file {reference}"
+    if is_encoding(reference):
+        return FileNotFoundError(f"{problem}; cbpe analyze -t {reference} tells of the named encoding")
+    try:
+        with open_store(read_only=True) as models:
+            version = models.version(reference)
+    except (LookupError, OSError, ValueError):  # no store, no such version, no name of one
+        return missing
+    return FileNotFoundError(f"{problem}; cbpe models show {version.reference} tells of the version in the store")

@@ -31,6 +31,7 @@ __all__ = [
     "fetch_one",
     "find_row",
     "look_up",
+    "not_found",
     "unknown_name",
 ]
 

@@ -118,6 +118,8 @@ def test_ls_lists_and_filters(models):
         (["--since", "2999-01-01"], []),
         (["--has-token", "<|end|>"], [1, 2]),
         (["--pattern", cbpe.GPT4_SPLIT_PATTERN], [1, 2]),
+        (["--pattern", "gpt4"], [1, 2]),
+        (["--pattern", "gpt2"], []),
         (["book"], [1, 2]),
         (["book", "--tag", "language=de"], []),
     ):
@@ -129,6 +131,21 @@ def test_ls_lists_and_filters(models):
     assert "final, language=en" in table[1]
     assert "order is 'size'" in error_of("models", "ls", "--order", "size")
     assert "'many' is no number" in error_of("models", "ls", "--vocab-size", "many", exit_code=2)
+
+
+def test_a_tag_a_metric_or_an_alias_that_never_was_is_an_error_with_what_may_be_meant(models):
+    models.set_metrics("book", {"loss": 2.5})
+    for arguments, missing, meant in (
+        (["ls", "--metric", "lss=..3"], "the metric 'lss'", "loss"),
+        (["ls", "--tag", "langage=en"], "the tag 'langage'", "language"),
+        (["ls", "book", "--tag", "finl"], "the tag 'finl'", "final"),
+        (["alias-history", "book", "prd"], "the alias 'prd'", "prod"),
+    ):
+        error = error_of("models", *arguments)
+        assert missing in error
+        assert error.endswith(f"did you mean '{meant}'?\n"), error
+    assert rows("ls", "--tag", "language=de") == rows("ls", "--metric", "loss=9..") == []
+    assert rows("alias-history", "book", "prod")
 
 
 def test_versions_are_listed_by_metrics_tags_and_pages(models):
@@ -276,6 +293,38 @@ def test_aliases_are_set_and_removed(models):
     assert "no" in error_of("models", "remove-alias", "book", "prod")
 
 
+def test_an_unknown_name_or_alias_is_told_with_what_may_be_meant(models):
+    assert "no version is called 'boook': did you mean 'book'?" in error_of("models", "alias", "boook", "x", "book")
+    models.save(trained(270), "other")
+    assert "another name, book" in error_of("models", "alias", "other", "x", "book")
+    assert "'book@prd'; the newest version is book@2: did you mean 'prod'?" in error_of(
+        "models", "remove-alias", "book", "prd"
+    )
+    assert "did you mean 'book'?" in error_of("models", "remove-alias", "bok", "prod")
+
+
+def test_inspect_says_what_shows_a_stored_name(models):
+    assert "cbpe models show book@2" in error_of("inspect", "book")
+    assert "cbpe analyze -t gpt2" in error_of("inspect", "gpt2")
+    assert "No such file" in error_of("inspect", "nobody")
+
+
+def test_a_version_of_another_class_says_why_it_is_new(models, tmp_path):
+    cbpe.Tokenizer.save(models.load("book"), tmp_path / "x.json")
+    told = run("models", "save", "book", "-t", tmp_path / "x.json").stdout
+    assert "yes: book@2 gives the same results, but its class is RegexTokenizer" in told
+    assert models.version("book@3").digest == models.version("book@2").digest
+    assert "results" not in run("models", "save", "book", "-t", "gpt2").stdout
+
+
+def test_importing_a_folder_says_which_versions_it_made(models, tmp_path):
+    (tmp_path / "in").mkdir()
+    trained(290).save(tmp_path / "in" / "book")
+    trained(270).save(tmp_path / "in" / "shelf")
+    assert "\nnew: book@3, shelf@1\n" in run("models", "import", tmp_path / "in").stdout
+    assert "\nnew: none" in run("models", "import", tmp_path / "in").stdout
+
+
 def test_tags_notes_and_metrics_are_edited(models):
     assert rows("tag", "book@1", "language=de", "new")["tags"] == {"language": "de", "final": "", "new": ""}
     assert rows("untag", "book@1", "final", "new")["tags"] == {"language": "de"}
@@ -285,7 +334,7 @@ def test_tags_notes_and_metrics_are_edited(models):
     assert rows("notes", "book@1", "")["notes"] is None
     assert rows("metrics", "book@1", "loss=0.5")["metrics"] == {"loss": 0.5}
     assert rows("metrics", "book@1", "--remove", "loss", "size=2")["metrics"] == {"size": 2.0}
-    assert rows("metrics", "book@1")["metrics"] == {"size": 2.0}
+    assert rows("metrics", "book@1") == {"size": 2.0}
     assert "has no metric 'loss'" in error_of("models", "metrics", "book@1", "--remove", "loss")
     assert rows("notes", "book@1", "x")["notes"] == "x"
     assert rows("notes", "book@1", "--remove")["notes"] is None
@@ -293,6 +342,14 @@ def test_tags_notes_and_metrics_are_edited(models):
     assert rows("set-parent", "book@2", "book@1")["parent"] == "book@1"
     assert rows("set-parent", "book@2", "--remove")["parent"] is None
     error_of("models", "set-parent", "book@2", exit_code=2)
+
+
+def test_metrics_are_shown_with_all_their_digits(models):
+    told = run("models", "metrics", "book", "loss=0.000012345", "tokens=61548", "big=1e300", "ratio=3.25").stdout
+    assert told.split(": ")[1].split() == ["loss=1.2345e-05", "tokens=61548", "big=1e+300", "ratio=3.25"]
+    shown = dict(line.split() for line in run("models", "metrics", "book").stdout.splitlines())
+    assert shown == {"loss": "1.2345e-05", "tokens": "61548", "big": "1e+300", "ratio": "3.25"}
+    assert "loss=1.2345e-05, ratio=3.25, tokens=61548" in run("models", "show", "book").stdout
 
 
 @pytest.mark.parametrize("arguments", [["tag", "book", "a=1", "a=2"], ["metrics", "book", "a=1", "a=2"]])
@@ -367,7 +424,8 @@ def test_a_backup_and_restoring_it_are_told_as_json(models, tmp_path):
     assert (made["backup"], made["versions"]) == (str(tmp_path / "b.db"), there)
     restored = json.loads(run("models", "restore", tmp_path / "b.db", "--json").stdout)
     assert restored == {"restored": str(tmp_path / "b.db"), "revision": made["revision"], "versions": there}
-    assert run("models", "backup", tmp_path / "b.db").stdout == run("models", "restore", tmp_path / "b.db").stdout == ""
+    for command, said in (("backup", "wrote a backup to"), ("restore", "restored all from")):
+        assert run("models", command, tmp_path / "b.db").stdout == f"{said} {tmp_path / 'b.db'} (versions: {there})\n"
 
 
 def test_a_store_that_is_not_there_is_not_made_by_asking(tmp_path):

@@ -19,6 +19,7 @@ __all__ = [
     "DIGEST",
     "complete_reference",
     "complete_version",
+    "is_encoding",
     "is_file",
     "load_version",
     "open_store_to_compare",

@@ -14,7 +14,7 @@ from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption, NameAr
 from cbpe.cli.input.references import complete_reference, complete_version, open_store_to_compare, side_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import readers
-from cbpe.cli.input.values import hex_bytes, metric_filter, size_range, tag_filter
+from cbpe.cli.input.values import PATTERN_NAMES, hex_bytes, metric_filter, pattern_of, size_range, tag_filter
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
 from cbpe.cli.models.versions import print_version, print_versions, short_time
@@ -81,7 +81,9 @@ def list_versions(
     ] = None,
     since: Annotated[datetime | None, typer.Option(help="Only versions saved then or later.")] = None,
     has_token: Annotated[str | None, typer.Option(metavar="TEXT", help="Only versions with this token.")] = None,
-    pattern: Annotated[str | None, typer.Option(metavar="REGEX", help="Only versions with this split pattern.")] = None,
+    pattern: Annotated[
+        str | None, typer.Option(metavar="NAME|REGEX", help=f"Only versions with this split pattern: {PATTERN_NAMES}.")
+    ] = None,
     order: OrderOption = "name",
     order_by: OrderByOption = None,
     limit: Annotated[int | None, typer.Option(min=0, help="List at most this many.")] = None,
@@ -113,14 +115,14 @@ def list_versions(
             semantics=semantics,
             since=since,
             has_token=has_token,
-            pattern=pattern,
+            pattern=None if pattern is None else pattern_of(pattern),
             order=order,
             limit=limit,
             offset=offset,
         )
-        if name is not None and not found:
-            models.history(name)  # as in alias-history
-        if found and order.lstrip("-").startswith(BY_METRIC):
+        if not found:
+            refuse_unknown(models, name, tag, metric)
+        elif order.lstrip("-").startswith(BY_METRIC):
             refuse_unknown_metric(models, order.lstrip("-").removeprefix(BY_METRIC), found)
     print_versions(found, as_json, wide)
 
@@ -134,6 +136,20 @@ def refuse_unknown_metric(models: ModelStore, metric: str, found: list[Version])
     raise typer.BadParameter(
         f"no version has the metric {shown(metric)}, {there}", param_hint=["--order", "--order-by"]
     )
+
+
+def refuse_unknown(models: ModelStore, name: str | None, tags: list[str] | None, metrics: list[str] | None) -> None:
+    """Where nothing was found: an error for a name, a tag or a metric that no version has, with what may be meant."""
+    if name is not None:
+        models.history(name)
+    versions = models.versions()
+    for what, labels, known in (
+        ("tag", tags, {key for version in versions for key in version.tags}),
+        ("metric", metrics, {key for version in versions for key in version.metrics}),
+    ):
+        for key in (label.partition("=")[0] for label in labels or ()):
+            if key not in known:
+                raise ValueError(f"no version has the {what} {shown(key)}{meant(key, sorted(known))}")
 
 
 @app.command()
@@ -337,6 +353,9 @@ def alias_history(
         moves = models.alias_history(name, alias)
         if not moves:
             models.history(name)  # a name that is not known is an error, which says what may be meant
+            known = sorted({move.alias for move in models.alias_history(name)})
+            if alias is not None:
+                raise ValueError(f"{name} never had the alias {shown(alias)}{meant(alias, known)}")
     if as_json:
         print_rows(moves)
     else:

@@ -51,7 +51,8 @@ def save(
 ) -> None:
     """Save a tokenizer as the next version of a name.
 
-    If the newest version of that name is the same tokenizer, save makes no other.
+    If the newest version of that name has the same class and gives the same results, save makes no other. A file may
+    be loaded as another class than what it was written from.
 
     \b
     Example:
@@ -69,7 +70,8 @@ def save(
             parent=parent,
             metrics=metrics_of(metric),
         )
-    print_saved(version, as_json)
+        before = models.versions(name, order="-number", limit=2)[1:] if version.created else []
+    print_saved(version, as_json, before[0] if before else None)
 
 
 @app.command()
@@ -228,7 +230,10 @@ def import_(
     name: RenameOption = None,
     key: Annotated[
         list[str] | None,
-        typer.Option(metavar="PEM", help="Only if FILE.sig was made with this public ed25519 key's; repeatable."),
+        typer.Option(
+            metavar="PEM",
+            help="Import FILE only if FILE.sig is a signature by this public ed25519 key; repeatable: by one of them.",
+        ),
     ] = None,
     pattern: Annotated[
         str | None,
@@ -261,6 +266,9 @@ def import_(
             return
         found = models.import_folder(file, pattern=None if pattern is None else pattern_of(pattern))
     print_versions(found.versions, as_json, wide=False)
+    if not as_json:
+        made = ", ".join(version.reference for version in found.versions if version.created)
+        print_lines([f"new: {printable(made) or 'none, the newest versions are these already'}"])
     for problem in found.problems:
         print_error(problem)
     if found.problems:

@@ -29,9 +29,12 @@ def backup(file: BackupArgument, as_json: JsonOption = False, store: StoreOption
     """
     with open_store(read_only=True) as models:
         models.backup(file)
+    with opened(file, read_only=True) as made:
+        revision, versions = made.revision, len(made.versions())
     if as_json:
-        with opened(file, read_only=True) as made:
-            print_json({"backup": file, "revision": made.revision, "versions": len(made.versions())})
+        print_json({"backup": file, "revision": revision, "versions": versions})
+    else:
+        print_lines([f"wrote a backup to {readable(file)} (versions: {versions:,})"])
 
 
 @app.command()
@@ -46,8 +49,11 @@ def restore(file: BackupArgument, as_json: JsonOption = False, store: StoreOptio
     """
     with open_store(make=True) as models:
         models.restore(file)
-        if as_json:
-            print_json({"restored": file, "revision": models.revision, "versions": len(models.versions())})
+        revision, versions = models.revision, len(models.versions())
+    if as_json:
+        print_json({"restored": file, "revision": revision, "versions": versions})
+    else:
+        print_lines([f"restored all from {readable(file)} (versions: {versions:,})"])
 
 
 @app.command()

@@ -12,7 +12,7 @@ from cbpe.cli.input.references import complete_version
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import metrics_of, pairs_of
 from cbpe.cli.models.app import app
-from cbpe.cli.models.versions import labels, print_done
+from cbpe.cli.models.versions import labels, measured, print_done
 from cbpe.cli.output.printing import print_json, print_lines, print_pairs
 from cbpe.cli.output.readable import printable
 
@@ -151,10 +151,13 @@ def metrics(
             raise ValueError(f"{version.reference} has no metric {unknown[0]!r}")
         if not shows:
             version = models.set_metrics(version, {**given, **dict.fromkeys(remove or ())})
-    if shows and not as_json:
-        print_pairs(version.metrics.items())
+    if shows:
+        if as_json:
+            print_json(version.metrics)
+        else:
+            print_pairs(measured(version.metrics).items())
         return
-    done = [*labels(given), *(f"no {key}" for key in remove or ())]
+    done = [*labels(measured(given)), *(f"no {key}" for key in remove or ())]
     print_done(version, f"metrics of {version.reference}: {' '.join(done)}", as_json)
 
 

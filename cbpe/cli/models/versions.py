@@ -14,8 +14,18 @@ from cbpe.cli.output.rows import json_value
 if TYPE_CHECKING:
     from store import Version
 
-__all__ = ["labels", "local_time", "print_done", "print_saved", "print_version", "print_versions", "short_time"]
+__all__ = [
+    "labels",
+    "local_time",
+    "measured",
+    "print_done",
+    "print_saved",
+    "print_version",
+    "print_versions",
+    "short_time",
+]
 
+EXACT = 2**53  # from here on not every int is a float
 DIGITS_SHOWN = 12  # of a digest, in a table
 MINUTES, SECONDS = 16, 19  # characters of a time up to its minutes, or seconds
 COLUMNS = ("version", "tokens", "saved", "aliases", "tags", "semantics", "parent", "sha256")
@@ -49,6 +59,16 @@ def labels(tags: Mapping[str, object]) -> list[str]:
     return [f"{key}={value}" if value != "" else key for key, value in tags.items()]
 
 
+def measured(metrics: Mapping[str, float]) -> dict[str, str]:
+    """{"loss": 1.25e-05, "tokens": 61548.0} -> {"loss": "1.25e-05", "tokens": "61548"}, as numbers of any size are
+    read."""
+    return {key: number_text(value) for key, value in metrics.items()}
+
+
+def number_text(number: float) -> str:
+    return str(int(number)) if number.is_integer() and abs(number) < EXACT else repr(number)
+
+
 def local_time(time: datetime) -> str:
     """In the time zone of the machine, to the second."""
     return time.astimezone().isoformat(" ", "seconds")
@@ -66,7 +86,7 @@ def print_version(version: Version, as_json: bool, more: Mapping[str, object] | 
         return
     pairs = [
         ("version", version.reference),
-        ("class", version.kind if version.encoding_name is None else f"{version.kind} {version.encoding_name!r}"),
+        ("class", class_of(version)),
         ("tokens", f"{version.vocab_size:,}, of which {version.n_merges:,} are merges"),
         ("special tokens", version.n_special_tokens),
         ("semantics", version.semantics),
@@ -75,7 +95,7 @@ def print_version(version: Version, as_json: bool, more: Mapping[str, object] | 
         ("saved", local_time(version.time)),
         ("aliases", ", ".join(version.aliases)),
         ("tags", ", ".join(labels(version.tags))),
-        ("metrics", ", ".join(labels(version.metrics))),
+        ("metrics", ", ".join(labels(measured(version.metrics)))),
         ("notes", version.notes),
         ("parent", version.parent),
         ("sha256", version.digest),
@@ -92,7 +112,16 @@ def print_done(version: Version, done: str, as_json: bool) -> None:
         print_lines([printable(done)])
 
 
-def print_saved(version: Version, as_json: bool) -> None:
-    """A version after a save, and whether the save made it; in JSON the field `created` says that."""
-    known = {"new": "no: the newest version is this already"}
-    print_version(version, as_json, None if version.created or as_json else known)
+def print_saved(version: Version, as_json: bool, before: Version | None = None) -> None:
+    """A version after a save, and whether the save made it; in JSON the field `created` says that. before: the version
+    that was the newest then."""
+    told = {}
+    if not version.created:
+        told["new"] = "no: the newest version is this already"
+    elif before is not None and before.digest == version.digest:
+        told["new"] = f"yes: {before.reference} gives the same results, but its class is {class_of(before)}"
+    print_version(version, as_json, None if as_json else told)
+
+
+def class_of(version: Version) -> str:
+    return version.kind if version.encoding_name is None else f"{version.kind} {version.encoding_name!r}"
