@@ -12,6 +12,7 @@ from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.checks import is_float
 from cbpe.common.public import public_of
+from cbpe.common.wording import meant
 from store.database.older import has_token_places
 from store.database.schema import (
     merges,
@@ -125,7 +126,9 @@ def ordering(order: str) -> Order:
     columns = ORDERS.get(by)
     if columns is None:
         known = ", ".join([*ORDERS, "metric:NAME"])
-        raise ValueError(f"order is {order!r}; it may be {known}, with a '-' in front to turn it around")
+        raise ValueError(
+            f"order is {order!r}; it may be {known}, with a '-' in front to turn it around{meant(by, ORDERS)}"
+        )
     return lambda query: query.order_by(*turned(columns, backwards))
 
 

@@ -187,6 +187,7 @@ def sweep(
     save_metrics: SaveMetricsOption = False,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    wide: WideOption = False,
     as_csv: CsvOption = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
@@ -218,7 +219,7 @@ def sweep(
         write_bytes((found.to_json() if as_json else found.to_csv()).encode())
     else:
         headings, cells = found._table()
-        print_table(headings, cells, whole=headings, spare=("fertility", "vocabulary used"))
+        print_table(headings, cells, whole=headings, spare=("fertility", "vocabulary used"), wide=wide)
     draw(found, plot)
 
 

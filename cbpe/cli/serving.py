@@ -44,7 +44,7 @@ OfferedOption = Annotated[
 def ui(
     files: FilesArgument = None,
     tokenizers: OfferedOption = None,
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[
         int | None,
         typer.Option(

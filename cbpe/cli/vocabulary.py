@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import cbpe
-from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, FormatOption, JsonOption, TokenizerOption
+from cbpe.cli.input.options import (
+    ErrorsOption,
+    FieldOption,
+    FilesArgument,
+    FormatOption,
+    JsonOption,
+    TokenizerOption,
+    WideOption,
+)
 from cbpe.cli.input.references import complete_reference, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, Errors, field_of_texts, readers, reading_bar
@@ -50,7 +58,7 @@ def vocab(
     pattern: Annotated[
         str | None, typer.Option(metavar="REGEX", help="Only tokens in which this expression is found.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=0, max=sys.maxsize, help="Print at most this many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Print at most this many.")] = None,
     tree: Annotated[
         str | None,
         typer.Option(
@@ -85,7 +93,9 @@ def vocab(
             print_tree(root)
         return
     wanted = contains if digits is None else hex_bytes(digits)
-    found = islice(find_tokens(tok, contains=wanted, pattern=pattern), limit)
+    found = islice(
+        find_tokens(tok, contains=wanted, pattern=pattern), None if limit is None else min(limit, sys.maxsize)
+    )
     if as_json:
         print_rows(token_row(*item) for item in found)
         return
@@ -130,6 +140,7 @@ def stats(
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    wide: WideOption = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -160,7 +171,7 @@ def stats(
         warn_of_what_is_left_out(*row)
     spare = ("words", "vocabulary used", "bytes")
     names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
-    print_table(names, (statistics_cells(*row) for row in rows), whole=("file",), spare=spare)
+    print_table(names, (statistics_cells(*row) for row in rows), whole=("file",), spare=spare, wide=wide)
 
 
 def file_statistics(
@@ -238,7 +249,7 @@ def analyze(
 
 
 @app.command()
-def encodings(as_json: JsonOption = False) -> None:
+def encodings(wide: WideOption = False, as_json: JsonOption = False) -> None:
     """List the named encodings.
 
     \b
@@ -260,4 +271,4 @@ def encodings(as_json: JsonOption = False) -> None:
         (row["name"], row["vocab_size"], *(listed(row[key], NAMES_SHOWN) for key in ("special_tokens", "models")))
         for row in rows
     )
-    print_table(("name", "tokens", "special tokens", "models"), cells, spare=("special tokens",))
+    print_table(("name", "tokens", "special tokens", "models"), cells, spare=("special tokens",), wide=wide)

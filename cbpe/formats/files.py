@@ -23,8 +23,8 @@ def recognise(file: File) -> Format:
         raise ValueError(f"this is JSON, but of no known format; these are {known_formats()}")
     if file.start.startswith(EXPORTED):
         raise ValueError(
-            "this is a version that was exported from a model store: save it in one by ModelStore.import_(path), and "
-            "load it from there"
+            "this is a version that was exported from a model store: "
+            "save it in one by ModelStore.import_(path), and load it from there"
         )
     raise ValueError(f"this is no file of a known format, which are {known_formats()}")
 

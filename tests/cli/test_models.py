@@ -129,7 +129,7 @@ def test_ls_lists_and_filters(models):
     assert table[1].split()[:2] == ["book@1", "270"]
     assert "prod" in table[1].split()
     assert "final, language=en" in table[1]
-    assert "order is 'size'" in error_of("models", "ls", "--order", "size")
+    assert "--order is 'size'" in error_of("models", "ls", "--order", "size")
     assert "'many' is no number" in error_of("models", "ls", "--vocab-size", "many", exit_code=2)
 
 
@@ -178,6 +178,25 @@ def test_a_metric_that_no_version_has_orders_nothing(models):
     told = error_of("models", "ls", "--order", "-metric:loss", exit_code=2)
     assert "no version has the metric 'loss', there are 'losses', 'size': did you mean 'losses'?" in told
     assert rows("ls", "--prefix", "nobody", "--order-by", "loss") == []  # where nothing is to be ordered
+
+
+def test_ls_shows_the_metric_that_it_is_ordered_by(models):
+    models.set_metrics("book@2", {"loss": 1.25e-05})
+    for order in (["--order-by", "loss"], ["--order", "-metric:loss"]):
+        heading, first, second = (line.split() for line in run("models", "ls", *order).stdout.splitlines())
+        assert heading[:4] == ["version", "tokens", "loss", "saved"]
+        assert first[:3] == ["book@2", "280", "1.25e-05"]
+        assert second[0] == "book@1"
+    assert "loss" not in run("models", "ls").stdout
+
+
+def test_options_of_ls_are_named_where_they_are_wrong(models):
+    wrong = error_of("models", "ls", "--since", "yesterday", exit_code=2)
+    assert "'yesterday' is no time: write a day, as 2026-11-30" in wrong
+    assert [row["number"] for row in rows("ls", "--since", "2020-01-01T10:30Z")] == [1, 2]
+    wrong = error_of("models", "ls", "--order", "tme")
+    assert wrong.startswith("cbpe: --order is 'tme'")
+    assert "did you mean 'time'?" in wrong
 
 
 def test_show_tells_all_about_a_version(models):

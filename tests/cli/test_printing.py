@@ -1,8 +1,15 @@
 """What is printed in a narrow terminal."""
 
-import pytest
+import ast
+import re
+from pathlib import Path
 
+import pytest
+from rich.cells import cell_len
+
+import cbpe
 from cbpe.cli.output import printing
+from cbpe.cli.output.folding import Words, folded
 
 COLUMNS = ["version", "aliases", "tokens", "saved", "notes"]
 ROWS = [["sqlpilot@1", "prod", 507, "2026-11-22 22:33:05+00:00", "for queries"], ["a@12", "", 255_822, "", "long " * 9]]
@@ -75,3 +82,75 @@ def test_a_wide_table_has_whole_lines_in_a_terminal_too(monkeypatch, capfd):
     told = capfd.readouterr().out
     assert len(told.splitlines()) == 3
     assert "long " * 8 in told
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A function that makes standard output a terminal of so many columns."""
+
+    def narrow(width):
+        monkeypatch.setattr(printing.sys.stdout, "isatty", lambda: True, raising=False)
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("TERM", "xterm")
+
+    return narrow
+
+
+def test_a_terminal_is_told_what_was_left_out(terminal, capfd):
+    terminal(70)
+    printing.print_table(COLUMNS, ROWS, whole=["saved"], spare=["aliases", "saved"])
+    said = "left out for the width: aliases (--wide shows all)"
+    assert capfd.readouterr().out.splitlines()[-1] in (f"\x1b[2m{said}\x1b[0m", said)  # without colours as it is
+    terminal(58)
+    printing.print_table(["a", *["column" * 2] * 6], [["x" * 30, *["y" * 18] * 6]], spare=["column" * 2])
+    assert len(re.sub(r"\x1b\[\d*m", "", capfd.readouterr().out.splitlines()[-1])) <= 58
+    terminal(200)
+    printing.print_table(COLUMNS, ROWS, spare=["aliases", "saved"])
+    assert "left out" not in capfd.readouterr().out
+
+
+def test_a_pipe_is_not_told_what_was_left_out(monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", 40)
+    printing.print_table(COLUMNS, ROWS, spare=["aliases", "saved"])
+    assert "left out" not in capfd.readouterr().out
+
+
+def test_a_table_with_columns_to_spare_is_of_a_command_with_wide():
+    for path in (Path(cbpe.__file__).parent / "cli").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print_table":
+                given = {keyword.arg for keyword in node.keywords}
+                assert "wide" in given or "spare" not in given, path
+
+
+@pytest.mark.parametrize("width", [80, 60, 50])
+def test_names_are_folded_after_what_joins_their_parts(width, monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", width)
+    alias, version = "shakespeare-complete-works@production", "shakespeare-complete-works@12"
+    printing.print_table(
+        ("alias", "version", "since"), [(alias, version, "2026-11-22 22:33:05")], whole=("version", "since")
+    )
+    told = capfd.readouterr().out
+    assert max(map(len, told.splitlines())) <= width
+    for part in ("shakespeare-", "complete-", "works@", "production", "12", "2026-11-22", "22:33:05"):
+        assert re.search(rf"(^|[ @-]){re.escape(part)}", told, re.MULTILINE), part
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 12, 40])
+def test_folding_loses_no_character(width):
+    text = "a  long-name@prod of x/y 안녕하세요" + "z" * 50
+    lines = folded(text, width)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert max(map(cell_len, lines)) <= max(width, 2)
+
+
+def test_a_pattern_is_not_folded_and_names_and_tokens_are_whole(monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", 60)
+    pattern = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++ "
+    tokens = Words(["12 tokens:", *(f'{n} " {chr(n) * 5} "' for n in range(97, 109))])
+    printing.print_pairs([("pattern", pattern), ("trainer.treat_whitespace_as_suffix", "no"), ("only in b", tokens)])
+    told = capfd.readouterr().out
+    assert f"{pattern}\n" in told
+    assert "trainer.treat_whitespace_as_suffix" in told
+    for token in tokens:
+        assert token in told

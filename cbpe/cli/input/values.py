@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ __all__ = [
     "special_choice",
     "special_of",
     "tag_filter",
+    "time_of",
 ]
 
 MAX_SIZE = 2**32  # which no vocabulary reaches
@@ -85,6 +87,16 @@ def metrics_of(labels: Iterable[str] | None) -> dict[str, float]:
         except ValueError as error:
             raise typer.BadParameter(f"{shown(label)} is no KEY=NUMBER", param_hint="metric") from error
     return metrics
+
+
+def time_of(text: str) -> datetime:
+    """ "2026-11-30" -> datetime(2026, 11, 30); "2026-11-30T14:00Z" -> the same day at 14:00 in UTC"""
+    try:
+        return datetime.fromisoformat(re.sub("[zZ]$", "+00:00", text))
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{shown(text)} is no time: write a day, as 2026-11-30, or 2026-11-30T14:00", param_hint="--since"
+        ) from error
 
 
 def size_of(text: str) -> int:

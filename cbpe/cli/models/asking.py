@@ -14,7 +14,7 @@ from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption, NameAr
 from cbpe.cli.input.references import complete_reference, complete_version, open_store_to_compare, side_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import readers
-from cbpe.cli.input.values import PATTERN_NAMES, hex_bytes, metric_filter, pattern_of, size_range, tag_filter
+from cbpe.cli.input.values import PATTERN_NAMES, hex_bytes, metric_filter, pattern_of, size_range, tag_filter, time_of
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
 from cbpe.cli.models.versions import print_version, print_versions, short_time
@@ -43,12 +43,12 @@ OrderOption = Annotated[
     str,
     typer.Option(
         metavar="ORDER",
-        help="Sort by name, number, time, vocab_size, digest or metric:KEY; with - in front (-time) the other way "
-        "round.",
+        help="Sort by name, number, time, vocab_size or digest; with - in front (-time) the other way round.",
     ),
 ]
 OrderByOption = Annotated[
-    str | None, typer.Option(metavar="KEY", help="Sort by this metric; with - in front the other way round.")
+    str | None,
+    typer.Option(metavar="KEY", help="Sort by this metric, and show it; with - in front the other way round."),
 ]
 OtherSide = Annotated[
     str,
@@ -79,7 +79,12 @@ def list_versions(
     semantics: Annotated[
         str | None, typer.Option(metavar="pairs|ranks", help="Only versions that merge in this way.")
     ] = None,
-    since: Annotated[datetime | None, typer.Option(help="Only versions saved then or later.")] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            metavar="TIME", parser=time_of, help="Only versions saved then or later: 2026-11-30, 2026-11-30T14:00."
+        ),
+    ] = None,
     has_token: Annotated[str | None, typer.Option(metavar="TEXT", help="Only versions with this token.")] = None,
     pattern: Annotated[
         str | None, typer.Option(metavar="NAME|REGEX", help=f"Only versions with this split pattern: {PATTERN_NAMES}.")
@@ -124,7 +129,13 @@ def list_versions(
             refuse_unknown(models, name, tag, metric)
         elif order.lstrip("-").startswith(BY_METRIC):
             refuse_unknown_metric(models, order.lstrip("-").removeprefix(BY_METRIC), found)
-    print_versions(found, as_json, wide)
+    print_versions(found, as_json, wide, ordered_by(order))
+
+
+def ordered_by(order: str) -> str | None:
+    """The metric that versions are in order of: "-metric:loss" -> "loss", "name" -> None"""
+    by, _, metric = order.removeprefix("-").partition(":")
+    return metric if by == "metric" else None
 
 
 def refuse_unknown_metric(models: ModelStore, metric: str, found: list[Version]) -> None:
@@ -371,6 +382,7 @@ def target(name: str, number: int | None) -> str:
 def log(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only changes under this name.")] = None,
     limit: Annotated[int | None, typer.Option(min=0, help="Print at most this many.")] = None,
+    wide: WideOption = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -391,4 +403,4 @@ def log(
         (short_time(one.time), one.who, one.action, one.name if one.number is None else f"{one.name}@{one.number}")
         for one in changes
     )
-    print_table(("time", "who", "action", "version"), cells, whole=("version",), spare=("who",))
+    print_table(("time", "who", "action", "version"), cells, whole=("version",), spare=("who",), wide=wide)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from cbpe.cli.output.folding import Words
 from cbpe.cli.output.readable import beginning, readable, readable_bytes
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def difference_pairs(found: Diff, a: str, b: str) -> Iterator[tuple[str, object]
         yield "other ids", first_of(found.moved, moved_token)
     if found.first_merge is not None and found.more_merges is None:
         rank, here, there = found.first_merge
-        yield "first other merge", f"number {rank:,}: {merge(here)} here, {merge(there)} there"
+        yield "first other merge", Words([f"number {rank:,}:", *merge(here), "here,", *merge(there), "there"])
     yield from special_pairs(found, a, b)
     for setting, (value, other) in found.settings.items():
         yield setting, f"{value} here, {other} there"
@@ -46,10 +47,10 @@ def special_pairs(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:
         yield "special, other ids", f"{beginning(readable(token))}: {id_a} here, {id_b} there"
 
 
-def first_of(tokens: Collection[T], told: Callable[[T], str]) -> str:
+def first_of(tokens: Collection[T], told: Callable[[T], str]) -> Words:
     """How many tokens there are, and the first of them."""
-    more = ", ..." if len(tokens) > MOST_SHOWN else ""
-    return f"{len(tokens):,} tokens: {', '.join(map(told, islice(tokens, MOST_SHOWN)))}{more}"
+    shown = [*map(told, islice(tokens, MOST_SHOWN)), *(["..."] if len(tokens) > MOST_SHOWN else [])]
+    return Words([f"{len(tokens):,} tokens:", *(f"{token}," for token in shown[:-1]), shown[-1]])
 
 
 def moved_token(token: MovedToken) -> str:
@@ -57,8 +58,8 @@ def moved_token(token: MovedToken) -> str:
     return f"{quoted(token.token)} {here} -> {there}"
 
 
-def merge(pair: tuple[bytes, bytes] | None) -> str:
-    return "none" if pair is None else " + ".join(map(quoted, pair))
+def merge(pair: tuple[bytes, bytes] | None) -> list[str]:
+    return ["none"] if pair is None else [quoted(pair[0]), "+", quoted(pair[1])]
 
 
 def quoted(token: bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -33,13 +33,17 @@ NOT_SPLIT = ("saved", "semantics", "parent", "sha256")
 SPARE = ("sha256", "semantics", "parent", "saved", "tags")  # left out in a narrow terminal, in this order
 
 
-def print_versions(versions: Iterable[Version], as_json: bool, wide: bool) -> None:
-    """A row for each version."""
+def print_versions(versions: Sequence[Version], as_json: bool, wide: bool, metric: str | None = None) -> None:
+    """A row for each version, with a metric beside the sizes if one is named."""
     if as_json:
         print_rows(versions)
         return
-    rows = (tuple(version_cells(version)) for version in versions)
-    print_table(COLUMNS, rows, whole=NOT_SPLIT, spare=SPARE, wide=wide)
+    columns, rows = list(COLUMNS), [list(version_cells(version)) for version in versions]
+    if metric is not None:
+        columns.insert(2, metric)
+        for row, version in zip(rows, versions, strict=True):
+            row.insert(2, measured(version.metrics).get(metric, ""))
+    print_table(columns, rows, whole=[*NOT_SPLIT, metric or ""], spare=SPARE, wide=wide)
 
 
 def version_cells(version: Version) -> Iterator[object]:

@@ -12,8 +12,10 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cbpe.cli.output.folding import Folding, Words, folded
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.readable import printable, readable_bytes
 from cbpe.cli.output.rows import json_value
@@ -45,7 +47,7 @@ FOLDED = 6  # columns that each of the others needs, where some are not folded
 SPACE = 2  # columns beside each
 LEGIBLE = 18  # columns that each of them wants: for that, spare columns are left out
 LONG_WORD = 12  # columns of a word that a heading does not go on within
-NAME = 36  # columns of a name that stays on one line, with its value beside it
+PATTERNS = ("pattern", "split pattern")  # names of values that are not folded
 
 
 def print_error(message: str) -> None:
@@ -141,10 +143,10 @@ def print_table(
 
     In a narrow terminal the `spare` columns are left out, the first of them first, until the others fit. What a row is
     called, its numbers and the columns in `whole` are not folded, if there is room for the rest. Where `wide`, nothing
-    is folded or left out. In a narrow terminal headings have their words below each other where cells are narrower.
+    is folded or left out. In a narrow terminal headings have their words below each other where cells are narrower, and
+    a line below says what was left out: a command with spare columns has the option --wide.
     """
     from rich.table import Table
-    from rich.text import Text
 
     rows = [list(row) for row in rows]
     found = [[cell_text(cell) for cell in column] for column in zip(columns, *rows, strict=True)]
@@ -155,22 +157,37 @@ def print_table(
     room = console(wide).width
     if needed(drawn, range(len(drawn))) > room:
         drawn = with_folded_headings(drawn, LONG_WORD)
-    drawn = with_room(drawn, [columns.index(name) for name in spare if name in columns], room)
+    there = with_room(drawn, [columns.index(name) for name in spare if name in columns], room)
+    drawn = [drawn[i] for i in there]
     if needed(drawn, range(len(drawn))) > room:
         drawn = with_folded_headings(drawn, 0)
     keep = sum(column.needs(FOLDED) for column in drawn) - SPACE <= room
     table = Table(box=None, padding=(0, SPACE, 0, 0), pad_edge=False, header_style="bold")
     for column in drawn:
         side: Any = "right" if column.numbers else "left"
-        table.add_column(Text(column.cells[0]), justify=side, overflow="fold", no_wrap=column.whole and keep)
+        table.add_column(Folding(column.cells[0], side), justify=side, no_wrap=column.whole and keep)
     for i in range(1, len(rows) + 1):
-        table.add_row(*(Text(column.cells[i]) for column in drawn))
+        table.add_row(*(Folding(column.cells[i], "right" if column.numbers else "left") for column in drawn))
     print_drawn(table, wide)
+    if sys.stdout.isatty():
+        print_left_out([name for i, name in enumerate(columns) if i not in there], room)
 
 
-def with_room(columns: list[Column], spare: Sequence[int], room: int) -> list[Column]:
-    """The columns without those of the spare ones that are left out: the first of them first, and none that fits
-    beside the others in the end."""
+def print_left_out(names: list[str], room: int) -> None:
+    """Below a table, for who looks at it: which columns it would have in a wider terminal."""
+    from rich.text import Text
+
+    lines = [
+        f"left out for the width: {', '.join(names[:n])}{'' if n == len(names) else ', ...'} (--wide shows all)"
+        for n in range(len(names), 0, -1)
+    ]
+    if lines:
+        print_drawn(Text(next((line for line in lines if len(line) <= room), lines[-1]), style="dim"))
+
+
+def with_room(columns: list[Column], spare: Sequence[int], room: int) -> list[int]:
+    """The places of the columns without those of the spare ones that are left out: the first of them first, and none
+    that fits beside the others in the end."""
     there = [*range(len(columns))]
     for i in spare:
         if needed(columns, there) > room:
@@ -178,7 +195,7 @@ def with_room(columns: list[Column], spare: Sequence[int], room: int) -> list[Co
     for i in reversed(spare):
         if i not in there and needed(columns, [*there, i]) <= room:
             there.append(i)
-    return [columns[i] for i in sorted(there)]
+    return sorted(there)
 
 
 def needed(columns: Sequence[Column], there: Sequence[int]) -> int:
@@ -237,17 +254,17 @@ def are_numbers(cells: Sequence[object]) -> bool:
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
-    """Names and values, one a line."""
-    from rich.table import Table
-    from rich.text import Text
+    """Names and values, one a line. In a narrow terminal they are folded, but for split patterns: those are copied."""
+    from rich.cells import cell_len, set_cell_size
 
-    grid = Table.grid(padding=(0, 2))
-    pairs = list(pairs)
-    grid.add_column(overflow="fold", no_wrap=max((len(name) for name, _ in pairs), default=0) <= NAME)
-    grid.add_column(overflow="fold")
+    pairs = [(printable(name), value) for name, value in pairs]
+    room = console().width
+    left = min(max((cell_len(name) for name, _ in pairs), default=0), max(room - SPACE - LEGIBLE, room // 2))
     for name, value in pairs:
-        grid.add_row(Text(name), Text(cell_text(value)))
-    print_drawn(grid)
+        text = value if isinstance(value, Words) else cell_text(value)
+        whole = [cell_text(value)] if name in PATTERNS else folded(text, max(1, room - left - SPACE))
+        lines = zip_longest(folded(name, left), whole, fillvalue="")
+        print_lines(f"{set_cell_size(start, left)}{' ' * SPACE}{end}" if end else start for start, end in lines)
 
 
 def print_tree(root: MergeTree) -> None:

@@ -1,0 +1,82 @@
+"""Folding what is too wide for a terminal: between words, within a name after what joins its parts, and within a
+part only where there is no such place. Nothing is lost but the blank between two words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, JustifyMethod
+    from rich.measure import Measurement
+    from rich.text import Text
+
+__all__ = ["Folding", "Words", "folded"]
+
+PARTS = re.compile(r"[^/@_.=-]+[/@_.=-]*|[/@_.=-]+")  # of a name: "a-b@prod" -> "a-", "b@", "prod"
+
+
+class Words(list[str]):
+    """Words with blanks between them, which may have others within: a line ends only after one of them."""
+
+    def __str__(self) -> str:
+        return " ".join(self)
+
+
+def folded(value: object, width: int) -> list[str]:
+    """The lines of a text, or of Words, in so many columns of a terminal.
+
+    >>> folded("a long-name@prod", 11)
+    ['a', 'long-name@', 'prod']
+    """
+    from rich.cells import cell_len
+
+    lines: list[str] = []
+    for paragraph in [value] if isinstance(value, Words) else str(value).split("\n"):
+        words = paragraph if isinstance(paragraph, Words) else paragraph.split(" ")
+        line = words[0]
+        for word in words[1:]:
+            if cell_len(line) + 1 + cell_len(word) <= width:
+                line += f" {word}"
+            else:
+                lines += within(line, width)
+                line = word
+        lines += within(line, width)
+    return lines
+
+
+def within(word: str, width: int) -> list[str]:
+    """The lines of a word: as many whole parts in each as fit, and of a longer part as many characters."""
+    from rich.cells import cell_len, chop_cells
+
+    if cell_len(word) <= width:
+        return [word]
+    lines = [""]
+    for part in PARTS.findall(word):
+        if cell_len(lines[-1]) + cell_len(part) <= width:
+            lines[-1] += part
+        else:
+            lines += chop_cells(part, width)
+    return [line for line in lines if line]
+
+
+class Folding:
+    """A cell of a table, as Rich draws it."""
+
+    def __init__(self, text: str, justify: JustifyMethod) -> None:
+        self.text = text
+        self.justify = justify
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        from rich.cells import cell_len
+        from rich.measure import Measurement
+
+        lines = self.text.split("\n")
+        words = [cell_len(part) for line in lines for word in line.split(" ") for part in PARTS.findall(word)]
+        return Measurement(max(words, default=0), max(map(cell_len, lines)))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from rich.text import Text
+
+        yield Text("\n".join(folded(self.text, options.max_width)), justify=self.justify, overflow="fold")
