@@ -50,6 +50,12 @@ OrderByOption = Annotated[
     str | None,
     typer.Option(metavar="KEY", help="Sort by this metric, and show it; with - in front the other way round."),
 ]
+SinceOption = Annotated[
+    datetime | None,
+    typer.Option(
+        metavar="TIME", parser=time_of, help="Only versions saved then or later: 2026-11-30, 2026-11-30T14:00."
+    ),
+]
 OtherSide = Annotated[
     str,
     typer.Argument(metavar="REF", help="The other tokenizer.", autocompletion=complete_reference, show_default=False),
@@ -79,12 +85,7 @@ def list_versions(
     semantics: Annotated[
         str | None, typer.Option(metavar="pairs|ranks", help="Only versions that merge in this way.")
     ] = None,
-    since: Annotated[
-        datetime | None,
-        typer.Option(
-            metavar="TIME", parser=time_of, help="Only versions saved then or later: 2026-11-30, 2026-11-30T14:00."
-        ),
-    ] = None,
+    since: SinceOption = None,
     has_token: Annotated[str | None, typer.Option(metavar="TEXT", help="Only versions with this token.")] = None,
     pattern: Annotated[
         str | None, typer.Option(metavar="NAME|REGEX", help=f"Only versions with this split pattern: {PATTERN_NAMES}.")
