@@ -12,7 +12,8 @@ from cbpe.cli.input.options import JsonOption
 from cbpe.cli.input.references import complete_reference, is_encoding, is_file, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import pattern_of, special_of
-from cbpe.cli.output.printing import of_options, print_json, print_pairs
+from cbpe.cli.output.naming import of_options
+from cbpe.cli.output.printing import print_json, print_pairs
 from cbpe.cli.registering import new_app
 
 app = new_app(add_completion=False)
