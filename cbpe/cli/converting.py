@@ -62,16 +62,21 @@ def convert(
       cbpe convert cl100k_base cl100k_base.tiktoken
       cbpe convert ranks.tiktoken out.json --pattern gpt4 --special "<|end|>"
     """
-    from cbpe.tokenizers.saving import left_out
+    from cbpe.tokenizers.saving import left_out, saved_files
 
     tok = tokenizer_with(reference, pattern, special)
     cbpe.Tokenizer.save(tok, output)  # minbpe's classes take a name without a known ending for a prefix
     tokens, special_tokens = len(tok.token_byte_values()), len(tok.special_tokens)
     missing = left_out(tok, output)
+    over = isinstance(tok, cbpe.SentencePieceTokenizer)
     if as_json:
         print_json({"written": output, "tokens": tokens, "special_tokens": special_tokens, "left_out": missing})
     else:
-        told: list[tuple[str, object]] = [("written", output), ("tokens", tokens), ("special tokens", special_tokens)]
+        told: list[tuple[str, object]] = [
+            ("written", ", ".join(saved_files(output, over))),
+            ("tokens", tokens),
+            ("special tokens", special_tokens),
+        ]
         told += [("", f"{token} ({tok.special_tokens[token]})") for token in special_of(special)]
         if len(missing) > 2 * SHOWN:
             missing = [*missing[:SHOWN], f"and {len(missing) - SHOWN:,} more, which --json names"]

@@ -13,6 +13,7 @@ from cbpe.cli.input import runs
 from cbpe.cli.input.options import ErrorsOption, FieldOption, TokenizerOption
 from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
+from cbpe.cli.input.values import size_of
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
 from cbpe.cli.registering import new_app
@@ -77,15 +78,17 @@ ValOption = Annotated[
 ShardOption = Annotated[
     int | None,
     typer.Option(
-        min=1,
+        parser=size_of,
         metavar="TOKENS",
-        help="The size of a shard. Left out: a shard for each task; bin: one in all; llmc: 100,000,000.",
+        help="The size of a shard, as 5000 or 100m. Left out: a shard for each task; bin: one in all; llmc: 100m.",
         rich_help_panel=SHARDS,
     ),
 ]
 RowOption = Annotated[
     int | None,
-    typer.Option(min=1, metavar="TOKENS", help="Pack documents to rows of this length.", rich_help_panel=SHARDS),
+    typer.Option(
+        parser=size_of, metavar="TOKENS", help="Pack documents to rows of this length.", rich_help_panel=SHARDS
+    ),
 ]
 CutOption = Annotated[
     bool | None,

@@ -158,3 +158,9 @@ def test_a_warning_is_one_line(here):
         assert told.startswith("cbpe: ")
         assert "truncation" in told
         assert told.count("\n") == 1
+
+
+def test_all_files_that_are_written_are_named(tmp_path):
+    cbpe.train("to be or not to be", 260).save(tmp_path / "book.json")
+    printed = run("convert", tmp_path / "book.json", tmp_path / "o.model").stdout
+    assert f"{tmp_path / 'o.model'}, {tmp_path / 'o.vocab'}\n" in printed

@@ -122,6 +122,15 @@ def test_a_tokenizer_without_special_tokens_is_told_both_ways(tmp_path):
     assert "append" not in error_of(*arguments, "--format", "llmc")
 
 
+def test_sizes_are_written_as_everywhere(tmp_path):
+    (tmp_path / "in.txt").write_text("a text " * 3000)
+    run(
+        "tokenize", tmp_path / "in.txt", "-t", "gpt2", "-o", tmp_path / "out", "--format", "bin", "--shard-tokens", "1k"
+    )
+    shards = json.loads((tmp_path / "out" / "manifest.json").read_text())["shards"]
+    assert [shard["tokens"] for shard in shards][:-1] == [1000] * (len(shards) - 1)
+
+
 def test_a_folder_without_files_is_told_what_is_looked_for(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.jsonl").write_text("{}")
