@@ -135,8 +135,14 @@ class Api:
         ]
 
     async def about(self, request: Request) -> Response:
-        texts = [{"number": number, "name": text.name} for number, text in enumerate(self.catalogue.texts)]
-        return as_json({"version": __version__, "limits": LIMITS, "texts": texts})
+        def read() -> dict[str, Any]:
+            texts = [
+                {"number": number, "name": text.name, "problem": text.problem()}
+                for number, text in enumerate(self.catalogue.texts)
+            ]
+            return {"version": __version__, "limits": LIMITS, "texts": texts}
+
+        return await self.answer(read)
 
     async def tokenizers(self, request: Request) -> Response:
         choices = await self.in_time(self.catalogue.choices)

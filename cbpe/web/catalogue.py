@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Catalogue", "Choice", "Text"]
 
+TO_TRY = 100_000  # characters of a text that are read to see whether it can be
 MOST_LOADED = 8  # tokenizers of a store that stay in memory
 
 
@@ -37,6 +38,14 @@ class Text:
 
     name: str
     read: Callable[[int], tuple[str, bool]]
+
+    def problem(self) -> str | None:
+        """Why its beginning cannot be read, or is no text; None where it can."""
+        try:
+            self.read(TO_TRY)
+        except (OSError, ValueError) as error:
+            return str(error)
+        return None
 
 
 class Catalogue:

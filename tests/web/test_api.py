@@ -124,7 +124,7 @@ def test_hostile_tokens_and_names_come_as_text_in_json(app, special):
 
 
 def test_a_text_that_was_named_at_start(app):
-    assert call(app, "GET", "/api/v1/about").json()["texts"] == [{"number": 0, "name": "<b>.txt"}]
+    assert call(app, "GET", "/api/v1/about").json()["texts"] == [{"number": 0, "name": "<b>.txt", "problem": None}]
     found = call(app, "GET", "/api/v1/text?number=0").json()
     assert found == {"name": "<b>.txt", "text": "hello", "whole": True}
 

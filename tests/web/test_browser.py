@@ -33,7 +33,8 @@ def url(tmp_path_factory):
     (folder / "lower.json").write_text(json.dumps(lower), encoding="utf-8")
     (folder / "<b>hello.txt").write_text("from a file\n", encoding="utf-8")
     command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "gpt2", "-t", "mine.json", "<b>hello.txt"]
-    command += ["-t", "lower.json"]
+    (folder / "latin1.txt").write_bytes("été".encode("latin-1"))
+    command += ["-t", "lower.json", "latin1.txt"]
     environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
         yield json.loads(server.stdout.readline())["url"]
@@ -308,6 +309,10 @@ def test_parallel_texts_are_typed_and_every_measure_has_bars_that_fit_a_narrow_w
     page.goto(f"{url}compare")
     shows(page, "document.querySelectorAll('#tokenizers input:checked').length === 3")
     assert "3 of " in page.locator("legend").first.inner_text()
+    not_utf8 = page.locator("#named input[value='latin1.txt']")
+    assert not_utf8.is_disabled()
+    assert not not_utf8.is_checked()
+    assert "is not UTF-8" in page.locator("#named label").nth(1).get_attribute("title")
     page.get_by_label("<b>hello.txt", exact=True).uncheck()
     page.get_by_role("button", name="Add a text").click()
     for i, (name, text) in enumerate((("en", "the cat\nsat down"), ("de", "die Katze\nsetzte sich"))):

@@ -15,8 +15,13 @@ let typed = 0; // texts that were added, for the names of new ones
 const all = (id) => [...byId(id).querySelectorAll("input")].map((input) => input.value);
 const checked = (id) => [...byId(id).querySelectorAll("input:checked")].map((input) => input.value);
 
-function boxes(id, names, chosen) {
-  byId(id).replaceChildren(...names.map((name) => make("label", {}, make("input", { type: "checkbox", value: name, checked: chosen.includes(name) }), make("span", {}, shownText(name, false)))));
+// problems: name -> why it cannot be chosen
+function boxes(id, names, chosen, problems = new Map()) {
+  byId(id).replaceChildren(...names.map((name) => {
+    const said = problems.has(name) ? [" (cannot be read)"] : [];
+    const box = make("input", { type: "checkbox", value: name, checked: chosen.includes(name), disabled: problems.has(name) });
+    return make("label", { title: problems.get(name) }, box, make("span", {}, shownText(name, false), ...said));
+  }));
 }
 
 // ---- The texts that are typed, each with a name
@@ -132,9 +137,11 @@ async function start() {
   const given = tokenizers.filter((each) => each.source === "given").map((each) => each.name);
   boxes("tokenizers", tokenizers.map((each) => each.name), given.length ? given.slice(0, MOST) : ["gpt2", "cl100k_base", "o200k_base"]);
   const named = [...new Set(texts.map((each) => each.name))];
-  boxes("named", named, named.slice(0, MOST - 1));
+  const problems = new Map(texts.filter((each) => each.problem !== null).map((each) => [each.name, each.problem]));
+  boxes("named", named, named.filter((name) => !problems.has(name)).slice(0, MOST - 1), problems);
   byId("named-field").hidden = named.length === 0;
   fillWays();
+  byId("compare").disabled = false;
 }
 
 byId("comparing").addEventListener("submit", (event) => {

@@ -287,6 +287,9 @@ async function openFile(file) {
   }
 }
 
+// The number of the first text named at start that can be read.
+const firstNamed = () => [...byId("texts").options].find((option) => option.value !== "" && !option.disabled)?.value;
+
 async function openNamed(index) {
   const found = await ask("text", { number: index });
   setText(found.text);
@@ -352,7 +355,7 @@ async function useState(kept = false) {
   hideDetails();
   if (!kept || !text.value) {
     if (state.text !== null) text.value = state.text;
-    else if (byId("texts").options.length > 1 && !text.value) await openNamed(0);
+    else if (firstNamed() !== undefined && !text.value) await openNamed(firstNamed());
     else if (!text.value) text.value = EXAMPLE;
   }
   turnText();
@@ -364,7 +367,7 @@ async function start() {
   const [about, found] = await Promise.all([ask("about"), ask("tokenizers")]);
   limits = about.limits;
   choices = found.tokenizers;
-  byId("texts").replaceChildren(make("option", { value: "" }, "choose…"), ...about.texts.map((each) => make("option", { value: each.number }, each.name)));
+  byId("texts").replaceChildren(make("option", { value: "" }, "choose…"), ...about.texts.map((each) => make("option", { value: each.number, disabled: each.problem !== null, title: each.problem }, each.problem === null ? each.name : `${each.name} (cannot be read)`)));
   byId("texts-label").hidden = about.texts.length === 0;
   await useState(true);
 }
