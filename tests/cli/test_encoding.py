@@ -11,6 +11,8 @@ from command_line import PROGRAM, TEXT, error_of, run
 
 import cbpe
 
+pytestmark = pytest.mark.ci
+
 
 @pytest.fixture
 def text_file(tmp_path):

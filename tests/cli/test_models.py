@@ -10,6 +10,8 @@ from command_line import TEXT, error_of, run
 import cbpe
 from store import ModelStore
 
+pytestmark = pytest.mark.ci
+
 
 @pytest.fixture
 def models():

@@ -13,6 +13,8 @@ from store import Damaged, NotFound, Refused
 from store.database.schema import alias_history, audit_log, merges, metadata, token_places, tokens, vocabularies
 from store.records import audit
 
+pytestmark = pytest.mark.ci
+
 TOKS = [cbpe.train("low lower lowest newer wider", size, special_tokens=["<|end|>"]) for size in (258, 260, 262)]
 
 

@@ -19,6 +19,8 @@ from store.database.sqlite.files import APPLICATION_ID
 from store.database.sqlite.making import set_pragmas
 from store.keeping import copy_rows
 
+pytestmark = pytest.mark.ci
+
 TOO_LARGE = 2**31
 LONG = f"'{'x' * 256}'"
 # What the constraint of each column refuses, beyond what its type does.

@@ -11,6 +11,8 @@ import cbpe
 from store import Damaged, ModelStore, NotFound
 from store.database.schema import merges, tokens, vocabularies
 
+pytestmark = pytest.mark.ci
+
 TOK = cbpe.train("low lower lowest newer wider", 262, special_tokens=["<|end|>"])
 BYTES = {bytes([i]): 255 - i for i in range(256)}
 

@@ -15,6 +15,8 @@ from cbpe.tokenizers.description import describe
 from store import ModelStore
 from store.records.names import write_name
 
+pytestmark = pytest.mark.ci
+
 TEXTS = [
     "'; DROP TABLE versions; --",
     '"); DELETE FROM names; --',

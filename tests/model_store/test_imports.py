@@ -16,6 +16,8 @@ from small_models import small_tokenizer
 from cbpe.tokenizers.description import describe
 from store import ModelStore, StoreError
 
+pytestmark = pytest.mark.ci
+
 MB = 1_000_000
 
 

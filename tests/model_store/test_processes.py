@@ -12,6 +12,8 @@ from sqlalchemy import create_engine, text
 from cbpe.tokenizers.description import describe
 from store import ModelStore
 
+pytestmark = pytest.mark.ci
+
 
 @pytest.mark.slow
 def test_eight_processes_that_save_at_once_leave_no_number_out_and_give_none_twice(empty_store_url):

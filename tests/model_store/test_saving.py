@@ -16,6 +16,8 @@ from store.database.schema import training_records
 from store.records.limits import MAX_TOKEN_BYTES
 from store.records.training import record_from_fields, record_from_json, record_to_fields, record_to_json
 
+pytestmark = pytest.mark.ci
+
 TEXT = "the cat sat on the mat, the rat sat on the cat; <|end|> 123 \u00e9t\u00e9"
 TRAINED = cbpe.train(TEXT * 3, 280, special_tokens=["<|end|>"])
 

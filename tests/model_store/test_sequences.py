@@ -13,6 +13,8 @@ from store import ModelStore, NotFound, Refused
 from store.database.schema import names
 from store.records.names import write_name
 
+pytestmark = pytest.mark.ci
+
 TOKS = [cbpe.train("low lower lowest newer wider " * 9, 257 + i) for i in range(5)]
 NAMES = "abcd"
 

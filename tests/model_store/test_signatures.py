@@ -12,6 +12,8 @@ import pytest
 import cbpe
 from store import BadSignature, Damaged, ModelStore, Refused
 
+pytestmark = pytest.mark.ci
+
 ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
 serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
 

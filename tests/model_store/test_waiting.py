@@ -11,6 +11,8 @@ from sqlalchemy import text
 from store import Busy, Failed, ModelStore
 from store.database.waiting import NoTurn, Turns
 
+pytestmark = pytest.mark.ci
+
 SECONDS = 0.3
 
 

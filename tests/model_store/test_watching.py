@@ -14,6 +14,8 @@ import cbpe
 from store import CannotOpen, Closed, ModelStore
 from store.sharing import watching
 
+pytestmark = pytest.mark.ci
+
 TOKS = [cbpe.train("low lower lowest newer wider", size) for size in (257, 258, 259)]
 LONG = 20.0  # seconds in which anything is seen, however busy the machine is
 INTERVAL = 0.02
