@@ -55,10 +55,12 @@ def backup(database: Database, path: str | os.PathLike[str]) -> None:
 
 
 def check_target(database: Database, target: str) -> None:
-    """Refused for what a backup would destroy: the store itself, and what is no backup."""
+    """Refused for what a backup would destroy: the store itself, and what is no backup. Failed where its folder is not
+    there."""
     folder = missing_folder(target)
     if folder is not None:
-        raise CannotOpen(f"{folder} is no folder, in which {os.path.basename(target)} could be made: make it first")
+        what = f"no backup of the store {database} can be made at {target}"
+        raise Failed(f"{what}: {folder} is no folder, in which {os.path.basename(target)} could be made: make it first")
     if database.path is not None and target in files_of(os.path.realpath(database.path)):
         raise Refused(f"{target} is the store itself: back it up to another file")
     if os.path.lexists(target):
