@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from examples import examples
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizer_json import TEMPLATE
 
@@ -109,10 +109,12 @@ def test_chunks_are_found_on_and_on_from_where_the_last_ended(tok, lengths):
 def test_ends_of_sentences_are_those_of_an_expression():
     @examples(100)
     @given(TEXTS, st.integers(0, 60), st.integers(0, 60))
+    @example('word aa!" ', 8, 1)  # the mark behind the full stop alone
+    @example('word aa!" ', 7, 2)
     def run(text, low, size):
         limit = min(low + size, len(text) - 1)
-        found = [match.end() for match in SENTENCE.finditer(text)]
-        fits = [end for end in found if low < end <= limit]
+        found = [match.span() for match in SENTENCE.finditer(text)]
+        fits = [end for stop, end in found if low <= stop and end <= limit]
         last, first = sentence_end(text, low, limit, True), sentence_end(text, low, limit, False)
         assert (last, first) == ((fits[-1], fits[0]) if fits else (-1, -1))
 

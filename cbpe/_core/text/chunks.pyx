@@ -122,7 +122,7 @@ cdef Py_ssize_t find_sentence(
 
 
 def sentence_end(str text not None, Py_ssize_t low, Py_ssize_t limit, bint last):
-    """Where the last or first sentence ends that ends behind `low`, up to the limit; -1 if none does.
+    """Where the last or first sentence ends whose full stop is not before `low`, up to the limit; -1 if none does.
 
     >>> sentence_end("One. Two. Three", 0, 14, True)
     9
