@@ -16,9 +16,10 @@ from cbpe._core.splitting.automaton cimport BOUNDARY, FLAGS, MARK, START, STATE_
 from cbpe._core.splitting.blocks cimport AT_SPACES, last_piece_starts, piece_starts
 from cbpe._core.splitting.bonds cimport Bonds, may_cut_at, next_place, places_in_block
 from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
-from cbpe._core.splitting.classes cimport END_OF_TEXT, MAX_CLASSES, Classes, classify
+from cbpe._core.splitting.classes cimport END_OF_TEXT, Classes, classify
 from cbpe._core.splitting.pattern cimport Pattern, parse
 from cbpe._core.splitting.staying cimport Stay, find_stays, stay
+from cbpe._core.splitting.tables cimport ascii_rows, sure_borders
 from cbpe._core.text.utf8 cimport character_size, character_start, read_character
 
 from cbpe._core.splitting.characters import PatternNotSupported
@@ -482,48 +483,6 @@ def refuse_unportable(str pattern not None):
         compile_pattern(parsed, classify(parsed.sets))
     except PatternNotSupported as error:
         raise PatternNotSupported(str(error).replace("not compiled: ", "not certain to be the same: ", 1)) from None
-
-
-cdef bytes ascii_rows(Automaton automaton, Classes classes):
-    """The transitions by byte instead of by class, which saves the lookup of the class."""
-    cdef bytes rows = bytes(128 * sizeof(uint16_t) * automaton.n_states)
-    cdef uint16_t *target = <uint16_t *> <char *> rows
-    cdef const uint16_t *by_class = <const uint16_t *> <const char *> automaton.transitions
-    cdef const uint8_t *class_of = <const uint8_t *> <const char *> classes.blocks
-    cdef int state, byte
-    class_of += 256 * (<const uint16_t *> <const char *> classes.block_of)[0]
-    for state in range(automaton.n_states):
-        for byte in range(128):
-            target[128 * state + byte] = by_class[MAX_CLASSES * state + class_of[byte]]
-    return rows
-
-
-cdef bytes sure_borders(Automaton automaton, Classes classes):
-    """For each class of characters the classes, as bits, before which a piece ends for certain: uint64_t[MAX_CLASSES].
-
-    Whatever the automaton has read before, a character of the first class takes it to one of a few states. If none of
-    them can read a character of the second class, no match goes over the place between the two, and however often the
-    automaton begins anew, it comes to begin there.
-    """
-    cdef bytes borders = bytes(MAX_CLASSES * sizeof(uint64_t))
-    cdef uint64_t *target = <uint64_t *> <char *> borders
-    cdef const uint16_t *entries = <const uint16_t *> <const char *> automaton.transitions
-    cdef uint64_t sure
-    cdef uint16_t entry
-    cdef int state, first, second
-    cdef set reached
-    for first in range(classes.count):
-        reached = set()
-        for state in range(START, automaton.n_states):
-            reached.add(entries[MAX_CLASSES * state + first] >> STATE_SHIFT)
-        sure = (<uint64_t> 1 << classes.count) - 1
-        for state in reached:
-            for second in range(classes.count):
-                entry = entries[MAX_CLASSES * state + second]
-                if not entry & (BOUNDARY | STOP):
-                    sure &= ~(<uint64_t> 1 << second)
-        target[first] = sure
-    return borders
 
 
 def category(int code_point):
