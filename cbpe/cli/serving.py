@@ -16,6 +16,7 @@ from cbpe.cli.input.references import complete_reference, load_version, tokenize
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, source_of
+from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import error_message, print_error, print_line_of_json, print_pairs
 from cbpe.cli.registering import new_app
 from cbpe.corpus.sources import Reader
@@ -104,6 +105,9 @@ def catalogue_of(references: list[str], files: list[str], field: str | None, err
     for file in files:
         Reader(source_of(file), field=field, errors=errors)  # raises for one that is missing
     texts = [Text(file, partial(beginning, file, field, errors)) for file in files]
+    for text in texts:
+        if (problem := text.problem()) is not None:
+            print_error(f"the page cannot show {text.name}: {of_options(problem)}")
     return Catalogue(given, stored_choices, texts, find_choice)
 
 

@@ -55,6 +55,18 @@ def test_the_page_offers_what_is_named_the_encodings_and_the_store(served, tmp_p
     assert served["opened"] == []
 
 
+def test_a_file_that_is_no_text_is_told_at_the_start_and_takes_nothing_else_away(served, tmp_path):
+    (tmp_path / "good.txt").write_text("naïve", encoding="utf-8")
+    (tmp_path / "cut.txt").write_bytes("naïve 中".encode()[:-1])
+    told = run("ui", "--no-open", "--port", "0", "good.txt", "cut.txt").stderr
+    assert "the page cannot show cut.txt: " in told
+    assert "not UTF-8" in told
+    assert "--errors replace" in told
+    assert "good.txt" not in told
+    assert call(served["apps"][0], "GET", "/api/v1/text?number=0").json()["text"] == "naïve"
+    assert run("ui", "--no-open", "--port", "0", "--errors", "replace", "cut.txt").stderr == ""
+
+
 def test_a_long_file_gives_its_beginning(served, tmp_path, monkeypatch):
     from cbpe.cli.serving import beginning
 
