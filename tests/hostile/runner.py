@@ -32,7 +32,7 @@ CASES_OF_A_ROUND = 100  # Hypothesis tries small cases first in each round, and 
 SHRINKING_SECONDS = 60
 WAITING = 5  # times as long by the clock, a case that needs no processor may take
 CASE_SECONDS = 60  # of a processor; what takes longer hangs; a trial may say so of its own cases
-MEMORY = 4 << 30  # bytes of the child's address space
+MEMORY = 4 << 30  # bytes that the child may add to its address space
 
 
 @dataclass
@@ -236,12 +236,23 @@ def search(name, trial, diary, seed, until, rounds=None, alone=False):
 
 
 def limit_memory(n_bytes):
-    """A fault ends the child, and not the machine. A sanitizer takes terabytes of addresses, and no memory."""
+    """Have the child take so many bytes of addresses beside those that it was born with: a fault ends the child, and not
+    the machine. A sanitizer takes terabytes of addresses, and no memory."""
     if any(name in os.environ.get("LD_PRELOAD", "") for name in ("libasan", "libtsan")):
         return
     import resource
 
+    n_bytes += addresses_taken()
     resource.setrlimit(resource.RLIMIT_AS, (n_bytes, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def addresses_taken():
+    """The bytes of this process's address space that are in use; 0 where the system does not say."""
+    try:
+        n_pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return 0
+    return n_pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def try_round(trial, number, diary, seed, until, alone, found):

@@ -1,10 +1,12 @@
 """Each trial runs, and the runner finds, shrinks and keeps what was planted: wrong results, crashes and what hangs."""
 
 import json
+import mmap
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,6 +72,20 @@ def test_what_hangs_is_found(alone):
     _, finding = runner.run("planted", 20, 1, planted(hang_when_true, st.booleans(), SECONDS=0.1, ALONE=alone))
     assert finding.case is True
     assert "SIGKILL" in finding.message
+
+
+def start_a_thread(case):
+    thread = threading.Thread(target=sum, args=(case,))
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the system does not tell the addresses in use")
+def test_what_the_parent_has_taken_is_not_taken_from_the_child():
+    with mmap.mmap(-1, runner.MEMORY + (1 << 20), flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ):
+        n_cases, finding = runner.run("planted", 0.2, 1, planted(start_a_thread, SECONDS=5))
+    assert finding is None, finding.report()
+    assert n_cases > 0
 
 
 def test_what_waits_for_the_processor_for_a_while_does_not_hang():
