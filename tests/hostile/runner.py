@@ -236,8 +236,8 @@ def search(name, trial, diary, seed, until, rounds=None, alone=False):
 
 
 def limit_memory(n_bytes):
-    """Have the child take so many bytes of addresses beside those that it was born with: a fault ends the child, and not
-    the machine. A sanitizer takes terabytes of addresses, and no memory."""
+    """Have the child take so many bytes of addresses beside those that it was born with: a fault ends the child, and
+    not the machine. A sanitizer takes terabytes of addresses, and no memory."""
     if any(name in os.environ.get("LD_PRELOAD", "") for name in ("libasan", "libtsan")):
         return
     import resource

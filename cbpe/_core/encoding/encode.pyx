@@ -7,14 +7,16 @@ from cbpe._core.c.cache_loops cimport COPIED_IDS, FIRST_WORTH_CUTTING, NO_ENTRIE
 from cbpe._core.c.keys cimport PieceKey, cbpe_key_masks
 from cbpe._core.c.loads cimport cbpe_load64, cbpe_prefetch
 from cbpe._core.encoding.cache cimport TO_CUT, CharacterIds, first_place, home_of, home_slot, take_characters
-from cbpe._core.encoding.pieces cimport append_dropping, copy_known, encode_character, encode_cut, encode_new
+from cbpe._core.encoding.parts cimport begin_parts, encode_cut, list_parts
+from cbpe._core.encoding.pieces cimport append_dropping, copy_known, encode_character, encode_new
 from cbpe._core.encoding.places cimport note_pieces
 from cbpe._core.encoding.symbols cimport is_marked
-from cbpe._core.encoding.workspace cimport BATCH, DONE, MORE, NO_MEMORY, SLICE, reserve
+from cbpe._core.encoding.workspace cimport BATCH, DONE, MORE, NO_MEMORY, SLICE, SPARE_IDS, reserve
+from cbpe._core.merging.cuts cimport CutTables
 from cbpe._core.splitting.bonds cimport BONDS_AFTER, BONDS_BEFORE, BondTables, may_cut as may_cut_between
 from cbpe._core.splitting.split cimport find_pieces, find_sure_pieces, read_from
 from cbpe._core.text.keys cimport INLINE_BYTES, LONG, make_key, short_hash
-from cbpe._core.text.utf8 cimport read_character
+from cbpe._core.text.utf8 cimport is_of_three, read_character, three_bytes
 from cbpe._core.vocabulary.words cimport SHORT_WORD, word_hash
 
 cdef enum:
@@ -25,7 +27,7 @@ cdef enum:
 
 
 cdef void make_key_of(
-    Workspace *work, const uint8_t *text, Py_ssize_t i, const uint8_t *text_end, bint may_cut
+    Workspace *work, const uint8_t *text, Py_ssize_t i, const uint8_t *text_end, bint may_cut, const CutTables *cuts
 ) noexcept nogil:
     """The key of piece number i, whatever it is, and its entry on the way to the processor."""
     cdef const uint8_t *piece = text + work.spans[i].start
@@ -34,6 +36,7 @@ cdef void make_key_of(
     if may_cut and worth_cutting(piece, size):
         key.high = TO_CUT
         work.places[i] = work.cache.entries
+        list_parts(cuts, work, key, piece, size, text_end)
     else:
         make_key(key, piece, size, text_end, work.cache.seed)
         work.places[i] = first_place(&work.cache, key)
@@ -43,9 +46,10 @@ cdef void make_key_of(
 
 
 cdef void make_keys(
-    Workspace *work, const uint8_t *text, Py_ssize_t n, const uint8_t *text_end, bint may_cut
+    const VocabTables *v, Workspace *work, const uint8_t *text, Py_ssize_t n, const uint8_t *text_end, bint may_cut
 ) noexcept nogil:
     """The keys of n pieces, and their entries on the way to the processor."""
+    cdef const CutTables *cuts = begin_parts(v, work)
     cdef CacheEntry *entries = work.cache.entries
     cdef uint64_t n_lines = work.cache.n_lines, seed = work.cache.seed, low, high
     cdef Py_ssize_t i, size, n_others
@@ -57,7 +61,7 @@ cdef void make_keys(
             work.missed
         )
         for i in range(n_others):
-            make_key_of(work, text, work.missed[i], text_end, may_cut)
+            make_key_of(work, text, work.missed[i], text_end, may_cut, cuts)
         return
     for i in range(n):
         piece = text + work.spans[i].start
@@ -73,7 +77,7 @@ cdef void make_keys(
                 work.places[i] = entries + home_slot(short_hash(low, high, seed), n_lines)
                 cbpe_prefetch(work.places[i])
                 continue
-        make_key_of(work, text, i, text_end, may_cut)
+        make_key_of(work, text, i, text_end, may_cut, cuts)
 
 
 cdef void find_places(Workspace *work, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
@@ -156,7 +160,7 @@ cdef EncodeStatus encode_queued(
         piece = text + work.spans[i].start
         size = work.spans[i].end - work.spans[i].start
         if work.keys[i].high == TO_CUT:
-            status = encode_cut(v, work, piece, size, text_end)
+            status = encode_cut(v, work, &work.keys[i], piece, size, text_end)
         elif copy_known(work, &work.keys[i], home_of_piece(work, i), piece):
             status = DONE
         else:
@@ -177,15 +181,6 @@ cdef inline void forget_counted(Workspace *work) noexcept nogil:
     if work.counting:
         work.n_counted += work.n_ids
         work.n_ids = 0
-
-
-cdef inline uint32_t three_bytes(const uint8_t *text) noexcept nogil:
-    """The character that text begins with, which is of three bytes."""
-    return (text[0] & <uint32_t>0x0F) << 12 | (text[1] & <uint32_t>0x3F) << 6 | (text[2] & <uint32_t>0x3F)
-
-
-cdef inline bint is_of_three(uint8_t lead) noexcept nogil:
-    return lead & 0xF0 == 0xE0
 
 
 cdef Py_ssize_t copy_characters(
@@ -320,14 +315,14 @@ cdef EncodeStatus encode_slice(
             n -= 1
             reading[0] = read_from(work.spans[n].start)
         if n:
-            if not reserve(work, work.spans[n - 1].end - work.spans[0].start + COPIED_IDS):
+            if not reserve(work, work.spans[n - 1].end - work.spans[0].start + SPARE_IDS):
                 return NO_MEMORY
             if work.jumps != NULL and not note_pieces(work.jumps, work.spans, n):
                 return NO_MEMORY
             if work.dropout != NULL:
                 status = append_dropping(v, work, text, work.spans, n)
             else:
-                make_keys(work, text, n, text + size, may_cut)
+                make_keys(v, work, text, n, text + size, may_cut)
                 status = encode_queued(v, work, text, n, text + size)
             if status != DONE:
                 return status

@@ -38,9 +38,14 @@ cdef EncodeStatus encode_character(
     const VocabTables *v, Workspace *work, CharacterIds *known, const uint8_t *piece, Py_ssize_t size
 ) noexcept nogil
 
-# Encode a piece in parts, cut where no merge reaches across.
-cdef EncodeStatus encode_cut(
-    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size, const uint8_t *text_end
+# Append the ids of a part of a piece, which neither begins nor ends it if that makes a difference.
+cdef EncodeStatus append_inner(
+    const VocabTables *v, Workspace *work, const uint8_t *part, Py_ssize_t size
+) noexcept nogil
+
+# Merge a part of a piece, which it begins or ends. There is room for `size` + 2 ids.
+cdef EncodeStatus append_marked(
+    const VocabTables *v, Workspace *work, const uint8_t *part, Py_ssize_t size, bint begins, bint ends
 ) noexcept nogil
 
 # Merge n pieces by BPE-dropout.

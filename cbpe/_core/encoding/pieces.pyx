@@ -1,25 +1,18 @@
-"""Encoding one piece, or a piece in parts, cut where no merge reaches across; pieces.pxd says what there is."""
+"""Encoding one piece; pieces.pxd says what there is."""
 
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
-from cbpe._core.c.cache_loops cimport COPIED_IDS, INLINE_IDS
-from cbpe._core.encoding.cache cimport add_entry, home_of, take_characters
+from cbpe._core.c.cache_loops cimport COPIED_IDS
+from cbpe._core.encoding.cache cimport add_entry
 from cbpe._core.encoding.places cimport note_pieces
 from cbpe._core.encoding.symbols cimport is_marked, put_ids
 from cbpe._core.encoding.workspace cimport DONE, INTERRUPTED, NO_MEMORY, NO_TOKEN, reserve
-from cbpe._core.merging.cuts cimport NO_CHARACTER, CutTables, next_cut, shared_cut_tables
 from cbpe._core.merging.dropout cimport merge_dropping
-from cbpe._core.merging.merge cimport NO_ROOM, merge_piece, pause
-from cbpe._core.text.keys cimport INLINE_BYTES, LONG, make_key
-from cbpe._core.text.utf8 cimport character_start
+from cbpe._core.merging.merge cimport NO_ROOM, merge_piece
+from cbpe._core.text.keys cimport INLINE_BYTES
 from cbpe._core.vocabulary.tables cimport BEGIN, END, NONE
 from cbpe._core.vocabulary.words cimport find_short_word, find_word, word_hash
-
-cdef enum:
-    BETWEEN_PAUSES = 1 << 20    # bytes of one piece
-    INNER = 0x40                # in keys of parts: they are not merged as a piece of the same bytes would be
-
 
 cdef EncodeStatus append_symbols(const VocabTables *v, Workspace *work, Py_ssize_t n) noexcept nogil:
     """Append the ids of n symbols that merging has written after the others; or n is what merging failed with."""
@@ -126,24 +119,6 @@ cdef EncodeStatus append_inner(
     return merge_new(v, work, part, size)
 
 
-cdef EncodeStatus encode_part(
-    const VocabTables *v, Workspace *work, PieceKey *key, const uint8_t *part, Py_ssize_t size
-) noexcept nogil:
-    """Append the ids of a part as append_inner does, and remember them. `key` is the part's."""
-    cdef Py_ssize_t before = work.n_ids
-    cdef EncodeStatus status
-    if is_marked(v):
-        key.high |= <uint64_t>1 << 40 if key.high >> 56 == LONG else <uint64_t>INNER << 56
-    if copy_known(work, key, home_of(&work.cache, key.low, key.high), part):
-        return DONE
-    if not is_marked(v):
-        return encode_new(v, work, key, part, size)
-    status = append_inner(v, work, part, size)
-    if status == DONE:
-        add_entry(&work.cache, key, part, work.ids + before, work.n_ids - before)
-    return status
-
-
 cdef EncodeStatus encode_character(
     const VocabTables *v, Workspace *work, CharacterIds *known, const uint8_t *piece, Py_ssize_t size
 ) noexcept nogil:
@@ -153,51 +128,6 @@ cdef EncodeStatus encode_character(
     if status == DONE:
         known.n_ids = <uint32_t>(work.n_ids - before)
         memcpy(known.ids, work.ids + before, known.n_ids * sizeof(uint32_t))
-    return status
-
-
-cdef EncodeStatus encode_cut(
-    const VocabTables *v, Workspace *work, const uint8_t *piece, Py_ssize_t size, const uint8_t *text_end
-) noexcept nogil:
-    """Append the ids of a piece in parts, cut where no merge reaches across. Most parts are single characters."""
-    cdef const CutTables *cuts = shared_cut_tables(v, work.cuts)
-    cdef Py_ssize_t start = 0, end, seen, paused = 0
-    cdef CharacterIds *known
-    cdef PieceKey key
-    cdef EncodeStatus status = DONE
-    cdef uint32_t character
-    if cuts == NULL:
-        return NO_MEMORY
-    if work.characters == NULL:
-        work.characters = take_characters(&work.cache)
-    while start < size and status == DONE:
-        if start - paused > BETWEEN_PAUSES:
-            paused = start
-            if pause(&work.room) < 0:
-                return INTERRUPTED
-        seen = character_start(piece, size, start + BETWEEN_PAUSES)
-        end = next_cut(cuts, piece, start, seen, &character)
-        while end == seen < size:
-            # No cut in so many bytes: look on from the last character of them.
-            paused = end
-            if pause(&work.room) < 0:
-                return INTERRUPTED
-            seen = character_start(piece, size, end + BETWEEN_PAUSES)
-            end = next_cut(cuts, piece, character_start(piece, size, end - 1), seen, &character)
-            character = NO_CHARACTER
-        if is_marked(v) and (start == 0 and v.begins or end == size and v.ends):
-            status = append_marked(v, work, piece + start, end - start, start == 0, end == size)
-        elif character < 1 << 16 and work.characters != NULL:
-            known = work.characters + character
-            if known.n_ids:
-                memcpy(work.ids + work.n_ids, known.ids, INLINE_IDS * sizeof(uint32_t))
-                work.n_ids += known.n_ids
-            else:
-                status = encode_character(v, work, known, piece + start, end - start)
-        else:
-            make_key(&key, piece + start, end - start, text_end, work.cache.seed)
-            status = encode_part(v, work, &key, piece + start, end - start)
-        start = end
     return status
 
 

@@ -1,6 +1,6 @@
 """A workspace: all that one call of encode writes to."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from cbpe._core.c.cache_loops cimport CacheEntry, CacheLoops
 from cbpe._core.c.keys cimport PieceKey
@@ -15,6 +15,9 @@ from cbpe._core.splitting.split cimport Span
 
 cdef enum:
     BATCH = 256                 # pieces that are looked up together
+    PARTS = 512                 # of such pieces, where they come apart
+    LISTED_IDS = 1 << 13
+    SPARE_IDS = 16              # that may be written after the last, where many are copied together
     RESERVED_IDS = 1 << 26      # room taken at once for a long text: what is not written to takes no memory
     SLICE = 1 << 22             # bytes of text between two looks at the signals
 
@@ -26,12 +29,26 @@ cdef enum EncodeStatus:
     INTERRUPTED                 # by a signal, whose exception is set, or because the work is not wanted any more
 
 
+# A part of a piece that comes apart. Bytes are counted from where the piece begins, or the window of a long one.
+cdef struct Part:
+    PieceKey key
+    uint64_t home               # where its entry is looked for
+    uint16_t start
+    uint16_t end
+    uint16_t before             # how many of the listed ids stand before its own
+
+
 # All that one call of encode writes to: used by one call at a time, kept for the next.
 cdef struct Workspace:
     Span spans[BATCH]
     PieceKey keys[BATCH]
     CacheEntry *places[BATCH]     # where each piece's entry is looked for first, if that decides
     int missed[BATCH]           # numbers of pieces: without a key yet, or whose entries are not at their places
+    Part parts[PARTS]
+    uint64_t n_parts
+    uint32_t listed_ids[LISTED_IDS + SPARE_IDS]     # of the characters around these parts
+    uint64_t n_listed
+    uint64_t parts_lines        # of the cache, when they were listed
     CutTables **cuts
     CharacterIds *characters    # by code point below 1 << 16; NULL until a piece is cut
     PieceCache cache

@@ -7,12 +7,29 @@ from cbpe._core.vocabulary.tables cimport VocabTables
 
 cdef enum:
     NO_CHARACTER = 0xFFFFFFFF
+    # Some merge joins the last bytes of a character to a symbol that begins with this character.
+    SEAM_BEFORE = 1
+    # Some merge joins a symbol that ends with this character to the first bytes of a character.
+    SEAM_BEHIND = 2
 
 
 cdef struct CutTables:
     uint8_t flags[1 << 16]      # code point -> SEAM_BEFORE, SEAM_BEHIND
     uint64_t *seams             # a Bloom filter, one bit a pair: the characters between which a merge may happen
     int shift
+
+
+cdef inline uint64_t seam_hash(const CutTables *c, uint32_t first, uint32_t second) noexcept nogil:
+    return (<uint64_t>first << 21 | second) * <uint64_t>0x9E3779B97F4A7C15 >> c.shift
+
+
+cdef inline bint may_cut(const CutTables *c, uint32_t first, uint32_t second) noexcept nogil:
+    """Whether a piece may be cut between two characters below U+10000, one of which is not ASCII."""
+    cdef uint64_t seam
+    if c.flags[first] & SEAM_BEHIND or c.flags[second] & SEAM_BEFORE:
+        return False
+    seam = seam_hash(c, first, second)
+    return not c.seams[seam >> 6] >> (seam & 63) & 1
 
 
 # The first place after text[start], which lies within a piece that ends at `end`, where the piece may be cut: its

@@ -13,23 +13,11 @@ from cbpe._core.c.loads cimport cbpe_load64
 from cbpe._core.merging.shared cimport shared_tables
 from cbpe._core.text.utf8 cimport character_size, read_character
 
-cdef enum:
-    # Some merge joins the last bytes of a character to a symbol that begins with this character.
-    SEAM_BEFORE = 1
-    # Some merge joins a symbol that ends with this character to the first bytes of a character.
-    SEAM_BEHIND = 2
-
-
-cdef inline uint64_t seam_hash(const CutTables *c, uint32_t first, uint32_t second) noexcept nogil:
-    return (<uint64_t>first << 21 | second) * <uint64_t>0x9E3779B97F4A7C15 >> c.shift
-
-
 cdef Py_ssize_t next_cut(
     const CutTables *c, const uint8_t *text, Py_ssize_t start, Py_ssize_t end, uint32_t *character
 ) noexcept nogil:
     cdef int size
     cdef uint32_t first = read_character(text + start, end - start, &size), second
-    cdef uint64_t seam
     character[0] = first
     while True:
         start += size
@@ -42,11 +30,8 @@ cdef Py_ssize_t next_cut(
             return end
         second = read_character(text + start, end - start, &size)
         # Between two ASCII characters, and beside a character beyond the table, nothing is known.
-        if first | second >= 0x80 and first < 1 << 16 and second < 1 << 16:
-            if not (c.flags[first] & SEAM_BEHIND or c.flags[second] & SEAM_BEFORE):
-                seam = seam_hash(c, first, second)
-                if not c.seams[seam >> 6] >> (seam & 63) & 1:
-                    return start
+        if first | second >= 0x80 and first < 1 << 16 and second < 1 << 16 and may_cut(c, first, second):
+            return start
         first = second
         character[0] = NO_CHARACTER
 

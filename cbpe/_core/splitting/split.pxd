@@ -34,6 +34,7 @@ cdef struct SplitTables:
     const uint16_t *class_rows  # [state][class], MAX_CLASSES to a state
     const uint16_t *block_of  # [code point >> 8]
     const uint8_t *blocks  # [block][code point & 255]: a class
+    const uint8_t *below  # [code point below 1 << 16]: a class
     const Stay *stays  # [state]
     const uint64_t *borders  # [class]: the classes, as bits, that are never in one piece with this one before them
     uint32_t rules  # AsciiRules that say the same of ASCII as the pattern does; 0: none, the automaton does it all
@@ -93,4 +94,5 @@ cdef class Splitter:
     cdef bytes block_of
     cdef bytes blocks
     cdef bytes borders
+    cdef bytes below
     cdef bytes stays

@@ -19,8 +19,8 @@ from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_V
 from cbpe._core.splitting.classes cimport END_OF_TEXT, Classes, classify
 from cbpe._core.splitting.pattern cimport Pattern, parse
 from cbpe._core.splitting.staying cimport Stay, find_stays, stay
-from cbpe._core.splitting.tables cimport ascii_rows, sure_borders
-from cbpe._core.text.utf8 cimport character_size, character_start, read_character
+from cbpe._core.splitting.tables cimport ascii_rows, classes_below, sure_borders
+from cbpe._core.text.utf8 cimport character_size, character_start, is_of_three, read_character, three_bytes
 
 from cbpe._core.splitting.characters import PatternNotSupported
 
@@ -115,6 +115,19 @@ cdef Py_ssize_t take_blocks(
     return count
 
 
+cdef inline uint32_t read_class(
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t left, int *length
+) noexcept nogil:
+    cdef uint32_t character = read_character(text, left, length)
+    if character < 1 << 16:
+        return tables.below[character]
+    return tables.blocks[(<uint32_t> tables.block_of[character >> 8] << 8) + (character & 255)]
+
+
+cdef uint32_t class_at(const SplitTables *tables, const uint8_t *text, Py_ssize_t left, int *length) noexcept nogil:
+    return read_class(tables, text, left, length)
+
+
 cdef inline uint32_t next_entry(
     const SplitTables *tables, uint32_t entry, const uint8_t *text, Py_ssize_t left, int *length
 ) noexcept nogil:
@@ -123,8 +136,7 @@ cdef inline uint32_t next_entry(
     if character < 128:
         length[0] = 1
         return tables.ascii_rows[(entry & <uint32_t> STATE) + character]
-    character = read_character(text, left, length)
-    of_class = tables.blocks[(<uint32_t> tables.block_of[character >> 8] << 8) + (character & 255)]
+    of_class = read_class(tables, text, left, length)
     return tables.class_rows[((entry & <uint32_t> STATE) >> 1) + of_class]
 
 
@@ -152,6 +164,24 @@ cdef inline Py_ssize_t read_staying(
     if reached > at:
         entry[0] = state.entry
         mark[0] = reached - 1 if state.entry & MARK else mark[0]
+    return reached
+
+
+cdef inline Py_ssize_t read_threes(
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t at, Py_ssize_t end, uint32_t *entry, Py_ssize_t *mark
+) noexcept nogil:
+    """Read characters of three bytes of the same class as the one before text[at], which is of three, as long as they
+    leave the automaton in its state: most of a Chinese text. Returns how far it has read."""
+    cdef Py_ssize_t reached = at
+    cdef uint32_t of_class = tables.below[three_bytes(text + at - 3)]
+    cdef uint32_t next = tables.class_rows[((entry[0] & <uint32_t> STATE) >> 1) + of_class]
+    if next & (BOUNDARY | STOP) or (next ^ entry[0]) & <uint32_t> STATE:
+        return at
+    while end - reached >= 3 and is_of_three(text[reached]) and tables.below[three_bytes(text + reached)] == of_class:
+        reached += 3
+    if reached > at:
+        entry[0] = next
+        mark[0] = reached - 3 if next & MARK else mark[0]
     return reached
 
 
@@ -220,7 +250,7 @@ cdef Py_ssize_t walk(
                 if rules and block_ahead(text + start, size - start, block_failed):
                     break
                 continue
-        at += length
+        at = read_threes(tables, text, at + length, limit, &entry, &mark) if length == 3 else at + length
     reading.position = start
     return count
 
@@ -325,11 +355,6 @@ cdef Py_ssize_t find_sure_pieces(
     return count
 
 
-cdef uint32_t class_at(const SplitTables *tables, const uint8_t *text, Py_ssize_t left, int *length) noexcept nogil:
-    cdef uint32_t code_point = read_character(text, left, length)
-    return tables.blocks[(<uint32_t> tables.block_of[code_point >> 8] << 8) + (code_point & 255)]
-
-
 cdef Py_ssize_t find_border(
     const SplitTables *tables, const uint8_t *text, Py_ssize_t size, Py_ssize_t *seen
 ) noexcept nogil:
@@ -403,6 +428,8 @@ cdef class Splitter:
         self.tables.class_rows = <const uint16_t *> <const char *> self.class_rows
         self.tables.block_of = <const uint16_t *> <const char *> self.block_of
         self.tables.blocks = <const uint8_t *> <const char *> self.blocks
+        self.below = classes_below(classes)
+        self.tables.below = <const uint8_t *> <const char *> self.below
         self.borders = sure_borders(automaton, classes)
         self.tables.borders = <const uint64_t *> <const char *> self.borders
         self.stays = find_stays(self.ascii_rows, automaton.n_states)

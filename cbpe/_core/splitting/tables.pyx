@@ -1,6 +1,7 @@
 """What the loops of the splitter read in place of an automaton's transitions, made once for a split pattern."""
 
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
+from libc.string cimport memcpy
 
 from cbpe._core.splitting.automaton cimport BOUNDARY, START, STATE_SHIFT, STOP
 from cbpe._core.splitting.classes cimport MAX_CLASSES
@@ -18,6 +19,18 @@ cdef bytes ascii_rows(Automaton automaton, Classes classes):
         for byte in range(128):
             target[128 * state + byte] = by_class[MAX_CLASSES * state + class_of[byte]]
     return rows
+
+
+cdef bytes classes_below(Classes classes):
+    """The class of each character of up to three bytes, which takes one lookup in place of two: uint8_t[1 << 16]."""
+    cdef bytes table = bytes(1 << 16)
+    cdef uint8_t *target = <uint8_t *> <char *> table
+    cdef const uint16_t *block_of = <const uint16_t *> <const char *> classes.block_of
+    cdef const uint8_t *blocks = <const uint8_t *> <const char *> classes.blocks
+    cdef int i
+    for i in range(256):
+        memcpy(target + 256 * i, blocks + 256 * block_of[i], 256)
+    return table
 
 
 cdef bytes sure_borders(Automaton automaton, Classes classes):

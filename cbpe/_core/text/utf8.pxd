@@ -36,6 +36,15 @@ cdef inline uint32_t read_character(const uint8_t *text, Py_ssize_t left, int *s
     return lead if lead < 0x80 else REPLACEMENT_CHARACTER
 
 
+cdef inline bint is_of_three(uint8_t lead) noexcept nogil:
+    return lead & 0xF0 == 0xE0
+
+
+cdef inline uint32_t three_bytes(const uint8_t *text) noexcept nogil:
+    """The character that text begins with, which is of three bytes."""
+    return (text[0] & <uint32_t>0x0F) << 12 | (text[1] & <uint32_t>0x3F) << 6 | (text[2] & <uint32_t>0x3F)
+
+
 cdef inline Py_ssize_t character_start(const uint8_t *text, Py_ssize_t size, Py_ssize_t at) noexcept nogil:
     """The start of the character that text[at] is in; `size` for a place after the text."""
     if at >= size:

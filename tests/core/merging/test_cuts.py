@@ -125,7 +125,7 @@ def test_a_real_vocabulary_on_all_characters(name):
         assert cut.encode_ordinary(text) == whole.encode_ordinary(text)
 
 
-BETWEEN_PAUSES = 1 << 20  # encode.pyx looks so far ahead for a cut before it goes on to look
+BETWEEN_PAUSES = 1 << 20  # parts.pyx looks so far ahead for a cut before it goes on to look
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import signal
 import threading
 
 import pytest
+import regex
 from borders import check_borders, check_what_is_sure
 from examples import examples
 from hypothesis import example, given, settings
@@ -237,6 +238,45 @@ def test_runs_of_whole_blocks_split_as_regex_does(pattern, instructions):
     @examples(30)
     def check(text):
         assert splitter.split(text) == pieces_by_regex(pattern, text)
+
+    check()
+
+
+# Of three bytes: the ends of ranges and of scripts, letters, marks, numbers, symbols, spaces; and a few others.
+OF_THREE = (
+    "\u0800\u1e00\u2003\u3007\u3041\u309e\u30fb\u30fc\u4dbf\u4dc0\u4e00\u9fa5"
+    "\u9fa6\u9fbf\ua000\uac00\ud7a3\uf900\uff10\uff21"
+)
+RUNS_OF_THREE = st.lists(
+    st.tuples(
+        st.sampled_from([*OF_THREE, *"a1 \n\u00e9\u0301\U0001f600\U00020000"]), st.sampled_from([1, 1, 2, 3, 30])
+    ),
+    max_size=12,
+).map(lambda runs: "".join(character * n for character, n in runs))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *NAMED,
+        "[\u4e00-\u9fa5\u3041-\u309f\u30a1-\u30ff]+|\\d{1,3}|[^\\s\\d]",
+        r"\p{L}+(?=\p{N})|\p{L}",
+        r"(?:\p{Lo}{3})+|\p{Lo}\p{M}?|\s+",
+        "[\u4e00-\u9fff]{2,}|[\u4e00-\u9fa5]+[\ua000\u30fb]|.",
+        r"\p{Lo}+?\p{Nd}|[\p{Lo}\p{So}]+(?!\p{N})|\p{N}+",
+    ],
+)
+def test_runs_of_characters_of_three_bytes_split_as_regex_does(pattern):
+    """While such characters are of one class and leave the automaton in its state, it reads them alone."""
+    pattern = NAMED.get(pattern, pattern)
+    splitter = Splitter(pattern)
+    judge = pieces_by_regex if pattern.isascii() else regex.findall  # all of these characters are older than `regex`
+
+    @given(RUNS_OF_THREE)
+    @example("\u4e00" * 40 + "\u9fa6" * 3 + "\u30fb")
+    @examples(100)
+    def check(text):
+        assert splitter.split(text) == judge(pattern, text)
 
     check()
 
