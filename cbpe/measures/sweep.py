@@ -16,7 +16,7 @@ from cbpe.common.checks import N_BYTES, checked_int
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.warning import warn
-from cbpe.common.wording import shown
+from cbpe.common.wording import listed, shown
 from cbpe.corpus.batches import batches
 from cbpe.corpus.counting import Tally
 from cbpe.corpus.sources import Reader, Source
@@ -32,12 +32,14 @@ from cbpe.views.html import block, table
 if TYPE_CHECKING:
     from cbpe._core.calls.encoder import PythonSplitter
     from cbpe._core.vocabulary.vocabulary import Vocabulary
+    from cbpe.training.record import TrainingRecord
 
 __all__ = ["LITTLE", "Sweep", "refuse_unswept", "sweep"]
 
 LITTLE = 0.03  # the share of tokens that a doubling of the vocabulary saves
 FIRST_SIZE = 2 * N_BYTES
 PIECES_AT_ONCE = 1 << 16
+NAMES_SHOWN = 5
 MEASURES = ("bytes_per_token", "fertility", "vocabulary_used")
 
 
@@ -141,8 +143,9 @@ def sweep(
 
     corpora: name -> source, as count_words takes it; each is read once. Special tokens in texts are ordinary text.
     sizes: of vocabularies, from 256 up to the tokenizer's own, which is always measured too; None: 512, 1024 and so on.
-    workers, field, errors, progress: as for count_words. A UserWarning tells if a corpus is what the tokenizer was
-    trained on, which would show the vocabulary better than it is.
+    workers, field, errors, progress: as for count_words. A UserWarning tells if a corpus seems to be what the tokenizer
+    was trained on, which would show the vocabulary better than it is: the whole of it, by its size, or a file with the
+    name of one of the several that its record of training names.
 
     Raises what reading a source and shrink raise, TypeError for what is no tokenizer, ValueError for one that changes
     texts before it splits them.
@@ -156,13 +159,14 @@ def sweep(
     refuse_unswept(tokenizer, shown(tokenizer))
     workers = checked_workers(workers)
     vocabularies = dict(smaller_ones(tokenizer, sizes))
+    trained_on = TrainedOn(tokenizer.training)
     rows = []
     with progress_reports(progress) as reports:
         for corpus, source in corpora.items():
             report = about(reports, corpus)
             reader = Reader(source, field=field, errors=errors)
             counts, words = counted(reader, tokenizer._splitter, workers, report)
-            warn_if_trained_on(tokenizer, corpus, counts)
+            trained_on.check(corpus, source, counts)
             pieces = Pieces(counts)
             tokens: dict[int, int] = {}
             for done, (size, vocabulary) in enumerate(vocabularies.items()):
@@ -173,6 +177,7 @@ def sweep(
                 rows.append(row_of(corpus, size, n_bytes, words, tokens, used))
             if report:
                 report("encoding", len(vocabularies), len(vocabularies))
+    trained_on.check_all()
     return Sweep(rows)
 
 
@@ -237,8 +242,9 @@ class Words:
         in_word = False
         for chunk in chunks:
             text = bytes(chunk).decode()
-            self.n += len(text.split()) - (in_word and not text[:1].isspace())  # a word with a cut in it is one
-            in_word = not text[-1:].isspace() if text else in_word
+            if text:  # the last chunk may be empty
+                self.n += len(text.split()) - (in_word and not text[0].isspace())  # a word with a cut in it is one
+                in_word = not text[-1].isspace()
             yield chunk
 
 
@@ -290,7 +296,58 @@ def row_of(
     }
 
 
-def warn_if_trained_on(tokenizer: Tokenizer, corpus: str, counts: WordCounts) -> None:
-    record = tokenizer.training
-    if record is not None and (record.text_bytes, record.distinct_pieces) == (counts.text_bytes, len(counts)):
-        warn(f"the tokenizer seems to be trained on {shown(corpus)}: measure on texts that it has not seen")
+class TrainedOn:
+    """Warns of corpora that a tokenizer seems to be trained on. Its record knows how much text there was, of all
+    sources together, and names some of them."""
+
+    def __init__(self, record: TrainingRecord | None) -> None:
+        self.record = record
+        self.warned = False
+        self.corpora: list[str] = []
+        self.text_bytes = 0  # of all of them
+        self.distinct_pieces: list[int] = []  # of each
+
+    def check(self, corpus: str, source: Source, counts: WordCounts) -> None:
+        """Look at a corpus: whether it is the whole of the sources, or has the name of one of several."""
+        record = self.record
+        self.corpora.append(corpus)
+        self.text_bytes += counts.text_bytes
+        self.distinct_pieces.append(len(counts))
+        if record is None:
+            return
+        sizes, trained = (counts.text_bytes, len(counts)), (record.text_bytes, record.distinct_pieces)
+        if sizes == trained:
+            self._warn(shown(corpus))
+        elif counts.text_bytes < record.text_bytes:  # one of several sources: no other can be less than the whole
+            named = next((each for each in files_in(source) if is_one_of(each, record.source)), None)
+            if named is not None:
+                self._warn(f"{shown(corpus)}, as its sources have a file of this name: {record.source}")
+
+    def check_all(self) -> None:
+        """Look at all of them together, after the last."""
+        record = self.record
+        if record is None or self.warned or len(self.corpora) == 1 or self.text_bytes != record.text_bytes:
+            return
+        if max(self.distinct_pieces) <= record.distinct_pieces <= sum(self.distinct_pieces):
+            self._warn(f"these corpora together ({listed(map(shown, self.corpora), NAMES_SHOWN)})")
+
+    def _warn(self, what: str) -> None:
+        self.warned = True
+        warn(f"the tokenizer seems to be trained on {what}. Measure on texts that it has not seen")
+
+
+def files_in(source: Source) -> Iterator[str]:
+    """The names of the files of a source, without their folders."""
+    for item in source if isinstance(source, (list, tuple)) else [source]:
+        if isinstance(item, os.PathLike):
+            yield os.path.basename(os.fsdecode(item))
+
+
+def is_one_of(file: str, described: str) -> bool:
+    """Whether a description of several sources names a file, in whatever folder.
+
+    >>> is_one_of("b.txt", "a.txt, data/b.txt, c.txt, and 2 more"), is_one_of("b.txt", "b.txt")
+    (True, False)
+    """
+    names = described.split(", ")
+    return len(names) > 1 and file in (os.path.basename(name) for name in names)

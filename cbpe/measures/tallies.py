@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["TokenTally", "WordTally", "tokens_of_words"]
 
 BATCH_CHARACTERS = 1 << 22
-WORD = r"\S+"  # white space separates words
+WORD = r"[^\s\x1c-\x1f]+"  # white space separates words: that of str.split, as everywhere else
 MOST_WORDS = 1 << 20  # distinct ones; of a corpus with more, the rarest are dropped
 WORDS_AT_ONCE = 1 << 16
 

@@ -1,9 +1,11 @@
 """cbpe.sweep: each size of a vocabulary against the tokenizer of that size."""
 
 import csv
+import gzip
 import io
 import json
 import math
+import random
 
 import pytest
 
@@ -88,6 +90,54 @@ def test_plots(found, tmp_path):
 def test_texts_that_it_was_trained_on_are_warned_of(tok):
     with pytest.warns(UserWarning, match="seems to be trained on 'same'"):
         cbpe.sweep(tok, {"same": TRAINED})
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """A tokenizer that was trained on several files, and these."""
+    folder = tmp_path_factory.mktemp("several")
+    files = [folder / f"{name}.txt" for name in ("one", "two", "three", "four")]
+    for n, file in enumerate(files):
+        file.write_text(TRAINED * (n + 1) + "z" * n, encoding="utf-8")
+    return cbpe.train(files, 300), files
+
+
+def test_one_of_several_files_that_it_was_trained_on_is_warned_of_by_its_name(several):
+    tok, files = several
+    for corpus in (files[1], [files[1]]):
+        with pytest.warns(UserWarning, match=r"trained on 'b', as its sources have a file of this name: .*two\.txt"):
+            cbpe.sweep(tok, {"a": "held out", "b": corpus}, [256])
+
+
+def test_all_sources_together_are_warned_of_whatever_their_names(several):
+    tok, files = several
+    with pytest.warns(UserWarning, match="trained on these corpora together \\('0', '1', '2', '3'\\)"):
+        cbpe.sweep(tok, {str(n): file.read_text(encoding="utf-8") for n, file in enumerate(files)}, [256])
+
+
+def test_other_texts_than_those_of_the_training_are_not_warned_of(several, tok, tmp_path, recwarn):
+    (tmp_path / "one.txt").write_text(TRAINED * 50, encoding="utf-8")  # more than the sources were
+    cbpe.sweep(several[0], {"one.txt": tmp_path / "one.txt", "five.txt": "held out"}, [256])
+    cbpe.sweep(tok, {"a": HELD_OUT["one"], "b": "x" * (len(TRAINED.encode()) - len(HELD_OUT["one"].encode()))}, [256])
+    assert not recwarn.list
+
+
+def test_words_are_those_of_compare_and_of_statistics_however_texts_come(tok, tmp_path, monkeypatch):
+    monkeypatch.setattr("cbpe.corpus.files.CHUNK_BYTES", 5)
+    monkeypatch.setattr("cbpe.corpus.sources.CHUNK_BYTES", 5)
+    rng = random.Random(7)
+    for n in range(40):
+        text = "".join(
+            rng.choices(["a", "bc", " ", "\n", "\u3000", "\x1c", "\x85", "안", "é", "😀"], k=rng.randrange(1, 30))
+        )
+        plain, packed = tmp_path / f"{n}.txt", tmp_path / f"{n}.txt.gz"
+        plain.write_bytes(text.encode())
+        packed.write_bytes(gzip.compress(text.encode(), 1))
+        sources = {"str": text, "list": [text], "file": plain, "gz": packed, "bytes": text.encode()}
+        swept = {row["corpus"]: row["words"] for row in cbpe.sweep(tok, sources, [300]).rows}
+        compared = {row["corpus"]: row["words"] for row in cbpe.compare({"a": tok}, sources).rows}
+        assert swept == compared == dict.fromkeys(sources, len(text.split())), repr(text)
+        assert tok.statistics(plain).words == len(text.split())
 
 
 @pytest.mark.parametrize(
