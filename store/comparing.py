@@ -105,7 +105,7 @@ class Diff:
         elif self.first_merge is not None:
             about.append((f"first merge that differs, {self.first_merge.rank}", f"{self.first_merge[1:]}"))
         first = [
-            (which, token_id, f'"{token.decode("utf-8", "backslashreplace")}"')
+            (which, str(token_id), f'"{token.decode("utf-8", "backslashreplace")}"')
             for which, side in (("a", self.only_a), ("b", self.only_b))
             for token_id, token in side[:SHOWN]
         ]

@@ -12,13 +12,12 @@ from cbpe.cli.input.options import JsonOption
 from cbpe.cli.input.references import complete_reference, is_encoding, is_file, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import pattern_of, special_of
+from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import print_json, print_pairs
 from cbpe.cli.registering import new_app
 
 app = new_app(add_completion=False)
-
-SHOWN = 8  # of the items of a long list
 
 
 @app.command()
@@ -62,10 +61,10 @@ def convert(
       cbpe convert cl100k_base cl100k_base.tiktoken
       cbpe convert ranks.tiktoken out.json --pattern gpt4 --special "<|end|>"
     """
-    from cbpe.tokenizers.saving import left_out, saved_files
+    from cbpe.tokenizers.saving import left_out, save, saved_files
 
     tok = tokenizer_with(reference, pattern, special)
-    cbpe.Tokenizer.save(tok, output)  # minbpe's classes take a name without a known ending for a prefix
+    save(tok, output)
     tokens, special_tokens = len(tok.token_byte_values()), len(tok.special_tokens)
     missing = left_out(tok, output)
     over = isinstance(tok, cbpe.SentencePieceTokenizer)
@@ -78,9 +77,7 @@ def convert(
             ("special tokens", special_tokens),
         ]
         told += [("", f"{token} ({tok.special_tokens[token]})") for token in special_of(special)]
-        if len(missing) > 2 * SHOWN:
-            missing = [*missing[:SHOWN], f"and {len(missing) - SHOWN:,} more, which --json names"]
-        print_pairs(told + [("not in the file", part) for part in missing])
+        print_pairs([*told, *pairs_left_out(missing)])
 
 
 def tokenizer_with(reference: str, pattern: str | None, special: list[str] | None) -> cbpe.Tokenizer:

@@ -30,6 +30,7 @@ from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, 
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of
 from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_of
+from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
 from cbpe.cli.registering import GroupedCommand, new_app
@@ -226,16 +227,17 @@ def train(
     )  # fmt: skip
     written = target.write(tokenizer, in_words=not as_json)
     undrawn = target.draw(tokenizer, written)
-    print_training(tokenizer, written, as_json)
+    print_training(tokenizer, written, target.left_out(tokenizer), as_json)
     if undrawn is not None:
         raise undrawn
 
 
-def print_training(tokenizer: cbpe.Tokenizer, written: list[str], as_json: bool) -> None:
+def print_training(tokenizer: cbpe.Tokenizer, written: list[str], missing: list[str], as_json: bool) -> None:
     if as_json:
-        print_json({**training_row(tokenizer), "written": written})
+        print_json({**training_row(tokenizer), "written": written, "left_out": missing})
     else:
-        print_pairs([*training_pairs(tokenizer), ("written", all_of(written) or NOTHING_WRITTEN)])
+        told = ("written", all_of(written) or NOTHING_WRITTEN)
+        print_pairs([*training_pairs(tokenizer), told, *pairs_left_out(missing)])
 
 
 def initial_of(reference: str, alphabet: Alphabet) -> cbpe.Tokenizer:
@@ -370,11 +372,18 @@ class Target:
         return None
 
     def write_files(self, tokenizer: cbpe.Tokenizer, in_words: bool) -> list[str]:
-        from cbpe.tokenizers.saving import saved_files
+        from cbpe.tokenizers.saving import save, saved_files
 
         assert self.output is not None
-        tokenizer.save(self.output)
-        return saved_files(self.output, isinstance(tokenizer, cbpe.SentencePieceTokenizer))
+        files = saved_files(self.output, isinstance(tokenizer, cbpe.SentencePieceTokenizer))
+        save(tokenizer, files[0])
+        return files
+
+    def left_out(self, tokenizer: cbpe.Tokenizer) -> list[str]:
+        """What of the tokenizer is not in the file that was written."""
+        from cbpe.tokenizers.saving import left_out
+
+        return [] if self.output is None else left_out(tokenizer, self.output)
 
     def write_version(self, tokenizer: cbpe.Tokenizer, in_words: bool) -> list[str]:
         assert self.name is not None
@@ -453,7 +462,7 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     merges = f"{row['merges']:,} merges{counted}"
     yield "vocabulary", f"{row['vocab_size']:,} tokens: {start_in_words(tokenizer)} and {merges}"
     for token, token_id in row["special_tokens"].items():
-        yield "special token", f"{token} with id {token_id:,}"
+        yield "special token", f"{token} with id {token_id}"
     if row["dropped_words"]:
         words, occurrences = row["dropped_words"], row["dropped_occurrences"]
         yield "left out", f"{words:,} rare words, which occurred {occurrences:,} times"

@@ -9,8 +9,9 @@ from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
 from cbpe.formats.table import FORMATS, Format, known_formats
 
-__all__ = ["find_in_folder", "format_of_name", "recognise", "refuse_name", "save"]
+__all__ = ["find_in_folder", "format_of_name", "left_out", "recognise", "refuse_name", "save", "save_and_warn"]
 
+NAMED = 3  # special tokens in a warning
 COMPRESSED = (".gz", ".xz", ".zst", ".bz2", ".zip")
 
 
@@ -91,3 +92,28 @@ def save(parts: Parts, path: str | os.PathLike[str]) -> None:
         write_files({name: [data] for name, data in zip(known.files(path), contents, strict=True)})
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def save_and_warn(parts: Parts, path: str | os.PathLike[str]) -> None:
+    """As save does, with a warning of what the file does not hold."""
+    from cbpe.common.warning import warn
+    from cbpe.common.wording import listed
+
+    save(parts, path)
+    missing = left_out(parts, path)
+    if missing:
+        known = format_of_name(path, "characters" in parts.processing)
+        given = "" if known is None or known.is_complete else ": cbpe.load takes pattern= and special_tokens= beside it"
+        warn(f"{os.fspath(path)} does not hold {listed(missing, NAMED)}{given}")
+
+
+def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
+    """What of a tokenizer the file that save makes does not hold, in words."""
+    known = format_of_name(path, "characters" in parts.processing)
+    missing = () if known is None else known.leaves_out
+    words = ["the split pattern"] if "pattern" in missing and parts.pattern is not None else []
+    if "template" in missing and "template" in parts.processing:
+        words.append("the template that puts tokens around a text")
+    if "special_tokens" in missing:
+        words += [f"the special token {token} with id {token_id}" for token, token_id in parts.special_tokens.items()]
+    return words

@@ -120,11 +120,11 @@ def checked_dtype(dtype: str | None, made: Format, format_name: str, n_vocab: in
         raise ValueError(f"dtype is {shown(dtype)}; format {format_name!r} has {' and '.join(map(repr, known))}")
     if dtype == made.small and n_vocab >= made.small_below:
         raise ValueError(
-            f"dtype is {dtype!r}, and the ids of this tokenizer go up to {n_vocab - 1:,}: format {format_name!r} takes "
+            f"dtype is {dtype!r}, and the ids of this tokenizer go up to {n_vocab - 1}: format {format_name!r} takes "
             f"it for vocabularies of less than {made.small_below:,}"
         )
     if n_vocab - 1 > np.iinfo(dtype).max:
-        raise ValueError(f"the ids of this tokenizer go up to {n_vocab - 1:,}, which does not fit {dtype}")
+        raise ValueError(f"the ids of this tokenizer go up to {n_vocab - 1}, which does not fit {dtype}")
     return dtype
 
 

@@ -129,7 +129,7 @@ class TokenizerBase(Encoder):
             ("merged by", self.semantics),
             ("split pattern", "none" if self.pattern is None else self.pattern),
             ("special tokens", special_counted(len(self._special.ids), self.vocab_size, len(self))),
-            *((f"{token}", token_id) for token, token_id in list(self._special.ids.items())[:SPECIAL_SHOWN]),
+            *((f"{token}", str(token_id)) for token, token_id in list(self._special.ids.items())[:SPECIAL_SHOWN]),
         ]
         return block(pairs(repr(self), [*about, *steps_in_words(self._processing())]))
 

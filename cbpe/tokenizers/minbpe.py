@@ -89,11 +89,11 @@ class BasicTokenizer(Tokenizer):
         256 + i being made by merge i. Each file is written aside and then put in place, so that none is ever half
         there.
         """
-        from cbpe.formats.files import format_of_name, refuse_name, save
+        from cbpe.formats.files import format_of_name, refuse_name, save_and_warn
 
         path = os.fspath(file_prefix)
         refuse_name(path)
-        save(self._parts(), f"{path}.model" if format_of_name(path) is None else path)
+        save_and_warn(self._parts(), f"{path}.model" if format_of_name(path) is None else path)
 
     def load(self, model_file: str | Path) -> None:
         """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid
@@ -157,11 +157,11 @@ class _GPTTokenizer(RegexTokenizer):
     def save(self, file_prefix: str | os.PathLike[str]) -> None:
         """Write a file of the format that the end of its name says, as Tokenizer.save does. NotImplementedError for
         minbpe's, which cannot hold it."""
-        from cbpe.formats.files import format_of_name, save
+        from cbpe.formats.files import format_of_name, save_and_warn
 
         known = format_of_name(file_prefix)
         if known is not None and known.module is not minbpe:
-            return save(self._parts(), file_prefix)
+            return save_and_warn(self._parts(), file_prefix)
         raise NotImplementedError(
             f"minbpe's format cannot hold a {type(self).__name__}, whose ids of bytes are shuffled"
         )

@@ -28,7 +28,8 @@ RESCUED = "cbpe-trained"  # how the name of a file begins that holds what could 
 
 
 def save(tok: Tokenizer, path: str | os.PathLike[str]) -> None:
-    """Write any tokenizer to a file as Tokenizer.save does, minbpe's classes too, whose own save takes a prefix."""
+    """Write any tokenizer to a file as Tokenizer.save does, minbpe's classes too, whose own save takes a prefix, and
+    without a warning of what is left_out."""
     files.save(tok._parts(), path)
 
 
@@ -40,14 +41,7 @@ def saved_files(path: str, over_characters: bool = False) -> list[str]:
 
 def left_out(tok: Tokenizer, path: str) -> list[str]:
     """What of a tokenizer the file that save makes does not hold, in words."""
-    known = format_of_name(path, "characters" in tok._processing())
-    missing = () if known is None else known.leaves_out
-    words = ["the split pattern"] if "pattern" in missing and tok.pattern is not None else []
-    if "template" in missing and "template" in tok._processing():
-        words.append("the template that puts tokens around a text")
-    if "special_tokens" in missing:
-        words += [f"the special token {token} with id {token_id}" for token, token_id in tok.special_tokens.items()]
-    return words
+    return files.left_out(tok._parts(), path)
 
 
 def refuse_before_training(

@@ -591,13 +591,14 @@ class Tokenizer(TokenizerBase):
         .model: SentencePiece's. .tiktoken: tiktoken's ranks and
         nothing else. gpt2_tokenizer.bin: llm.c's. tekken.json: Mistral's. encoder.json or vocab.bpe, vocab.json or
         merges.txt: GPT-2's two files. ValueError, and nothing is written, where the format cannot hold what gives the
-        same results, or the name has another end.
+        same results, or the name has another end. A UserWarning names what a file does not hold: the split pattern,
+        special tokens, a template.
 
-        >>> enc.save("cl100k_base.tiktoken")
+        >>> enc.save("cl100k_base.json")
         """
-        from cbpe.formats.files import save
+        from cbpe.formats.files import save_and_warn
 
-        save(self._parts(), path)
+        save_and_warn(self._parts(), path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self._vocabulary.pack(), self.pattern, self.special_tokens, self._processing()

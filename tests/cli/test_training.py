@@ -382,7 +382,7 @@ def test_what_fails_after_the_training_loses_nothing(tmp_path, text_file, monkey
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device", "x.tiktoken")
 
-    monkeypatch.setattr(cbpe.RegexTokenizer, "save", full)
+    monkeypatch.setattr("cbpe.tokenizers.saving.save", full)
     store = ["--store", tmp_path / "models.db"]
     train = ["train", text_file, "--vocab-size", 280, "-o", tmp_path / "x.tiktoken", *store]
     told = error_of(*train, "--save", "toy")
@@ -396,6 +396,17 @@ def test_what_fails_after_the_training_loses_nothing(tmp_path, text_file, monkey
     place, reference = re.search(r"But what was learned is in (.*), as (.*)", error_of(*train)).groups()
     with ModelStore(place) as models:
         assert models.load(reference).encode(TEXT) == cbpe.train(TEXT, 280).encode(TEXT)
+
+
+def test_train_names_what_the_file_does_not_hold(tmp_path, text_file):
+    train = ["train", text_file, "--vocab-size", 1280, "--special", "<a>", "--pattern", "gpt2"]
+    lines = [line.split(maxsplit=1) for line in run(*train, "-o", tmp_path / "x.tiktoken").stdout.splitlines()]
+    last_id = cbpe.train(TEXT, 1280, pattern=cbpe.GPT2_SPLIT_PATTERN).n_vocab
+    parts = ["the split pattern", f"the special token <a> with id {last_id}"]
+    assert [line for line in lines if line[0] == "not"] == [["not", f"in the file  {part}"] for part in parts]
+    assert json.loads(run(*train, "-o", tmp_path / "x.tiktoken", "--json").stdout)["left_out"] == parts
+    assert json.loads(run(*train, "-o", tmp_path / "x.json", "--json").stdout)["left_out"] == []
+    assert "not in the file" not in run(*train, "-o", tmp_path / "x").stdout
 
 
 def test_train_draws_its_curve_and_knows_before_if_it_cannot(tmp_path, text_file):

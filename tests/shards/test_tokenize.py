@@ -276,7 +276,7 @@ def test_ids_have_to_fit(corpus, tmp_path):
         tok = cbpe.BasicTokenizer()
         tok.register_special_tokens({"<|endoftext|>": top})
         assert tokenize(corpus, tok, tmp_path / dtype)["options"]["dtype"] == dtype
-    with pytest.raises(ValueError, match=r"go up to 65,499: format 'megatron' takes it for .* less than 65,500"):
+    with pytest.raises(ValueError, match=r"go up to 65499: format 'megatron' takes it for .* less than 65,500"):
         tokenize(corpus, tok, tmp_path / "forced", dtype="uint16")
 
 

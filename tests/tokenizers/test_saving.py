@@ -1,6 +1,8 @@
 """save: the format is that of the name's end, and what a format cannot hold is not written."""
 
+import functools
 import re
+import warnings
 
 import pytest
 
@@ -61,10 +63,27 @@ def test_what_a_tokenizer_does_besides_is_refused_by_formats_that_cannot_hold_it
 
 
 def test_the_gpt_tokenizers_are_saved_where_the_format_holds_them(tmp_path):
-    cbpe.GPT4Tokenizer().save(tmp_path / "gpt4.tiktoken")
+    with pytest.warns(UserWarning, match="does not hold the split pattern"):
+        cbpe.GPT4Tokenizer().save(tmp_path / "gpt4.tiktoken")
     assert cbpe.load(tmp_path / "gpt4.tiktoken").encode(TEXT) == cbpe.GPT4Tokenizer().encode(TEXT)
     with pytest.raises(NotImplementedError, match="GPT4Tokenizer"):
         cbpe.GPT4Tokenizer().save(tmp_path / "gpt4.model")
+
+
+def test_a_warning_names_what_the_file_does_not_hold(tmp_path):
+    said = (
+        r"x\.tiktoken does not hold the split pattern, the special token <a> with id 260, the special token <b> with "
+        r"id 5000 and 2 more: cbpe\.load takes pattern= and special_tokens= beside it"
+    )
+    tok = cbpe.train("aaaa bbbb", 260, special_tokens={"<a>": 260, "<b>": 5000, "<c>": 5001, "<d>": 5002})
+    for save in (tok.save, functools.partial(cbpe.Tokenizer.save, tok)):
+        with pytest.warns(UserWarning, match=said) as warned:
+            save(tmp_path / "x.tiktoken")
+        assert [warning.filename for warning in warned] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tok.save(tmp_path / "x.json")
+        tok.save(tmp_path / "x")
 
 
 @pytest.mark.parametrize("name", ["toy.txt", "toy", "toy.tiktoken.old", "tiktoken", "encoder", ".model.bak"])

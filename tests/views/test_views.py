@@ -96,6 +96,17 @@ def test_repr_is_short():
     assert enc.show("")._repr_html_()
 
 
+def test_ids_stand_as_they_are_copied():
+    assert "<bdi>100257</bdi>" in cbpe.get_encoding("cl100k_base")._repr_html_()
+    with ModelStore(":memory:") as models:
+        ranks = {bytes([i]): i for i in range(256)}
+        a, b = (
+            cbpe.Encoding("own", pat_str=".", mergeable_ranks={**ranks, token: 1234}, special_tokens={})
+            for token in (b"ab", b"cd")
+        )
+        assert models.diff(a, b)._repr_html_().count("<bdi>1234</bdi>") == 2
+
+
 def test_special_tokens_are_such_or_text():
     enc = cbpe.get_encoding("gpt2")
     assert enc.show("<|endoftext|>", special=True).ids == [50256]
