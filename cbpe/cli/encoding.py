@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 app = new_app(add_completion=False)
 
+BYTES_KEPT = "surrogateescape"  # bytes that are no UTF-8 go through a str as they are
+
 TemplateOption = Annotated[
     bool,
     typer.Option(
@@ -93,7 +95,8 @@ def decode(
 ) -> None:
     """Write the exact bytes that token ids stand for.
 
-    Ids are numbers between white space, or JSON lists, one on each line. They are decoded as they come.
+    Ids are numbers between white space, or JSON lists, one on each line. They are decoded as they come. All ids of a
+    file are one text, on however many lines: a tokenizer that puts a space before texts has it dropped from the first.
 
     \b
     Example:
@@ -105,18 +108,22 @@ def decode(
     tok = tokenizer_of(tokenizer)
     for file in files or [STANDARD_STREAM]:
         id_lists = read_ids(id_chunks(file), input_name(file))
-        for data in json_string(tok, id_lists) if as_json else map(tok.decode_bytes, id_lists):
-            write_bytes(data)
+        if as_json:
+            before = b'"'
+            for text in decoded(tok, id_lists, "replace"):
+                write_bytes(before + json.dumps(text)[1:-1].encode())
+                before = b""
+            write_bytes(b'"\n')
+        else:
+            for text in decoded(tok, id_lists, BYTES_KEPT):
+                write_bytes(text.encode("utf-8", BYTES_KEPT))
 
 
-def json_string(tok: Tokenizer, id_lists: Iterator[list[int]]) -> Iterator[bytes]:
-    """The text of ids as one JSON string on a line, in parts."""
-    decoder = tok.stream_decoder()
-    before = '"'
-    for ids in id_lists:
-        yield (before + json.dumps(decoder.extend(ids))[1:-1]).encode()
-        before = ""
-    yield (before + json.dumps(decoder.flush())[1:] + "\n").encode()
+def decoded(tok: Tokenizer, id_lists: Iterator[list[int]], errors: str) -> Iterator[str]:
+    """The text of ids, all together, in parts. errors: as for Tokenizer.decode."""
+    decoder = tok.stream_decoder(errors)
+    yield from map(decoder.extend, id_lists)
+    yield decoder.flush()
 
 
 @app.command()

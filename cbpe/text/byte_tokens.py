@@ -3,13 +3,15 @@ Hugging Face and SentencePiece decode them."""
 
 from __future__ import annotations
 
+import operator
 import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import SupportsIndex
 
-__all__ = ["PieceDecoder", "RunDecoder", "byte_of", "byte_token"]
+__all__ = ["IdDecoder", "PieceDecoder", "RunDecoder", "byte_of", "byte_token"]
 
 BYTE_TOKEN = re.compile("<0x([0-9A-F]{2})>")
 
@@ -25,7 +27,7 @@ def byte_of(token: str) -> int | None:
     return int(found[1], 16) if found else None
 
 
-def decode_run(run: bytes) -> str:
+def decode_run(run: bytes | bytearray) -> str:
     """A run of byte tokens that is UTF-8 is that text; of one that is not, each is U+FFFD, as `tokenizers` has it."""
     try:
         return run.decode()
@@ -33,7 +35,7 @@ def decode_run(run: bytes) -> str:
         return "\ufffd" * len(run)
 
 
-def decode_characters(run: bytes) -> str:
+def decode_characters(run: bytes | bytearray) -> str:
     """The characters in a run of bytes, and one U+FFFD for each byte that is part of none, as SentencePiece has it."""
     parts: list[str] = []
     while run:
@@ -46,7 +48,24 @@ def decode_characters(run: bytes) -> str:
     return "".join(parts)
 
 
-class RunDecoder:
+class IdDecoder:
+    """What decoders of ids that come one at a time have in common, whatever their `push` does with one."""
+
+    def push(self, token: int) -> str:
+        """The text that is whole with this id."""
+        raise NotImplementedError
+
+    def extend(self, ids: Iterable[SupportsIndex]) -> str:
+        """Decode several more ids, as push does with each; if anything is raised, none of them counts."""
+        before = {name: value[:] if isinstance(value, bytearray) else value for name, value in vars(self).items()}
+        try:
+            return "".join(map(self.push, map(operator.index, ids)))
+        except BaseException:
+            vars(self).update(before)
+            raise
+
+
+class RunDecoder(IdDecoder):
     """Decodes ids that come one at a time. What `push` and `flush` return is together what decoding all at once gives;
     a run of byte tokens is held back until it ends."""
 
@@ -55,9 +74,10 @@ class RunDecoder:
     ) -> None:
         self._spell = spell
         self._byte_ids = byte_ids
+        self._strips = strip
         self._strip = strip  # as long as nothing has come
         self._errors = errors
-        self._run = b""
+        self._run = bytearray()
 
     def push(self, token: int) -> str:
         """The text that is whole with this id. KeyError, and nothing is changed, for one that is not in the
@@ -75,11 +95,13 @@ class RunDecoder:
         return self._begun(self._ended() + text)
 
     def flush(self) -> str:
-        """What is held back, at the end of the ids."""
-        return self._begun(self._ended())
+        """What is held back, at the end of the ids. After that the decoder is as new."""
+        text = self._begun(self._ended())
+        self._strip = self._strips
+        return text
 
     def _ended(self) -> str:
-        run, self._run = self._run, b""
+        run, self._run = self._run, bytearray()
         return decode_run(run) if self._errors == "replace" else run.decode("utf-8", self._errors)
 
     def _begun(self, text: str) -> str:
@@ -89,7 +111,7 @@ class RunDecoder:
         return text
 
 
-class PieceDecoder:
+class PieceDecoder(IdDecoder):
     """Decodes ids that come one at a time as SentencePiece does: control tokens are left out, the unknown token has a
     text of its own, and the space before the text, if one was put there, is dropped from the first piece."""
 
@@ -106,10 +128,11 @@ class PieceDecoder:
         self._spell = spell
         self._byte_ids = byte_ids
         self._texts = texts  # of ids whose text is not that of their token
+        self._strips_first = strips
         self._strips = strips
         self._strips_all = strips_all  # as long as nothing has come, not only from the first piece
         self._errors = errors
-        self._run = b""
+        self._run = bytearray()
 
     def push(self, token: int) -> str:
         """The text that is whole with this id. KeyError, and nothing is changed, for one that is not in the
@@ -118,7 +141,7 @@ class PieceDecoder:
         if token in self._byte_ids:
             self._run += spelled
             return ""
-        before = self.flush()
+        before = self._ended()
         text = self._texts.get(token)
         if text is None:
             text = spelled.decode("utf-8", self._errors)
@@ -130,8 +153,13 @@ class PieceDecoder:
         return before + text
 
     def flush(self) -> str:
-        """What is held back, at the end of the ids."""
-        run, self._run = self._run, b""
+        """What is held back, at the end of the ids. After that the decoder is as new."""
+        text = self._ended()
+        self._strips = self._strips_first
+        return text
+
+    def _ended(self) -> str:
+        run, self._run = self._run, bytearray()
         if run:
             self._strips = False
         return decode_characters(run) if self._errors == "replace" else run.decode("utf-8", self._errors)

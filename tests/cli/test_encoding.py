@@ -2,12 +2,14 @@
 
 import json
 import os
+import random
 import re
 import subprocess
 import sys
 
 import pytest
 from command_line import PROGRAM, TEXT, error_of, run
+from good_files import good_files
 
 import cbpe
 
@@ -119,6 +121,42 @@ def test_decode_prints_a_json_string():
     assert json.loads(run("decode", "-t", "gpt2", "--json").stdout) == ""
     half = cbpe.get_encoding("gpt2").encode("😉")[:1]
     assert json.loads(run("decode", "-t", "gpt2", "--json", stdin=b"%d" % half[0]).stdout) == "\ufffd"
+
+
+# Those that hold a split pattern, or need none.
+@pytest.fixture(scope="module", params=sorted(good_files().keys() - {"tiktoken", "llm.c"}))
+def of_each_kind(request, tmp_path_factory):
+    """A file of each format, and the tokenizer that is read from it."""
+    folder = tmp_path_factory.mktemp("kinds")
+    files = good_files()[request.param]
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    file = folder / next(iter(files))
+    return file, cbpe.load(file)
+
+
+def test_ids_that_come_one_by_one_are_decoded_as_all_together(of_each_kind, monkeypatch):
+    file, tok = of_each_kind
+    rng = random.Random(1)
+    ids = tok.encode("the cat the cat", add_special_tokens=False)
+    for drawn in (ids, ids * 2, *(rng.choices(sorted(tok.vocab), k=7) for _ in range(5))):
+        chunks = [b"%d " % token for token in drawn]
+        monkeypatch.setattr("cbpe.cli.encoding.id_chunks", lambda _, chunks=chunks: iter(chunks))
+        assert run("decode", "-t", file).stdout_bytes == tok.decode_bytes(drawn)
+        assert json.loads(run("decode", "-t", file, "--json").stdout) == tok.decode(drawn)
+
+
+def test_all_decoders_take_several_ids_or_none_and_are_as_new_at_the_end(of_each_kind):
+    _, tok = of_each_kind
+    decoder = tok.stream_decoder()
+    known = sorted(tok.vocab)
+    ids = tok.encode("the cat the", add_special_tokens=False) + random.Random(2).choices(known, k=20)
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            decoder.extend([*ids, known[-1] + 1])
+        with pytest.raises(TypeError):
+            decoder.extend([*ids, 1.5])
+        assert decoder.extend(ids[:3]) + decoder.extend(iter(ids[3:])) + decoder.flush() == tok.decode(ids)
 
 
 # ---- count

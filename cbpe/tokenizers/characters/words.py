@@ -8,6 +8,7 @@ import codecs
 from cbpe.common.public import public
 from cbpe.formats.hugging_face.pre_tokenizers import one_pattern_for, steps_of
 from cbpe.formats.hugging_face.words.settings import checked_words
+from cbpe.text.byte_tokens import IdDecoder
 from cbpe.text.chains import ChainSplitter
 from cbpe.text.splitting import make_splitter
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
@@ -220,7 +221,7 @@ class WordTokenizer(HuggingFaceTokenizer):
                 yield stretch, token_id
 
 
-class WordDecoder:
+class WordDecoder(IdDecoder):
     """Decodes ids that come one at a time. What `push` and `flush` return is together what decoding all at once
     gives."""
 
@@ -242,6 +243,6 @@ class WordDecoder:
         return "" if before is None else self._tokenizer._decoded_one(before, False, False)
 
     def flush(self) -> str:
-        """What is held back, at the end of the ids."""
+        """What is held back, at the end of the ids. After that the decoder is as new."""
         held, self._held, self._is_first = self._held, None, True
         return "" if held is None else self._tokenizer._decoded_one(held, False, True)
