@@ -83,11 +83,12 @@ def count_words(
         raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
     listener = print_progress() if as_json else sys.stderr.isatty()
     share = None if task is None else runs.share_of(task)
-    manifest = cbpe.count_corpus(
-        sources, output, pattern=None if no_split else split_pattern(pattern), field=field, errors=errors,
-        counts=counts, min_count=min_count, workers=workers, executor=executor, task=share, task_bytes=task_bytes,
-        partitions=partitions, resume=resume, verify=verify, progress=listener,
-    )  # fmt: skip
+    with runs.told_if_interrupted(output, resume or share is not None):
+        manifest = cbpe.count_corpus(
+            sources, output, pattern=None if no_split else split_pattern(pattern), field=field, errors=errors,
+            counts=counts, min_count=min_count, workers=workers, executor=executor, task=share, task_bytes=task_bytes,
+            partitions=partitions, resume=resume, verify=verify, progress=listener,
+        )  # fmt: skip
     if as_json:
         print_line_of_json({"event": "done", **summary(manifest)})
     else:
@@ -103,15 +104,22 @@ def split_pattern(name_or_expression: str | None) -> str:
 
 def summary(manifest: dict[str, Any]) -> dict[str, Any]:
     """What a run made, for programs; the manifest says more."""
-    names = ("documents", "text_bytes", "words", "occurrences", "dropped_words", "dropped_occurrences")
+    names = ("documents", "counted_files", "text_bytes", "words", "occurrences", "dropped_words", "dropped_occurrences")
     return {**{name: manifest[name] for name in names if name in manifest}, "tasks": len(manifest["tasks"])}
+
+
+def texts_in_words(documents: int, counted_files: int, text_bytes: int) -> str:
+    """What was counted: (2, 1, 900) -> 2, and those of 1 file of counts, with 900 bytes"""
+    of_counts = f"those of {counted_files:,} file{'' if counted_files == 1 else 's'} of counts,"
+    texts = [*([f"{documents:,}"] if documents or not counted_files else []), *([of_counts] if counted_files else [])]
+    return f"{', and '.join(texts)} with {text_bytes:,} bytes"
 
 
 def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple[str, str]]:
     """What a run made, for people."""
     row = summary(manifest)
     lines = [
-        ("texts", f"{row['documents']:,} with {row['text_bytes']:,} bytes"),
+        ("texts", texts_in_words(row["documents"], row.get("counted_files", 0), row["text_bytes"])),
         ("tasks", f"{row['tasks']:,} done"),
     ]
     if task is not None:

@@ -145,13 +145,15 @@ def tokenize(
     """
     listener = print_progress() if as_json else sys.stderr.isatty()
     share = None if task is None else runs.share_of(task)
-    manifest = cbpe.tokenize(
-        sources, tokenizer_of(tokenizer), output, shard_format.value, field=field, errors=errors,
-        append_eot=append_eot, eot_token=eot_token, keep_empty=keep_empty, columns=column or (),
-        dtype=None if dtype is None else dtype.value, shard_tokens=shard_tokens, row_tokens=row_tokens,
-        cut_documents=cut_documents, shuffle=shuffle, val_fraction=val_fraction, workers=workers, executor=executor,
-        task=share, task_bytes=task_bytes, resume=resume, verify=verify, progress=listener,
-    )  # fmt: skip
+    tok = tokenizer_of(tokenizer)
+    with runs.told_if_interrupted(output, resume or share is not None):
+        manifest = cbpe.tokenize(
+            sources, tok, output, shard_format.value, field=field, errors=errors, append_eot=append_eot,
+            eot_token=eot_token, keep_empty=keep_empty, columns=column or (),
+            dtype=None if dtype is None else dtype.value, shard_tokens=shard_tokens, row_tokens=row_tokens,
+            cut_documents=cut_documents, shuffle=shuffle, val_fraction=val_fraction, workers=workers,
+            executor=executor, task=share, task_bytes=task_bytes, resume=resume, verify=verify, progress=listener,
+        )  # fmt: skip
     if as_json:
         print_line_of_json({"event": "done", **summary(manifest)})
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from cbpe.corpus.files import has_word_counts
 from cbpe.corpus.word_counts import Header
 from cbpe.counting.joining import write_words
 from cbpe.counting.merging import MERGED, MergePartition, partition_record, written_by
+from cbpe.counting.reading import kind_of
 from cbpe.counting.tasks import Counting, CountTask
 from cbpe.tasks.bar import listening
 from cbpe.tasks.cutting import TASK_BYTES, Task, checked_share, cut
@@ -22,7 +23,7 @@ from cbpe.tasks.executors import executor_of
 from cbpe.tasks.outputs import sha256_of
 from cbpe.tasks.progress import ProgressListener, Tally
 from cbpe.tasks.run import FileRun, begin_share
-from cbpe.tasks.sources import Name, find_sources
+from cbpe.tasks.sources import Name, SourceFile, find_sources
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, unicode_version
 
@@ -55,7 +56,8 @@ def count_corpus(
 ) -> dict[str, Any]:
     """Count the distinct pieces that pattern splits the texts of a corpus into, in bounded memory, and write the file
     `output`, which WordCounts.load reads and cbpe.train takes. Returns what its manifest, OUTPUT.json, says: the tasks,
-    the SHA-256 of the file, and the totals.
+    the SHA-256 of the file, and the totals. `documents` are the texts that were read; of how many texts the counts are
+    in the sources that hold counts, nobody knows: `counted_files` says how many such sources there are.
 
     The file is byte for byte that of cbpe.count_words(...).save(output), which reads all sources in their order on one
     machine and holds all pieces in memory: whatever is done where, in which order, and how often.
@@ -88,6 +90,8 @@ def count_corpus(
     task_bytes = checked_int("task_bytes", task_bytes, 1)
     min_count = checked_int("min_count", min_count, 1)
     found = find_sources(sources, field=field, errors=errors)
+    file = file_of_counts(output)
+    refuse_own_output(found, file)
     if partitions is None:
         size = sum(source.size for source in found)
         partitions = min(MOST_PARTITIONS, 1 + size // BYTES_PER_PARTITION)
@@ -95,7 +99,7 @@ def count_corpus(
     tasks = cut(found, field=field, task_bytes=task_bytes)
     counting = Counting(pattern, field, errors, bool(counts), min_count, partitions)
     plan = {"unicode_version": unicode_version(splitter), "options": counting.as_json()}
-    run = FileRun(file_of_counts(output), plan, tasks)
+    run = FileRun(file, plan, tasks)
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Steps(run, counting, tasks, execute, workers, listener)
@@ -117,6 +121,13 @@ def file_of_counts(output: str | os.PathLike[str]) -> Path:
     if not has_word_counts(path):
         raise ValueError(f"{path} is no name of a file of word counts, which ends in .words: train knows them by that")
     return path
+
+
+def refuse_own_output(sources: Iterable[SourceFile], output: Path) -> None:
+    """ValueError where a source is the file that is to be written."""
+    for source in sources:
+        if isinstance(source.place, Path) and os.path.realpath(source.place) == os.path.realpath(output):
+            raise ValueError(f"{output} is a source as well: name another file to write")
 
 
 class Steps:
@@ -177,7 +188,14 @@ class Steps:
         for record in records:
             del record["files"]
         names = ("documents", "text_bytes", "dropped_words", "dropped_occurrences")
-        return {**{name: sum(record[name] for record in records) for name in names}, "tasks": records}
+        sums = {name: sum(record[name] for record in records) for name in names}
+        counted = self.counted_files({record["task"] for record in records})
+        return {**sums, "counted_files": len(counted), "tasks": records}
+
+    def counted_files(self, done: Container[int]) -> set[str]:
+        """The sources of these tasks that are counts already, which do not say of how many texts."""
+        spans = (span for task in self.tasks if task.number in done for span in task.spans)
+        return {span.source.path for span in spans if kind_of(span, self.counting.counts) != "texts"}
 
 
 def refuse_unknown_errors(errors: str) -> None:

@@ -20,15 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from cbpe.common.atomic_files import write_whole
-from cbpe.common.wording import shown
+from cbpe.common.wording import listed, shown
 from cbpe.tasks.cutting import Task
 from cbpe.tasks.outputs import Outputs
 from cbpe.tasks.progress import ProgressListener, Tally
 
-__all__ = ["MANIFEST", "FileRun", "Run", "as_json", "begin_share"]
+__all__ = ["MANIFEST", "FileRun", "Run", "as_json", "begin_share", "left_of"]
 
 MANIFEST = "manifest.json"
 STATE = ".run"
+NAMED = 3  # sources in a message
 
 
 class Run:
@@ -179,8 +180,8 @@ class Run:
                 )
         if said != mine:
             raise ValueError(
-                f"{self.name} belongs to another run: its sources are others ({len(said or []):,} files, and here "
-                f"{len(mine):,}); {self._remedy(finished)}"
+                f"{self.name} belongs to another run: its sources are {other_sources(before, mine)}; "
+                f"{self._remedy(finished)}"
             )
 
 
@@ -206,11 +207,34 @@ class FileRun(Run):
             raise ValueError(f"{self.name} is there already, and of no run: name a new file")
 
 
+def left_of(output: Path) -> tuple[Path, int] | None:
+    """What is left of a run that was stopped: where, and how many of its tasks are done; None of one that is finished.
+    output: the folder or the file of the run."""
+    for state, manifest in (
+        (output / STATE, output / MANIFEST),
+        (output.with_name(output.name + STATE), output.with_name(f"{output.name}.json")),
+    ):
+        if manifest.is_file():
+            return None
+        if state.is_dir():
+            break
+    return state, len(list((state / "records").glob("[0-9]*.json")))
+
+
 def refuse_file(folder: Path) -> None:
     """NotADirectoryError where a file stands in the place of a folder, or of one that it is in."""
     there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
     if there.exists() and not there.is_dir():
         raise NotADirectoryError(f"{there} is a file, and what is made goes to a folder: name another")
+
+
+def other_sources(before: Mapping[str, Any], mine: Iterable[Sequence[Any]]) -> str:
+    """How the sources of a run are not those that are named now."""
+    now = [path for path, *_ in mine]
+    new = [path for path in now if path not in before]
+    gone = [path for path in before if path not in now]
+    told = [*([f"without {listed(new, NAMED)}"] if new else []), *([f"with {listed(gone, NAMED)}"] if gone else [])]
+    return f"others, {' and '.join(told)}" if told else "the same in another order"
 
 
 def in_words(about: Sequence[Any]) -> str:

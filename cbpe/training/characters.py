@@ -33,6 +33,7 @@ from cbpe.training.learn import (
     checked_rules,
     closing_line,
     counted_of,
+    nothing_to_learn,
     record_of,
     warn_if_stopped,
 )
@@ -173,7 +174,7 @@ def learn_pieces(
         start = Start(len(special_tokens), N_BYTES * settings.byte_fallback, len(characters))
         n_merges = merges_left(vocab_size, start)
         if n_merges and not counted.distinct_pieces:
-            raise ValueError("nothing to learn merges from: there is no text")
+            raise nothing_to_learn(counted)
         trainer = make_trainer(pieces, characters, settings, rules, special_tokens)
         del pieces
         read = time.perf_counter()

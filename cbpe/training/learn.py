@@ -107,8 +107,7 @@ def learn_merges(
     with progress_reports(progress) as told:
         trainer, counted = make_trainer(source, splitter, rules, start, told, reading)
         if n_merges > known.n_merges and not counted.distinct_pieces:
-            reason = "the split pattern matches nothing in the text" if counted.text_bytes else "there is no text"
-            raise ValueError(f"nothing to learn merges from: {reason}")
+            raise nothing_to_learn(counted)
         warn_of_gaps(counted, trainer.tokens_at_start)
         read = time.perf_counter()
         if checkpoint:
@@ -179,6 +178,18 @@ def warn_if_stopped(record: TrainingRecord, n_merges: int) -> None:
         learned = len(record.counts)
         reached = f"{learned} of {n_merges} merges, at a vocabulary of {record.start_tokens + learned} tokens"
         warn(f"training stopped after {reached}: {record.stopped}")
+
+
+def nothing_to_learn(counted: Counted) -> ValueError:
+    """The error for a source without any piece, which says why it has none."""
+    if counted.dropped_words:
+        reason = (
+            f"all {counted.dropped_words:,} words were dropped as too rare when they were counted: count again with "
+            "a lower min_count"
+        )
+    else:
+        reason = "the split pattern matches nothing in the text" if counted.text_bytes else "there is no text"
+    return ValueError(f"nothing to learn merges from: {reason}")
 
 
 def warn_of_gaps(counted: Counted, n_covered: int) -> None:

@@ -1,6 +1,7 @@
 """cbpe count-words: what it prints and refuses; counting itself is tested in tests/counting."""
 
 import json
+import re
 
 import pytest
 from command_line import error_of, run
@@ -76,3 +77,58 @@ def test_a_run_that_did_nothing_does_not_stand_in_the_way_of_its_correction(tmp_
     assert "is not UTF-8" in error_of(*arguments)
     run(*arguments, "--errors", "replace")
     assert (tmp_path / "out.words").exists()
+
+
+def test_texts_whose_counts_are_added_are_not_counted_as_none(corpus, tmp_path):
+    (tmp_path / "a.txt").write_text("one two")
+    (tmp_path / "counts.tsv").write_text("one\t2\n two\t1\n")
+    run("count-words", tmp_path / "a.txt", "-o", tmp_path / "a.words")
+    words = tmp_path / "a.words"
+    for name, sources, said, documents, counted_files in (
+        ("both", [words, corpus, "--field", "text"], "50, and those of 1 file of counts, with 1,007 bytes", 50, 1),
+        ("counts", [words], "those of 1 file of counts, with 7 bytes", 0, 1),
+        ("lines", [words, tmp_path / "counts.tsv", "--counts"], "those of 2 files of counts, with 17 bytes", 0, 2),
+        ("texts", [tmp_path / "a.txt"], "1 with 7 bytes", 1, 0),
+    ):
+        out = tmp_path / f"{name}.words"
+        assert run("count-words", *sources, "-o", out).stdout.splitlines()[0] == f"texts    {said}"
+        manifest = json.loads((tmp_path / f"{name}.words.json").read_text())
+        assert (manifest["documents"], manifest["counted_files"]) == (documents, counted_files)
+
+
+def test_a_source_is_not_written_over(tmp_path):
+    (tmp_path / "a.txt").write_text("one two")
+    words = tmp_path / "a.words"
+    run("count-words", tmp_path / "a.txt", "-o", words)
+    before = words.read_bytes()
+    (tmp_path / "same.words").symlink_to(words)
+    for sources in ([words], [tmp_path / "a.txt", words], [tmp_path / "same.words"], [f"{tmp_path}/a.w*"]):
+        assert "a.words is a source as well: name another file to write" in error_of(
+            "count-words", *sources, "-o", words
+        )
+    assert words.read_bytes() == before
+
+
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(corpus, tmp_path, monkeypatch):
+    options = ["--field", "text", "--task-bytes", 300, "--workers", 1, "--json"]
+    count = ["count-words", corpus, "-o", tmp_path / "o.words", *options]
+    tokenize = ["tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "shards", *options]
+
+    def stopping(n_tasks):
+        def listen(progress):
+            if progress.tasks == n_tasks:
+                raise KeyboardInterrupt
+
+        return lambda: listen
+
+    for module, command, state in (("counting", count, "o.words.run"), ("sharding", tokenize, "shards/.run")):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"cbpe.cli.{module}.print_progress", stopping(0))
+            assert "before a task was done: the same command begins anew" in error_of(*command, exit_code=130)
+            patch.setattr(f"cbpe.cli.{module}.print_progress", stopping(2))
+            told = error_of(*command, exit_code=130)
+            assert re.search(
+                rf"interrupted: [23] tasks are done, which \S*{state} keeps: the same .* --resume goes on", told
+            )
+            assert "the same command goes on from there" in error_of(*command, "--resume", exit_code=130)
+        assert json.loads(run(*command, "--resume").stdout.splitlines()[-1])["documents"] == 50

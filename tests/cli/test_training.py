@@ -469,6 +469,16 @@ def test_train_names_files_of_word_counts_and_patterns_as_the_command_line_does(
     assert "and the tokenizer splits by characters: count again by that one" in error
 
 
+def test_train_says_that_counting_dropped_all_words(tmp_path, text_file):
+    for pattern, options in (("gpt4", []), ("characters", ["--alphabet", "characters"])):
+        rare = tmp_path / f"{pattern}.words"
+        run("count-words", text_file, "-o", rare, "--min-count", 1000000, "--pattern", pattern)
+        dropped = json.loads((tmp_path / f"{pattern}.words.json").read_text())["dropped_words"]
+        error = error_of("train", rare, "--vocab-size", 400, *options)
+        assert f"all {dropped:,} words were dropped as too rare" in error
+        assert "count again with a lower --min-count" in error
+
+
 def test_train_says_before_it_reads_that_nothing_will_be_written(tmp_path, text_file):
     assert run("train", tmp_path / "missing.txt", "--vocab-size", 280, exit_code=1).stderr.startswith(f"cbpe: {UNKEPT}")
     for goal in (("--output", tmp_path / "new.json"), ("--checkpoint", tmp_path / "new.model")):

@@ -119,8 +119,16 @@ def test_a_changed_source_is_refused_by_name(tmp_path, tasks):
     changed = cut(found, field="text", task_bytes=1)
     with pytest.raises(ValueError, match=r"b.jsonl has changed since the run in .*out began \(14 bytes"):
         new_run(tmp_path, changed).begin(resume=True)
-    with pytest.raises(ValueError, match=r"its sources are others \(2 files, and here 1\)"):
+    with pytest.raises(ValueError, match=r"out belongs to another run: its sources are others, with \S*b\.jsonl; that"):
         new_run(tmp_path, tasks[:1]).begin(resume=True)
+    with pytest.raises(
+        ValueError, match=r"out belongs to another run: its sources are the same in another order; that"
+    ):
+        new_run(tmp_path, tasks[::-1]).begin(resume=True)
+    (tmp_path / "c.jsonl").write_text('{"text": "c"}\n')
+    more = cut(find_sources(tmp_path / "c.jsonl", field="text", errors="strict"), field="text", task_bytes=1)
+    with pytest.raises(ValueError, match=r"its sources are others, without \S*c\.jsonl and with \S*b\.jsonl; that"):
+        new_run(tmp_path, [*tasks[:1], *more]).begin(resume=True)
 
 
 def test_a_folder_that_holds_something_else_is_refused(tmp_path, tasks):
