@@ -174,7 +174,8 @@ def tokens(
 
     On a terminal the tokens are coloured, with their ids below. Elsewhere, and where NO_COLOR is set, each token has a
     line: its id, a tab, the token. Bytes that are no whole character become \\xNN, and characters that do not print are
-    escaped. The tokens of a template are left out, unless you ask for them.
+    escaped. An empty line stands between two texts, and --json prints a list for each. The tokens of a template are
+    left out, unless you ask for them.
 
     \b
     Example:
@@ -183,9 +184,10 @@ def tokens(
     """
     tok = tokenizer_of(tokenizer)
     texts = encoded(tok, strings(files, field_of_texts(form, field, files), errors), allowed_special, template)
-    found = ((token, tok.vocab[token]) for id_lists in texts for ids in id_lists for token in ids)
+    found = (((token, tok.vocab[token]) for ids in id_lists for token in ids) for id_lists in texts)
     if as_json:
-        print_rows(token_row(*item) for item in found)
+        for text in found:
+            print_rows(token_row(*item) for item in text)
         return
     from cbpe.cli.output.gloss import print_gloss  # slow to import
 

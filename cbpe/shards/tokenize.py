@@ -10,6 +10,7 @@ from typing import Any
 from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import checked_int
 from cbpe.common.public import public
+from cbpe.common.warning import warn
 from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask
 from cbpe.shards.options import Options, checked_options
@@ -82,7 +83,8 @@ def tokenize(
 
     Raises OSError for what cannot be read or written; ValueError, with the file and the row, for what is no text, for
     options that do not go together, for a source that changed, and for a folder that belongs to something else;
-    ImportError where a file takes a library that is not there. Nothing is half written under a final name.
+    ImportError where a file takes a library that is not there. Warns if format "llmc" leaves no shard for training.
+    Nothing is half written under a final name.
 
     >>> cbpe.tokenize("data/*.parquet", tok, "shards", field="text", append_eot=True)["tokens"]
     52418301
@@ -151,6 +153,7 @@ class Shards:
         totals = self.totals()
         records = totals["tasks"]
         if not totals["documents"]:
+            self.run.give_up()
             raise ValueError("the sources hold no documents that are not empty: there is nothing to make shards of")
         if self.options.in_one_step:
             shards = [
@@ -172,9 +175,9 @@ class Shards:
         store = PartStore(self.run.state / PARTS, self.options.dtype, records)
         order = order_of(store, self.options)
         if self.options.made_of.first_is_val and order.n_shards < 2:
-            raise ValueError(
+            warn(
                 f"all {store.tokens:,} tokens are in shard 0, which is for validation, and none is left for training: "
-                f"make shard_tokens, {self.options.shard_tokens:,}, smaller, in a new folder"
+                f"for shards to train on, make shard_tokens, {self.options.shard_tokens:,}, smaller, in a new folder"
             )
         numbers = range(order.n_shards + bool(self.options.val_fraction))
         tally = Tally(self.listener, store.tokens * store.token_bytes, len(numbers), "writing shards")

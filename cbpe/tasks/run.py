@@ -47,6 +47,7 @@ class Run:
         self.manifest = folder / MANIFEST
         self.identity = {**plan, **identity_of(tasks)}
         self._begun = False
+        self._given_up = False
 
     def begin(self, *, resume: bool, shared: bool = False) -> dict[str, Any] | None:
         """Take the folder or file for this run. Returns the manifest, if the run is finished already.
@@ -78,18 +79,23 @@ class Run:
 
     @contextmanager
     def forgotten_if_fruitless(self, *, alone: bool) -> Iterator[None]:
-        """A context that forgets the run which began in it, if it fails before a task is done: then it stands in
-        nobody's way who corrects the options. alone: nobody else does tasks of this run."""
+        """A context that forgets the run which began in it, if it fails before a task is done, or was given up: then it
+        stands in nobody's way who corrects the options or the sources. alone: nobody else does tasks of this run."""
         new = not self.folder.exists()
         try:
             yield
         except BaseException:
-            if alone and self._begun and not self._n_done() and not self._is_occupied():
+            fruitless = self._given_up or (alone and not self._n_done())
+            if fruitless and self._begun and not self._is_occupied():
                 shutil.rmtree(self.state, ignore_errors=True)
                 if new:
                     with suppress(OSError):
                         self.folder.rmdir()
             raise
+
+    def give_up(self) -> None:
+        """Say that to go on with the run would come to nothing, before the error that tells why."""
+        self._given_up = True
 
     def outputs(self, folder: str = "") -> Outputs:
         """Files that a task leaves: in the folder of the run, or in one of its state ("parts")."""

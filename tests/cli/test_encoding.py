@@ -248,6 +248,25 @@ def test_tokens_in_json():
     assert json.loads(run("tokens", "-t", "gpt2", "--json").stdout) == []
 
 
+def test_tokens_of_several_texts_are_kept_apart(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"text": "hello world"}\n{"text": ""}\n{"text": "two"}\n')
+    arguments = ["tokens", "-t", "gpt2", "--field", "text", path]
+    hello, world = cbpe.get_encoding("gpt2").encode("hello world")
+    (two,) = cbpe.get_encoding("gpt2").encode("two")
+    assert run(*arguments).stdout == f"{hello}\thello\n{world}\t world\n\n\n{two}\ttwo\n"
+    rest = run(*arguments, "--json").stdout
+    texts = []
+    while rest.strip():
+        rows, end = json.JSONDecoder().raw_decode(rest)
+        texts.append("".join(row["text"] for row in rows))
+        rest = rest[end:].lstrip()
+    assert texts == ["hello world", "", "two"]
+    known = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"FORCE_COLOR": "1"}
+    coloured = subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, env=known, check=True).stdout.splitlines()
+    assert [bool(line) for line in coloured] == [True, True, False, False, True, True]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
 def test_tokens_are_coloured_on_a_terminal_unless_no_color_is_set():
     def shown(**environment):

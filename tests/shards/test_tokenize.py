@@ -243,7 +243,6 @@ WRONG = {
     "the first shard is for validation": {"format_name": "llmc", "val_fraction": 0.1},
     "executor is 'slurm'": {"executor": "slurm"},
     "task is 3; it must be at most 2": {"task": (3, 2)},
-    "none is left for training": {"format_name": "llmc"},
     r"document 6 of the sources .* has 7 tokens, and a shard has at most 6": {"shard_tokens": 6},
     "no file of plain text; for .jsonl and .parquet, set field": {"field": None},
     "has no field 'body'; it has 'text'": {"field": "body"},
@@ -394,3 +393,12 @@ def test_a_corpus_without_documents_is_refused(tok, tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": ""}\n')
     with pytest.raises(ValueError, match="no documents that are not empty"):
         cbpe.tokenize(tmp_path / "in.jsonl", tok, tmp_path / "out", field="text")
+    assert not (tmp_path / "out").exists()
+
+
+def test_all_tokens_in_the_shard_for_validation_are_written_with_a_warning(corpus, tok, tmp_path):
+    with pytest.warns(UserWarning, match=r"are in shard 0, which is for validation.*make shard_tokens, 100,000,000"):
+        manifest = tokenize(corpus, tok, tmp_path / "out", "llmc")
+    assert [shard["split"] for shard in manifest["shards"]] == ["val"]
+    (written,) = (tmp_path / "out").rglob("tokens_*.bin")
+    assert shard_readers.llm_c(written) == list(chain(*([256, *document] for document in DOCUMENTS)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from cbpe.cli.output.printing import console, print_lines
@@ -18,16 +18,27 @@ COLOURS = tuple(f"color(16) on color({number})" for number in (153, 157, 225, 22
 NEW_LINE = b"\n"
 
 
-def print_gloss(tokens: Iterable[tuple[int, bytes]]) -> None:
-    """Print pairs of (id, token): coloured on a terminal with colours, else a line for each."""
+def print_gloss(texts: Iterable[Iterable[tuple[int, bytes]]]) -> None:
+    """Print the pairs of (id, token) of texts: coloured on a terminal with colours, else a line for each. An empty line
+    stands between two texts."""
     target = console()
     if target.color_system is None or target.no_color:
-        print_lines(f"{token_id}\t{readable_bytes(token)}" for token_id, token in tokens)
+        print_lines(lines_of(texts))
         return
     gloss = Gloss(target)
-    for token_id, token in tokens:
-        gloss.add(token_id, token)
-    gloss.end_row()
+    for number, tokens in enumerate(texts):
+        if number:
+            target.print()
+        for token_id, token in tokens:
+            gloss.add(token_id, token)
+        gloss.end_row()
+
+
+def lines_of(texts: Iterable[Iterable[tuple[int, bytes]]]) -> Iterator[str]:
+    for number, tokens in enumerate(texts):
+        if number:
+            yield ""
+        yield from (f"{token_id}\t{readable_bytes(token)}" for token_id, token in tokens)
 
 
 class Gloss:
