@@ -14,6 +14,7 @@ from cbpe.cli.input.options import ErrorsOption, FieldOption, TokenizerOption
 from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import size_of
+from cbpe.cli.output.interrupts import told_if_interrupted
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
 from cbpe.cli.registering import new_app
@@ -146,7 +147,7 @@ def tokenize(
     listener = print_progress() if as_json else sys.stderr.isatty()
     share = None if task is None else runs.share_of(task)
     tok = tokenizer_of(tokenizer)
-    with runs.told_if_interrupted(output, resume or share is not None):
+    with told_if_interrupted(output, resume or share is not None):
         manifest = cbpe.tokenize(
             sources, tok, output, shard_format.value, field=field, errors=errors, append_eot=append_eot,
             eot_token=eot_token, keep_empty=keep_empty, columns=column or (),

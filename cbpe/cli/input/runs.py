@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated
 
 import typer
-
-from cbpe.cli.output.printing import print_error
 
 __all__ = [
     "WORK",
@@ -22,7 +17,6 @@ __all__ = [
     "VerifyOption",
     "WorkersOption",
     "share_of",
-    "told_if_interrupted",
 ]
 
 WORK = "The run"  # a group of options
@@ -56,24 +50,3 @@ def share_of(task: str) -> tuple[int, int]:
     if not number.isdecimal() or not n.isdecimal() or not 1 <= int(number) <= int(n):
         raise typer.BadParameter(f"{task!r} is no I/N with I from 1 to N, as 17/100", param_hint="--task")
     return int(number), int(n)
-
-
-@contextmanager
-def told_if_interrupted(output: str, resumes: bool) -> Iterator[None]:
-    """A context that says after Ctrl-C what is kept of a run, and what goes on with it. resumes: whether the command as
-    it is does."""
-    from cbpe.tasks.run import left_of
-
-    try:
-        yield
-    except KeyboardInterrupt:
-        left = left_of(Path(output))
-        how = "the same command" if resumes else "the same command with --resume"
-        if left is None:
-            print_error(f"interrupted: {output} is finished, and {how} says what it holds")
-        elif left[1]:
-            tasks = "task is" if left[1] == 1 else "tasks are"
-            print_error(f"interrupted: {left[1]:,} {tasks} done, which {left[0]} keeps: {how} goes on from there")
-        else:
-            print_error("interrupted before a task was done: the same command begins anew")
-        raise
