@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from cbpe._core.counting.count import utf8
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public_of
 from cbpe.tokenizers.description import Model, describe
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 Pair = tuple[bytes, bytes]
-SHOWN = 20  # tokens of a side, in a notebook
+SHOWN = 20  # tokens of a side, or texts, in a notebook
 Side = Version | Tokenizer
 
 
@@ -223,16 +224,18 @@ class TextComparison(NamedTuple):
     text_bytes: int  # in UTF-8
     tokens_a: int
     tokens_b: int
+    covered_bytes_a: int  # those of text_bytes that are in tokens: not what the split pattern leaves out
+    covered_bytes_b: int
 
     @property
     def bytes_per_token_a(self) -> float:
-        """nan for a text without tokens."""
-        return ratio(self.text_bytes, self.tokens_a)
+        """Of the covered bytes, as in TextStatistics; nan for a text without tokens."""
+        return ratio(self.covered_bytes_a, self.tokens_a)
 
     @property
     def bytes_per_token_b(self) -> float:
-        """nan for a text without tokens."""
-        return ratio(self.text_bytes, self.tokens_b)
+        """As bytes_per_token_a."""
+        return ratio(self.covered_bytes_b, self.tokens_b)
 
 
 def ratio(text_bytes: int, n_tokens: int) -> float:
@@ -254,10 +257,31 @@ class VersionComparison:
         counts = ", ".join(f"{side!s} {tokens:,} tokens, {ratio:.2f} bytes each" for side, tokens, ratio in sides)
         return f"<VersionComparison of {len(self.texts):,} texts, {total.text_bytes:,} bytes: {counts}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: all texts together, and the first of them."""
+        from cbpe.views.html import block, table
+
+        total = self.total
+        sides = (
+            (str(self.a), total.tokens_a, total.covered_bytes_a, total.bytes_per_token_a),
+            (str(self.b), total.tokens_b, total.covered_bytes_b, total.bytes_per_token_b),
+        )
+        about = f"{len(self.texts):,} texts, {total.text_bytes:,} bytes"
+        shown = table(("", "tokens", "bytes in tokens", "bytes/token"), sides, caption=about)
+        if len(self.texts) < 2:
+            return block(shown)
+        columns = ("text", "bytes", "tokens of a", "tokens of b", "bytes/token of a", "bytes/token of b")
+        rows = (
+            (str(n), text.text_bytes, text.tokens_a, text.tokens_b, text.bytes_per_token_a, text.bytes_per_token_b)
+            for n, text in enumerate(self.texts[:SHOWN])
+        )
+        which = "The first texts" if len(self.texts) > SHOWN else "Each text"
+        return block(shown, table(columns, rows, caption=f"{which}; a is {self.a!s}, b is {self.b!s}"))
+
     @property
     def total(self) -> TextComparison:
         """All texts together."""
-        sums = (sum(text[field] for text in self.texts) for field in range(3))
+        sums = (sum(text[field] for text in self.texts) for field in range(len(TextComparison._fields)))
         return TextComparison(*sums)
 
 
@@ -269,6 +293,18 @@ def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | I
     for text in [texts] if isinstance(texts, str) else texts:
         if not isinstance(text, str):
             raise TypeError(f"a text is a str, not {type(text).__name__}")
-        counts = (tok.count(text, allowed_special="none") for tok in (tok_a, tok_b))
-        rows.append(TextComparison(len(text.encode("utf-8", "surrogatepass")), *counts))
+        n_bytes = len(utf8(text))
+        (tokens_a, covered_a), (tokens_b, covered_b) = (counted(tok, text, n_bytes) for tok in (tok_a, tok_b))
+        rows.append(TextComparison(n_bytes, tokens_a, tokens_b, covered_a, covered_b))
     return VersionComparison(a, b, tuple(rows))
+
+
+def counted(tok: Tokenizer, text: str, n_bytes: int) -> tuple[int, int]:
+    """How many tokens a text of so many bytes is, and how many of these are in tokens."""
+    import numpy as np
+
+    lengths = tok._covered_lengths()
+    if lengths is None:
+        return tok.count(text, allowed_special="none"), n_bytes
+    ids = np.frombuffer(memoryview(tok._encode_buffer(text, None, None)), dtype=np.uint32)
+    return len(ids), int(lengths[ids].sum())

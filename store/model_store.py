@@ -222,8 +222,8 @@ class ModelStore:
         self, a: str | Version | Tokenizer, b: str | Version | Tokenizer, texts: str | Iterable[str]
     ) -> comparing.VersionComparison:
         """How many tokens two versions, or tokenizers that need not be in the store, make of each text, and how many
-        bytes of text they make one token of. Special tokens in the texts count as ordinary text. Raises as load does,
-        and TypeError for a text that is no str."""
+        bytes of text they make one token of, without what a split pattern leaves out. Special tokens in the texts count
+        as ordinary text. Raises as load does, and TypeError for a text that is no str."""
         side_a, side_b = (given if isinstance(given, Tokenizer) else self.version(given) for given in (a, b))
         tok_a, tok_b = (side if isinstance(side, Tokenizer) else self.load(side) for side in (side_a, side_b))
         return comparing.compare(side_a, side_b, tok_a, tok_b, texts)

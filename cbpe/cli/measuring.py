@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 app = new_app(add_completion=False)
 
 # Measures that a narrow terminal leaves out, in this order.
-SPARE = [BY_KEY[key].title for key in ("vocabulary_used", "renyi_efficiency", "continued_words", "strr", "gini")]
+SPARE = [BY_KEY[key].title for key in ("vocabulary_used", "renyi_efficiency", "continued_words", "strr", "gini", "nsl")]
 
 TokenizersOption = Annotated[
     list[str],

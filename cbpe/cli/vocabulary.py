@@ -31,7 +31,7 @@ from cbpe.cli.output.printing import (
     print_rows,
     print_table,
     print_tree,
-    print_warning,
+    warn_of_left_out_text,
 )
 from cbpe.cli.output.readable import readable_bytes
 from cbpe.cli.output.rows import token_row
@@ -167,8 +167,8 @@ def stats(
     if as_json:
         print_rows(statistics_row(*row) for row in rows)
         return
-    for row in rows:
-        warn_of_what_is_left_out(*row)
+    for reference, file, found in rows:
+        warn_of_left_out_text(reference, file, found.bytes, found.covered_bytes)
     spare = ("words", "vocabulary used", "bytes")
     names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
     print_table(names, (statistics_cells(*row) for row in rows), whole=("file",), spare=spare, wide=wide)
@@ -187,16 +187,6 @@ def file_statistics(
         yield file, tally.statistics()
     if len(files or ()) > 1:
         yield "total", total.statistics()
-
-
-def warn_of_what_is_left_out(reference: str, file: str, found: TextStatistics) -> None:
-    """A line on stderr where bytes per token are not those of the whole text."""
-    if found.covered_bytes < found.bytes:
-        share = 1 - found.covered_bytes / found.bytes
-        print_warning(
-            f"{reference} leaves {share:.1%} of {file} out, which its split pattern does not match: "
-            "bytes/token is that of the rest"
-        )
 
 
 def statistics_row(reference: str, file: str, found: TextStatistics) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 from command_line import TEXT, error_of, run
 
 import cbpe
+from cbpe.cli.output import printing
 from store import ModelStore
 
 pytestmark = pytest.mark.ci
@@ -252,8 +253,47 @@ def test_compare_counts_tokens_of_texts(models, tmp_path):
     expected = models.compare("book@1", "book@2", ["the cat sat on the mat"] * 2)
     assert [text["tokens_b"] for text in found["texts"]] == [text.tokens_b for text in expected.texts]
     assert found["total"]["tokens_a"] == expected.total.tokens_a
-    table = run("models", "compare", "book@1", "book@2", *files).stdout.splitlines()
-    assert [line.split()[0] for line in table[1:]] == [*map(str, files), "total"]
+    told = run("models", "compare", "book@1", "book@2", *files).stdout.splitlines()
+    assert told[:3] == ["a  book@1", "b  book@2", ""]
+    assert [line.split()[0] for line in told[4:]] == [*map(str, files), "total"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_compare_cuts_no_name_and_no_number_in_a_narrow_terminal(width, models, tmp_path, monkeypatch):
+    monkeypatch.setattr(printing, "WIDE", width)
+    monkeypatch.chdir(tmp_path)
+    names = ["a-rather-long-model-name-for-production-english-v2", "日本語モデル"]
+    for name in names:
+        models.save(trained(270), name)
+    (tmp_path / "english.txt").write_text("the cat " * 200_000)
+    lines = run("models", "compare", *names, "english.txt").stdout.splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[:3] == [f"a  {names[0]}@1", f"b  {names[1]}@1", ""]
+    found = rows("compare", *names, "english.txt")["total"]
+    sizes = ["1,600,000"] if width > 60 else []
+    assert lines[-1].split() == [
+        "english.txt",
+        *sizes,
+        *[f"{found['tokens_a']:,}"] * 2,
+        *[f"{1_600_000 / found['tokens_a']:.2f}"] * 2,
+    ]
+    assert len(lines) <= 6
+
+
+def test_compare_counts_no_bytes_that_the_split_pattern_leaves_out(models, tmp_path):
+    models.save(cbpe.train("the cat " * 9, 260, pattern=r"\p{L}+"), "letters")
+    text = "the cat, the 123 ! \ud83d\ude00 \udc00"
+    found = models.compare("letters", "book", text)
+    statistics = models.load("letters").statistics([text])
+    assert found.texts[0][:2] == (statistics.bytes, statistics.tokens)
+    assert found.texts[0].covered_bytes_a == statistics.covered_bytes == len("thecatthe")
+    assert found.total.bytes_per_token_a == statistics.bytes_per_token
+    assert found.texts[0].covered_bytes_b == statistics.bytes
+    (tmp_path / "text.txt").write_text("the cat, the 123")
+    told = run("models", "compare", "letters", "book", tmp_path / "text.txt")
+    assert told.stderr.startswith("cbpe: letters@1 leaves 43.8% of ")
+    assert rows("compare", "letters", "book", tmp_path / "text.txt")["total"]["covered_bytes_a"] == 9
+    assert f"{len('thecatthe')}</bdi>" in found._repr_html_()
 
 
 def test_versions_are_compared_with_encodings_and_files(models, tmp_path):

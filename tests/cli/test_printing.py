@@ -102,8 +102,16 @@ def test_a_terminal_is_told_what_was_left_out(terminal, capfd):
     said = "left out for the width: aliases (--wide shows all)"
     assert capfd.readouterr().out.splitlines()[-1] in (f"\x1b[2m{said}\x1b[0m", said)  # without colours as it is
     terminal(58)
-    printing.print_table(["a", *["column" * 2] * 6], [["x" * 30, *["y" * 18] * 6]], spare=["column" * 2])
-    assert len(re.sub(r"\x1b\[\d*m", "", capfd.readouterr().out.splitlines()[-1])) <= 58
+    names = [f"{word} column" for word in ("first", "second", "third", "fourth", "fifth", "sixth")]
+    printing.print_table(["a", *names], [["x" * 30, *["y" * 18] * 6]], spare=names)
+    told = re.sub(r"\x1b\[\d*m", "", capfd.readouterr().out).splitlines()
+    note = told[next(i for i, line in enumerate(told) if line.startswith("left out")) :]
+    assert max(map(len, note)) <= 58
+    there = [name for name in names if name in told[0]]
+    left_out = [name for name in names if name not in there]
+    assert " ".join(note) == f"left out for the width: {', '.join(left_out)} (--wide shows all)"
+    assert all(any(name in line for line in note) for name in left_out)  # none is cut in two lines
+    assert len(note) > 1
     terminal(200)
     printing.print_table(COLUMNS, ROWS, spare=["aliases", "saved"])
     assert "left out" not in capfd.readouterr().out
@@ -154,3 +162,36 @@ def test_a_pattern_is_not_folded_and_names_and_tokens_are_whole(monkeypatch, cap
     assert "trainer.treat_whitespace_as_suffix" in told
     for token in tokens:
         assert token in told
+
+
+LONG_NAME = "a-rather-long-model-name-for-production-english-v2@1"
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_numbers_are_never_cut_and_names_only_where_no_way_of_folding_keeps_them_whole(width, monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", width)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    columns = ("version", "file", "bytes", "tokens", "bytes/token")
+    printing.print_table(columns, [(LONG_NAME, "english.txt", 1_500_000, 388_123, 3.86)], whole=["file"])
+    told = capfd.readouterr().out
+    assert max(map(len, told.splitlines())) <= width
+    for whole in ("1,500,000", "388,123", "3.86"):
+        assert whole in told
+    if width > 60:  # there a part of the name's is all that is folded
+        assert "english.txt" in told
+    for part in re.findall(r"[^-@]+[-@]?", LONG_NAME):
+        assert part in told
+
+
+def test_a_time_is_folded_at_its_blank_before_a_name_is(monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", 80)
+    printing.print_table(
+        ("time", "who", "action", "version"),
+        [("2026-11-22 22:33:05", "somebody", "set-metrics", LONG_NAME)],
+        whole=("version",),
+        spare=("who",),
+    )
+    told = capfd.readouterr().out
+    assert max(map(len, told.splitlines())) <= 80
+    for whole in (LONG_NAME, "2026-11-22", "22:33:05", "set-metrics"):
+        assert whole in told

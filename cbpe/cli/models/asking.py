@@ -18,7 +18,14 @@ from cbpe.cli.input.values import PATTERN_NAMES, hex_bytes, metric_filter, patte
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
 from cbpe.cli.models.versions import print_version, print_versions, short_time
-from cbpe.cli.output.printing import print_json, print_lines, print_pairs, print_rows, print_table
+from cbpe.cli.output.printing import (
+    print_json,
+    print_lines,
+    print_pairs,
+    print_rows,
+    print_table,
+    warn_of_left_out_text,
+)
 from cbpe.cli.output.readable import readable
 from cbpe.cli.output.rows import json_value
 from cbpe.common.wording import listed, meant, shown
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
 
 BY_METRIC = "metric:"  # before the name of a metric, in an order
 METRICS_SHOWN = 20  # in a message
+COMPARED = ("tokens", "covered_bytes", "bytes_per_token")  # of either side, in JSON
 
 OneSide = Annotated[
     str,
@@ -279,12 +287,14 @@ def compare(
     ] = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    wide: WideOption = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Compare how many tokens two tokenizers make of texts.
 
-    A REF that is no version in the store may be a named encoding or a file.
+    A REF that is no version in the store may be a named encoding or a file. What a split pattern leaves out counts for
+    no bytes per token.
 
     \b
     Example:
@@ -298,22 +308,30 @@ def compare(
     ]
     with open_store_to_compare(reference, other) as models:
         found = models.compare(side_of(models, reference), side_of(models, other), [text for _, text in named])
-    print_comparison(
-        found, [side_name(found.a, reference), side_name(found.b, other)], [file for file, _ in named], as_json
-    )
+    names = [side_name(found.a, reference), side_name(found.b, other)]
+    print_comparison(found, names, [file for file, _ in named], as_json, wide)
 
 
-def print_comparison(found: VersionComparison, names: list[str], files: list[str], as_json: bool) -> None:
-    """A row for each file and, of several, for all together."""
+def print_comparison(found: VersionComparison, names: list[str], files: list[str], as_json: bool, wide: bool) -> None:
+    """The names of the two, and a row for each text and, of several, for all together."""
     rows = [*zip(files, found.texts, strict=True), ("total", found.total)]
     if as_json:
-        keys = ("text_bytes", "tokens_a", "tokens_b", "bytes_per_token_a", "bytes_per_token_b")
+        keys = ("text_bytes", *(f"{of}_{side}" for of in COMPARED for side in "ab"))
         texts = [{"file": file, **{key: getattr(row, key) for key in keys}} for file, row in rows]
         print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": {**texts[-1], "file": None}})
         return
-    columns = ("file", "bytes", *(f"{what} {name}" for what in ("tokens", "bytes/token") for name in names))
     printed = rows if len(files) > 1 else rows[:-1]
-    print_table(columns, ((file, *row, row.bytes_per_token_a, row.bytes_per_token_b) for file, row in printed))
+    for file, row in printed:
+        warn_of_left_out_text(names[0], file, row.text_bytes, row.covered_bytes_a)
+        warn_of_left_out_text(names[1], file, row.text_bytes, row.covered_bytes_b)
+    print_pairs(zip("ab", names, strict=True))
+    print_lines([""])
+    columns = ("file", "bytes", *(f"{what} {side}" for what in ("tokens", "bytes/token") for side in "ab"))
+    cells = (
+        (file, row.text_bytes, row.tokens_a, row.tokens_b, row.bytes_per_token_a, row.bytes_per_token_b)
+        for file, row in printed
+    )
+    print_table(columns, cells, spare=("bytes",), wide=wide)
 
 
 @app.command()

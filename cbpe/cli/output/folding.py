@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, JustifyMethod
-    from rich.measure import Measurement
     from rich.text import Text
 
-__all__ = ["Folding", "Words", "folded"]
+__all__ = ["Folding", "Words", "folded", "longest_part"]
 
 PARTS = re.compile(r"[^/@_.=-]+[/@_.=-]*|[/@_.=-]+")  # of a name: "a-b@prod" -> "a-", "b@", "prod"
 
@@ -46,6 +45,13 @@ def folded(value: object, width: int) -> list[str]:
     return lines
 
 
+def longest_part(text: str) -> int:
+    """How many columns the longest part takes that `folded` cuts only where it is too wide."""
+    from rich.cells import cell_len
+
+    return max((cell_len(part) for word in text.split() for part in PARTS.findall(word)), default=0)
+
+
 def within(word: str, width: int) -> list[str]:
     """The lines of a word: as many whole parts in each as fit, and of a longer part as many characters."""
     from rich.cells import cell_len, chop_cells
@@ -62,19 +68,11 @@ def within(word: str, width: int) -> list[str]:
 
 
 class Folding:
-    """A cell of a table, as Rich draws it."""
+    """A cell of a table, as Rich draws it in a column of some width."""
 
     def __init__(self, text: str, justify: JustifyMethod) -> None:
         self.text = text
         self.justify = justify
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        from rich.cells import cell_len
-        from rich.measure import Measurement
-
-        lines = self.text.split("\n")
-        words = [cell_len(part) for line in lines for word in line.split(" ") for part in PARTS.findall(word)]
-        return Measurement(max(words, default=0), max(map(cell_len, lines)))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         from rich.text import Text

@@ -13,8 +13,9 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from cbpe.cli.output.columns import SPACE, Column, needed, widths_in, with_folded_headings, with_room
 from cbpe.cli.output.folding import Folding, Words, folded
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.readable import printable, readable_bytes
@@ -38,14 +39,13 @@ __all__ = [
     "print_table",
     "print_tree",
     "print_warning",
+    "warn_of_left_out_text",
     "write_bytes",
 ]
 
 SHARE = re.compile(r"[\d,.]+%", re.ASCII)
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
-FOLDED = 6  # columns that each of the others needs, where some are not folded
-SPACE = 2  # columns beside each
-LEGIBLE = 18  # columns that each of them wants: for that, spare columns are left out
+LEGIBLE = 18  # columns that the values of pairs want beside their names
 LONG_WORD = 12  # columns of a word that a heading does not go on within
 PATTERNS = ("pattern", "split pattern")  # names of values that are not folded
 
@@ -59,6 +59,16 @@ def print_error(message: str) -> None:
 def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """One line on stderr; may stand in place of warnings.showwarning."""
     print_error(of_options(str(message)))
+
+
+def warn_of_left_out_text(tokenizer: str, file: str, n_bytes: int, covered_bytes: int) -> None:
+    """A line on stderr where bytes per token are not those of the whole text."""
+    if covered_bytes < n_bytes:
+        share = 1 - covered_bytes / n_bytes
+        print_warning(
+            f"{tokenizer} leaves {share:.1%} of {file} out, which its split pattern does not match: "
+            "bytes/token is that of the rest"
+        )
 
 
 def error_message(error: Exception) -> str:
@@ -161,11 +171,10 @@ def print_table(
     drawn = [drawn[i] for i in there]
     if needed(drawn, range(len(drawn))) > room:
         drawn = with_folded_headings(drawn, 0)
-    keep = sum(column.needs(FOLDED) for column in drawn) - SPACE <= room
     table = Table(box=None, padding=(0, SPACE, 0, 0), pad_edge=False, header_style="bold")
-    for column in drawn:
+    for column, width in zip(drawn, widths_in(drawn, room), strict=True):
         side: Any = "right" if column.numbers else "left"
-        table.add_column(Folding(column.cells[0], side), justify=side, no_wrap=column.whole and keep)
+        table.add_column(Folding(column.cells[0], side), justify=side, width=width)
     for i in range(1, len(rows) + 1):
         table.add_row(*(Folding(column.cells[i], "right" if column.numbers else "left") for column in drawn))
     print_drawn(table, wide)
@@ -177,70 +186,10 @@ def print_left_out(names: list[str], room: int) -> None:
     """Below a table, for who looks at it: which columns it would have in a wider terminal."""
     from rich.text import Text
 
-    lines = [
-        f"left out for the width: {', '.join(names[:n])}{'' if n == len(names) else ', ...'} (--wide shows all)"
-        for n in range(len(names), 0, -1)
-    ]
-    if lines:
-        print_drawn(Text(next((line for line in lines if len(line) <= room), lines[-1]), style="dim"))
-
-
-def with_room(columns: list[Column], spare: Sequence[int], room: int) -> list[int]:
-    """The places of the columns without those of the spare ones that are left out: the first of them first, and none
-    that fits beside the others in the end."""
-    there = [*range(len(columns))]
-    for i in spare:
-        if needed(columns, there) > room:
-            there.remove(i)
-    for i in reversed(spare):
-        if i not in there and needed(columns, [*there, i]) <= room:
-            there.append(i)
-    return sorted(there)
-
-
-def needed(columns: Sequence[Column], there: Sequence[int]) -> int:
-    """How wide some of the columns are, each legible, without the space after the last."""
-    return sum(columns[i].needs(LEGIBLE) for i in there) - SPACE
-
-
-def with_folded_headings(columns: list[Column], long: int) -> list[Column]:
-    return [column._replace(cells=with_folded_heading(column.cells, long)) for column in columns]
-
-
-class Column(NamedTuple):
-    """One of a table: its heading and what stands below it."""
-
-    cells: list[str]
-    numbers: bool
-    whole: bool  # not to be folded
-
-    def needs(self, folded: int) -> int:
-        """How wide it is, with the space beside it, where others are folded to so many columns of a terminal."""
-        from rich.cells import cell_len
-
-        widest = max(cell_len(line) for cell in self.cells for line in cell.split("\n"))
-        return SPACE + (widest if self.whole else min(widest, folded))
-
-
-def with_folded_heading(cells: Sequence[str], long: int) -> list[str]:
-    """The cells of a column, its heading in lines no longer than the longest cell below it, or than one of its words of
-    up to `long` columns. Longer ones go on in the next line after a / or - or their like: "bytes/" and "token"."""
-    heading, *below = cells
-    words = heading.split()
-    parts = {word: re.findall(r"[^/@_-]+[/@_-]*|[/@_-]+", word) for word in words}
-    least = max((len(part) for word in words for part in parts[word]), default=0)
-    widest = max([least, *map(len, below), min(long, max(map(len, words), default=0))])
-    lines: list[str] = []
-    for word in words:
-        if lines and len(lines[-1]) + 1 + len(word) <= widest:
-            lines[-1] += f" {word}"
-            continue
-        lines.append("")
-        for part in parts[word]:
-            if lines[-1] and len(lines[-1]) + len(part) > widest:
-                lines.append("")
-            lines[-1] += part
-    return ["\n".join(lines), *below]
+    if names:
+        *first, last = names
+        words = Words(["left out for the width:", *(f"{name}," for name in first), last, "(--wide shows all)"])
+        print_drawn(Text("\n".join(folded(words, room)), style="dim"))
 
 
 def are_numbers(cells: Sequence[object]) -> bool:
