@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 from command_line import TEXT, error_of, run
+from rich.cells import cell_len
 
 import cbpe
 from cbpe.cli.output import printing
@@ -410,7 +411,25 @@ def test_metrics_are_shown_with_all_their_digits(models):
     assert told.split(": ")[1].split() == ["loss=1.2345e-05", "tokens=61548", "big=1e+300", "ratio=3.25"]
     shown = dict(line.split() for line in run("models", "metrics", "book").stdout.splitlines())
     assert shown == {"loss": "1.2345e-05", "tokens": "61548", "big": "1e+300", "ratio": "3.25"}
-    assert "loss=1.2345e-05, ratio=3.25, tokens=61548" in run("models", "show", "book").stdout
+    shown = run("models", "show", "book").stdout
+    assert all(value in shown for value in (" 1.2345e-05\n", " 61548\n", " 1e+300\n", " 3.25\n"))
+
+
+def test_metrics_of_a_version_are_aligned_lines_in_the_order_of_their_numbers_and_of_few_digits(models, tmp_path):
+    sizes = ["", "@16384", "@1024", "@512:日本.txt"]
+    models.set_metrics("book@2", {f"bytes_per_token{size}": 1.6730577472612045 for size in sizes} | {"steps": 1234567})
+    lines = run("models", "show", "book@2").stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("metrics"))
+    shown = [line.removeprefix("metrics").strip() for line in lines[at : at + 5]]
+    names = ["bytes_per_token", *(f"bytes_per_token@{size}" for size in ("512:日本.txt", "1024", "16384")), "steps"]
+    assert [line.split() for line in shown] == [*([name, "1.6731"] for name in names[:4]), ["steps", "1234567"]]
+    assert len({cell_len(line) - cell_len(line.split()[-1]) for line in lines[at : at + 5]}) == 1
+    run("models", "export", "book@2", tmp_path / "book.cbpe")
+    told = run("models", "import", tmp_path / "book.cbpe", "--store", tmp_path / "other.db").stdout
+    assert "1.6730577472612045" not in told
+    assert rows("show", "book@2")["metrics"]["bytes_per_token"] == 1.6730577472612045
+    assert "1.6730577472612045" in run("models", "metrics", "book@2").stdout
+    assert "1.6731 " in run("models", "ls", "--order-by", "bytes_per_token").stdout
 
 
 @pytest.mark.parametrize("arguments", [["tag", "book", "a=1", "a=2"], ["metrics", "book", "a=1", "a=2"]])

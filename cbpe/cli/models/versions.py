@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 EXACT = 2**53  # from here on not every int is a float
+DIGITS = 5  # of a metric, among other things
+MOST_DIGITS = 100  # of a number in a name, which sorts by it
 DIGITS_SHOWN = 12  # of a digest, in a table
 MINUTES, SECONDS = 16, 19  # characters of a time up to its minutes, or seconds
 COLUMNS = ("version", "tokens", "saved", "aliases", "tags", "semantics", "parent", "sha256")
@@ -42,7 +45,7 @@ def print_versions(versions: Sequence[Version], as_json: bool, wide: bool, metri
     if metric is not None:
         columns.insert(2, metric)
         for row, version in zip(rows, versions, strict=True):
-            row.insert(2, measured(version.metrics).get(metric, ""))
+            row.insert(2, rounded(version.metrics[metric]) if metric in version.metrics else "")
     print_table(columns, rows, whole=[*NOT_SPLIT, metric or ""], spare=SPARE, wide=wide)
 
 
@@ -69,8 +72,32 @@ def measured(metrics: Mapping[str, float]) -> dict[str, str]:
     return {key: number_text(value) for key, value in metrics.items()}
 
 
+def in_order(key: str) -> list[tuple[bool, int, str]]:
+    """What sorts a name by its texts and by the values of the numbers in it: "fertility@512" before
+    "fertility@1024"."""
+    parts = re.split(r"(\d+)", key, flags=re.ASCII)
+    return [(part.isdecimal(), int(part[:MOST_DIGITS]) if part.isdecimal() else 0, part) for part in parts]
+
+
 def number_text(number: float) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < EXACT else repr(number)
+
+
+def rounded(number: float) -> str:
+    """A number with DIGITS digits, or all of those before the point: 1.6730577472612045 -> "1.6731"."""
+    if number.is_integer() or not abs(number) < EXACT:
+        return number_text(number)
+    return f"{number:.{DIGITS}g}" if abs(number) < 10**DIGITS else f"{number:.0f}"
+
+
+def metric_pairs(metrics: Mapping[str, float]) -> Iterator[tuple[str, object]]:
+    """A line for each metric, with its number below that of the others; `models metrics` and --json have all digits."""
+    from rich.cells import cell_len, set_cell_size
+
+    names = {key: printable(key) for key in sorted(metrics, key=in_order)}
+    wide = max(map(cell_len, names.values()), default=0)
+    for i, (key, name) in enumerate(names.items()):
+        yield "" if i else "metrics", f"{set_cell_size(name, wide)}  {rounded(metrics[key])}"
 
 
 def local_time(time: datetime) -> str:
@@ -99,7 +126,7 @@ def print_version(version: Version, as_json: bool, more: Mapping[str, object] | 
         ("saved", local_time(version.time)),
         ("aliases", ", ".join(version.aliases)),
         ("tags", ", ".join(labels(version.tags))),
-        ("metrics", ", ".join(labels(measured(version.metrics)))),
+        *metric_pairs(version.metrics),
         ("notes", version.notes),
         ("parent", version.parent),
         ("sha256", version.digest),

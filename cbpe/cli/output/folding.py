@@ -39,7 +39,7 @@ def folded(value: object, width: int) -> list[str]:
             if cell_len(line) + 1 + cell_len(word) <= width:
                 line += f" {word}"
             else:
-                lines += within(line, width)
+                lines += within(line.rstrip(" "), width)
                 line = word
         lines += within(line, width)
     return lines
