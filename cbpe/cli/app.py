@@ -159,7 +159,8 @@ def common(
 ) -> None:
     """Byte-pair-encoding tokenizers: train them, encode and decode with them, keep them.
 
-    FILE may be - for standard input, which is also read if you name no file.
+    FILE may be - for standard input, which is also read if you name no file. SOURCE may not: a run that was interrupted
+    reads its sources again.
 
     A tokenizer (-t) is a file, a named encoding such as cl100k_base, or a version in the model store such as name,
     name@3, name@alias or sha256:ab12cd34.

@@ -84,8 +84,8 @@ def documents(
     elif file.kind == "jsonl":
         yield from of_lines(file, columns, optional)
     elif file.size is not None and file.size <= BATCH_CHARACTERS and not file.compression:
-        data = b"".join(file.chunks())
-        yield DocumentBatch([decoded(data, str(file.path), file.errors)], [0])
+        data = b"".join(valid_utf8([b"".join(file.chunks())], str(file.path), file.errors))
+        yield DocumentBatch([data.decode()], [0])
     else:
         yield LongDocument(map(bytes.decode, valid_utf8(together(file.chunks()), str(file.path), file.errors)))
 

@@ -351,20 +351,33 @@ def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str) 
 
 def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
     """The same bytes, in chunks that end between two characters. What is not UTF-8 becomes U+FFFD with
-    errors="replace"; otherwise it is a ValueError, which says the name and the place."""
+    errors="replace"; otherwise it is a ValueError, which says the name and the place. Whole compressed files, of which
+    no text would come, are a ValueError whatever errors is."""
     pending = b""  # the beginning of a character
     offset = 0
+    first = b""  # bytes of all
     for chunk in chunks:
         data = pending + chunk if pending else bytes(chunk)
+        if len(first) < LONGEST_SIGN:
+            first += bytes(chunk[: LONGEST_SIGN - len(first)])
         valid = count_valid(data)
         if valid == len(data):
             pending = b""
             yield data
         else:
+            refuse_compressed(first, name)
             text, pending = decoded_part(data[valid:], name, errors, offset + valid)
             yield data[:valid] + text.encode()
         offset += len(data) - len(pending)
     yield decoded(pending, name, errors, offset).encode()
+
+
+def refuse_compressed(data: bytes, name: str) -> None:
+    """ValueError for what is no UTF-8 and begins as a compressed file, whose name does not say so."""
+    for sign, (program, ending) in SIGNS.items():
+        if data.startswith(sign):
+            known = f", or name a file that ends in {ending}" if ending in DECOMPRESSORS else ""
+            raise ValueError(f"{name} is no text, but compressed by {program}: decompress it first{known}")
 
 
 def decoded_part(data: bytes, name: str, errors: str, offset: int) -> tuple[str, bytes]:
@@ -382,6 +395,8 @@ def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:
     try:
         return data.decode("utf-8", errors)
     except UnicodeDecodeError as error:
+        if offset == 0:
+            refuse_compressed(data, name)
         raise not_utf8(error, name, offset) from error
 
 
@@ -462,5 +477,13 @@ def open_zstandard(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
 
 
 DECOMPRESSORS = {".gz": open_gzip, ".xz": open_xz, ".zst": open_zstandard}
+# How compressed files begin -> what they are compressed by, and the ending of their names.
+SIGNS = {
+    b"\x1f\x8b\x08": ("gzip", ".gz"),
+    b"\xfd7zXZ\0": ("xz", ".xz"),
+    b"(\xb5/\xfd": ("zstd", ".zst"),
+    **{b"BZh%d1AY&SY" % size: ("bzip2", ".bz2") for size in range(1, 10)},
+}
+LONGEST_SIGN = max(map(len, SIGNS))
 WORDS = ".words"
 KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}

@@ -44,21 +44,21 @@ class Url(os.PathLike[str]):
 
     def open(self) -> BinaryIO:
         """The file, opened in binary."""
+        system, path = self._system()
         with named_errors(self.url):
-            system, path = self._system()
             return cast("BinaryIO", Reading(system.open(path, "rb"), self.url))
 
     def info(self) -> dict[str, Any]:
         """What the file system says of it."""
+        system, path = self._system()
         with named_errors(self.url):
-            system, path = self._system()
             found: dict[str, Any] = system.info(path)
             return found
 
     def files(self) -> list[Url]:
         """The files that it means, in the order of their names: itself, those in a folder, or those of a pattern."""
+        system, path = self._system()
         with named_errors(self.url):
-            system, path = self._system()
             if has_wildcards(path):
                 found = [name for name in system.glob(path) if system.isfile(name)]
             else:
@@ -70,8 +70,9 @@ class Url(os.PathLike[str]):
             from fsspec.core import url_to_fs
         except ImportError as error:
             raise ImportError(f'reading {self.url} takes fsspec: pip install "cbpe[remote]"') from error
-        system, path = url_to_fs(self.url)
-        return system, path
+        with named_errors(self.url):
+            system, path = url_to_fs(self.url)
+            return system, path
 
 
 class Reading:

@@ -93,6 +93,8 @@ def unknown(reference: str, of_the_store: str) -> str:
     tried = []
     if looks_like_a_path(reference):
         tried.append(f"there is no such file ({reference}){meant(os.path.basename(reference), beside(reference))}")
+    elif os.path.isdir(reference):
+        tried.append(of_folder(reference))
     elif os.path.exists(reference):
         tried.append(f"a file without an ending is named as {os.path.join('.', reference)}")
     model_of = encoding_of_model(reference)
@@ -103,6 +105,17 @@ def unknown(reference: str, of_the_store: str) -> str:
         tried.append(f"the named encodings are {', '.join(names)}{meant(reference, names)}")
     tried.append(of_the_store)
     return f"no tokenizer {reference!r}: {'; '.join(tried)}"
+
+
+def of_folder(name: str) -> str:
+    """What there is to say of a folder whose name has no separator."""
+    from cbpe.formats.files import find_in_folder
+
+    try:
+        find_in_folder(name)
+    except ValueError as error:
+        return str(error)
+    return f"a folder is named as {os.path.join('.', name)}"
 
 
 def beside(path: str) -> list[str]:

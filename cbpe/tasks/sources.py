@@ -17,7 +17,7 @@ __all__ = ["Name", "SourceFile", "find_sources"]
 
 Name: TypeAlias = str | os.PathLike[str]
 
-HIDDEN = "nor what is in a folder or a file whose name begins with a dot or an underscore"
+HIDDEN = "A file does not count if its name, or that of a folder it is in, begins with a dot or an underscore"
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,21 @@ def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
         yield place
         return
     if not places:
-        if field is None:
-            raise ValueError(
-                f"{place} means no file of plain text; for .jsonl and .parquet, set field to a name. Without that, all "
-                f"files count but these, {HIDDEN}"
-            )
-        raise ValueError(f"{place} means no file of .jsonl or .parquet. Others do not count, {HIDDEN}")
+        raise ValueError(without_files(place, field))
     yield from sorted(places, key=str)
+
+
+def without_files(place: Path | Url, field: str | None) -> str:
+    """The message about a folder or a pattern that has no file of a corpus."""
+    if has_wildcards(str(place)) and not (isinstance(place, Path) and place.exists()):
+        return f"no file matches {place}"
+    if isinstance(place, Path) and not any(path.is_file() for path in place.rglob("*")):
+        return f"there is no file in the folder {place}"
+    if field is None:
+        missing = "plain text; for .jsonl and .parquet, set field to a name"
+    else:
+        missing = ".jsonl or .parquet, which alone have fields"
+    return f"the folder {place} holds no file of {missing}. {HIDDEN}"
 
 
 def wanted(places: list[Any], folder: str, field: str | None) -> list[Any]:

@@ -117,12 +117,15 @@ def tokens_of(reference, text):
         ("cl100k_bas", LookupError, "the named encodings are .*did you mean 'cl100k_base'"),
         ("folder/x.json", FileNotFoundError, "there is no such file"),
         ("book.jsn", FileNotFoundError, r"there is no such file \(book.jsn\): did you mean 'book.json'"),
-        ("folder", LookupError, "a file without an ending is named as ./folder"),
+        ("folder", LookupError, "folder: this folder has neither tokenizer.json.*: give the path of a file; "),
+        ("whole", LookupError, "a folder is named as ./whole"),
     ],
 )
 def test_a_reference_that_means_nothing_says_what_may_be_meant(here, reference, error, message):
     trained(259).save("book.json")
     (here / "folder").mkdir()
+    (here / "whole").mkdir()
+    trained(259).save("whole/tokenizer.json")
     with pytest.raises(error, match=message):
         cbpe.load(reference)
     assert "cbpe: no tokenizer" in error_of("vocab", "-t", reference)

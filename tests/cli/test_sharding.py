@@ -135,5 +135,18 @@ def test_a_folder_without_files_is_told_what_is_looked_for(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.jsonl").write_text("{}")
     error = error_of("tokenize", tmp_path / "in", "-t", "gpt2", "-o", tmp_path / "out")
-    assert "in means no file of plain text; for .jsonl and .parquet, " in error
-    assert "Without that, all files count but these" in error
+    assert "in holds no file of plain text; for .jsonl and .parquet, name a field, as --field text. A file" in error
+    (tmp_path / "in" / "a.jsonl").rename(tmp_path / "in" / "a.txt")
+    error = error_of("tokenize", tmp_path / "in", "-t", "gpt2", "-o", tmp_path / "out", "--field", "text")
+    assert "in holds no file of .jsonl or .parquet, which alone have fields. A file does" in error
+    (tmp_path / "in" / "a.txt").unlink()
+    error = error_of("tokenize", tmp_path / "in", "-t", "gpt2", "-o", tmp_path / "out")
+    assert error == f"cbpe: there is no file in the folder {tmp_path / 'in'}\n"
+    error = error_of("tokenize", tmp_path / "nope*.txt", "-t", "gpt2", "-o", tmp_path / "out")
+    assert error == f"cbpe: no file matches {tmp_path / 'nope*.txt'}\n"
+
+
+@pytest.mark.parametrize("command", [["tokenize", "-t", "gpt2", "-o", "out"], ["count-words", "-o", "x.words"]])
+def test_a_run_takes_no_standard_input_and_says_why(command):
+    error = error_of(*command, "-", stdin=b"a text", exit_code=2)
+    assert "'-' is standard input, which cannot be read again when a run goes on: name a file" in error

@@ -265,8 +265,13 @@ def test_splitting_and_not_splitting(text_file):
     assert "--no-split" in error
 
 
-def test_empty_special_token(text_file):
-    assert "special" in error_of("train", text_file, "--vocab-size", 280, "--special", "")
+@pytest.mark.parametrize("alphabet", ["bytes", "characters"])
+def test_special_tokens_that_are_empty_or_twice_are_of_the_option(text_file, tmp_path, alphabet):
+    for tokens, problem in (([""], "a special token cannot be empty"), (["<a>", "<a>"], "'<a>' is given twice")):
+        options = [part for token in tokens for part in ("--special", token)]
+        output = ("--alphabet", alphabet, "-o", tmp_path / "q.json")
+        error = error_of("train", text_file, "--vocab-size", 280, *options, *output, exit_code=2)
+        assert f"--special: {problem}" in error
 
 
 def test_output_in_a_folder_that_is_not_there(tmp_path, text_file):

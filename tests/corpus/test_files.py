@@ -1,5 +1,6 @@
 """Files of text, of every kind, whole and damaged."""
 
+import bz2
 import gzip
 import json
 import lzma
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from cbpe import count_words
 from cbpe.corpus import files
-from cbpe.corpus.files import CHUNK_BYTES, whole_lines
+from cbpe.corpus.documents import documents
+from cbpe.corpus.files import CHUNK_BYTES, TextFile, whole_lines
 from cbpe.corpus.sources import Reader
 
 TEXT = "Line one\r\nline two \u4e2d\u6587 \U0001f609\n" * 3
@@ -80,6 +82,30 @@ def test_a_file_that_is_not_utf8_is_named_with_the_place(tmp_path, suffix):
     with pytest.raises(ValueError, match=rf"text{suffix} is not UTF-8 \(byte 0xff at offset {len(good)}\): convert it"):
         read(path)
     assert read(path, errors="replace") == [good + "\ufffd more".encode()]
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@pytest.mark.parametrize(("suffix", "program"), [(".gz", "gzip"), (".xz", "xz"), (".zst", "zstd"), (".bz2", "bzip2")])
+def test_what_is_compressed_and_does_not_say_so_is_named(tmp_path, suffix, program, errors):
+    path = tmp_path / "hidden.txt"
+    data = os.urandom(2000)
+    path.write_bytes(bz2.compress(data) if suffix == ".bz2" else packed(data, suffix))
+    way = "decompress it first" + ("" if suffix == ".bz2" else f", or name a file that ends in {suffix}")
+    message = f"hidden.txt is no text, but compressed by {program}: {way}$"
+    with pytest.raises(ValueError, match=message):
+        read(path, errors=errors)
+    with path.open("rb") as pipe, pytest.raises(ValueError, match=message):
+        read(pipe, errors=errors)
+    with path.open("rb") as pipe, pytest.raises(ValueError, match=r"line 1|compressed by"):
+        read(pipe, errors=errors, field="text")
+    with pytest.raises(ValueError, match=message):
+        list(documents(TextFile(path, field=None, errors=errors)))
+
+
+def test_a_text_that_begins_as_a_compressed_file_does_is_a_text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("BZh91AY&SY is how such a file begins: é")
+    assert read(path) == [path.read_bytes()]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES[1:])

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import sys
 
 import pytest
 
@@ -66,6 +67,13 @@ def test_what_a_file_system_raises_names_the_url(memory, monkeypatch):
     monkeypatch.setattr("fsspec.implementations.memory.MemoryFile.read", lost)
     with pytest.raises(OSError, match=r"memory://c/t.txt cannot be read: RuntimeError: connection lost"):
         texts("memory://c/t.txt", field=None)
+
+
+def test_a_library_that_is_missing_is_told_once(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    for ask in (Url.info, Url.files, Url.open):
+        with pytest.raises(ImportError, match=r'^reading https://x/y.txt takes fsspec: pip install "cbpe\[remote\]"$'):
+            ask(Url("https://x/y.txt"))
 
 
 def test_a_scheme_that_nobody_knows_is_an_error_that_names_the_url():

@@ -244,7 +244,7 @@ WRONG = {
     "executor is 'slurm'": {"executor": "slurm"},
     "task is 3; it must be at most 2": {"task": (3, 2)},
     r"document 6 of the sources .* has 7 tokens, and a shard has at most 6": {"shard_tokens": 6},
-    "no file of plain text; for .jsonl and .parquet, set field": {"field": None},
+    "holds no file of plain text; for .jsonl and .parquet, set field": {"field": None},
     "has no field 'body'; it has 'text'": {"field": "body"},
 }
 

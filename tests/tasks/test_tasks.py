@@ -61,7 +61,7 @@ def test_urls_are_files_folders_and_patterns():
 def test_what_is_no_source_is_refused(corpus):
     with pytest.raises(ValueError, match=r"a.jsonl is named twice \(the first time as .*a.jsonl\)"):
         sources([corpus / "a.jsonl", corpus])
-    with pytest.raises(ValueError, match=r"means no file of .jsonl or .parquet"):
+    with pytest.raises(ValueError, match=r"^no file matches .*\*\.none$"):
         sources(f"{corpus}/*.none")
     with pytest.raises(FileNotFoundError):
         sources(corpus / "none.jsonl")

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from cbpe.cli.input.texts import STANDARD_STREAM
+
 __all__ = [
     "WORK",
     "ExecutorOption",
@@ -20,9 +22,23 @@ __all__ = [
 ]
 
 WORK = "The run"  # a group of options
+
+
+def refuse_standard_input(sources: list[str]) -> list[str]:
+    if STANDARD_STREAM in sources:
+        problem = "'-' is standard input, which cannot be read again when a run goes on: name a file that holds it"
+        raise typer.BadParameter(problem, param_hint="SOURCE")
+    return sources
+
+
 SourcesArgument = Annotated[
     list[str],
-    typer.Argument(metavar="SOURCE", help="Files, folders, patterns, or URLs of these.", show_default=False),
+    typer.Argument(
+        metavar="SOURCE",
+        callback=refuse_standard_input,
+        help="Files, folders, patterns, or URLs of these.",
+        show_default=False,
+    ),
 ]
 WorkersOption = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Threads; all cores by default.", rich_help_panel=WORK)

@@ -163,6 +163,9 @@ def pattern_of(name_or_expression: str) -> str:
 def special_of(labels: list[str] | None, *, over_characters: bool = False) -> list[str] | dict[str, int]:
     """["<|end|>"] -> ["<|end|>"], which gets the next id; ["<|end|>=7"] -> {"<|end|>": 7}. BadParameter for what seems
     to have an id, and has none, as "<|end|>=7O"; over characters, where none brings its id, for all that seems so."""
+    refuse_twice("--special", labels or [])
+    if "" in (labels or []):
+        raise typer.BadParameter("a special token cannot be empty: give its text", param_hint="--special")
     ids = {}
     for label in labels or []:
         token, has_id, token_id = label.rpartition("=")
