@@ -3,6 +3,7 @@
 import { Problem, ask, send, takeToken } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { fillChoices } from "./choices.js";
+import { ExactText } from "./exact.js";
 import { byId, count, make, number } from "./page.js";
 import { readState, writeState } from "./state.js";
 import { directionOf, shownText, spacedBytes, spokenText } from "./text.js";
@@ -17,9 +18,11 @@ const EXAMPLE = "Hello, world! Tokenizers cut naïve text into pieces 👩‍�
 
 let limits = { bytes: 10_000_000 };
 let choices = [];
+let here = ""; // what was named at start
 const columns = [];
 
-const text = byId("text");
+const field = byId("text");
+const text = new ExactText(field, byId("line-ends"));
 const special = byId("special");
 const marks = byId("marks");
 const price = byId("price");
@@ -239,7 +242,7 @@ function textChanged() {
 
 // Of a text of megabytes, the browser's own way (dir="auto") takes seconds.
 function turnText() {
-  text.dir = directionOf(text.value.slice(0, 1000)) ?? "ltr";
+  field.dir = directionOf(text.value.slice(0, 1000)) ?? "ltr";
 }
 
 function encodeAll() {
@@ -266,7 +269,7 @@ function rememberNow() {
   return writeState({
     tokenizers: columns.map((column) => column.name), text: text.value, special: special.checked, marks: marks.checked,
     price: price.value,
-  });
+  }, here);
 }
 
 function setText(content) {
@@ -281,10 +284,22 @@ async function openFile(file) {
     return;
   }
   try {
-    setText(new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()));
+    setText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer()));
   } catch {
     problem(`${file.name} is not UTF-8.`);
   }
+}
+
+// Files may be dropped anywhere on the page: where nothing takes them, the browser leaves it.
+async function dropped(event) {
+  if (!event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  field.classList.toggle("dropping", event.type === "dragover");
+  if (event.type !== "drop") return;
+  const { files } = event.dataTransfer;
+  const n = files.length; // which the browser forgets after the event
+  await openFile(files[0]);
+  if (n > 1) byId("said").textContent = `${n} files were dropped; this is the first.`;
 }
 
 // The number of the first text named at start that can be read.
@@ -293,7 +308,11 @@ const firstNamed = () => [...byId("texts").options].find((option) => option.valu
 async function openNamed(index) {
   const found = await ask("text", { number: index });
   setText(found.text);
-  byId("said").textContent = found.whole ? "" : "This is the beginning of the file.";
+  sayWhole(found.whole);
+}
+
+function sayWhole(whole) {
+  byId("said").textContent = whole ? "" : "This is the beginning of the file.";
 }
 
 async function copyLink() {
@@ -341,7 +360,7 @@ async function decode() {
 
 // kept: whether the text stays that is there, as somebody typed it before the page was ready.
 async function useState(kept = false) {
-  const state = readState();
+  const state = readState(here);
   special.checked = state.special;
   marks.checked = state.marks;
   price.value = state.price;
@@ -355,18 +374,23 @@ async function useState(kept = false) {
   hideDetails();
   if (!kept || !text.value) {
     if (state.text !== null) text.value = state.text;
-    else if (firstNamed() !== undefined && !text.value) await openNamed(firstNamed());
-    else if (!text.value) text.value = EXAMPLE;
+    else if (firstNamed() !== undefined && !text.value) {
+      const found = await ask("text", { number: firstNamed() });
+      text.value = found.text;
+      sayWhole(found.whole);
+    } else if (!text.value) text.value = EXAMPLE;
   }
   turnText();
   encodeAll();
-  if (unknown.length) problem(`This link names tokenizers that are not here: ${unknown.join(", ")}.`);
+  if (unknown.length) state.problems.push(`This link names tokenizers that are not here: ${unknown.join(", ")}.`);
+  if (state.problems.length) problem(state.problems.join(" "));
 }
 
 async function start() {
   const [about, found] = await Promise.all([ask("about"), ask("tokenizers")]);
   limits = about.limits;
   choices = found.tokenizers;
+  here = JSON.stringify([about.texts.map((each) => each.name), choices.filter((each) => each.source === "given").map((each) => each.name)]);
   byId("texts").replaceChildren(make("option", { value: "" }, "choose…"), ...about.texts.map((each) => make("option", { value: each.number, disabled: each.problem !== null, title: each.problem }, each.problem === null ? each.name : `${each.name} (cannot be read)`)));
   byId("texts-label").hidden = about.texts.length === 0;
   await useState(true);
@@ -377,7 +401,8 @@ function sayOfPrice() {
 }
 
 function listen() {
-  text.addEventListener("input", textChanged);
+  field.addEventListener("input", textChanged);
+  window.addEventListener("pagehide", () => columns.length && rememberNow());
   special.addEventListener("change", encodeAll);
   marks.addEventListener("change", () => {
     redraw(null);
@@ -401,14 +426,7 @@ function listen() {
     clearTimeout(pause);
     pause = setTimeout(decode, 100);
   });
-  for (const kind of ["dragover", "dragleave", "drop"]) {
-    text.addEventListener(kind, (event) => {
-      if (kind !== "dragleave" && !event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      text.classList.toggle("dropping", kind === "dragover");
-      if (kind === "drop") openFile(event.dataTransfer.files[0]);
-    });
-  }
+  for (const kind of ["dragover", "dragleave", "drop"]) window.addEventListener(kind, dropped);
   document.addEventListener("keydown", (event) => event.key === "Escape" && hideDetails());
   window.addEventListener("hashchange", () => {
     takeToken();

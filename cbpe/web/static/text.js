@@ -79,7 +79,7 @@ export function spokenText(text) {
   return said;
 }
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // or it drops U+FEFF
 
 export function bytesOf(hexadecimal) {
   const bytes = new Uint8Array(hexadecimal.length / 2);

@@ -1,0 +1,137 @@
+"""The text of the playground in a real browser: it is exact, it is not lost, and wrong links are told."""
+
+import json
+import os
+import subprocess
+from urllib.parse import quote, unquote
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra web is not installed")
+pytest.importorskip("playwright", reason="the extra browser is not installed")
+
+from command_line import PROGRAM
+from web_browser import shows
+
+import cbpe
+
+pytestmark = pytest.mark.slow
+
+CRLF = "a\r\nb\r\n"
+MARKED = "\ufeffhello"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("texts")
+    (folder / "crlf.txt").write_bytes(CRLF.encode())
+    (folder / "marked.txt").write_bytes(MARKED.encode())
+    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "gpt2", "crlf.txt", "marked.txt"]
+    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
+        yield json.loads(server.stdout.readline())["url"]
+        server.terminate()
+
+
+def shows_sums_of(page, text):
+    """Wait until tokens, characters and bytes are those of a text by gpt2."""
+    sums = [len(cbpe.get_encoding("gpt2").encode(text)), len(text), len(text.encode())]
+    wanted = json.dumps([f"{number:,}" for number in sums])
+    shows(
+        page,
+        f"""JSON.stringify([...document.querySelectorAll('.sums dd')].slice(0, 3).map((each) => each.textContent))
+        === JSON.stringify({wanted})""",
+    )
+
+
+def typed(page, text):
+    page.get_by_role("textbox", name="Text", exact=True).fill(text)
+
+
+def drop(page, place, files):
+    """Drop files, as (name, text), on an element of the page."""
+    script = """(files) => { const found = new DataTransfer();
+        for (const [name, text] of files) found.items.add(new File([text], name)); return found }"""
+    page.dispatch_event(place, "drop", {"dataTransfer": page.evaluate_handle(script, files)})
+
+
+def test_line_ends_are_those_of_the_text_until_somebody_edits_it(page, url):
+    page.goto(url)
+    shows_sums_of(page, CRLF)
+    assert page.locator("#line-ends").inner_text().startswith("This text has 2 CRLF, which the field shows as LF.")
+    shows(page, "location.hash.includes('text=a%0D%0Ab%0D%0A')")
+    page.reload()
+    shows_sums_of(page, CRLF)
+    page.locator("#text").press("Control+End")
+    page.keyboard.type("c")
+    shows_sums_of(page, "a\nb\nc")
+    assert page.locator("#line-ends").inner_text().startswith("This text had 2 CRLF until you edited it")
+    page.set_input_files("#file", {"name": "mixed.txt", "mimeType": "text/plain", "buffer": b"a\rb\r\n"})
+    shows_sums_of(page, "a\rb\r\n")
+    assert page.locator("#line-ends").inner_text().startswith("This text has 1 CRLF and 1 CR, which")
+    typed(page, "a")
+    page.goto("about:blank")
+    page.goto(f"{url}#t=gpt2&text={quote(CRLF)}")
+    shows_sums_of(page, CRLF)
+
+
+def test_a_byte_order_mark_is_kept_and_seen(page, url):
+    page.goto(url)
+    page.set_input_files("#file", {"name": "marked.txt", "mimeType": "text/plain", "buffer": MARKED.encode()})
+    shows_sums_of(page, MARKED)
+    assert "U+FEFF" in page.locator(".tokens").first.inner_text()
+    typed(page, "a")
+    page.locator("#texts").select_option(label="marked.txt")
+    shows_sums_of(page, MARKED)
+    assert "U+FEFF" in page.locator(".tokens").first.inner_text()
+
+
+@pytest.mark.parametrize("text", ["typed here", "long " * 6000])
+def test_what_was_typed_is_there_after_another_page_and_a_reload(page, url, text):
+    page.goto(url)
+    shows_sums_of(page, CRLF)
+    page.get_by_role("button", name="Add a tokenizer").click()
+    typed(page, text)
+    page.get_by_role("link", name="Vocabulary", exact=True).click()
+    shows(page, "document.querySelectorAll('#found tr').length > 0")
+    page.get_by_role("link", name="Playground", exact=True).click()
+    for _ in range(2):
+        shows_sums_of(page, text)
+        assert page.locator(".column").count() == 2
+        page.reload()
+    page.get_by_role("link", name="Vocabulary", exact=True).click()
+    page.go_back()
+    shows_sums_of(page, text)
+
+
+def test_a_link_without_its_text_says_so(page, url, browser):
+    page.goto(url)
+    typed(page, "long " * 6000)
+    shows(page, "location.hash.includes('left-out=30000')")
+    link = page.url
+    other = browser.new_page()
+    other.goto(link)
+    shows(other, "document.getElementById('problem').textContent.startsWith('The text, of 30,000 characters')")
+    assert other.locator("#text").input_value() == ""
+    other.close()
+
+
+def test_what_a_link_says_wrongly_is_told(page, url):
+    page.goto(f"{url}#{'&'.join(['t=gpt2'] * 5)}&special=9&marks=2&price=x&txt=a&text=hello")
+    shows(page, "document.querySelectorAll('.column').length === 4")
+    shows(page, "document.querySelectorAll('.token').length === 4")
+    said = page.locator("#problem").inner_text()
+    for part in ("5 tokenizers; the first 4", "special=9", "marks=2", "price=x", "'txt'"):
+        assert part in said
+    assert "txt" not in unquote(page.url)
+
+
+def test_files_may_be_dropped_anywhere_and_one_is_taken(page, url):
+    page.goto(url)
+    shows_sums_of(page, CRLF)
+    drop(page, "main", [["one.txt", "from one"], ["two.txt", "from two"]])
+    shows_sums_of(page, "from one")
+    assert page.locator("#said").inner_text() == "2 files were dropped; this is the first."
+    drop(page, "header", [["two.txt", "from two"]])
+    shows_sums_of(page, "from two")
+    assert page.locator("#said").inner_text() == ""
