@@ -89,6 +89,7 @@ class Diff:
     def _repr_html_(self) -> str:
         """What a notebook shows: how many tokens differ, the first of them, and what else differs."""
         from cbpe.views.html import block, pairs, table
+        from cbpe.views.settings import differing
 
         special = {**self.special_only_a, **self.special_only_b, **self.special_moved}
         about: list[tuple[str, object]] = [
@@ -99,7 +100,7 @@ class Diff:
             ("only in b", len(self.only_b)),
             ("under other ids", len(self.moved)),
             ("special tokens that differ", ", ".join(special)),
-            *((name, f"{a} / {b}") for name, (a, b) in self.settings.items()),
+            *((name, f"{a} / {b}") for name, a, b in differing(self.settings)),
         ]
         if self.more_merges is not None:
             about.append(("merges", continuation(self, str(self.a), str(self.b))))

@@ -343,8 +343,8 @@ class ModelStore:
 
         store.records.export describes the file's form. The file appears under its name when it is whole. key: a private
         ed25519 key, as a PEM file without a password or as cryptography's Ed25519PrivateKey, which signs the file in
-        another one beside it, path.sig. Raises as load does, OSError, and TypeError or ValueError for what is no such
-        key.
+        another one beside it, path.sig. Raises as load does, OSError, Refused for a path that ends as a file of another
+        format does (.json, .model), and TypeError or ValueError for what is no such key.
         """
         return signatures.export(self._database, reference, path, key)
 
@@ -376,7 +376,8 @@ class ModelStore:
         hyphen. pattern: the split pattern for files that hold none, as .tiktoken files.
 
         The result has the versions, and what kept each other file from being imported. Importing again makes no version
-        of what is the newest already. Raises OSError if a folder cannot be read.
+        of what is the newest already. Raises OSError if a folder cannot be read, and Refused for one without any such
+        file.
 
         >>> models.import_folder("tokenizers").versions
         (<Version book@1: RegexTokenizer, ...>, <Version web@1: HuggingFaceTokenizer, ...>)

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select
 
 from cbpe.common.atomic_files import write_files
 from cbpe.common.public import public_of
+from cbpe.formats.files import format_of_name
 from cbpe.tokenizers.description import KINDS, Model, build, canonical_form, describe
 from cbpe.tokenizers.loading import load
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -87,6 +88,7 @@ def export(
     for written in (path,) if sign is None else (path, beside):
         if database.path is not None and os.path.realpath(written) in files_of(os.path.realpath(database.path)):
             raise Refused(f"{written} is the store itself: export to another file")
+    refuse_ending(path)
     check_target(path)
     digest = hashlib.sha256()
     files = {path: hashed(parts_of_file(content), digest)}
@@ -98,6 +100,16 @@ def export(
     except ValueError as error:
         raise Refused(f"{version} cannot be exported: {error}") from error
     return version
+
+
+def refuse_ending(path: str) -> None:
+    """Refused for the name of a file of another format, which no program could read."""
+    known = format_of_name(path)
+    if known is not None:
+        raise Refused(
+            f"{path} ends as {known.title} does, and an exported version is read by model stores alone: name another "
+            "file, as x.cbpe; for that format, load the version, and tok.save(path)"
+        )
 
 
 def check_target(path: str) -> None:
@@ -206,6 +218,11 @@ def import_folder(database: Database, folder: str | os.PathLike[str], pattern: s
             if isinstance(error, StoreError) and not isinstance(error, (Damaged, Refused)):
                 raise  # it is the store that cannot go on
             problems.append(f"{path}: {str(error).removeprefix(f'{path}: ')}")
+    if not saved and not problems:
+        raise Refused(
+            f"{os.fspath(folder)} holds no tokenizer files, which end in {', '.join(('.json', *ENDINGS))}; nor do "
+            "the folders in it"
+        )
     return Imported(tuple(saved), tuple(problems))
 
 

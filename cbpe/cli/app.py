@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, ClassVar, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -15,7 +15,7 @@ import cbpe
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.output.printing import error_message, print_error, print_warning
-from cbpe.cli.registering import new_app
+from cbpe.cli.registering import SuggestingGroup, new_app
 from cbpe.common.wording import shown
 
 __all__ = ["COMMANDS", "app", "load_command", "main"]
@@ -46,11 +46,27 @@ COMMANDS = {
 }
 
 
-class Commands(TyperGroup):
+class Commands(SuggestingGroup):
     """All commands. Each is imported when it is called; help lists them without that.
 
     Every error ends in one line on stderr: exit code 1, or 2 where the command line itself is wrong.
     """
+
+    called: ClassVar = {
+        "train": ("learn", "fit"),
+        "encode": ("tokenise", "ids"),
+        "decode": ("detokenize", "detokenise", "untokenize"),
+        "tokens": ("split", "segment"),
+        "count": ("wc", "len", "length"),
+        "vocab": ("vocabulary", "merges"),
+        "compare": ("benchmark", "evaluate", "eval"),
+        "ui": ("serve", "server", "web", "gui", "playground"),
+        "tokenize": ("tokenise", "shard", "shards", "preprocess"),
+        "convert": ("export", "save", "download"),
+        "inspect": ("info", "show", "describe", "about"),
+        "encodings": ("list", "ls"),
+        "models": ("list", "ls", "model", "store", "registry", "versions"),
+    }
 
     def __init__(self, *, commands: Any = None, **attributes: Any) -> None:
         listed: dict[str, Any] = {

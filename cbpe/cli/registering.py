@@ -6,9 +6,9 @@ import re
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["GroupedCommand", "new_app"]
+__all__ = ["GroupedCommand", "SuggestingGroup", "new_app"]
 
 
 REQUIRED = re.compile(r"^\{([^{}|]+)\}(\.\.\.)?$")
@@ -72,6 +72,19 @@ class GroupedCommand(TyperCommand):
             if records:
                 with formatter.section(name):
                     formatter.write_dl(records)
+
+
+class SuggestingGroup(TyperGroup):
+    """Commands of which one is suggested to who calls it by a word of other programs."""
+
+    called: ClassVar[dict[str, tuple[str, ...]]] = {}  # command -> other words for it
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        word = args[0].lower().replace("_", "-") if args else ""
+        meant = [repr(name) for name, words in self.called.items() if word in words]
+        if meant and args[0] not in self.commands:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {', '.join(meant)}?")
+        return super().resolve_command(ctx, args)
 
 
 def for_people(option: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from cbpe.views.settings import differing
 from cbpe.web.answers import text_of
 from cbpe.web.stored import Models, beginning
 
@@ -45,7 +45,9 @@ def difference(models: Models, a: str | Tokenizer, b: str | Tokenizer) -> dict[s
             {"text": text, "id_a": id_a, "id_b": id_b}
             for text, (id_a, id_b) in list(found.special_moved.items())[:MOST_TOKENS]
         ],
-        "settings": {name: [setting(value) for value in values] for name, values in found.settings.items()},
+        "settings": {
+            name: [beginning(value, LONGEST_SETTING) for value in values] for name, *values in differing(found.settings)
+        },
     }
 
 
@@ -65,11 +67,3 @@ def pair_of(pair: tuple[bytes, bytes] | None) -> list[dict[str, Any]] | None:
 
 def specials(tokens: dict[str, int]) -> list[dict[str, Any]]:
     return [{"text": text, "id": number} for text, number in list(tokens.items())[:MOST_TOKENS]]
-
-
-def setting(value: object) -> str | None:
-    """A setting in words: a pattern as it is, what is made of parts as JSON."""
-    if value is None:
-        return None
-    said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return beginning(said, LONGEST_SETTING)

@@ -17,6 +17,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cbpe.common.wording import shown
+from cbpe.views.changes import change_in_words
 from cbpe.web.refusals import Refused, in_a_line
 
 if TYPE_CHECKING:
@@ -227,6 +228,7 @@ def changes(models: Models, name: str | None, offset: int) -> dict[str, Any]:
             "action": change.action,
             "name": change.name,
             "number": change.number,
+            "said": beginning(change_in_words(change.details), LONGEST_DETAIL),
             "details": {str(key): detail(value) for key, value in first_of(change.details, LABELS_OF_A_ROW)},
         }
         for change in found[:MOST_CHANGES]

@@ -1,14 +1,18 @@
 """cbpe models: the model store on the command line."""
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 
 import pytest
 from command_line import TEXT, error_of, run
 from rich.cells import cell_len
+from typer.main import get_command
 
 import cbpe
+from cbpe.cli.app import app
+from cbpe.cli.models.commands import app as models_app
 from cbpe.cli.output import printing
 from store import ModelStore
 
@@ -100,7 +104,13 @@ def test_an_exported_file_and_a_tokenizers_are_told_apart(models, tmp_path):
     assert "cbpe models import" in " ".join(inspected.stdout.split())
     trained(270).save(tmp_path / "x")
     assert "cbpe models save NAME -t FILE" in error_of("models", "import", tmp_path / "x.model")
-    assert "no exported version" in error_of("models", "export", "book@1", tmp_path / "x.model")
+    (tmp_path / "x").write_text("something else")
+    assert "no exported version" in error_of("models", "export", "book@1", tmp_path / "x")
+    for name in ("y.json", "x.model", "y.vocab", "y.tiktoken", "gpt2_tokenizer.bin", "merges.txt", "Y.JSON"):
+        told = error_of("models", "export", "book@1", tmp_path / name)
+        assert "an exported version is read by model stores alone" in told
+        assert "cbpe convert REF FILE writes that format" in told
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.lower().startswith("y")) == []
 
 
 # ---- Asking
@@ -385,6 +395,77 @@ def test_importing_a_folder_says_which_versions_it_made(models, tmp_path):
     trained(270).save(tmp_path / "in" / "shelf")
     assert "\nnew: book@3, shelf@1\n" in run("models", "import", tmp_path / "in").stdout
     assert "\nnew: none" in run("models", "import", tmp_path / "in").stdout
+    (tmp_path / "empty" / "within").mkdir(parents=True)
+    (tmp_path / "empty" / "readme.txt").write_text("nothing")
+    assert "empty holds no tokenizer files, which end in .json, .model," in error_of(
+        "models", "import", tmp_path / "empty"
+    )
+    (tmp_path / "empty" / "within" / "bad.model").write_text("nothing")
+    assert run("models", "import", tmp_path / "empty", exit_code=1).stdout == ""
+
+
+def test_words_of_other_programs_suggest_a_command(models):
+    for words, command in (("list", "ls"), ("delete del remove Remove", "rm"), ("mv", "rename"), ("gc", "vacuum")):
+        for word in words.split():
+            told = error_of("models", word, "book", exit_code=2)
+            assert f"No such command '{word}'. Did you mean '{command}'?" in told
+    assert "No such command 'list'. Did you mean 'encodings', 'models'?" in error_of("list", exit_code=2)
+    assert "No such command 'shw'. Did you mean 'show'?" in error_of("models", "shw", exit_code=2)
+
+
+def test_every_suggested_command_is_there_and_no_word_for_it_is_one():
+    for group in (get_command(models_app), get_command(app)):
+        for name, words in group.called.items():
+            assert name in group.commands
+            assert not set(words) & set(group.commands)
+
+
+def test_settings_that_differ_are_told_one_by_one(models, tmp_path):
+    sp = cbpe.train("low lower lowest " * 9, 300, alphabet="characters")
+    sp.save(tmp_path / "sp.model")
+    models.save(sp, "sp")
+    told = [line.split("  ") for line in run("models", "diff", "sp", tmp_path / "sp.model").stdout.splitlines()]
+    controls = json.dumps(cbpe.load(tmp_path / "sp.model")._processing()["characters"]["sentencepiece"]["controls"])
+    assert ["characters: sentencepiece: controls", "", f"not set here, {controls} there"] in [
+        [line[0], "", line[-1].strip()] for line in told
+    ]
+    assert not any("byte fallback" in line[0] for line in told)
+    told = run("models", "diff", "book", "sp").stdout
+    assert re.search(r"^characters: byte fallback +not set here, yes there$", told, re.MULTILINE)
+    assert re.search(r"^pattern .* here, none there$", told, re.MULTILINE)
+    assert "None" not in told
+    assert "{" not in told.replace(models.version("book").pattern, "")
+    assert "yes" in models.diff("book", "sp")._repr_html_()
+
+
+def test_the_log_says_what_each_change_was(models, tmp_path):
+    run("models", "rename", "book", "shelf")
+    for command in (
+        ["alias", "shelf", "live", "shelf@1"],
+        ["alias", "shelf", "live", "shelf@2"],
+        ["remove-alias", "shelf", "live"],
+        ["tag", "shelf@1", "language=de", "new"],
+        ["untag", "shelf@1", "new"],
+        ["notes", "shelf@1", "hello"],
+        ["notes", "shelf@1", "--remove"],
+        ["metrics", "shelf@1", "loss=3.5"],
+        ["set-parent", "shelf@2", "shelf@1"],
+    ):
+        run("models", *command)
+    lines = [re.split(r"  +", line) for line in run("models", "log", "--limit", 10).stdout.splitlines()]
+    assert lines[0] == ["time", "who", "action", "version", "details"]
+    assert [(line[2], line[3], *line[4:]) for line in lines[1:]] == [
+        ("parent", "shelf@2", "parent shelf@1"),
+        ("metrics", "shelf@1", "metric loss=3.5"),
+        ("notes", "shelf@1", "notes removed"),
+        ("notes", "shelf@1", "notes of 5 bytes"),
+        ("untag", "shelf@1", "tag new"),
+        ("tag", "shelf@1", "tags language=de, new"),
+        ("remove alias", "shelf@2", "live"),
+        ("alias", "shelf@2", "live, before at 1"),
+        ("alias", "shelf@1", "live"),
+        ("rename", "book", "to shelf"),
+    ]
 
 
 def test_tags_notes_and_metrics_are_edited(models):

@@ -9,7 +9,7 @@ from small_models import small_tokenizer
 
 import cbpe
 from cbpe.tokenizers.description import describe
-from store import ModelStore, NotFound, ReadOnly
+from store import ModelStore, NotFound, ReadOnly, Refused
 
 TOK = cbpe.train("low lower lowest newer wider", 262, special_tokens=["<|end|>"])
 PAIR = cbpe.train("low lower lowest newer wider", 262, pattern=cbpe.GPT2_SPLIT_PATTERN)
@@ -86,6 +86,13 @@ def test_a_folder_that_is_none_and_a_store_that_is_read_are_errors(tmp_path, fol
             models.load("low")
     with ModelStore(path, read_only=True) as models, pytest.raises(ReadOnly):
         models.import_folder(folder)
+
+
+def test_a_folder_without_tokenizer_files_is_refused(tmp_path):
+    (tmp_path / "empty" / "within").mkdir(parents=True)
+    (tmp_path / "empty" / "within" / "readme.txt").write_text("nothing")
+    with ModelStore(":memory:") as models, pytest.raises(Refused, match=r"empty holds no tokenizer files, .* in it"):
+        models.import_folder(tmp_path / "empty")
 
 
 def test_a_folder_is_imported_on_the_command_line(tmp_path, folder):

@@ -124,12 +124,20 @@ def test_a_store_is_not_replaced_by_what_is_exported_from_it(tmp_path):
 def test_a_file_that_holds_something_else_is_not_replaced(filled, tmp_path):
     tokenizer = tmp_path / "x.json"
     cbpe.Tokenizer.save(TOK, tokenizer)
+    tokenizer = tokenizer.rename(tmp_path / "x.other")
     before = tokenizer.read_bytes()
-    with pytest.raises(Refused, match=r"x\.json is there already, and is no exported version"):
+    with pytest.raises(Refused, match=r"x\.other is there already, and is no exported version"):
         filled.export("a", tokenizer)
     assert tokenizer.read_bytes() == before
     for _ in range(2):  # an earlier export is replaced
         assert filled.export("a", tmp_path / "x").reference == "a@1"
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.model", "x.tiktoken", "gpt2_tokenizer.bin", "vocab.bpe", "tekken.json"])
+def test_an_export_is_not_called_as_a_file_of_another_format(filled, tmp_path, name):
+    with pytest.raises(Refused, match=r"ends as .* does, and .* by model stores alone: .*tok\.save\(path\)"):
+        filled.export("a", tmp_path / name)
+    assert not (tmp_path / name).exists()
 
 
 def test_what_is_no_export_and_what_is_one_say_where_they_go(filled, tmp_path):

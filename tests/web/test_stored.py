@@ -149,6 +149,7 @@ def test_the_log_is_that_of_the_store(app, opened):
     known = [(each["action"], each["name"], each["number"], each["who"]) for each in found["changes"]]
     assert known == [(change.action, change.name, change.number, change.who) for change in expected]
     assert found["changes"][0]["details"]["alias"] == SCRIPT
+    assert found["changes"][0]["said"].startswith(SCRIPT)
     assert {each["name"] for each in get(app, "log", name="alone").json()["changes"]} == {"alone"}
     assert get(app, "log", offset=len(expected)).json() == {"offset": len(expected), "changes": [], "more": False}
 
@@ -422,6 +423,7 @@ def test_what_people_wrote_is_cut_where_it_is_long_and_said_to_be_more(large):
     log = get(large, "log", offset=9900).json()
     assert (len(log["changes"]), log["more"]) == (100, True)
     assert log["changes"][0]["details"] == {"x": "y" * 300 + "…"}
+    assert log["changes"][0]["said"] == "x " + "y" * 298 + "…"
 
 
 def test_of_a_long_lineage_the_newest_are_shown_and_that_is_said(large):

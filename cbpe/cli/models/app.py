@@ -1,10 +1,39 @@
 """The group of commands, in which the other modules register theirs."""
 
-from cbpe.cli.registering import new_app
+from typing import ClassVar
+
+from cbpe.cli.registering import SuggestingGroup, new_app
 
 __all__ = ["app"]
 
+
+class ModelCommands(SuggestingGroup):
+    called: ClassVar = {
+        "ls": ("list", "dir", "names", "all", "search"),
+        "show": ("info", "describe", "get", "inspect", "view", "cat"),
+        "history": ("versions",),
+        "log": ("audit", "audit-log", "changes"),
+        "verify": ("check", "fsck"),
+        "save": ("add", "put", "push", "register", "store", "create", "new"),
+        "rename": ("mv", "move"),
+        "rm": ("delete", "del", "remove", "drop", "erase", "unregister"),
+        "vacuum": ("gc", "prune", "clean", "compact"),
+        "export": ("dump", "download", "write"),
+        "import": ("load", "upload", "read"),
+        "load-check": ("load",),
+        "copy": ("cp", "clone"),
+        "migrate": ("upgrade",),
+        "remove-alias": ("unalias", "rm-alias", "delete-alias", "alias-rm"),
+        "tag": ("label",),
+        "untag": ("remove-tag", "rm-tag", "delete-tag"),
+        "notes": ("note", "comment"),
+        "metrics": ("metric",),
+        "set-parent": ("parent",),
+    }
+
+
 app = new_app(
+    cls=ModelCommands,
     name="models",
     add_completion=False,
     help="Keep tokenizers as versions under names: the model store.\n\n"

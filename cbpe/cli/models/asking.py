@@ -26,9 +26,10 @@ from cbpe.cli.output.printing import (
     print_table,
     warn_of_left_out_text,
 )
-from cbpe.cli.output.readable import readable
+from cbpe.cli.output.readable import beginning, readable
 from cbpe.cli.output.rows import json_value
 from cbpe.common.wording import listed, meant, shown
+from cbpe.views.changes import change_in_words
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -419,7 +420,14 @@ def log(
         print_rows(changes)
         return
     cells = (
-        (short_time(one.time), one.who, one.action, one.name if one.number is None else f"{one.name}@{one.number}")
+        (
+            short_time(one.time),
+            one.who,
+            one.action,
+            one.name if one.number is None else f"{one.name}@{one.number}",
+            beginning(change_in_words(one.details)),
+        )
         for one in changes
     )
-    print_table(("time", "who", "action", "version"), cells, whole=("version",), spare=("who",), wide=wide)
+    columns = ("time", "who", "action", "version", "details")
+    print_table(columns, cells, whole=("version",), spare=("who", "details"), wide=wide)

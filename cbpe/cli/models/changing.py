@@ -245,7 +245,7 @@ def import_(
     """Save the version in a file, or the tokenizers in a folder.
 
     Its digest is checked first. With keys, a file that none of them has signed is refused. Of a folder and those in it,
-    all tokenizer files are saved under their own names; the exit code is 1 if one could not be.
+    all tokenizer files are saved under their own names; the exit code is 1 if one could not be, or there is none.
 
     \b
     Example:
@@ -265,8 +265,9 @@ def import_(
             print_saved(models.import_(file, name, keys=key or None), as_json)
             return
         found = models.import_folder(file, pattern=None if pattern is None else pattern_of(pattern))
-    print_versions(found.versions, as_json, wide=False)
-    if not as_json:
+    if found.versions or as_json:
+        print_versions(found.versions, as_json, wide=False)
+    if found.versions and not as_json:
         made = ", ".join(version.reference for version in found.versions if version.created)
         print_lines([f"new: {printable(made) or 'none, the newest versions are these already'}"])
     for problem in found.problems:

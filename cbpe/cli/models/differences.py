@@ -7,7 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from cbpe.cli.output.folding import Words
+from cbpe.cli.output.printing import PATTERNS
 from cbpe.cli.output.readable import beginning, readable, readable_bytes
+from cbpe.views.settings import differing
 
 if TYPE_CHECKING:
     from store import Diff, MovedToken
@@ -34,8 +36,9 @@ def difference_pairs(found: Diff, a: str, b: str) -> Iterator[tuple[str, object]
         rank, here, there = found.first_merge
         yield "first other merge", Words([f"number {rank:,}:", *merge(here), "here,", *merge(there), "there"])
     yield from special_pairs(found, a, b)
-    for setting, (value, other) in found.settings.items():
-        yield setting, f"{value} here, {other} there"
+    for setting, ours, theirs in differing(found.settings):
+        shorter = str if setting in PATTERNS else beginning
+        yield setting, f"{shorter(ours)} here, {shorter(theirs)} there"
 
 
 def special_pairs(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:

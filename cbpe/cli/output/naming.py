@@ -8,6 +8,7 @@ __all__ = ["IN_OPTIONS", "OPTIONS", "of_options"]
 
 # Phrases of messages, whatever stands around them.
 IN_OPTIONS = {
+    "for that format, load the version, and tok.save(path)": "cbpe convert REF FILE writes that format",
     "count again with a lower min_count": "count again with a lower --min-count",
     "set errors to 'replace'": "give --errors replace",
     'set field to its name, such as "text"': "name it, as --field text",

@@ -177,8 +177,8 @@ async function showLog(offset = 0) {
   const { changes, more } = await ask("log", name === null ? { offset } : { name, offset });
   const rows = changes.map((change) => {
     const version = change.name === null ? "" : change.number === null ? plain(change.name) : plain(`${change.name}@${change.number}`);
-    const details = Object.entries(change.details).filter(([key]) => key !== "created").map(([key, value]) => chip(plain(key), " ", make("span", { title: value }, plain(value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value))));
-    return make("tr", {}, make("td", {}, moment(change.time)), make("td", {}, change.who === null ? "" : plain(change.who)), make("td", {}, plain(change.action)), make("td", {}, version), make("td", {}, ...spaced(details)));
+    const said = change.said.length > LONGEST ? `${change.said.slice(0, LONGEST)}…` : change.said;
+    return make("tr", {}, make("td", {}, moment(change.time)), make("td", {}, change.who === null ? "" : plain(change.who)), make("td", {}, plain(change.action)), make("td", {}, version), make("td", { title: change.said }, plain(said)));
   });
   if (offset) byId("log").append(...rows);
   else byId("log").replaceChildren(...rows);

@@ -1,0 +1,43 @@
+"""What differs between the settings of two tokenizers, for people: one setting after the other, by its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+__all__ = ["differing"]
+
+ABSENT = object()  # in place of a setting that only the other has
+WORDS = {None: "none", ABSENT: "not set", True: "yes", False: "no"}
+
+
+def differing(settings: Mapping[str, tuple[object, object]]) -> Iterator[tuple[str, str, str]]:
+    """The name of each setting that differs, and both values; of one that is made of parts, the parts that do.
+
+    >>> [*differing({"processing": ({"words": {"fuse_unk": True}}, {"words": {"fuse_unk": False}})})]
+    [('words: fuse unk', 'yes', 'no')]
+    """
+    for name, (a, b) in settings.items():
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            yield from differing_parts("", a, b)
+        else:
+            yield name.replace("_", " "), in_words(a), in_words(b)
+
+
+def differing_parts(prefix: str, a: Mapping[str, object], b: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+    for key in dict.fromkeys([*a, *b]):
+        one, other = a.get(key, ABSENT), b.get(key, ABSENT)
+        if one == other:
+            continue
+        name = prefix + key.replace("_", " ")
+        if all(isinstance(value, Mapping) or value is ABSENT for value in (one, other)):
+            parts = [value if isinstance(value, Mapping) else {} for value in (one, other)]
+            yield from differing_parts(f"{name}: ", *parts)
+        else:
+            yield name, in_words(one), in_words(other)
+
+
+def in_words(value: object) -> str:
+    if value is None or value is ABSENT or isinstance(value, bool):
+        return WORDS[value]
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,50 @@
+"""What a change of a model store was, and what differs between settings, in words."""
+
+import pytest
+
+from cbpe.views.changes import change_in_words
+from cbpe.views.settings import differing
+
+
+@pytest.mark.parametrize(
+    ("details", "said"),
+    [
+        ({}, ""),
+        ({"created": True, "digest": "ab"}, ""),
+        ({"created": False, "aliases": ["a"], "digest": "ab"}, "was there already, alias a"),
+        ({"source": "x.json", "saved_at": "2026"}, "from x.json"),
+        ({"tags": {"a": "1", "b": "", "c": "2", "d": "3"}}, "tags a=1, b, c=2 and 1 more"),
+        ({"metrics": {"loss": None}}, "metric loss removed"),
+        ({"notes": None}, "notes removed"),
+        ({"parent": None}, "parent removed"),
+        ({"training": None}, "record removed"),
+        ({"vocabularies": 1}, "1 vocabulary removed"),
+        ({"vocabularies": 2}, "2 vocabularies removed"),
+        ({"alias": "prod", "from": None}, "prod"),
+        ({"later": [1]}, "later [1]"),
+        # What somebody else wrote into the log is no reason to fail.
+        ({"tags": 5, "aliases": None, "metrics": [1], "notes": "x"}, "alias null, tag 5, metric 1, notes"),
+    ],
+)
+def test_a_change_is_told_in_words(details, said):
+    assert change_in_words(details) == said
+
+
+def test_only_settings_that_differ_are_told_by_their_names():
+    same, deep = {"split": False, "strip": "one"}, {"controls": ["<s>"], "lower_case": None}
+    settings = {
+        "pattern": ("a+", None),
+        "unicode_version": ("16.0.0", "15.0.0"),
+        "processing": (
+            {"words": {**same, "fuse_unk": True}, "normalizer": "NFC"},
+            {"words": {**same, "fuse_unk": False}, "characters": deep},
+        ),
+    }
+    assert [*differing(settings)] == [
+        ("pattern", "a+", "none"),
+        ("unicode version", "16.0.0", "15.0.0"),
+        ("words: fuse unk", "yes", "no"),
+        ("normalizer", "NFC", "not set"),
+        ("characters: controls", "not set", '["<s>"]'),
+        ("characters: lower case", "not set", "none"),
+    ]
