@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,11 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import cbpe
-from cbpe.cli.input.model_store import open_store
-from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, JsonOption, WideOption
-from cbpe.cli.input.references import complete_reference, tokenizer_of, version_of
+from cbpe.cli.input.model_store import open_store, stored_names
+from cbpe.cli.input.options import (
+    CsvOption,
+    ErrorsOption,
+    FieldOption,
+    FilesArgument,
+    FormatOption,
+    JsonOption,
+    WideOption,
+    refuse_two_forms,
+)
+from cbpe.cli.input.references import complete_reference, is_encoding, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, source_of
+from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of, warn_of_no_text
 from cbpe.cli.input.values import sizes_of
 from cbpe.cli.output.printing import print_table, print_warning, write_bytes
 from cbpe.cli.registering import new_app
@@ -41,6 +51,17 @@ TokenizersOption = Annotated[
         show_default=False,
     ),
 ]
+OneTokenizerOption = Annotated[
+    str | None,
+    typer.Option(
+        "-t",
+        "--tokenizer",
+        metavar="REF",
+        help="The model, as other commands take it; all arguments are files then.",
+        autocompletion=complete_reference,
+        show_default=False,
+    ),
+]
 ReferenceOption = Annotated[
     str | None,
     typer.Option(metavar="REF", help="The tokenizer that NSL is relative to; by default the first."),
@@ -56,7 +77,6 @@ PlotOption = Annotated[
     Path | None,
     typer.Option(metavar="PATH", help="Write a report (.html) or draw the charts (.svg, .png, .pdf) to this file."),
 ]
-CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 SaveMetricsOption = Annotated[
     bool,
     typer.Option("--save-metrics", help="Keep the measures as metrics of tokenizers that are versions in the store."),
@@ -72,6 +92,7 @@ def compare(
     alpha: Annotated[float, typer.Option(help="The order of the Rényi entropy.")] = 2.5,
     plot: PlotOption = None,
     save_metrics: SaveMetricsOption = False,
+    form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     wide: WideOption = False,
@@ -91,8 +112,9 @@ def compare(
       cbpe compare -t cl100k_base -t o200k_base book.txt --plot report.html
       cbpe compare -t gpt2 english.txt german.txt --parallel english.txt
     """
-    corpora = corpora_of(files)
     refuse_two_forms(as_csv, as_json)
+    field = field_of_texts(form, field, files)
+    corpora = corpora_of(files)
     if not alpha >= 0:
         raise typer.BadParameter(f"{alpha} is below 0, and no order of a Rényi entropy", param_hint="--alpha")
     for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
@@ -111,6 +133,7 @@ def compare(
         errors=errors,
         progress=sys.stderr.isatty(),
     )
+    warn_of_empty(found)
     if save_metrics:
         for each in filter(version_of, tokenizers):
             keep_metrics(each, found.metrics(each))
@@ -161,6 +184,12 @@ def draw(found: Comparison | Sweep, path: Path | None) -> None:
         print_warning(f"written: {path}")
 
 
+def warn_of_empty(found: Comparison | Sweep) -> None:
+    """Warn of corpora without text."""
+    for corpus, n_bytes in {row["corpus"]: row["bytes"] for row in found.rows}.items():
+        warn_of_no_text(corpus, n_bytes)
+
+
 def keep_metrics(reference: str, metrics: dict[str, float]) -> None:
     with open_store() as models:
         version = models.set_metrics(reference, metrics)
@@ -170,21 +199,25 @@ def keep_metrics(reference: str, metrics: dict[str, float]) -> None:
 @app.command()
 def sweep(
     model: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="MODEL",
-            help="A file, a named encoding, or a version in the model store.",
+            help="A file, a named encoding, or a version in the model store, where -t names none.",
             autocompletion=complete_reference,
             show_default=False,
         ),
-    ],
+    ] = None,
     files: FilesArgument = None,
+    tokenizer: OneTokenizerOption = None,
     sizes: Annotated[
         str | None,
-        typer.Option(metavar="N,..|MIN..[MAX]", help="Sizes, or doublings from MIN to MAX; by default from 512 on."),
+        typer.Option(
+            metavar="N,..|MIN..[MAX]", help="Sizes, or doublings from MIN to MAX, as 1k..8k; by default from 512."
+        ),
     ] = None,
     plot: PlotOption = None,
     save_metrics: SaveMetricsOption = False,
+    form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     wide: WideOption = False,
@@ -199,10 +232,12 @@ def sweep(
 
     \b
     Example:
-      cbpe sweep gpt2 english.txt german.txt --sizes 1000..32000
-      cbpe sweep shakespeare german.txt --sizes 256,264 --plot sizes.svg
+      cbpe sweep gpt2 english.txt german.txt --sizes 1k..32k
+      cbpe sweep -t shakespeare german.txt --sizes 256,264 --plot sizes.svg
     """
     refuse_two_forms(as_csv, as_json)
+    model, files = swept(model, files, tokenizer)
+    field = field_of_texts(form, field, files)
     corpora = corpora_of(files)
     refuse_unplottable(plot)
     if save_metrics:
@@ -213,6 +248,7 @@ def sweep(
     refuse_unswept(tok, model)
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, progress=sys.stderr.isatty())
+    warn_of_empty(found)
     if save_metrics:
         keep_metrics(model, found.metrics())
     if as_json or as_csv:
@@ -223,6 +259,15 @@ def sweep(
     draw(found, plot)
 
 
-def refuse_two_forms(as_csv: bool, as_json: bool) -> None:
-    if as_csv and as_json:
-        raise typer.BadParameter("not together with --json", param_hint="--csv")
+def swept(model: str | None, files: list[str] | None, tokenizer: str | None) -> tuple[str, list[str] | None]:
+    """Which model is meant, and the files: with -t all arguments are files. BadParameter for none, and for two."""
+    if tokenizer is None:
+        if model is None:
+            raise typer.BadParameter("name the tokenizer: cbpe sweep -t REF FILE", param_hint="-t")
+        return model, files
+    if model is None:
+        return tokenizer, files
+    if not os.path.exists(model) and (is_encoding(model) or model.partition("@")[0] in stored_names()):
+        problem = f"{shown(model)} is a tokenizer, and not together with -t, which names one"
+        raise typer.BadParameter(problem, param_hint="MODEL")
+    return tokenizer, [model, *(files or [])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 __all__ = ["GroupedCommand", "SuggestingGroup", "new_app"]
 
 
+REFERENCE = re.compile(r"[\w@:-]*\w")  # that is no path, nor a pattern or a URL
 REQUIRED = re.compile(r"^\{([^{}|]+)\}(\.\.\.)?$")
 # What stands for a value of these types in the help.
 METAVARS = {
@@ -43,9 +45,11 @@ class GroupedCommand(TyperCommand):
     groups: ClassVar[dict[str, tuple[str, ...]]] = {}  # title -> names of parameters
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse a second tokenizer where a command takes one, of which the parser would take the last in silence."""
+        """Refuse a second tokenizer where a command takes one, of which the parser would take the last in silence; and
+        say how a tokenizer is named that seems to be given as an argument."""
         if not ctx.resilient_parsing:
-            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            values, rest, given = self.make_parser(ctx).parse_args(list(args))
+            refuse_unnamed(ctx, values, rest, given)
             for parameter in given:
                 if "-t" in parameter.opts and not parameter.multiple and given.count(parameter) > 1:
                     raise typer.BadParameter("this command takes one tokenizer: give one", ctx, param_hint="-t")
@@ -85,6 +89,25 @@ class SuggestingGroup(TyperGroup):
         if meant and args[0] not in self.commands:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {', '.join(meant)}?")
         return super().resolve_command(ctx, args)
+
+
+def refuse_unnamed(ctx: Any, values: dict[str, Any], rest: list[str], given: list[Any]) -> None:
+    """BadParameter for a command that needs -t, where the first argument seems to be the tokenizer: the command takes
+    no argument, or this one is no file and has no ending."""
+    parameters = ctx.command.get_params(ctx)
+    needed = [each for each in parameters if "-t" in each.opts and each.required]
+    if not needed or needed[0] in given or any(each.is_eager for each in given):
+        return
+    arguments = [each for each in parameters if each.param_type_name == "argument"]
+    named = [*(text for each in arguments for text in texts_of(values.get(each.name))), *rest]
+    if named and (not arguments or (REFERENCE.fullmatch(named[0]) and not os.path.exists(named[0]))):
+        way = " ".join([ctx.command_path, "-t", *named])
+        raise typer.BadParameter(f"the tokenizer is named by an option: {way}", ctx, param_hint="-t")
+
+
+def texts_of(value: Any) -> list[str]:
+    """The value of an argument: none, one text or several."""
+    return [value] if isinstance(value, str) else [text for text in value or () if isinstance(text, str)]
 
 
 def for_people(option: str) -> str:

@@ -120,7 +120,7 @@ CheckpointOption = Annotated[
 WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that read; all cores by default.")]
 MaxWordsOption = Annotated[
     int | None,
-    typer.Option(min=1, help="Bound memory: of more distinct words drop the rarest."),
+    typer.Option(parser=size_of, metavar="N", help="Bound memory: of more distinct words drop the rarest; or 10m."),
 ]
 OutputOption = Annotated[
     str | None,

@@ -12,6 +12,7 @@ import typer
 
 import cbpe
 from cbpe.cli.input.options import (
+    CsvOption,
     ErrorsOption,
     FieldOption,
     FilesArgument,
@@ -19,10 +20,11 @@ from cbpe.cli.input.options import (
     JsonOption,
     TokenizerOption,
     WideOption,
+    refuse_two_forms,
 )
 from cbpe.cli.input.references import complete_reference, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, Errors, field_of_texts, readers, reading_bar
+from cbpe.cli.input.texts import STANDARD_STREAM, Errors, field_of_texts, readers, reading_bar, warn_of_no_text
 from cbpe.cli.input.values import hex_bytes
 from cbpe.cli.output.printing import (
     print_json,
@@ -32,11 +34,13 @@ from cbpe.cli.output.printing import (
     print_table,
     print_tree,
     warn_of_left_out_text,
+    write_bytes,
 )
 from cbpe.cli.output.readable import readable_bytes
 from cbpe.cli.output.rows import token_row
 from cbpe.cli.registering import new_app
 from cbpe.common.wording import listed
+from cbpe.measures.rows import csv_of
 from cbpe.views.inspected import special_counted
 
 if TYPE_CHECKING:
@@ -141,6 +145,7 @@ def stats(
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     wide: WideOption = False,
+    as_csv: CsvOption = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -158,14 +163,20 @@ def stats(
     """
     if len(tokenizers) > 1 and (not files or STANDARD_STREAM in files):
         raise typer.BadParameter("standard input can be read only once: name files, or one tokenizer", param_hint="-t")
+    refuse_two_forms(as_csv, as_json)
     field = field_of_texts(form, field, files)
     rows = [
         (reference, file, found)
         for reference in tokenizers
         for file, found in file_statistics(tokenizer_of(reference), files, field, errors)
     ]
+    for _, file, found in rows:
+        warn_of_no_text(file, found.bytes)
     if as_json:
         print_rows(statistics_row(*row) for row in rows)
+        return
+    if as_csv:
+        write_bytes(csv_of([statistics_row(*row) for row in rows]).encode())
         return
     for reference, file, found in rows:
         warn_of_left_out_text(reference, file, found.bytes, found.covered_bytes)

@@ -9,6 +9,7 @@ from command_line import error_of, run
 from typer import BadParameter
 
 import cbpe
+from cbpe.cli.input import texts
 from cbpe.cli.input.values import sizes_of
 from store import ModelStore
 
@@ -137,6 +138,8 @@ def test_sweep_keeps_metrics_of_a_version(files):
         ("1000..8000", [1000, 2000, 4000, 8000]),
         ("300..", [300, 600, 1200, 2400, 4800, 9000]),
         ("512,300", [512, 300]),
+        ("1k,2Ki,8_000", [1000, 2048, 8000]),
+        ("1k..4k", [1000, 2000, 4000]),
         ("700..700", [700]),
     ],
 )
@@ -157,3 +160,55 @@ def test_other_sizes_are_refused(given):
 def test_sweep_names_what_it_refuses_as_it_was_given(files):
     cbpe.train(ENGLISH, 300, alphabet="characters").save("sp.json")
     assert error_of("sweep", "sp.json", "missing.txt").startswith("cbpe: sp.json ")
+
+
+def test_sweep_takes_its_model_by_an_option_too(files):
+    cbpe.train(ENGLISH + OTHER, 280).save("a.model")
+    told = run("sweep", "a.model", "en.txt", "ko.txt", "--json").stdout
+    for arguments in (["-t", "a.model", "en.txt", "ko.txt"], ["en.txt", "ko.txt", "--tokenizer", "a.model"]):
+        assert run("sweep", *arguments, "--json").stdout == told
+    assert json.loads(run("sweep", "-t", "a.model", "--json", stdin=b"a b").stdout)[0]["words"] == 2
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "small")
+    for both in ("small", "small@1", "gpt2"):
+        assert f"'{both}' is a tokenizer, and not together with -t" in error_of(
+            "sweep", "-t", "a.model", both, "en.txt", exit_code=2
+        )
+    assert "missing.txt" in error_of("sweep", "-t", "a.model", "missing.txt")
+    assert "cbpe sweep -t REF FILE" in error_of("sweep", exit_code=2)
+
+
+@pytest.mark.parametrize("command", [("compare", "-t", "gpt2"), ("stats", "-t", "gpt2"), ("sweep", "a.model")])
+def test_standard_input_may_be_json_lines(command, files):
+    cbpe.train(ENGLISH, 270).save("a.model")
+    for name in ("text", "body"):
+        field = [] if name == "text" else ["--field", name]
+        lines = "".join(json.dumps({name: text}) + "\n" for text in ("the cat", "a b c")).encode()
+        row = json.loads(run(*command, "--format", "jsonl", *field, "--json", stdin=lines).stdout)[0]
+        assert (row["words"], row["bytes"]) == (5, 12)
+    assert "only for standard input" in error_of(*command, "en.txt", "--format", "jsonl", exit_code=2)
+
+
+@pytest.mark.parametrize("command", [("compare", "-t", "gpt2"), ("stats", "-t", "gpt2"), ("sweep", "a.model")])
+def test_a_file_without_text_is_told_of(command, files):
+    cbpe.train(ENGLISH, 270).save("a.model")
+    assert "standard input holds no text: there is nothing to measure" in run(*command).stderr
+    (files / "none.txt").write_bytes(b"")
+    told = run(*command, "none.txt", "en.txt", "--json").stderr
+    assert told.count("holds no text") == told.count("none.txt holds no text") == 1
+
+
+def test_who_would_have_to_type_is_told_so(files, monkeypatch):
+    monkeypatch.setattr(texts.sys, "stdin", Terminal(b"a b"))
+    with pytest.warns(UserWarning, match="standard input is a terminal: end it with Ctrl-.*, or name a file"):
+        assert texts.source_of("-").read() == b"a b"
+
+
+class Terminal(io.TextIOWrapper):
+    """Standard input that somebody types."""
+
+    def __init__(self, data):
+        super().__init__(io.BytesIO(data))
+
+    def isatty(self):
+        return True

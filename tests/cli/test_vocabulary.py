@@ -1,5 +1,7 @@
 """cbpe vocab, stats and encodings."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -139,3 +141,27 @@ def test_analyze_says_how_many_tokens_it_leaves_out():
     total = len(cbpe.get_encoding("gpt2").analyze().unreachable)
     assert f"and {total - 10} more that no text gives" in run("analyze", "-t", "gpt2").stdout
     assert "more that no text" not in run("analyze", "-t", "gpt2", "--limit", total).stdout
+
+
+def test_stats_are_printed_as_csv(tmp_path):
+    (tmp_path / "a.txt").write_text("to be or not", encoding="utf-8")
+    arguments = ("stats", "-t", "gpt2", "-t", "cl100k_base", tmp_path / "a.txt")
+    found = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
+    expected = json.loads(run(*arguments, "--json").stdout)
+    assert found == [{key: str(value) for key, value in row.items()} for row in expected]
+    assert "not together with --json" in error_of(*arguments, "--csv", "--json", exit_code=2)
+
+
+@pytest.mark.parametrize("command", ["analyze", "vocab", "stats", "count", "compare", "encode"])
+def test_who_names_a_tokenizer_as_an_argument_is_told_the_option(command):
+    files = [] if command in ("analyze", "vocab") else ["a.txt"]
+    way = " ".join([command, "-t", "eng", *files])
+    assert f" {way}" in error_of(command, "eng", *files, exit_code=2)
+    assert "Missing option" in error_of(command, exit_code=2)
+
+
+def test_files_without_a_tokenizer_are_not_taken_for_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").write_text("a", encoding="utf-8")
+    for file in ("corpus", "missing.txt", "-", "s3://bucket/texts"):
+        assert "Missing option" in error_of("count", file, exit_code=2)

@@ -11,6 +11,7 @@ from cbpe.cli.input.texts import Errors
 
 __all__ = [
     "AliasOption",
+    "CsvOption",
     "ErrorsOption",
     "FieldOption",
     "FilesArgument",
@@ -23,6 +24,7 @@ __all__ = [
     "TokenizerOption",
     "VersionArgument",
     "WideOption",
+    "refuse_two_forms",
 ]
 
 # ---- What to read
@@ -32,11 +34,15 @@ FilesArgument = Annotated[
     typer.Argument(metavar="FILE", help="Files, or - for standard input.", show_default=False),
 ]
 FieldOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The field (.jsonl) or column (.parquet) that holds the texts.")
+    str | None,
+    typer.Option(metavar="NAME", help="The field (.jsonl) or column (.parquet) that holds the texts: files need it."),
 ]
 FormatOption = Annotated[
     Literal["text", "jsonl"],
-    typer.Option("--format", help='What standard input is: a text, or JSON Lines, in whose field "text" texts are.'),
+    typer.Option(
+        "--format",
+        help='What standard input is: a text, or JSON Lines, with texts in the field "text" or that of --field.',
+    ),
 ]
 ErrorsOption = Annotated[Errors, typer.Option(help="Refuse what is not UTF-8, or read it as U+FFFD.")]
 
@@ -89,4 +95,10 @@ NotesOption = Annotated[str | None, typer.Option(metavar="TEXT", help="Notes on 
 # ---- What to print
 
 WideOption = Annotated[bool, typer.Option("--wide", help="Print all columns in full, however narrow the terminal is.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def refuse_two_forms(as_csv: bool, as_json: bool) -> None:
+    if as_csv and as_json:
+        raise typer.BadParameter("not together with --json", param_hint="--csv")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from cbpe.common.progress import ProgressCallback, about, progress_reports
+from cbpe.common.warning import warn
 from cbpe.corpus.sources import Reader, read_chunks
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "reading_bar",
     "source_of",
     "strings",
+    "warn_of_no_text",
 ]
 
 STANDARD_STREAM = "-"
@@ -37,7 +39,16 @@ def source_of(file: str) -> Path | BinaryIO:
 def standard_input() -> BinaryIO:
     if sys.stdin is None:
         raise ValueError("standard input is closed: name a file")
+    if sys.stdin.isatty():
+        end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
+        warn(f"reading what you type, as standard input is a terminal: end it with {end}, or name a file")
     return sys.stdin.buffer
+
+
+def warn_of_no_text(file: str, n_bytes: int) -> None:
+    """A warning where a file that was to be measured holds no text."""
+    if not n_bytes:
+        warn(f"{input_name(file)} holds no text: there is nothing to measure")
 
 
 def input_name(file: str) -> str:

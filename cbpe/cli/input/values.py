@@ -99,32 +99,35 @@ def time_of(text: str) -> datetime:
         ) from error
 
 
-def size_of(text: str) -> int:
-    """ "16000" -> 16000, "16,000" -> 16000, "16k" -> 16000, "16Ki" -> 16384"""
+def size_of(text: str, hint: str | None = None) -> int:
+    """ "16000" -> 16000, "16,000" -> 16000, "16k" -> 16000, "16Ki" -> 16384
+
+    hint: the option that a message names, where Typer does not know it.
+    """
     found = SIZE.fullmatch(text)
     size = float(found[1].replace(",", "").replace("_", "")) * UNITS[found[2] or ""] if found else 0.0
-    if size < 1 or size != int(size) or size > MAX_SIZE:
-        raise typer.BadParameter(f"{shown(text)} is no size: write 16000, 16,000, 16k (the same), or 16Ki (16384)")
+    if not 1 <= size <= MAX_SIZE or size != int(size):
+        message = f"{shown(text)} is no size: write 16000, 16,000, 16k (the same), or 16Ki (16384)"
+        raise typer.BadParameter(message, param_hint=hint)
     return int(size)
 
 
 def size_range(text: str | None) -> tuple[int | None, int | None] | None:
-    """ "1000" -> (1000, 1000), "1000-" -> (1000, None)"""
+    """ "1000" -> (1000, 1000), "1k-" -> (1000, None)"""
     if text is None:
         return None
     least, dash, most = text.partition("-")
-    if not (least or most) or not all(part.isdecimal() for part in (least, most) if part):
-        raise typer.BadParameter(f"{shown(text)} is no number, and no MIN-MAX", param_hint="--vocab-size")
-    return int(least) if least else None, int(most) if most else (None if dash else int(least))
+    if not (least or most):
+        raise typer.BadParameter(f"{shown(text)} is no size, and no MIN-MAX", param_hint="--vocab-size")
+    first, last = (size_of(size, "--vocab-size") if size else None for size in (least, most))
+    return first, last if dash else first
 
 
 def sizes_of(text: str, largest: int) -> list[int]:
-    """ "1000,5000" -> [1000, 5000], "1000..6000" -> [1000, 2000, 4000, 6000], "1000.." -> as far as the largest"""
+    """ "1000,5k" -> [1000, 5000], "1k..6k" -> [1000, 2000, 4000, 6000], "1000.." -> as far as the largest"""
     least, is_range, most = text.partition("..")
-    numbers = [least, most or str(largest)] if is_range else text.split(",")
-    if not all(number.isdecimal() and len(number) < 10 for number in numbers):
-        raise typer.BadParameter(f"{shown(text)} is no list of numbers, and no MIN..MAX", param_hint="--sizes")
-    found = list(map(int, numbers))
+    sizes = [least, most or str(largest)] if is_range else text.split(",")
+    found = [size_of(size, "--sizes") for size in sizes]
     wrong = [size for size in found if not N_BYTES <= size <= largest]
     if wrong:
         problem = f"{wrong[0]} is no size of a vocabulary that this model holds, which are {N_BYTES} to {largest}"

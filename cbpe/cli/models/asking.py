@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cbpe.cli.input.model_store import open_store
-from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption, NameArgument, VersionArgument, WideOption
+from cbpe.cli.input.options import (
+    ErrorsOption,
+    FieldOption,
+    FormatOption,
+    JsonOption,
+    NameArgument,
+    VersionArgument,
+    WideOption,
+)
 from cbpe.cli.input.references import complete_reference, complete_version, open_store_to_compare, side_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import readers
+from cbpe.cli.input.texts import field_of_texts, readers, warn_of_no_text
 from cbpe.cli.input.values import PATTERN_NAMES, hex_bytes, metric_filter, pattern_of, size_range, tag_filter, time_of
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
@@ -89,7 +97,7 @@ def list_versions(
     ] = None,
     vocab_size: Annotated[
         str | None,
-        typer.Option(metavar="N|MIN-MAX", help="Only versions with this many tokens; MIN or MAX may be left out."),
+        typer.Option(metavar="N|MIN-MAX", help="Only versions with so many tokens (32k); MIN or MAX may be left out."),
     ] = None,
     semantics: Annotated[
         str | None, typer.Option(metavar="pairs|ranks", help="Only versions that merge in this way.")
@@ -286,6 +294,7 @@ def compare(
         list[str] | None,
         typer.Argument(metavar="FILE", help="Files with texts, or - for standard input.", show_default=False),
     ] = None,
+    form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     wide: WideOption = False,
@@ -302,6 +311,7 @@ def compare(
       cbpe models compare shakespeare@1 shakespeare@2 book.txt
       cbpe models compare shakespeare cl100k_base book.txt
     """
+    field = field_of_texts(form, field, files)
     named = [
         (file, text)
         for file, reader in readers(files, field, errors)
@@ -316,6 +326,8 @@ def compare(
 def print_comparison(found: VersionComparison, names: list[str], files: list[str], as_json: bool, wide: bool) -> None:
     """The names of the two, and a row for each text and, of several, for all together."""
     rows = [*zip(files, found.texts, strict=True), ("total", found.total)]
+    for file, row in rows[:-1]:
+        warn_of_no_text(file, row.text_bytes)
     if as_json:
         keys = ("text_bytes", *(f"{of}_{side}" for of in COMPARED for side in "ab"))
         texts = [{"file": file, **{key: getattr(row, key) for key in keys}} for file, row in rows]
