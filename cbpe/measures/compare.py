@@ -191,14 +191,15 @@ def read(
 
 
 def lines_of(chunks: Iterator[str]) -> Iterator[str]:
-    """The lines of a text, without their ends. Each text has one at least."""
-    held = ""
-    for chunk in chunks:
+    """The lines of a text, without their ends. A line break at its end ends the last line, and begins none. Each text
+    has one line at least."""
+    held, n_ended = "", 0
+    for chunk in chunks:  # the last may be empty
         *lines, held = (held + chunk).split("\n")
         for line in lines:
             yield line.removesuffix("\r")
-        is_open = bool(held) or not lines
-    if held or is_open:
+        n_ended += len(lines)
+    if held or not n_ended:
         yield held.removesuffix("\r")
 
 
@@ -252,6 +253,10 @@ def of_vocabulary(tok: Tokenizer, analysis: VocabularyAnalysis) -> dict[str, int
     return {"vocab_size": tok.vocab_size, **numbers}
 
 
+def lines_said(n: int) -> str:
+    return f"{n:,} line{'' if n == 1 else 's'}"
+
+
 class Costs(NamedTuple):
     """What languages cost: the tokens of each line, by tokenizer and corpus."""
 
@@ -270,8 +275,8 @@ class Costs(NamedTuple):
         for corpus, number in numbers.items():
             if number != numbers[language]:
                 raise ValueError(
-                    f"the corpora are not parallel: {shown(language)} has {numbers[language]:,} lines, and "
-                    f"{shown(corpus)} has {number:,}; line i of each has to say the same"
+                    f"the texts are not parallel: {shown(language)} has {lines_said(numbers[language])}, and "
+                    f"{shown(corpus)} has {lines_said(number)}; line i of each has to say the same"
                 )
         return cls(lines, tuple(found), language)
 

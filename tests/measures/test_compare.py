@@ -181,6 +181,19 @@ def test_lines_that_end_as_on_windows_are_the_same_lines(tokenizers):
     assert both[0] == both[1]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_line_break_at_the_end_begins_no_line_whatever_the_source(tokenizers, tmp_path, end):
+    text = f"the cat{end}{end}sat"
+    (tmp_path / "a.txt").write_bytes(f"{text}{end}".encode())
+    sources = {"open str": text, "open bytes": text.encode(), "str": f"{text}{end}", "bytes": f"{text}{end}".encode()}
+    sources |= {"list": [f"{text}{end}"], "file": tmp_path / "a.txt"}
+    trained = {"trained": tokenizers["trained"]}
+    found = cbpe.compare(trained, sources, parallel="open str")
+    assert {row["parity"] for row in found.rows} == {row["premium"] for row in found.rows} == {1.0}
+    with pytest.raises(ValueError, match="'a' has 2 lines, and 'b' has 1 line;"):  # an empty line is one
+        cbpe.compare(trained, {"a": f"x{end}{end}".encode(), "b": f"x{end}".encode()}, parallel="a")
+
+
 def test_corpora_of_other_numbers_of_lines_are_refused(tokenizers):
     with pytest.raises(ValueError, match="not parallel: 'en' has 4 lines, and 'fr' has 2"):
         cbpe.compare(tokenizers, {"en": LINES["en"], "fr": "un\ndeux"}, parallel="en")

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 
 RUN = "document.title='ran'"
 SCRIPT, IMAGE = f"<script>{RUN}</script>", f'<img src=x onerror="{RUN}">'
+LONG, OTHER = "n" * 200, "o" * 200
 TEXT = "the cat sat on the mat, and the dog sat on the log " * 20
 
 
@@ -234,6 +235,84 @@ def test_light_dark_and_narrow(page, url):
     dark = page.evaluate(line)
     page.get_by_label("Colours").select_option("light")
     assert page.evaluate(line) != dark
+
+
+@pytest.fixture(scope="module")
+def long_url(tmp_path_factory):
+    """A page whose store has a version of a name of 200 characters, which went on from one of another, with an
+    alias and a tag as long, and a large metric."""
+    folder = tmp_path_factory.mktemp("long")
+    with ModelStore(folder / "models.db") as models:
+        first = cbpe.train(TEXT, 262)
+        models.save(first, "short")
+        models.save(first, OTHER)
+        models.save(cbpe.train(TEXT, 266, initial=first), LONG, parent=f"{OTHER}@1", aliases=["p" * 200])
+        models.tag(LONG, {"t" * 100: "v" * 200})
+        models.set_metrics(LONG, {"huge": 1e300})
+    with serve(folder, "models.db") as server:
+        yield json.loads(server.stdout.readline())["url"]
+        server.terminate()
+
+
+def wider_than_the_window(page):
+    """The elements that stand out of the window at the end of the line, outside of boxes that scroll."""
+    return page.evaluate(
+        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+        [...document.querySelectorAll("body *")].filter((each) => each.getBoundingClientRect().right > innerWidth + 1
+          && !each.closest(".scroll")).map((each) => each.tagName + "#" + each.id + "." + each.className)"""
+    )
+
+
+@pytest.mark.parametrize("width", [320, 768, 1400])
+def test_a_name_of_200_characters_makes_no_page_wider_than_its_window(page, long_url, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{long_url}store#v={LONG}@1&a=short@1&b={LONG}@1")
+    shows(page, "document.querySelectorAll('#columns .token').length > 4 && !document.getElementById('one').hidden")
+    shows(page, "document.querySelectorAll('#found tr').length === 3")
+    shows(page, "document.querySelectorAll('#log tr').length > 0")
+    assert wider_than_the_window(page) == []
+    own = page.locator(".graph a[aria-current]")
+    assert own.get_attribute("title") == f"{LONG}@1"
+    assert (own.inner_text().startswith("nnn"), own.inner_text().endswith("nn@1")) == (True, True)
+    if width == 1400:  # there is room for more than the name
+        box, saved = (page.locator(each).bounding_box() for each in ("#versions", "#found tr:last-child time"))
+        assert saved["x"] + saved["width"] < box["x"] + box["width"]
+    assert "1.00e+300" in page.locator("#labels").inner_text()
+    for path, ready in (
+        (f"#t={LONG}@1&text=the%20cat", "document.querySelectorAll('.token').length > 1"),
+        (f"vocabulary#t={LONG}@1&id=260", "!document.getElementById('one').hidden"),
+        ("compare", "document.querySelectorAll('#tokenizers input').length > 3"),
+    ):
+        page.goto(f"{long_url}{path}")
+        shows(page, ready)
+        assert wider_than_the_window(page) == []
+    page.locator(f"#tokenizers input[value='{LONG}@1']").check()
+    page.locator("textarea").fill("the cat")
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "!document.getElementById('result').hidden")
+    assert wider_than_the_window(page) == []
+
+
+def test_a_version_by_its_digest_shows_the_log_of_its_name(page, url, folder):
+    with ModelStore(folder / "models.db", read_only=True) as models:
+        digest = models.version("book@1").digest
+    page.goto(f"{url}#v=sha256:{digest[:12]}")
+    shows(page, "document.getElementById('one-title').textContent === 'book@1'")
+    shows(page, "document.querySelectorAll('#log tr').length === 2")
+    assert page.locator("#problem").is_hidden()
+    page.goto(f"{url}#v=sha256:{digest[:7]}")
+    shows(page, "document.getElementById('problem').textContent.includes('8')")
+    assert "no name" not in page.locator("#problem").inner_text()
+    assert page.locator("#one").is_hidden()
+
+
+def test_what_a_link_says_that_the_page_does_not_know_is_said(page, url):
+    page.goto(f"{url}#name=nope")
+    shows(page, "document.getElementById('problem').textContent.startsWith(\"This link has 'name'\")")
+    page.goto(f"{url}#a=book@1")
+    shows(page, "document.getElementById('problem').textContent.includes('both a and b')")
+    page.goto(f"{url}#prefix=book")
+    shows(page, "document.getElementById('problem').hidden")
 
 
 def test_looking_changes_no_byte_of_the_store(page, url, folder):

@@ -1,11 +1,12 @@
 // How versions came about, as a graph: each in a row, with a line to the one that its training went on from below it.
 
 import { draw, make, number } from "./page.js";
-import { shownText } from "./text.js";
+import { shortened, shownText } from "./text.js";
 
 const HIGH = 34; // of a row, as style.css has it
 const WIDE = 18; // of a lane, while there is room
 const ROOM = 130; // for all lanes
+const LONGEST = 40; // characters of a name; all of it under the pointer
 
 // The lane of each row, and how many there are. A lane is kept from a version down to its parent.
 function lanesOf(versions) {
@@ -21,7 +22,7 @@ function lanesOf(versions) {
   return [found, lanes.length];
 }
 
-// versions: as /api/v1/lineage answers them. chosen: the one that is shown. linkTo: makes a link to a version.
+// versions: as /api/v1/lineage answers them. chosen: the one that is shown. linkTo: makes a link to a version, with a text.
 export function drawLineage(versions, name, chosen, linkTo) {
   const [lanes, n] = lanesOf(versions);
   const wide = Math.max(4, Math.min(WIDE, ROOM / n));
@@ -42,7 +43,7 @@ export function drawLineage(versions, name, chosen, linkTo) {
     const aliases = version.aliases.flatMap((alias) => [" ", make("span", { class: "chip" }, shownText(alias, false))]);
     const more = version.n_aliases > version.aliases.length ? ` and ${number(version.n_aliases - version.aliases.length)} more` : "";
     const from = version.parent === null ? "" : make("span", { class: "unseen" }, ", from ", shownText(version.parent, false));
-    const link = linkTo(version.reference);
+    const link = linkTo(version.reference, shortened(version.reference, LONGEST));
     if (version.reference === chosen) link.setAttribute("aria-current", "true");
     return make("li", {}, link, ...aliases, more, from, make("span", { class: "dim" }, ` ${number(version.vocab_size)} tokens`));
   });

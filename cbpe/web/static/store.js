@@ -7,7 +7,7 @@ import { drawCurve } from "./curve.js";
 import { hideDifference, showDifference } from "./difference.js";
 import { drawLineage } from "./lineage.js";
 import { byId, figure, followState, make, makeLink, number } from "./page.js";
-import { shownText } from "./text.js";
+import { shownText, spokenText } from "./text.js";
 
 const PAUSE = 150; // milliseconds without a key, before a search
 const LONGEST = 40; // characters that are shown of what the log says of a change; all of it under the pointer
@@ -18,9 +18,11 @@ let asked = 0; // lists; an answer to an older one is dropped
 let shown = 0; // versions
 let told = 0; // changes of the log
 let chosen = null; // the version that is shown: its reference
+let logged = null; // the name whose changes the log shows; null for all
 let compared = null; // the two that are compared
 
 const plain = (text) => shownText(text, false);
+const inCell = (text) => make("span", { class: "reference" }, plain(text));
 
 // "2026-11-23T07:11:01+00:00" -> the same in the zone of the browser, to the minute
 function moment(iso) {
@@ -43,7 +45,7 @@ function addressOf(changes = {}) {
   return `#${state}`;
 }
 
-const linkTo = (reference) => makeLink(() => addressOf({ version: reference }), {}, plain(reference));
+const linkTo = (reference, said = reference) => makeLink(() => addressOf({ version: reference }), { class: "reference", title: said === reference ? null : reference }, plain(said));
 const remember = () => history.replaceState(null, "", location.pathname + addressOf());
 
 // ---- The list
@@ -109,8 +111,7 @@ function rowOf(version) {
 
 const fact = ([name, ...value]) => make("div", {}, make("dt", {}, name), make("dd", {}, ...value));
 
-async function showVersion(reference) {
-  const version = await ask("version", { reference });
+async function showVersion(reference, version) {
   const { name } = version;
   const [{ moves, n_moves }, lineage] = await Promise.all([ask("aliases", { name }), ask("lineage", { name })]);
   if (chosen !== reference) return;
@@ -125,7 +126,7 @@ async function showVersion(reference) {
   byId("lineage").replaceChildren(drawLineage(lineage.versions, name, version.reference, linkTo));
   byId("lineage-said").textContent = lineage.whole ? "" : "There are more: those nearest to this name are drawn, of the newest in the store.";
   const where = (move) => (move.number === null ? "removed" : linkTo(`${name}@${move.number}`));
-  byId("moves").replaceChildren(...moves.map((move) => make("tr", {}, make("th", { scope: "row" }, plain(move.alias)), make("td", {}, where(move)), make("td", {}, moment(move.time)))));
+  byId("moves").replaceChildren(...moves.map((move) => make("tr", {}, make("th", { scope: "row" }, inCell(move.alias)), make("td", {}, where(move)), make("td", {}, moment(move.time)))));
   byId("moves-said").textContent = n_moves ? (n_moves > moves.length ? `The newest ${number(moves.length)} of ${number(n_moves)} moves.` : "") : "It has had none.";
   byId("moves").closest(".scroll").hidden = n_moves === 0;
   byId("one").hidden = false;
@@ -172,13 +173,17 @@ function showTraining(training) {
 
 // ---- The log, of the name that is shown or of all
 
+// The name that a reference says; null for a digest, which says none.
+const nameIn = (reference) => (reference === null || isDigest(reference) ? null : reference.replace(/@[^@]*$/, ""));
+
 async function showLog(offset = 0) {
-  const name = chosen === null ? null : chosen.replace(/@[^@]*$/, "");
+  const name = logged;
   const { changes, more } = await ask("log", name === null ? { offset } : { name, offset });
+  if (name !== logged) return;
   const rows = changes.map((change) => {
-    const version = change.name === null ? "" : change.number === null ? plain(change.name) : plain(`${change.name}@${change.number}`);
+    const version = change.name === null ? "" : change.number === null ? inCell(change.name) : inCell(`${change.name}@${change.number}`);
     const said = change.said.length > LONGEST ? `${change.said.slice(0, LONGEST)}…` : change.said;
-    return make("tr", {}, make("td", {}, moment(change.time)), make("td", {}, change.who === null ? "" : plain(change.who)), make("td", {}, plain(change.action)), make("td", {}, version), make("td", { title: change.said }, plain(said)));
+    return make("tr", {}, make("td", {}, moment(change.time)), make("td", {}, change.who === null ? "" : inCell(change.who)), make("td", {}, plain(change.action)), make("td", {}, version), make("td", { title: change.said }, plain(said)));
   });
   if (offset) byId("log").append(...rows);
   else byId("log").replaceChildren(...rows);
@@ -187,7 +192,39 @@ async function showLog(offset = 0) {
   byId("earlier").hidden = !more;
 }
 
-// ---- Start
+// ---- What the address names
+
+// The version that is chosen, and the log of its name, which a digest does not say.
+async function showChosen() {
+  const mine = chosen;
+  let [version, error] = [null, null];
+  try {
+    if (mine !== null) version = await ask("version", { reference: mine });
+  } catch (caught) {
+    error = caught;
+  }
+  if (chosen !== mine) return;
+  logged = version === null ? nameIn(mine) : version.name;
+  const log = showLog().catch((caught) => {
+    noLog();
+    throw error ?? caught; // what is wrong with the version says more
+  });
+  await Promise.all([log, version === null ? null : showVersion(mine, version)]);
+  if (error !== null) throw error;
+}
+
+function noLog() {
+  byId("log").replaceChildren();
+  byId("log-said").textContent = "";
+  byId("earlier").hidden = true;
+}
+
+// What an address says that the page does not know, as a sentence; null for nothing.
+function unknownIn(state) {
+  const keys = [...state.keys()].filter((key) => ![...FIELDS, "v", "a", "b"].includes(key));
+  if (keys.length) return `This link has '${spokenText(keys[0])}', which means nothing here: the page takes ${[...FIELDS, "v", "a"].join(", ")} and b.`;
+  return state.has("a") === state.has("b") ? null : "This link names one tokenizer to compare: it takes both a and b.";
+}
 
 // Choose a version in a list, which may lack it: an older one of a large store.
 function choose(select, name) {
@@ -223,9 +260,9 @@ async function useState() {
   for (const name of FIELDS) byId(name).value = state.get(name) ?? (name === "order" ? USUAL_ORDER : "");
   if (!byId("order").value) byId("order").value = USUAL_ORDER;
   followState();
-  problem(null);
+  problem(unknownIn(state));
   if (chosen === null || isOther) byId("one").hidden = true;
-  await Promise.all([list(), showLog(), chosen === null ? null : showVersion(chosen), areOthers ? showCompared() : null]);
+  await Promise.all([list(), showChosen(), areOthers ? showCompared() : null]);
   if (areOthers && compared !== null) focusOn("comparing-title");
   else if (isOther && chosen !== null) focusOn("one-title");
 }

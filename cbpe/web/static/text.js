@@ -79,6 +79,14 @@ export function spokenText(text) {
   return said;
 }
 
+// A name that may be long, as its beginning and its end: "aaaa…aaa@1".
+export function shortened(name, most) {
+  const characters = [...name];
+  if (characters.length <= most) return name;
+  const end = Math.floor((most - 1) / 2);
+  return `${characters.slice(0, most - 1 - end).join("")}…${characters.slice(-end).join("")}`;
+}
+
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // or it drops U+FEFF
 
 export function bytesOf(hexadecimal) {
