@@ -41,6 +41,7 @@ from store.records.versions import ALIAS, NAME, STORED, Version, check_meant, lo
 __all__ = ["Report", "verify"]
 
 MOST_SHOWN = 5  # wrong rows that a problem quotes
+SHOWN = 100  # problems, in a notebook
 PART = 50  # vocabularies or versions that are checked in one transaction
 
 
@@ -60,6 +61,19 @@ class Report:
 
     def __bool__(self) -> bool:
         return self.ok
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how much was looked at, and the first problems."""
+        from cbpe.views.html import block, pairs, table
+
+        about = (
+            ("all is well", "yes" if self.ok else "no"),
+            ("versions", self.versions),
+            ("vocabularies", self.vocabularies),
+            ("problems", len(self.problems)),
+        )
+        problems = table(("problem",), ([each] for each in self.problems[:SHOWN]))
+        return block(pairs("What is stored", about), problems if self.problems else "")
 
 
 def verify(

@@ -19,7 +19,7 @@ __all__ = ["TextStatistics", "TextTally"]
 
 
 @public
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TextStatistics:
     """What a tokenizer makes of some texts, in sums over all of them; what divides by nothing is nan."""
 
@@ -31,6 +31,29 @@ class TextStatistics:
     tokens_used: int  # different ones
     n_tokens: int  # in the vocabulary, as vocab_size counts them
     covered_bytes: int  # those of `bytes` that are in tokens: not what the split pattern leaves out
+
+    def __repr__(self) -> str:
+        """<TextStatistics: 1 texts, 11 bytes, 2 words, 2 tokens: 5.50 bytes per token, 1.00 tokens per word>"""
+        sizes = f"{self.texts:,} texts, {self.bytes:,} bytes, {self.words:,} words, {self.tokens:,} tokens"
+        ratios = f"{self.bytes_per_token:.2f} bytes per token, {self.tokens_per_word:.2f} tokens per word"
+        return f"<TextStatistics: {sizes}: {ratios}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sums and the ratios."""
+        from cbpe.views.html import block, pairs
+
+        about = (
+            ("texts", self.texts),
+            ("bytes", self.bytes),
+            ("bytes in tokens", self.covered_bytes),
+            ("characters", self.characters),
+            ("words", self.words),
+            ("tokens", self.tokens),
+            ("bytes per token", self.bytes_per_token),
+            ("tokens per word", self.tokens_per_word),
+            ("tokens of the vocabulary that came up", f"{self.tokens_used:,} of {self.n_tokens:,}"),
+        )
+        return block(pairs("Statistics of texts", about))
 
     @property
     def bytes_per_token(self) -> float:

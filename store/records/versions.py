@@ -83,6 +83,29 @@ class Version:
         tokens = f"{self.vocab_size:,} tokens{special}"
         return f"<Version {self.reference}: {self.kind}, {tokens}, sha256:{self.digest[:SHORT_DIGEST]}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what it is called and measured, and what it holds."""
+        from cbpe.views.html import block, pairs, table
+
+        about: list[tuple[str, object]] = [
+            ("class", self.kind if self.encoding_name is None else f"{self.kind} {self.encoding_name!r}"),
+            ("tokens", self.vocab_size),
+            ("merges", self.n_merges),
+            ("special tokens", self.n_special_tokens),
+            ("semantics", self.semantics),
+            ("pattern", self.pattern),
+            ("Unicode", self.unicode_version),
+            ("saved", self.time.isoformat(" ", "seconds")),
+            ("aliases", ", ".join(self.aliases)),
+            ("tags", ", ".join(f"{key}={value}" if value else key for key, value in self.tags.items())),
+            ("notes", self.notes),
+            ("parent", self.parent),
+            ("sha256", self.digest),
+        ]
+        known = [(name, value) for name, value in about if value is not None and value != ""]
+        metrics = table(("metric", "value"), self.metrics.items()) if self.metrics else ""
+        return block(pairs(self.reference, known), metrics)
+
 
 parents = versions.alias("parents")
 parent_names = names.alias("parent_names")

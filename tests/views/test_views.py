@@ -9,7 +9,7 @@ import pytest
 import cbpe
 from cbpe.views.curve import curve
 from cbpe.views.html import escaped, page, table
-from store import ModelStore
+from store import ModelStore, Report
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\u202e\0&amp;\"' a\u0301"
 ELEMENTS = {"div", "style", "table", "caption", "thead", "tbody", "tr", "th", "td", "bdi", "span", "sub", "br", "p"}
@@ -59,6 +59,11 @@ def shown_things(hostile, tmp_path):
         models.save(hostile, "hostile", notes=HOSTILE.replace("\0", ""))
         yield models.diff("hostile", other)
         yield models.diff(other, other)
+        yield models.set_metrics(models.tag("hostile", {"a": HOSTILE.replace("\0", "")}), {"loss": 1.5})
+        yield models.compare("hostile", other, [HOSTILE, "ab"])
+        yield models.verify()
+    yield Report(1, 1, (HOSTILE,))
+    yield hostile.statistics([HOSTILE])
     yield hostile
     yield cbpe.get_encoding("gpt2")
     yield hostile.training
@@ -131,3 +136,21 @@ def test_a_curve_needs_two_numbers():
     assert curve([float("nan")] * 4, "a") == ""
     assert 'points="0.0,86.0 320.0,4.0"' in curve([1.0, 2.0], "a")
     assert curve([3.0] * 1000, "<").count("&lt;") == 2
+
+
+def test_statistics_versions_comparisons_and_reports_show_their_numbers(tmp_path):
+    tok = cbpe.train("ab" * 40, 258)
+    found = tok.statistics(["abab x"])
+    assert (
+        repr(found)
+        == "<TextStatistics: 1 texts, 6 bytes, 2 words, 3 tokens: 2.00 bytes per token, 1.50 tokens per word>"
+    )
+    assert "bytes per token</th><td><bdi>2.000<" in found._repr_html_()
+    with ModelStore(tmp_path / "models.db") as models:
+        version = models.set_metrics(models.save(tok, "ab", notes="small"), {"loss": 2.5})
+        for shown in ("ab@1", "small", "loss", "2.500", version.digest):
+            assert shown in version._repr_html_()
+        many = models.compare("ab", cbpe.get_encoding("gpt2"), ["abab"] * 30)._repr_html_()
+        assert many.count("<tr>") == 3 + 21
+        assert "The first texts; a is ab@1" in many
+        assert '<tr><th scope="row">problems</th><td><bdi>0<' in models.verify()._repr_html_()
