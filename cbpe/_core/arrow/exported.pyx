@@ -176,6 +176,47 @@ cdef class ArrowColumn:
             name += f"<{NAMES[self.item_kind]}>"
         return f"<ArrowColumn of {name}: {self.n_rows} rows, {self.n_nulls} of them null>"
 
+    def __iter__(self):
+        return iter(self.to_pylist())
+
+    def to_pylist(self):
+        """The rows as a list: an int, a str or a list of ints each, and None where a row is null."""
+        cdef int64_t i
+        cdef list rows
+        if not self.n_rows:
+            return []
+        if self.shared.places == NULL:
+            rows = lent(self, self.shared.values, self.n_rows * <int64_t>sizeof(int64_t)).cast("q").tolist()
+        else:
+            places, values = memory_of(self)
+            ends = places.cast("q" if bytes(self.kind) in (b"U", b"+L") else "i").tolist()
+            if self.item_kind == NULL:
+                rows = [str(values[ends[i] : ends[i + 1]], "utf-8") for i in range(self.n_rows)]
+            else:
+                ids = values.cast(bytes(self.item_kind).decode())  # "i" or "I", as in Arrow
+                rows = [ids[ends[i] : ends[i + 1]].tolist() for i in range(self.n_rows)]
+        if self.shared.validity != NULL:
+            for i in range(self.n_rows):
+                if not (<const uint8_t *>self.shared.validity)[i >> 3] >> (i & 7) & 1:
+                    rows[i] = None
+        return rows
+
+    def __array__(self, dtype=None, copy=None):
+        """The rows as a NumPy array, a copy: int64 of numbers none of which is null, else of the objects of to_pylist.
+        So do numpy.asarray and pandas.Series take it."""
+        import numpy
+
+        if copy is False:
+            raise ValueError("an array of this column is a copy: leave copy=False out")
+        rows = self.to_pylist()
+        if bytes(self.kind) == b"l" and not self.n_nulls:
+            made = numpy.array(rows, numpy.int64)
+        else:
+            made = numpy.empty(len(rows), object)
+            for i, row in enumerate(rows):
+                made[i] = row
+        return made if dtype is None else made.astype(dtype)
+
     @property
     def null_count(self):
         """How many rows are null."""

@@ -284,3 +284,41 @@ def test_columns_of_other_libraries_are_read_and_take_the_ids(enc, library):
     assert back(found) == ids
     assert listed(enc.count_arrow(library()[0])) == [None if i is None else len(i) for i in ids]
     assert np.array_equal(pyarrow.array(found).flatten().to_numpy(), [i for one in ids if one for i in one])
+
+
+# ---- Rows as Python's and NumPy's objects
+
+
+@given(texts=rows)
+def test_rows_are_those_that_pyarrow_reads(enc, texts):
+    column = pyarrow.array(texts, pyarrow.string())
+    ids = enc.encode_arrow(column, allowed_special="all")
+    for made in (ids, enc.encode_arrow(column, allowed_special="all", dtype="uint32"), enc.decode_arrow(ids)):
+        assert made.to_pylist() == [*made] == listed(made)
+        array = np.asarray(made)
+        assert (array.dtype, array.tolist()) == (object, listed(made))
+    counts = enc.count_arrow(column, allowed_special="all")
+    array = np.asarray(counts)
+    assert counts.to_pylist() == array.tolist() == listed(counts)
+    assert array.dtype == (object if None in texts else np.int64)
+
+
+def test_an_array_of_a_column_is_a_copy_of_the_wanted_type(enc):
+    counts = enc.count_arrow(pyarrow.array(["a", "b c"]))
+    array = np.asarray(counts)
+    array[0] = 5
+    assert counts.to_pylist() == [1, 2]
+    assert np.asarray(counts, dtype=np.float32).dtype == np.float32
+    with pytest.raises(ValueError, match="is a copy: leave copy=False out"):
+        counts.__array__(copy=False)
+
+
+def test_pandas_takes_a_column_row_by_row(enc):
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    frame = pandas.DataFrame({"t": ["hello world", "hello", ""]})
+    column = pyarrow.array(frame["t"].tolist())
+    for made in (enc.count_arrow(column), enc.encode_arrow(column), enc.decode_arrow(enc.encode_arrow(column))):
+        assert pandas.Series(made).tolist() == listed(made)
+        assert frame.assign(made=made)["made"].tolist() == listed(made)
+    assert pandas.Series(enc.count_arrow(column)).dtype == np.int64
+    assert pandas.Series(enc.count_arrow(pyarrow.array(["a", None]))).isna().tolist() == [False, True]
