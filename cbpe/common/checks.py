@@ -70,6 +70,8 @@ def bounds_in(text: str) -> tuple[float | None, float | None]:
     found = (float(ends[0]) if ends[0] else None, float(ends[1]) if ends[1] else None)
     if found == (None, None) or any(end is not None and math.isnan(end) for end in found):
         raise ValueError(f"{text!r} is no number, and no MIN..MAX")
+    if None not in found and found[0] > found[1]:  # type: ignore[operator]
+        raise ValueError(f"{text!r} has no number: MIN is more than MAX")
     return found
 
 

@@ -5,6 +5,7 @@ Tokens are columns, and what is the same for all tokens of an id is said once: a
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Special", "counted", "decoded", "described", "encoded", "merged_from", "token", "token_value"]
 
 Special = Literal["tokens", "text"]
+SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no text has alone
 MOST_SPECIAL = 1000  # special tokens that a description lists
 
 
@@ -48,7 +50,7 @@ def encoded(name: str, tok: Tokenizer, text: str, special: Special) -> dict[str,
         reason = str(error)
         ids = tok.encode_to_numpy(text, allowed, ())
     return {
-        **sums(name, text, len(ids)),
+        **sums(name, tok, text, ids),
         "ids": ids.tolist(),
         "starts": starts,
         "ends": ends,
@@ -73,18 +75,30 @@ def sharing(places: npt.NDArray[np.int64]) -> list[list[int]]:
 
 def counted(name: str, tok: Tokenizer, text: str, special: Special) -> dict[str, Any]:
     """How many tokens a text has."""
-    return sums(name, text, tok.count(text, "all" if special == "tokens" else "none", ()))
+    return sums(name, tok, text, tok.encode_to_numpy(text, "all" if special == "tokens" else "none", ()))
 
 
-def sums(name: str, text: str, n_tokens: int) -> dict[str, Any]:
+def sums(name: str, tok: Tokenizer, text: str, ids: npt.NDArray[np.uint32]) -> dict[str, Any]:
+    """How much a text is. A split pattern may leave out a part of it, whose bytes are in no token."""
     n_bytes = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    covered = n_bytes if tok._covered_lengths() is None else bytes_in(tok, ids)
     return {
         "tokenizer": name,
-        "n_tokens": n_tokens,
+        "n_tokens": len(ids),
         "n_characters": len(text),
         "n_bytes": n_bytes,
-        "bytes_per_token": n_bytes / n_tokens if n_tokens else None,
+        "covered_bytes": covered,
+        "bytes_per_token": covered / len(ids) if len(ids) else None,
+        "n_surrogates": 0 if text.isascii() else len(SURROGATE.findall(text)),
     }
+
+
+def bytes_in(tok: Tokenizer, ids: npt.NDArray[np.uint32]) -> int:
+    import numpy as np
+
+    each, counts = np.unique(ids, return_counts=True)
+    lengths = [len(tok.decode_single_token_bytes(number)) for number in each.tolist()]
+    return int(counts @ np.array(lengths, dtype=np.int64))
 
 
 def decoded(name: str, tok: Tokenizer, ids: list[int]) -> dict[str, Any]:
@@ -122,7 +136,7 @@ def token_value(tok: Tokenizer, number: int) -> dict[str, Any]:
     try:
         content = tok.decode_single_token_bytes(number)
     except (KeyError, OverflowError) as error:
-        raise Refused(400, f"no token has the id {shown(number)}") from error
+        raise Refused(404, f"no token has the id {shown(number)}") from error
     return {"bytes": content.hex(), "text": text_of(content), "special": tok.is_special_token(number)}
 
 

@@ -24,6 +24,7 @@ from cbpe.web.bodies import (
     check_keys,
     ids_in,
     metric_in,
+    name_in,
     number_in,
     offset_in,
     optional_in,
@@ -206,15 +207,15 @@ class Api:
         return await self.of_store(lambda models: stored.versions(models, name, offset, order, **wanted))
 
     async def version(self, request: Request) -> Response:
-        reference = string_in(request.query_params, "reference")
+        reference = name_in(request.query_params, "reference")
         return await self.of_store(lambda models: stored.described_version(models, reference))
 
     async def aliases(self, request: Request) -> Response:
-        name = string_in(request.query_params, "name")
+        name = name_in(request.query_params, "name")
         return await self.of_store(lambda models: stored.moves_of_aliases(models, name))
 
     async def lineage(self, request: Request) -> Response:
-        name = string_in(request.query_params, "name")
+        name = name_in(request.query_params, "name")
         return await self.of_store(lambda models: stored.lineage(models, name))
 
     async def log(self, request: Request) -> Response:
@@ -222,7 +223,7 @@ class Api:
         return await self.of_store(lambda models: stored.changes(models, name, offset))
 
     async def diff(self, request: Request) -> Response:
-        a, b = (string_in(request.query_params, key) for key in ("a", "b"))
+        a, b = (name_in(request.query_params, key) for key in ("a", "b"))
 
         def ask(models: stored.Models) -> dict[str, Any]:
             sides = [self.catalogue.outside(name) or name for name in (a, b)]
@@ -298,8 +299,11 @@ def path_refuser() -> Callable[[Request, HTTPException], Awaitable[Response]]:
         for_people = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(API)
         if error.status_code == 404 and for_people:
             return Response(page, 404, media_type="text/html")
-        said = {404: "there is no such path", 405: "this path takes another method"}
-        return as_json({"error": said.get(error.status_code, error.detail)}, error.status_code)
+        allowed = (error.headers or {}).get("Allow", "")
+        said = {404: "there is no such path", 405: f"this path takes {allowed}, not {request.method}"}
+        answer = as_json({"error": said.get(error.status_code, error.detail)}, error.status_code)
+        answer.headers.update(error.headers or {})
+        return answer
 
     return refuse_path
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,13 +19,18 @@ __all__ = [
     "check_keys",
     "ids_in",
     "metric_in",
+    "name_in",
     "number_in",
     "offset_in",
     "optional_in",
+    "required_in",
     "special_in",
     "string_in",
     "tag_in",
 ]
+
+LARGEST = 999_999_999  # number that a key takes
+LONGEST_NUMBER = 20  # characters of a number in an URL
 
 TOO_LONG = (
     f"a request of more than {LONGEST_BODY:,} bytes: the page is for looking at texts; cbpe count and cbpe compare "
@@ -69,7 +75,7 @@ def check_keys(keys: Iterable[str], known: Iterable[str]) -> None:
 
 def parsed(content: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(content)
+        value = json.loads(content, object_pairs_hook=each_key_once)
     except (ValueError, RecursionError) as error:
         raise Refused(400, "the request is not JSON") from error
     if not isinstance(value, dict):
@@ -77,12 +83,36 @@ def parsed(content: bytes) -> dict[str, Any]:
     return value
 
 
+def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Refused for a key that comes twice, of which json.loads would take the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise Refused(400, f"{shown(next(key for key in counts if counts[key] > 1))} comes twice")
+    return found
+
+
 def string_in(values: Mapping[str, Any], key: str) -> str:
     """The text of a key."""
-    value = values.get(key)
+    value = required_in(values, key)
     if not isinstance(value, str):
-        raise Refused(400, f"{key!r} is {shown(value)}, not a text" if key in values else f"{key!r} is missing")
+        raise Refused(400, f"{key!r} is {shown(value)}, not a text")
     return value
+
+
+def name_in(values: Mapping[str, Any], key: str) -> str:
+    """The text of a key that names something, and so is not empty."""
+    name = string_in(values, key)
+    if not name:
+        raise Refused(400, f"{key!r} is empty")
+    return name
+
+
+def required_in(values: Mapping[str, Any], key: str) -> Any:
+    """What a key has that may not be left out."""
+    if key not in values:
+        raise Refused(400, f"{key!r} is missing")
+    return values[key]
 
 
 def optional_in(values: Mapping[str, Any], key: str, kind: type[str] | type[int]) -> Any:
@@ -90,9 +120,15 @@ def optional_in(values: Mapping[str, Any], key: str, kind: type[str] | type[int]
     value = values.get(key)
     if value is None:
         return None
-    if type(value) is not kind or (isinstance(value, int) and not 0 <= value < 10**9):
+    if type(value) is not kind:
         raise Refused(400, f"{key!r} is {shown(value)}, not a {'text' if kind is str else 'whole number'}")
-    return value
+    return in_range(value, key) if isinstance(value, int) else value
+
+
+def in_range(number: int, key: str) -> int:
+    if not 0 <= number <= LARGEST:
+        raise Refused(400, f"{key!r} is {shown(number)}, not from 0 to {LARGEST:,}")
+    return number
 
 
 def special_in(values: Mapping[str, Any]) -> Any:
@@ -105,7 +141,7 @@ def special_in(values: Mapping[str, Any]) -> Any:
 
 def ids_in(values: Mapping[str, Any]) -> list[int]:
     """The token ids of the key "ids"."""
-    ids = values.get("ids")
+    ids = required_in(values, "ids")
     if not isinstance(ids, list):
         raise Refused(400, f"'ids' is {shown(ids)}, not a list of numbers")
     wrong = next((each for each in ids if type(each) is not int or each < 0), None)
@@ -116,10 +152,14 @@ def ids_in(values: Mapping[str, Any]) -> list[int]:
 
 def number_in(values: Mapping[str, str], key: str) -> int:
     """The whole number of a key in the query of an URL."""
-    value = values.get(key, "")
-    if not (value.isascii() and value.isdecimal() and len(value) <= 15):
+    value = required_in(values, key)
+    digits = value.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()):
         raise Refused(400, f"{key!r} is {shown(value)}, not a whole number")
-    return int(value)
+    if digits != value or len(digits) > LONGEST_NUMBER:
+        given = value if len(value) <= LONGEST_NUMBER else f"{value[:LONGEST_NUMBER]}…"
+        raise Refused(400, f"{key!r} is {given}, not from 0 to {LARGEST:,}")
+    return in_range(int(value), key)
 
 
 def tag_in(value: str) -> str | tuple[str, str]:
@@ -133,12 +173,13 @@ def tag_in(value: str) -> str | tuple[str, str]:
 def metric_in(value: str) -> str | tuple[str, tuple[float | None, float | None]]:
     """A metric to look for: "loss" -> "loss", any value; "loss=..3" -> ("loss", (None, 3.0))."""
     key, has_value, text = value.partition("=")
+    said = f"'metric' is {shown(value)}, not KEY, KEY=NUMBER or KEY=MIN..MAX"
+    if not key:
+        raise Refused(400, said)
     try:
-        if key:
-            return (key, bounds_in(text)) if has_value else key
-    except ValueError:
-        pass
-    raise Refused(400, f"'metric' is {shown(value)}, not KEY, KEY=NUMBER or KEY=MIN..MAX")
+        return (key, bounds_in(text)) if has_value else key
+    except ValueError as error:
+        raise Refused(400, f"{said}: {error}") from error
 
 
 def offset_in(values: Mapping[str, str]) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cbpe.common.wording import shown
 from cbpe.measures.compare import DEFAULT_ALPHA, compare
 from cbpe.measures.definitions import MEASURES
+from cbpe.web.bodies import required_in
 from cbpe.web.refusals import LONGEST_BODY, Refused
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Wanted:
 
 def wanted_in(values: Mapping[str, Any]) -> Wanted:
     """What a request asks to be compared. Refused for what is none."""
-    tokenizers, texts, named = values.get("tokenizers"), values.get("texts", {}), values.get("named", [])
+    tokenizers, texts, named = required_in(values, "tokenizers"), values.get("texts", {}), values.get("named", [])
     for key, names in (("tokenizers", tokenizers), ("named", named)):
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise Refused(400, f"{key!r} is {shown(names)}, not a list of names")
@@ -45,9 +46,14 @@ def wanted_in(values: Mapping[str, Any]) -> Wanted:
         raise Refused(400, "'texts' is no object of texts by their names")
     assert isinstance(tokenizers, list)
     corpora = [*texts, *named]
-    for key, names in (("tokenizers", tokenizers), ("texts", corpora)):
-        if not 1 <= len(names) <= MOST or len(set(names)) < len(names):
-            raise Refused(400, f"{key!r} has to name between 1 and {MOST}, each once")
+    for keys, names in (("'tokenizers' names", tokenizers), ("'texts' and 'named' together name", corpora)):
+        if not 1 <= len(names) <= MOST:
+            raise Refused(400, f"{keys} {len(names)}, not between 1 and {MOST}")
+        twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+        if twice is not None:
+            raise Refused(400, f"{keys} {shown(twice)} twice: give each a name of its own")
+    if "" in corpora:
+        raise Refused(400, "'texts' has a text without a name: give it one")
     reference, parallel = values.get("reference"), values.get("parallel")
     for key, name, names in (("reference", reference, tokenizers), ("parallel", parallel, corpora)):
         if name is not None and name not in names:

@@ -60,6 +60,8 @@ def found(name: str, tok: Tokenizer, wanted: Search) -> dict[str, Any]:
     if wanted.pattern:
         check_pattern(wanted.pattern)
     least, most = wanted.least or 0, wanted.most if wanted.most is not None else float("inf")
+    if least > most:
+        raise Refused(400, f"'least' is {least:,}, which is more than 'most', {most:,}")
     text = (wanted.text or "").encode("utf-8", "replace")
     try:
         everything = find_tokens(tok, contains=text, pattern=wanted.pattern or None, seconds=SECONDS_OF_MATCHING)

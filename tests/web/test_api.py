@@ -78,11 +78,25 @@ def test_groups_are_the_runs_of_tokens_that_share_a_character(app):
     assert alone == borders
 
 
+def test_bytes_that_a_pattern_leaves_out_are_in_no_token():
+    with pytest.warns(UserWarning, match="leaves 18.2% of the text out"):
+        tok = cbpe.train("abc abc abc", 258, pattern="[a-z]+", special_tokens=["<|end|>"])
+    app = make_app(Catalogue([Choice("letters", "given", lambda: tok)]))
+    text = "abc 123 abc<|end|>"
+    for path in ("encode", "count"):
+        found = post(app, path, {"tokenizer": "letters", "text": text, "special": "tokens"}).json()
+        n = len(tok.encode(text, allowed_special="all"))
+        assert (found["n_bytes"], found["covered_bytes"], found["n_tokens"]) == (len(text), len("abcabc<|end|>"), n)
+        assert found["bytes_per_token"] == len("abcabc<|end|>") / n
+
+
 @pytest.mark.parametrize("text", ["", "\ud83d", "a" * 5])
 def test_odd_texts_are_encoded(app, text):
     found = post(app, "encode", {"tokenizer": "gpt2", "text": text}).json()
     assert found["ids"] == cbpe.get_encoding("gpt2").encode(text)
     assert found["n_characters"] == len(text)
+    assert found["n_surrogates"] == text.count("\ud83d")
+    assert found["covered_bytes"] == found["n_bytes"] == len(text.encode("utf-8", "surrogatepass"))
     assert post(app, "count", {"tokenizer": "gpt2", "text": text}).json()["n_tokens"] == len(found["ids"])
 
 
@@ -155,12 +169,19 @@ def test_a_text_that_was_named_at_start(app):
         ("search", {"tokenizer": "gpt2", "patern": "a"}, 400, "'patern' is no key"),
         ("compare", {"tokenizers": ["gpt2"], "text": "a"}, 400, "'text' is no key of this path: tokenizers texts"),
         ("encode?text=a", {"tokenizer": "gpt2", "text": ""}, 400, "'text' is no key of this path: it takes none"),
+        ("decode", {"tokenizer": "gpt2"}, 400, "'ids' is missing"),
+        ("encode", b'{"tokenizer":"gpt2","tokenizer":"en","text":""}', 400, "'tokenizer' comes twice"),
+        ("compare", b'{"tokenizers":["gpt2"],"texts":{"a":"x","a":"y"}}', 400, "'a' comes twice"),
+        ("search", {"tokenizer": "gpt2", "least": -5}, 400, "'least' is -5, not from 0 to 999,999,999"),
+        ("search", {"tokenizer": "gpt2", "most": 10**9}, 400, "'most' is 1000000000, not from 0 to 999,999,999"),
+        ("search", {"tokenizer": "gpt2", "least": 1.5}, 400, "'least' is 1.5, not a whole number"),
+        ("search", {"tokenizer": "gpt2", "least": 3, "most": 2}, 400, "'least' is 3, which is more than 'most', 2"),
         ("decode", {"tokenizer": "gpt2", "ids": "1"}, 400, "'ids' is '1', not a list"),
         ("decode", {"tokenizer": "gpt2", "ids": [True]}, 400, "True is no token id"),
         ("decode", {"tokenizer": "gpt2", "ids": [None]}, 400, "None is no token id"),
         ("decode", {"tokenizer": "gpt2", "ids": [-1]}, 400, "-1 is no token id"),
-        ("decode", {"tokenizer": "gpt2", "ids": [50257]}, 400, "no token has the id 50257"),
-        ("decode", {"tokenizer": "gpt2", "ids": [10**30]}, 400, "no token has the id"),
+        ("decode", {"tokenizer": "gpt2", "ids": [50257]}, 404, "no token has the id 50257"),
+        ("decode", {"tokenizer": "gpt2", "ids": [10**30]}, 404, "no token has the id"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(app, path, values, status, said):
@@ -174,13 +195,22 @@ def test_what_is_wrong_is_said_in_a_line(app, path, values, status, said):
     ("method", "url", "status", "said"),
     [
         ("GET", "/api/v1/token?tokenizer=gpt2&id=x", 400, "not a whole number"),
-        ("GET", "/api/v1/token?tokenizer=gpt2&id=99999999", 400, "no token has the id"),
+        ("GET", "/api/v1/token?tokenizer=gpt2&id=50257", 404, "no token has the id 50257"),
+        ("GET", "/api/v1/merges?tokenizer=gpt2&id=50257", 404, "no token has the id 50257"),
+        ("GET", "/api/v1/token?tokenizer=gpt2", 400, "'id' is missing"),
+        ("GET", "/api/v1/token?tokenizer=gpt2&id=", 400, "'id' is '', not a whole number"),
+        ("GET", "/api/v1/token?tokenizer=gpt2&id=-1", 400, "'id' is -1, not from 0 to 999,999,999"),
+        ("GET", "/api/v1/log?offset=-1", 400, "'offset' is -1, not from 0 to 999,999,999"),
+        ("GET", f"/api/v1/token?tokenizer=gpt2&id={'9' * 5000}", 400, f"'id' is {'9' * 20}…, not from 0 to"),
+        ("GET", "/api/v1/version?reference=", 400, "'reference' is empty"),
+        ("GET", "/api/v1/diff?a=gpt2&b=", 400, "'b' is empty"),
+        ("GET", "/api/v1/versions?metric=loss=3..2", 400, "MIN is more than MAX"),
         ("GET", "/api/v1/text?number=1", 404, "there is no text 1"),
         ("GET", "/api/v1/about?x=1", 400, "'x' is no key of this path: it takes none"),
         ("GET", "/api/v1/nothing", 404, "no such path"),
         ("GET", "/static/..%2fapp.py", 404, "there is no"),
         ("GET", "/static/nothing.js", 404, "there is no file 'nothing.js'"),
-        ("GET", "/api/v1/encode", 405, "another method"),
+        ("GET", "/api/v1/encode", 405, "this path takes POST, not GET"),
         ("POST", "/api/v1/encode", 415, "not 'application/json'"),
     ],
 )
@@ -188,6 +218,20 @@ def test_paths_and_methods_that_are_wrong(app, method, url, status, said):
     answer = call(app, method, url)
     assert answer.status == status
     assert said in answer.json()["error"]
+
+
+def test_allow_names_the_method_of_a_path(app):
+    assert call(app, "GET", "/api/v1/encode").headers["allow"] == "POST"
+    answer = post(app, "about", {})
+    assert (answer.status, set(answer.headers["allow"].split(", "))) == (405, {"GET", "HEAD"})
+
+
+def test_every_status_of_an_error_is_documented():
+    said = DOCUMENTED.read_text(encoding="utf-8")
+    code = "".join(path.read_text(encoding="utf-8") for path in Path(cbpe.web.app.__file__).parent.glob("*.py"))
+    raised = set(re.findall(r"(?:Refused\(|return |== )(4\d\d|503)\b", code)) | {"401", "405"}
+    assert raised >= {"400", "403", "404", "408", "413", "415"}
+    assert [status for status in sorted(raised) if not re.search(rf"(^\| .*|status is ){status}\b", said, re.M)] == []
 
 
 def test_a_text_of_100_mb_is_refused_before_it_is_read(app):

@@ -55,11 +55,14 @@ def test_a_text_is_never_taken_for_a_file_and_may_be_odd(app, recwarn):
 @pytest.mark.parametrize(
     ("values", "status", "said"),
     [
-        ({"texts": TEXTS}, 400, "'tokenizers' is None, not a list of names"),
-        ({"tokenizers": [], "texts": TEXTS}, 400, "'tokenizers' has to name between 1 and 8, each once"),
-        ({"tokenizers": ["gpt2"] * 2, "texts": TEXTS}, 400, "'tokenizers' has to name between 1 and 8, each once"),
-        ({"tokenizers": ["gpt2"]}, 400, "'texts' has to name between 1 and 8, each once"),
-        ({"tokenizers": ["gpt2"], "texts": {str(i): "" for i in range(9)}}, 400, "between 1 and 8"),
+        ({"texts": TEXTS}, 400, "'tokenizers' is missing"),
+        ({"tokenizers": None, "texts": TEXTS}, 400, "'tokenizers' is None, not a list of names"),
+        ({"tokenizers": [], "texts": TEXTS}, 400, "'tokenizers' names 0, not between 1 and 8"),
+        ({"tokenizers": ["gpt2"] * 2, "texts": TEXTS}, 400, "'tokenizers' names 'gpt2' twice"),
+        ({"tokenizers": ["gpt2"]}, 400, "'texts' and 'named' together name 0, not between 1 and 8"),
+        ({"tokenizers": ["gpt2"], "texts": {str(i): "" for i in range(9)}}, 400, "name 9, not between 1 and 8"),
+        ({"tokenizers": ["gpt2"], "texts": {"a.txt": ""}, "named": ["a.txt"]}, 400, "together name 'a.txt' twice"),
+        ({"tokenizers": ["gpt2"], "texts": {"": "x"}}, 400, "'texts' has a text without a name"),
         ({"tokenizers": ["gpt2"], "texts": ["a"]}, 400, "no object of texts"),
         ({"tokenizers": ["gpt2"], "texts": {"a": 1}}, 400, "no object of texts"),
         ({"tokenizers": ["gpt2"], "named": ["/etc/passwd"]}, 404, "no text '/etc/passwd' was named at start"),
@@ -71,7 +74,11 @@ def test_a_text_is_never_taken_for_a_file_and_may_be_odd(app, recwarn):
             "'reference' is 'o200k_base', which is",
         ),
         ({"tokenizers": ["gpt2"], "texts": TEXTS, "parallel": ["ko"]}, 400, "not among those that are compared"),
-        ({"tokenizers": ["gpt2"], "texts": {"a": "x", "b": "x\ny"}, "parallel": "a"}, 400, "lines"),
+        (
+            {"tokenizers": ["gpt2"], "texts": {"a": "x", "b": "x\ny"}, "parallel": "a"},
+            400,
+            "the texts are not parallel: 'a' has 1 line, and 'b' has 2 lines",
+        ),
         *(
             ({"tokenizers": ["gpt2"], "texts": TEXTS, "alpha": alpha}, 400, "not a number from 0 to 1000")
             for alpha in (-1, 1001, True, "2", None, float("nan"))

@@ -72,7 +72,7 @@ def metric_filter(label: str) -> str | tuple[str, tuple[float | None, float | No
     try:
         return key, bounds_in(value)
     except ValueError as error:
-        message = f"{shown(label)} is no KEY=NUMBER, and no KEY=MIN..MAX"
+        message = f"{shown(label)} is no KEY=NUMBER, and no KEY=MIN..MAX: {error}"
         raise typer.BadParameter(message, param_hint="--metric") from error
 
 
