@@ -14,12 +14,13 @@ from typer.main import get_command
 import cbpe
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.output.printing import error_message, print_error, print_warning
+from cbpe.cli.output.printing import error_message, leave_closed_pipe, print_error, print_warning
 from cbpe.cli.registering import SuggestingGroup, new_app
 from cbpe.common.wording import shown
 
 __all__ = ["COMMANDS", "app", "load_command", "main"]
 
+FAILED, WRONG_USAGE = 1, 2
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 DEBUG = "--debug"
 
@@ -96,23 +97,36 @@ class Commands(SuggestingGroup):
                 if settings.debug:
                     raise
                 print_error(error_message(error))
-                sys.exit(1)
+                sys.exit(FAILED)
             context = getattr(error, "ctx", None)
             hint = f" (see '{context.command_path} --help')" if context else ""
             print_error(usage_message(error) + hint)
             code = error.exit_code
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            code = leave_closed_pipe()
         sys.exit(code)
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        try:
+            return super().make_context(*arguments, **options)
+        except BrokenPipeError as error:  # of the help
+            raise typer.Exit(leave_closed_pipe()) from error
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except (BrokenPipeError, typer.Exit, typer.Abort):
+        except BrokenPipeError as error:
+            raise typer.Exit(leave_closed_pipe()) from error
+        except (typer.Exit, typer.Abort):
             raise
         except Exception as error:
             if settings.debug or is_usage_error(error):
                 raise
-            print_error(error_message(error))
-            raise typer.Exit(1) from error
+            message = error_message(error)
+            print_error(message)
+            raise typer.Exit(WRONG_USAGE if names_option(error, message) else FAILED) from error
 
 
 app = new_app(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -149,6 +163,11 @@ def is_usage_error(error: Any) -> bool:
     return hasattr(error, "format_message")
 
 
+def names_option(error: Exception, message: str) -> bool:
+    """Whether a command refused the value of an option, which its message begins with."""
+    return isinstance(error, (ValueError, TypeError)) and message.startswith("--")
+
+
 def usage_message(error: Any) -> str:
     """What was wrong with the command line: Typer's message, and the value, where pydantic's words leave it out."""
     message: str = error.format_message().replace(": Value error, ", ": ")
@@ -181,7 +200,8 @@ def common(
     A tokenizer (-t) is a file, a named encoding such as cl100k_base, or a version in the model store such as name,
     name@3, name@alias or sha256:ab12cd34.
 
-    Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 130 Ctrl-C ended it.
+    Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 130 Ctrl-C ended it, 141 who read its output
+    went away.
 
     \b
     Example:

@@ -24,7 +24,7 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_reference, is_encoding, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of, warn_of_no_text
-from cbpe.cli.input.values import sizes_of
+from cbpe.cli.input.values import sizes_of, wrong_value_of
 from cbpe.cli.output.printing import print_table, print_warning, write_bytes
 from cbpe.cli.registering import new_app
 from cbpe.common.atomic_files import check_writable
@@ -173,7 +173,8 @@ def refuse_unplottable(path: Path | None) -> None:
         return
     from cbpe.measures.charts import refuse_chart
 
-    refuse_chart(path)
+    with wrong_value_of("--plot"):
+        refuse_chart(path)
     check_writable(path)
 
 

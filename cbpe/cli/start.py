@@ -3,7 +3,6 @@ reads command lines: to import that takes longer than to load most tokenizers an
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import warnings
@@ -47,7 +46,7 @@ def count_plainly(reference: str, files: list[str]) -> int:
     from cbpe.cli.input.counts import file_counts
     from cbpe.cli.input.references import tokenizer_of
     from cbpe.cli.input.texts import readers
-    from cbpe.cli.output.printing import error_message, print_counts, print_error, print_warning
+    from cbpe.cli.output.printing import error_message, leave_closed_pipe, print_counts, print_error, print_warning
 
     # A name that the terminal's encoding does not have is no reason to fail.
     for stream in (sys.stdout, sys.stderr):
@@ -57,9 +56,8 @@ def count_plainly(reference: str, files: list[str]) -> int:
     try:
         tok = tokenizer_of(reference)
         print_counts(file_counts(tok, readers(files, None, "strict"), "none"), named=True)
-    except BrokenPipeError:  # the reader has gone away, and Python would complain of what is left to be written
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except BrokenPipeError:
+        return leave_closed_pipe()
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:

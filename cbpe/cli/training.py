@@ -29,7 +29,7 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of
-from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_of
+from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_of, wrong_value_of
 from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
@@ -294,7 +294,8 @@ def refuse_unplottable(path: str | None) -> None:
     from cbpe.training.plot import USE
     from cbpe.views.pictures import refuse_picture
 
-    refuse_picture(path, use=USE)
+    with wrong_value_of("--plot"):
+        refuse_picture(path, use=USE)
     check_writable(path)
 
 

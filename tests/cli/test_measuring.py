@@ -54,7 +54,7 @@ def test_compare_writes_a_report(files):
     assert run("compare", "-t", "gpt2", "en.txt", "--plot", "picture.svg").stderr == "cbpe: written: picture.svg\n"
     assert "bytes/token" in (files / "picture.svg").read_text(encoding="utf-8")
     for command in (("compare", "-t", "gpt2"), ("sweep", "gpt2")):  # before anything is read
-        assert "ends like no picture" in error_of(*command, "missing.txt", "--plot", "picture.gif")
+        assert "ends like no picture" in error_of(*command, "missing.txt", "--plot", "picture.gif", exit_code=2)
         assert "nowhere" in error_of(*command, "missing.txt", "--plot", "nowhere/picture.svg")
 
 

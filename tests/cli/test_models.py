@@ -143,7 +143,7 @@ def test_ls_lists_and_filters(models):
     assert table[1].split()[:2] == ["book@1", "270"]
     assert "prod" in table[1].split()
     assert "final, language=en" in table[1]
-    assert "--order is 'size'" in error_of("models", "ls", "--order", "size")
+    assert "--order is 'size'" in error_of("models", "ls", "--order", "size", exit_code=2)
     assert rows("ls", "--vocab-size", "0.2k-0.27k") == rows("ls", "--vocab-size", "200-270")
     assert "'many' is no size" in error_of("models", "ls", "--vocab-size", "many", exit_code=2)
 
@@ -209,7 +209,7 @@ def test_options_of_ls_are_named_where_they_are_wrong(models):
     wrong = error_of("models", "ls", "--since", "yesterday", exit_code=2)
     assert "'yesterday' is no time: write a day, as 2026-11-30" in wrong
     assert [row["number"] for row in rows("ls", "--since", "2020-01-01T10:30Z")] == [1, 2]
-    wrong = error_of("models", "ls", "--order", "tme")
+    wrong = error_of("models", "ls", "--order", "tme", exit_code=2)
     assert wrong.startswith("cbpe: --order is 'tme'")
     assert "did you mean 'time'?" in wrong
 

@@ -67,7 +67,7 @@ def test_errors_are_one_line(corpus, tmp_path):
     message = error_of("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "x")
     assert "has its texts in a field: name it, as --field text" in message
     options = ("--field", "text", "--shard-tokens", 5, "--row-tokens", 6)
-    message = error_of("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "x", *options)
+    message = error_of("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "x", *options, exit_code=2)
     assert "--shard-tokens is 5, which is less than a row of 6 tokens" in message
     assert "no.jsonl" in error_of(
         "tokenize", tmp_path / "no.jsonl", "-t", "gpt2", "-o", tmp_path / "x", "--field", "text"

@@ -98,7 +98,18 @@ def test_a_plain_count_that_cannot_be_written_is_told(here):
     program.stdout.close()
     assert program.stderr.read() == b""
     program.stderr.close()
-    assert program.wait() == 1
+    assert program.wait() == 141
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes fail in another way")
+@pytest.mark.parametrize("arguments", [["vocab", "-t", "gpt2"], ["tokens", "-t", "gpt2", "text"], ["--help"]])
+def test_who_reads_no_more_is_told_by_one_exit_code(here, arguments):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        command = [sys.executable, "-m", "cbpe", *arguments]
+        ended = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, check=False)
+    assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a process sends itself SIGINT")

@@ -336,9 +336,13 @@ def test_train_over_characters_says_what_it_is_not_for(tmp_path, text_file):
     assert [*tmp_path.iterdir()] == [text_file]
     assert "leave --pattern and --no-split out" in error_of("train", text_file, *over, "--no-split")
     assert "a checkpoint cannot hold" in error_of("train", text_file, *over, "--checkpoint", tmp_path / "a.model")
-    assert "--mix-scripts is for --alphabet characters" in error_of("train", text_file, *size, "--mix-scripts")
-    assert "it must be above 0, and at most 1" in error_of("train", text_file, *over, "--character-coverage", 2)
-    assert "take " in error_of("train", text_file, "--vocab-size", 256, "--alphabet", "characters")
+    assert "--mix-scripts is for --alphabet characters" in error_of(
+        "train", text_file, *size, "--mix-scripts", exit_code=2
+    )
+    assert "it must be above 0, and at most 1" in error_of(
+        "train", text_file, *over, "--character-coverage", 2, exit_code=2
+    )
+    assert "take " in error_of("train", text_file, "--vocab-size", 256, "--alphabet", "characters", exit_code=2)
 
 
 def test_a_vocabulary_over_characters_may_be_smaller_than_the_bytes(tmp_path, text_file):
@@ -422,7 +426,8 @@ def test_train_draws_its_curve_and_knows_before_if_it_cannot(tmp_path, text_file
     assert (tmp_path / "curve.svg").read_bytes() == (tmp_path / "expected.svg").read_bytes()
     missing = tmp_path / "missing.txt"
     for odd in ("curve.txt", "curve.gif", "curve"):
-        assert "ends like no picture" in error_of("train", missing, "--vocab-size", 280, "--plot", tmp_path / odd)
+        wrong = "--plot", tmp_path / odd
+        assert "ends like no picture" in error_of("train", missing, "--vocab-size", 280, *wrong, exit_code=2)
     assert "nowhere" in error_of("train", missing, "--vocab-size", 280, "--plot", tmp_path / "nowhere" / "curve.svg")
 
 

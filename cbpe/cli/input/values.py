@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ __all__ = [
     "special_of",
     "tag_filter",
     "time_of",
+    "wrong_value_of",
 ]
 
 MAX_SIZE = 2**32  # which no vocabulary reaches
@@ -42,6 +44,15 @@ SIZE = re.compile(r"(\d+(?:[,_]\d{3})*|\d+\.\d+)(k|m|Ki)?", re.ASCII)
 UNITS = {"": 1, "k": 1000, "m": 1_000_000, "Ki": 1024}
 NAMES_SHOWN = 10  # of special tokens, in a message
 PATTERN_NAMES = ", ".join(BY_NAME)
+
+
+@contextmanager
+def wrong_value_of(option: str) -> Iterator[None]:
+    """A context in which a ValueError is about the value of this option."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
 
 
 def pairs_of(labels: Iterable[str] | None) -> dict[str, str]:

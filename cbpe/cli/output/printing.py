@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "console",
     "error_message",
+    "leave_closed_pipe",
     "print_counts",
     "print_error",
     "print_json",
@@ -44,6 +46,7 @@ __all__ = [
 ]
 
 SHARE = re.compile(r"[\d,.]+%", re.ASCII)
+CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
 LEGIBLE = 18  # columns that the values of pairs want beside their names
 LONG_WORD = 12  # columns of a word that a heading does not go on within
@@ -95,6 +98,14 @@ def write_bytes(data: bytes) -> None:
     # Where the reader has gone away, flushing here ends the program in silence; at exit Python would complain.
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def leave_closed_pipe() -> int:
+    """Drop what is left to be written, of which Python would complain, where the reader has gone away. Returns the exit
+    code."""
+    with suppress(OSError):  # of a stream that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return CLOSED_PIPE
 
 
 def print_json(value: Any) -> None:
