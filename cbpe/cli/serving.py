@@ -107,19 +107,22 @@ def catalogue_of(references: list[str], files: list[str], field: str | None, err
     texts = [Text(file, partial(beginning, file, field, errors)) for file in files]
     for text in texts:
         if (problem := text.problem()) is not None:
-            print_error(f"the page cannot show {text.name}: {of_options(problem)}")
+            print_error(f"the page cannot show {text.name}: {problem}")
     return Catalogue(given, stored_choices, texts, find_choice)
 
 
 def beginning(file: str, field: str | None, errors: str, most: int) -> tuple[str, bool]:
-    """The first characters of a file, and whether they are all."""
+    """The first characters of a file, and whether they are all. ValueError says of options why it is no text."""
     reader = Reader(source_of(file), field=field, errors=errors)
     found, length = [], 0
-    for part in separated(reader):
-        found.append(part[: most - length])
-        length += len(found[-1])
-        if len(found[-1]) < len(part):
-            return "".join(found), False
+    try:
+        for part in separated(reader):
+            found.append(part[: most - length])
+            length += len(found[-1])
+            if len(found[-1]) < len(part):
+                return "".join(found), False
+    except ValueError as error:
+        raise ValueError(of_options(str(error))) from error
     return "".join(found), True
 
 

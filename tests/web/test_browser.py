@@ -312,7 +312,9 @@ def test_parallel_texts_are_typed_and_every_measure_has_bars_that_fit_a_narrow_w
     not_utf8 = page.locator("#named input[value='latin1.txt']")
     assert not_utf8.is_disabled()
     assert not not_utf8.is_checked()
-    assert "is not UTF-8" in page.locator("#named label").nth(1).get_attribute("title")
+    said = page.locator("#named label").nth(1).get_attribute("title")
+    assert "is not UTF-8" in said
+    assert said.endswith("or give --errors replace")
     page.get_by_label("<b>hello.txt", exact=True).uncheck()
     page.get_by_role("button", name="Add a text").click()
     for i, (name, text) in enumerate((("en", "the cat\nsat down"), ("de", "die Katze\nsetzte sich"))):

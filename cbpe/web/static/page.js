@@ -14,15 +14,18 @@ export function make(name, attributes = {}, ...children) {
 const addresses = new WeakMap(); // links -> what gives their addresses
 
 // A link whose address changes with what the page shows: see followState.
-export function makeLink(addressOf, attributes, ...children) {
-  const link = make("a", { ...attributes, href: addressOf() }, ...children);
+export const makeLink = (addressOf, attributes, ...children) => following(make("a", attributes, ...children), addressOf);
+
+// Make an element such a link: one of a picture too.
+export function following(link, addressOf) {
+  link.setAttribute("href", addressOf());
   addresses.set(link, addressOf);
   return link;
 }
 
 // Give every such link the address that it has now.
 export function followState() {
-  for (const link of document.links) if (addresses.has(link)) link.setAttribute("href", addresses.get(link)());
+  for (const link of document.querySelectorAll("a")) if (addresses.has(link)) link.setAttribute("href", addresses.get(link)());
 }
 
 const SVG = "http://www.w3.org/2000/svg";

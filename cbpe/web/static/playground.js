@@ -4,6 +4,7 @@ import { Problem, ask, send, takeToken } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { fillChoices } from "./choices.js";
 import { ExactText } from "./exact.js";
+import { IdList } from "./ids.js";
 import { byId, count, make, number } from "./page.js";
 import { readState, writeState } from "./state.js";
 import { directionOf, shownText, spacedBytes, spokenText } from "./text.js";
@@ -27,6 +28,10 @@ const special = byId("special");
 const marks = byId("marks");
 const price = byId("price");
 
+function say(message) {
+  byId("said").textContent = message;
+}
+
 // ---- A column: one tokenizer, and the tokens of the text by it
 
 class Column {
@@ -42,7 +47,8 @@ class Column {
     this.sums = make("dl", { class: "sums", "aria-live": "polite" });
     this.notice = make("p", { class: "notice", hidden: true });
     this.tokens = make("div", { class: "tokens", role: "listbox", "aria-label": `Tokens of ${name}` });
-    this.element = make("section", { class: "column", "aria-label": name }, make("div", { class: "bar" }, this.select, this.remove), this.sums, this.notice, this.tokens);
+    this.list = new IdList(say);
+    this.element = make("section", { class: "column", "aria-label": name }, make("div", { class: "bar" }, this.select, this.remove), this.sums, this.notice, this.tokens, this.list.element);
     this.view = new View(this.tokens, (units, unit, element) => showDetails(this, units, unit, element));
     this.select.addEventListener("change", () => {
       this.tokens.setAttribute("aria-label", `Tokens of ${this.name}`);
@@ -88,6 +94,7 @@ class Column {
 
   found(answer, text) {
     this.units = unitsOf(answer, text);
+    this.list.show(answer.ids);
     this.say(answer.no_places === null ? null : `${this.name} changes this text before it cuts it, so its tokens have no places in the text: it shows their own text, and is not compared with the others.`);
     redraw(this);
   }
@@ -95,6 +102,7 @@ class Column {
   // Show nothing, as what was found is not of the text as it is now.
   clear() {
     this.units = null;
+    this.list.show([]);
     this.sums.replaceChildren();
     this.view.clear();
     this.say(null);
@@ -179,7 +187,7 @@ function showDetails(column, units, unit, element) {
   if (n > 1) {
     shown.push(make("h2", {}, `${n} tokens that share characters of `, shownText(textOfUnit(units, unit), true)));
   }
-  for (let token = first[unit]; token < first[unit + 1]; token += 1) shown.push(rowOf(units, token));
+  for (let token = first[unit]; token < first[unit + 1]; token += 1) shown.push(rowOf(column.name, units, token));
   details.replaceChildren(...shown);
   details.hidden = false;
   clearTimeout(partsWanted);
@@ -199,12 +207,15 @@ function spokenRow(row) {
   return [...row.children].map((each) => `${each.firstChild.textContent} ${each.lastChild.textContent}`).join(", ");
 }
 
-function rowOf(units, token) {
+// To the page of a token in the vocabulary.
+const linkTo = (tokenizer, id) => make("a", { href: `/vocabulary#${new URLSearchParams({ t: tokenizer, id })}`, "aria-label": `${id}, in the vocabulary` }, String(id));
+
+function rowOf(tokenizer, units, token) {
   const { answer } = units;
   const id = answer.ids[token];
   const value = answer.tokens[id];
   const text = value.text === null ? "not UTF-8 by itself" : shownText(value.text, true);
-  const rows = [pair("token", text), pair("id", String(id)), pair("bytes", spacedBytes(value.bytes))];
+  const rows = [pair("token", text), pair("id", linkTo(tokenizer, id)), pair("bytes", spacedBytes(value.bytes))];
   if (units.placed) rows.push(pair("characters", `${answer.starts[token]}–${answer.ends[token]}`));
   rows.push(pair("number in the text", number(token + 1)));
   if (value.special) rows.push(pair("kind", "special token"));
@@ -215,7 +226,7 @@ async function showParts(tokenizer, id, row) {
   try {
     const { parts } = await ask("token", { tokenizer, id });
     if (!row.isConnected || !parts) return;
-    const said = parts.flatMap((part, i) => [i ? " + " : "", part.text === null ? spacedBytes(part.bytes) : shownText(part.text, true), ` (${part.id})`]);
+    const said = parts.flatMap((part, i) => [i ? " + " : "", part.text === null ? spacedBytes(part.bytes) : shownText(part.text, true), " (", linkTo(tokenizer, part.id), ")"]);
     row.append(pair("merged from", ...said));
   } catch (error) {
     failed(error);
@@ -336,7 +347,9 @@ async function decode() {
   byId("use").hidden = true;
   said.textContent = "";
   if (wrong !== undefined) said.textContent = `'${spokenText(wrong)}' is no token id: ids are whole numbers from 0 on.`;
-  if (words.length === 0 || wrong !== undefined) return;
+  const huge = words.find((word) => !Number.isSafeInteger(Number(word)));
+  if (wrong === undefined && huge !== undefined) said.textContent = `No token has the id ${spokenText(huge)}.`;
+  if (words.length === 0 || (wrong ?? huge) !== undefined) return;
   try {
     const found = await send("decode", { tokenizer: columns[0].name, ids: words.map(Number) });
     said.textContent = `${count(found.n_tokens, "token")}${found.is_utf8 ? "" : "; not UTF-8: a token that is no text shows as its bytes, and becomes U+FFFD in the text above"}`;
@@ -428,6 +441,9 @@ function listen() {
   });
   for (const kind of ["dragover", "dragleave", "drop"]) window.addEventListener(kind, dropped);
   document.addEventListener("keydown", (event) => event.key === "Escape" && hideDetails());
+  byId("columns").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches(".token")) byId("details").querySelector("a")?.focus();
+  });
   window.addEventListener("hashchange", () => {
     takeToken();
     useState().catch(failed);

@@ -5,7 +5,7 @@ import { begin, failed, problem } from "./begin.js";
 import { fillChoices } from "./choices.js";
 import { byId, count, followState, make, makeLink, number } from "./page.js";
 import { shownText, spacedBytes, spokenText } from "./text.js";
-import { drawTree } from "./tree.js";
+import { drawTree, showRoot } from "./tree.js";
 
 const PAUSE = 150; // milliseconds without a key, before a search
 const TEXTS = ["text", "bytes", "pattern"];
@@ -30,7 +30,17 @@ function digitsOf(bytes) {
 function wrong() {
   if (digitsOf(byId("bytes").value) === null) return `'${spokenText(byId("bytes").value)}' is no bytes: type pairs of hexadecimal digits, such as e2 80.`;
   if (NUMBERS.some((name) => !byId(name).validity.valid)) return "How many bytes a token has is a whole number from 0 on.";
+  const [least, most] = NUMBERS.map((name) => byId(name).value);
+  if (least && most && Number(least) > Number(most)) return `No token has ${least} bytes or more, and ${most} at most: give the smaller number first.`;
   return null;
+}
+
+// Why nothing was found, where the text may have been copied from what a page or a file shows for other characters.
+function hint() {
+  const text = byId("text").value;
+  if (/[·Ġ␣]/.test(text)) return "A space is shown as · here, and as Ġ in some files: type a space for it.";
+  if (/[↵⇥]/.test(text)) return "A line break is shown as ↵ and a tab as ⇥: search for their bytes, 0a and 09.";
+  return "";
 }
 
 // Show no tokens: those that were found are not what is asked for now.
@@ -61,6 +71,7 @@ async function search(offset = 0) {
     else byId("found").replaceChildren(...rows);
     shown = offset + rows.length;
     byId("count").textContent = `${count(found.n_found, "token")}${shown < found.n_found ? `, the first ${number(shown)} of them shown` : ""}`;
+    if (found.n_found === 0 && hint()) byId("count").textContent += `. ${hint()}`;
     byId("more").hidden = shown >= found.n_found;
   } catch (error) {
     if (mine !== asked) return;
@@ -85,8 +96,8 @@ async function showToken(id) {
   const found = await ask("merges", { tokenizer, id });
   if (chosen !== id || byId("tokenizer").value !== tokenizer) return;
   byId("one-title").replaceChildren("Token ", String(found.id), ": ", make("span", { class: "token c0" }, tokenShown(found)));
-  const facts = [["bytes", spacedBytes(found.bytes)], ["length", number(found.bytes.length / 2)]];
-  if (found.rank !== null) facts.push(["made by merge", number(found.rank + 1)]);
+  const facts = [["bytes", spacedBytes(found.bytes, Infinity)], ["length", number(found.bytes.length / 2)]];
+  if (found.rank !== null) facts.push(["rank of its merge", number(found.rank)]);
   facts.push(["kind", found.special ? "special token" : found.text === null ? "not UTF-8 by itself" : "text"]);
   if (!found.special) facts.push(["can a text produce it", found.unreachable === null ? "yes, as far as is known" : `no: ${found.unreachable}`]);
   byId("facts").replaceChildren(...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
@@ -94,25 +105,71 @@ async function showToken(id) {
   const parents = found.part_of.map((value) => linkTo(value.id, { class: "token c1", "aria-label": `${spokenText(value.text ?? spacedBytes(value.bytes))}, token ${value.id}` }, tokenShown(value)));
   byId("parents").replaceChildren(...parents.flatMap((each) => [each, " "]));
   byId("parents").append(found.n_part_of > parents.length ? `and ${number(found.n_part_of - parents.length)} more` : found.n_part_of ? "" : "No merge takes it.");
-  byId("elsewhere").replaceChildren(...found.elsewhere.map((each) => make("div", {}, make("dt", {}, make("bdi", {}, each.tokenizer)), make("dd", {}, each.id === null ? "no token" : String(each.id)))));
+  byId("elsewhere").replaceChildren(...found.elsewhere.map((each) => make("div", {}, make("dt", {}, make("bdi", {}, each.tokenizer)), make("dd", {}, each.id === null ? "no token" : makeLink(() => addressOf(each.id, each.tokenizer), { "aria-label": `token ${each.id} of ${each.tokenizer}` }, String(each.id))))));
   byId("one").hidden = false;
+  showRoot(byId("tree"));
 }
 
 function treeOf(found) {
   if (found.tree === null) return make("p", {}, "Its merge tree is too large to draw.");
   if (found.tree.length === 1) return make("p", {}, "No merge makes it.");
-  return drawTree(found.tree, (id) => {
-    location.hash = addressOf(id).slice(1);
-  });
+  return drawTree(found.tree, addressOf);
 }
 
 // ---- The address
 
-function addressOf(id) {
-  const state = new URLSearchParams({ t: byId("tokenizer").value });
+function addressOf(id, tokenizer = byId("tokenizer").value) {
+  const state = new URLSearchParams({ t: tokenizer });
   for (const name of FIELDS) if (byId(name).value && !(name === "order" && byId(name).value === "id")) state.set(name, byId(name).value);
   if (id !== null) state.set("id", id);
   return `#${state}`;
+}
+
+// The id that a word is; null for what is none. No vocabulary has ids of more digits.
+const idOf = (word) => (/^\d{1,15}$/.test(word) ? Number(word) : null);
+
+// What in a link means nothing here, as sentences. The fields show nothing of what they cannot hold.
+function problemsOf(state) {
+  const problems = [];
+  const good = {
+    t: (value) => [...byId("tokenizer").options].some((option) => option.value === value),
+    id: (value) => idOf(value) !== null,
+    order: (value) => [...byId("order").options].some((option) => option.value === value),
+    ...Object.fromEntries(NUMBERS.map((name) => [name, (value) => value.trim() !== "" && Number.isFinite(Number(value))])),
+    ...Object.fromEntries(TEXTS.map((name) => [name, () => true])),
+  };
+  for (const key of new Set(state.keys())) {
+    const values = state.getAll(key);
+    if (!Object.hasOwn(good, key)) problems.push(`This link has '${key}', which means nothing here.`);
+    else if (values.length > 1) problems.push(`This link has '${key}' ${values.length} times; the first counts.`);
+    else if (good[key](values[0])) continue;
+    else if (key === "t") problems.push(`This link names a tokenizer that is not here: ${values[0]}.`);
+    else problems.push(key === "id" ? noId(values[0]) : `This link says ${key}=${values[0]}, which means nothing here.`);
+  }
+  return problems;
+}
+
+const noId = (word) => (/^\d+$/.test(word) ? `No token has the id ${spokenText(word)}.` : `'${spokenText(word)}' is no token id: ids are whole numbers from 0 on.`);
+
+// Show the token whose id somebody typed.
+function open(event) {
+  event.preventDefault();
+  const word = byId("id").value.trim();
+  const id = idOf(word);
+  problem(word && id === null ? noId(word) : null);
+  if (id === null) return;
+  if (id === chosen) showToken(id).then(() => byId("one-title").focus()).catch(failed);
+  else location.hash = addressOf(id);
+}
+
+// Close what is shown of a token, and go back to its row if it is still there.
+function close() {
+  const row = [...byId("found").querySelectorAll("a")].find((link) => link.textContent === String(chosen));
+  chosen = null;
+  byId("one").hidden = true;
+  history.replaceState(null, "", location.pathname + addressOf(null));
+  followState();
+  (row ?? byId("text")).focus();
 }
 
 // kept: whether the fields keep what somebody typed before the page was ready, unless the address says something else.
@@ -120,13 +177,15 @@ async function useState(kept = false) {
   const state = new URLSearchParams(location.hash.slice(1));
   problem(null);
   const options = [...byId("tokenizer").options].map((option) => option.value);
-  if (state.has("t") && !options.includes(state.get("t"))) problem(`This link names a tokenizer that is not here: ${state.get("t")}.`);
-  else if (state.has("t")) byId("tokenizer").value = state.get("t");
-  for (const name of FIELDS) byId(name).value = state.get(name) ?? (kept && byId(name).value ? byId(name).value : name === "order" ? "id" : "");
-  chosen = /^\d{1,9}$/.test(state.get("id") ?? "") ? Number(state.get("id")) : null;
+  if (state.has("t") && options.includes(state.get("t"))) byId("tokenizer").value = state.get("t");
+  for (const name of FIELDS) byId(name).value = state.get(name) ?? (kept && byId(name).value ? byId(name).value : "");
+  if (!byId("order").value) byId("order").value = "id"; // as for an order that there is not
+  const problems = problemsOf(state);
+  chosen = idOf(state.get("id") ?? "");
   byId("one").hidden = true;
   followState();
   await search();
+  if (problems.length) problem(problems.join(" "));
   if (chosen !== null) {
     await showToken(chosen);
     byId("one-title").focus();
@@ -167,11 +226,8 @@ function listen() {
     problem(null);
     search(shown);
   });
-  byId("close").addEventListener("click", () => {
-    chosen = null;
-    byId("one").hidden = true;
-    history.replaceState(null, "", location.pathname + addressOf(null));
-  });
+  byId("open").addEventListener("submit", open);
+  byId("close").addEventListener("click", close);
   window.addEventListener("hashchange", () => {
     takeToken();
     useState().catch(failed);
