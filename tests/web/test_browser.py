@@ -335,6 +335,43 @@ def test_parallel_texts_are_typed_and_every_measure_has_bars_that_fit_a_narrow_w
     shows(page, "document.getElementById('problem').textContent.startsWith(\"Two texts have the name 'en'\")")
 
 
+def test_compare_says_when_it_is_done_marks_what_is_old_and_keeps_all_over_a_reload(page, url):
+    page.goto(f"{url}compare")
+    shows(page, "document.querySelectorAll('#tokenizers input:checked').length === 3")
+    page.get_by_label("<b>hello.txt", exact=True).uncheck()
+    page.locator("#text").fill("the cat")
+    page.get_by_role("button", name="Add a text").click()
+    page.get_by_label("Name").nth(1).fill("dog")
+    page.get_by_label("Text", exact=True).nth(1).fill("the dog")
+    page.get_by_label("Order of the").fill("1")
+    page.get_by_role("button", name="Compare").focus()
+    page.keyboard.press("Enter")
+    shows(page, "document.querySelector('#said[role=status]').textContent === 'Done: 6 rows.'")
+    assert page.evaluate("document.activeElement.id") == "compare"
+    assert page.locator("#old").inner_text() == ""
+    labels = [each.get_attribute("aria-label") for each in page.locator(".remove").all()]
+    assert labels == ["Remove the text 'text'", "Remove the text 'dog'"]
+    rows = page.locator("#rows").inner_text()
+    page.reload()
+    shows(page, "document.querySelectorAll('#rows tr').length === 6")
+    assert page.locator("#rows").inner_text() == rows
+    assert [each.input_value() for each in page.locator("#typed textarea").all()] == ["the cat", "the dog"]
+    assert page.get_by_label("Order of the").input_value() == "1"
+    assert not page.get_by_label("<b>hello.txt", exact=True).is_checked()
+    page.get_by_label("cl100k_base", exact=True).check()
+    assert page.locator("#old").inner_text() == "Of the choice before: compare again."
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.querySelectorAll('#rows tr').length === 8")
+    assert page.locator("#old").inner_text() == ""
+    free = page.locator("#tokenizers input:not(:checked)")
+    while page.locator("#tokenizers input:checked").count() < 8:
+        free.first.check()
+    assert free.first.is_disabled()
+    assert "8 are the most" in page.locator("legend").first.inner_text()
+    page.locator("#tokenizers input:checked").last.uncheck()
+    assert free.first.is_enabled()
+
+
 def test_charts_name_a_file_without_its_folders_unless_two_have_the_same(page, url):
     page.goto(f"{url}compare")
     short = """async (names) => Object.fromEntries((await import("/static/charts.js")).shortNames(names))"""

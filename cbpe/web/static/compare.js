@@ -3,13 +3,17 @@
 import { ask, send } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { drawCharts, isNumber, shownFigure, usedMeasures } from "./charts.js";
-import { byId, make, number } from "./page.js";
+import { byId, count, make, number } from "./page.js";
 import { shownText, spokenText } from "./text.js";
 
 const MOST = 8; // tokenizers, and texts
 const MOST_ALPHA = 1000; // order of a Rényi entropy
+const KEPT = "cbpe-compare";
+const LONGEST_KEPT = 1000000; // characters of a typed text that is kept until the tab is closed
 
 let result = null;
+let comparing = false;
+let here = null; // what was named at start: what is kept of another start is not taken up
 let typed = 0; // texts that were added, for the names of new ones
 
 const all = (id) => [...byId(id).querySelectorAll("input")].map((input) => input.value);
@@ -19,22 +23,29 @@ const checked = (id) => [...byId(id).querySelectorAll("input:checked")].map((inp
 function boxes(id, names, chosen, problems = new Map()) {
   byId(id).replaceChildren(...names.map((name) => {
     const said = problems.has(name) ? [" (cannot be read)"] : [];
-    const box = make("input", { type: "checkbox", value: name, checked: chosen.includes(name), disabled: problems.has(name) });
+    const box = make("input", { type: "checkbox", value: name, checked: chosen.includes(name), disabled: problems.has(name), "data-problem": problems.has(name) });
     return make("label", { title: problems.get(name) }, box, make("span", {}, shownText(name, false), ...said));
   }));
 }
 
 // ---- The texts that are typed, each with a name
 
-function addText() {
+function addText(called = null) {
   typed += 1;
-  const name = make("input", { value: typed === 1 ? "text" : `text ${typed}`, class: "name", autocomplete: "off", spellcheck: "false" });
+  const name = make("input", { value: called ?? (typed === 1 ? "text" : `text ${typed}`), class: "name", autocomplete: "off", spellcheck: "false" });
   const text = make("textarea", { id: typed === 1 ? "text" : null, "aria-label": "Text", rows: 4, spellcheck: "false", autocomplete: "off", dir: "auto", placeholder: "Type or paste a text here." });
-  const remove = make("button", { type: "button", class: "remove", "aria-label": "Remove this text", title: "Remove this text" }, "×");
+  const remove = make("button", { type: "button", class: "remove" }, "×");
+  const nameRemove = () => {
+    for (const key of ["aria-label", "title"]) remove.setAttribute(key, `Remove the text '${spokenText(name.value)}'`);
+  };
+  nameRemove();
+  name.addEventListener("input", nameRemove);
   const element = make("div", { class: "typed" }, make("div", { class: "bar" }, make("label", {}, "Name", name), remove), text);
   remove.addEventListener("click", () => {
     element.remove();
     textsChanged();
+    markOld();
+    byId("add").focus();
   });
   byId("typed").append(element);
   textsChanged();
@@ -65,7 +76,11 @@ function fillWays() {
   };
   options("reference", "the first", checked("tokenizers"));
   options("parallel", "no other", [...typedTexts().map(([name]) => name), ...checked("named")]);
-  for (const id of ["tokenizers", "named"]) byId(`${id}-chosen`).textContent = ` (${number(checked(id).length)} of ${number(all(id).length)} chosen)`;
+  const taken = { tokenizers: checked("tokenizers").length, named: checked("named").length + typedTexts().length };
+  for (const [id, n] of Object.entries(taken)) {
+    byId(`${id}-chosen`).textContent = ` (${number(checked(id).length)} of ${number(all(id).length)} chosen${n >= MOST ? `; ${MOST} are the most` : ""})`;
+    for (const box of byId(id).querySelectorAll("input")) box.disabled = "problem" in box.dataset || (!box.checked && n >= MOST);
+  }
 }
 
 // What is missing or too much, as a sentence; null for what can be compared.
@@ -81,6 +96,7 @@ function lacking(tokenizers, texts) {
 }
 
 async function compare() {
+  if (comparing) return;
   const [tokenizers, texts, named] = [checked("tokenizers"), typedTexts(), checked("named")];
   problem(null);
   byId("said").textContent = "";
@@ -91,22 +107,29 @@ async function compare() {
     return;
   }
   byId("said").textContent = "Comparing…";
-  byId("compare").disabled = true;
+  comparing = true; // the button stays as it is, and keeps the focus
   try {
     const ways = {};
     for (const name of ["reference", "parallel"]) if (byId(name).value) ways[name] = byId(name).value;
     if (byId("alpha").value) ways.alpha = Number(byId("alpha").value);
     result = await send("compare", { tokenizers, texts: Object.fromEntries(texts), named, ...ways });
-    byId("said").textContent = result.cut.length ? `Of ${result.cut.join(", ")} only the beginning was measured.` : "";
     show();
+    const cut = result.cut.length ? ` Of ${result.cut.join(", ")} only the beginning was measured.` : "";
+    byId("said").textContent = `Done: ${count(result.rows.length, "row")}.${cut}`;
   } catch (error) {
     byId("said").textContent = "";
     failed(error);
   }
-  byId("compare").disabled = false;
+  comparing = false;
 }
 
 // ---- What was found
+
+// Say that what is shown is of another choice than that which now stands above.
+function markOld() {
+  byId("old").textContent = "Of the choice before: compare again.";
+  if (!byId("result").hidden) byId("said").textContent = "";
+}
 
 function show() {
   const { rows, measures } = result;
@@ -118,6 +141,7 @@ function show() {
     return make("tr", {}, ...names, ...used.map(({ key, whole }) => make("td", { class: "n" }, isNumber(row[key]) ? shownFigure(row[key], whole) : "")));
   }));
   byId("definitions").replaceChildren(...used.flatMap(({ title, definition }) => [make("dt", {}, title), make("dd", {}, definition)]));
+  byId("old").textContent = "";
   byId("result").hidden = false;
   showCharts();
 }
@@ -132,15 +156,62 @@ function save(name, kind, content) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
+// ---- What is kept until the tab is closed
+
+function keep() {
+  if (here === null) return;
+  const texts = [...byId("typed").children].map((each) => [each.querySelector(".name").value, each.querySelector("textarea").value]);
+  const short = texts.map(([name, text]) => [name, text.length <= LONGEST_KEPT ? text : ""]);
+  const value = { here, tokenizers: checked("tokenizers"), named: checked("named"), texts: short };
+  for (const id of ["reference", "parallel", "alpha"]) value[id] = byId(id).value;
+  const shown = byId("result").hidden ? null : { result, old: byId("old").textContent !== "" };
+  for (const each of [{ ...value, shown }, { ...value, shown: null, texts: [] }]) {
+    try {
+      sessionStorage.setItem(KEPT, JSON.stringify(each));
+      return;
+    } catch {
+      // too long for the browser, or it keeps nothing
+    }
+  }
+}
+
+function keptHere() {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(KEPT));
+    return found?.here === here ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+// Fill in what was kept. Texts that somebody typed before the page was ready stay.
+function takeUp(kept) {
+  if (typedTexts().length === 0 && kept.texts.length) {
+    byId("typed").replaceChildren();
+    typed = 0;
+    for (const [name, text] of kept.texts) addText(name).value = text;
+  }
+  textsChanged();
+  for (const id of ["reference", "parallel", "alpha"]) byId(id).value = kept[id];
+  if (kept.shown === null) return;
+  result = kept.shown.result;
+  show();
+  if (kept.shown.old) markOld();
+}
+
 async function start() {
   const [{ texts }, { tokenizers }] = await Promise.all([ask("about"), ask("tokenizers")]);
   const given = tokenizers.filter((each) => each.source === "given").map((each) => each.name);
-  boxes("tokenizers", tokenizers.map((each) => each.name), given.length ? given.slice(0, MOST) : ["gpt2", "cl100k_base", "o200k_base"]);
   const named = [...new Set(texts.map((each) => each.name))];
+  here = JSON.stringify([given, named]);
+  const kept = keptHere();
+  const usual = given.length ? given.slice(0, MOST) : ["gpt2", "cl100k_base", "o200k_base"];
+  boxes("tokenizers", tokenizers.map((each) => each.name), kept?.tokenizers ?? usual);
   const problems = new Map(texts.filter((each) => each.problem !== null).map((each) => [each.name, each.problem]));
-  boxes("named", named, named.filter((name) => !problems.has(name)).slice(0, MOST - 1), problems);
+  boxes("named", named, (kept?.named ?? named).filter((name) => !problems.has(name)).slice(0, kept === null ? MOST - 1 : MOST), problems);
   byId("named-field").hidden = named.length === 0;
   fillWays();
+  if (kept !== null) takeUp(kept);
   byId("compare").disabled = false;
 }
 
@@ -149,6 +220,8 @@ byId("comparing").addEventListener("submit", (event) => {
   compare();
 });
 byId("comparing").addEventListener("change", fillWays);
+byId("comparing").addEventListener("input", markOld);
+window.addEventListener("pagehide", keep);
 byId("add").addEventListener("click", () => addText().focus());
 byId("csv").addEventListener("click", () => save("comparison.csv", "text/csv", result.csv));
 byId("json").addEventListener("click", () => save("comparison.json", "application/json", JSON.stringify(result.rows, null, 1)));
