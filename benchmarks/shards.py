@@ -10,6 +10,8 @@ tokenizer loaded and the libraries imported before. "engine" is encode_batch_fla
 in memory, by two threads, with nothing read and nothing written. Figures are megabytes of text a second: by the clock,
 the median and the best, and by the seconds that the processor worked, which other programs on the machine disturb less.
 Every peer has to find the same number of tokens. One that is not installed, or that fails, is named with the reason.
+"megatron" is Megatron-LM's tools/preprocess_data.py: the environment's MEGATRON_LM names a checkout, MEGATRON_PYTHON a
+Python that has what it imports.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -124,12 +127,63 @@ def datatrove(made, source, folder):
     return work
 
 
+def tokbin(made, source, folder):
+    """It reads text and .jsonl itself: here it gets the documents of the file, read as quickly as we know."""
+    import tokbin as library
+
+    config = library.WriterConfig(append_eos=False)
+
+    def work():
+        documents = documents_of(source)
+        written = library.Dataset(folder / "tokens").write("made", documents, made / "tokenizer.json", config=config)
+        return written.stats.n_items
+
+    return work
+
+
+def megatron(made, source, folder):
+    """Its tools/preprocess_data.py: a process of its own with all that it imports, from .jsonl, not compressed."""
+    checkout, python = os.environ["MEGATRON_LM"], os.environ.get("MEGATRON_PYTHON", sys.executable)
+    lines, tokenizer = folder / "corpus.jsonl", folder / "tokenizer"
+    with lines.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in documents_of(source))
+    tokenizer.mkdir()
+    shutil.copy(made / "tokenizer.json", tokenizer)
+    kind = {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "<|endoftext|>"}
+    (tokenizer / "tokenizer_config.json").write_text(json.dumps(kind))
+    options = ["--tokenizer-type", "HuggingFaceTokenizer", "--tokenizer-model", str(tokenizer), "--workers", str(CORES)]
+    options += ["--input", str(lines), "--output-prefix", str(folder / "out")]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def work():
+        order = [python, "tools/preprocess_data.py", *options]
+        subprocess.run(order, cwd=checkout, env=environment | {"HF_HUB_OFFLINE": "1"}, check=True, capture_output=True)
+        return (folder / "out_text_document.bin").stat().st_size // 2
+
+    return work
+
+
+def documents_of(source):
+    """The texts of a file, one after the other."""
+    if source.suffix == ".parquet":
+        import pyarrow.parquet
+
+        for batch in pyarrow.parquet.ParquetFile(source).iter_batches(ROW_GROUP, columns=["text"]):
+            yield from batch["text"].to_pylist()
+    else:
+        with zstandard().open(source) as file:
+            for line in file:
+                yield json.loads(line)["text"]
+
+
 PEERS = {
     "engine": engine,
     "cbpe": cbpe_shards,
     "gigatoken": gigatoken,
     "datasets": datasets_map,
     "datatrove": datatrove,
+    "tokbin": tokbin,
+    "megatron": megatron,
 }
 
 
