@@ -1,8 +1,8 @@
 """A piece in parts; parts.pxd says what there is.
 
 The entries of parts lie far apart in the cache, and waiting for each in turn took a fifth of the time that Chinese
-text takes with a large vocabulary. So the parts of the pieces in a queue are listed first, with the ids of those between
-them that are one character of three bytes, which stand in a table of their own.
+text takes with a large vocabulary. So the parts of the pieces in a queue are listed first, with the ids of those
+between them that are one character of three bytes, which stand in a table of their own.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
