@@ -71,7 +71,7 @@ def ui(
     try:
         from cbpe.web.app import make_app
         from cbpe.web.guard import is_loopback
-        from cbpe.web.server import address, listen, run
+        from cbpe.web.server import address, elsewhere, listen, run
     except ImportError as error:
         raise ImportError('the page takes Starlette, uvicorn and Jinja2: pip install "cbpe[web]"') from error
 
@@ -80,11 +80,14 @@ def ui(
     token = None if is_loopback(host) else secrets.token_urlsafe(32)
     opened = listen(host, port)
     url = address(host, opened)
-    page = url if token is None else f"{url}#token={token}"
+    others = elsewhere(host, opened)
+    with_token = "" if token is None else f"#token={token}"
+    page = url + with_token
     if as_json:
-        print_line_of_json({"url": url, "token": token})
+        print_line_of_json({"url": url, "elsewhere": others, "token": token})
     else:
-        print_pairs([("page", page), ("ends with", "Ctrl-C")])
+        reached = [("from elsewhere", other + with_token) for other in others]
+        print_pairs([("page", page), *reached, ("ends with", "Ctrl-C")])
     if not no_open:
         import webbrowser
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from typing import Any
 
 import uvicorn
 
-__all__ = ["USUAL_PORT", "address", "listen", "run"]
+__all__ = ["USUAL_PORT", "address", "elsewhere", "listen", "run"]
 
 USUAL_PORT = 8017
+# Where no machine is: the system says from which of its addresses it would go there.
+NOWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
 MOST_CONNECTIONS = 100
 SECONDS_OF_SILENCE = 5  # before a connection that asks nothing is closed
 
@@ -46,8 +49,28 @@ def bound(host: str, port: int) -> socket.socket:
 
 def address(host: str, opened: socket.socket) -> str:
     """The URL of a server: "http://127.0.0.1:8017/". Where it listens at all addresses, that of this machine."""
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return url_of({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), opened)
+
+
+def url_of(name: str, opened: socket.socket) -> str:
     return f"http://{f'[{name}]' if ':' in name else name}:{opened.getsockname()[1]}/"
+
+
+def elsewhere(host: str, opened: socket.socket) -> list[str]:
+    """The URLs by which other machines reach a server that listens at all addresses of this one; none for a server at
+    one address, or where this machine has none in a network."""
+    if host not in ("0.0.0.0", "::"):
+        return []
+    families = (socket.AF_INET,) if host == "0.0.0.0" else (socket.AF_INET6, socket.AF_INET)
+    return [url_of(name, opened) for name in map(own_address, families) if name is not None]
+
+
+def own_address(family: socket.AddressFamily) -> str | None:
+    """The address from which this machine reaches others. Nothing is sent."""
+    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asking:
+        asking.connect((NOWHERE[family], 9))
+        return str(asking.getsockname()[0])
+    return None
 
 
 def run(app: Any, opened: socket.socket) -> None:

@@ -93,6 +93,33 @@ def test_at_all_addresses_a_token_is_printed_and_asked_for(served):
     assert "#token=" in shown
 
 
+def test_at_all_addresses_the_one_that_other_machines_use_is_printed_too(served, monkeypatch):
+    from cbpe.web import server
+
+    monkeypatch.setattr(server, "own_address", {socket.AF_INET: "198.51.100.7", socket.AF_INET6: None}.get)
+    printed = json.loads(run("ui", "--host", "0.0.0.0", "--port", "0", "--no-open", "--json").stdout)
+    port = printed["url"].removesuffix("/").rpartition(":")[2]
+    assert printed["elsewhere"] == [f"http://198.51.100.7:{port}/"]
+    answer = call(served["apps"][0], "GET", "/", host=f"198.51.100.7:{port}")
+    assert answer.status == 200
+    lines = run("ui", "--host", "0.0.0.0", "--port", "0", "--no-open").stdout.splitlines()
+    assert [line.split("http://")[1].split(":")[0] for line in lines if "#token=" in line] == [
+        "127.0.0.1",
+        "198.51.100.7",
+    ]
+    assert json.loads(run("ui", "--port", "0", "--no-open", "--json").stdout)["elsewhere"] == []
+
+
+def test_a_machine_without_a_network_has_no_address_for_others(monkeypatch):
+    from cbpe.web.server import own_address
+
+    def unreachable(*arguments):
+        raise OSError("network is unreachable")
+
+    monkeypatch.setattr("cbpe.web.server.socket.socket", unreachable)
+    assert own_address(socket.AF_INET) is None
+
+
 def test_a_port_that_is_taken_is_said_and_the_usual_one_is_left_for_another(served):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
