@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from cbpe._core.counting.count import utf8
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public_of
+from cbpe.text.surrogates import without_surrogates
 from cbpe.tokenizers.description import Model, describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store.records.content import model_of
@@ -294,7 +294,7 @@ def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | I
     for text in [texts] if isinstance(texts, str) else texts:
         if not isinstance(text, str):
             raise TypeError(f"a text is a str, not {type(text).__name__}")
-        n_bytes = len(utf8(text))
+        n_bytes = len(without_surrogates(text).encode())
         (tokens_a, covered_a), (tokens_b, covered_b) = (counted(tok, text, n_bytes) for tok in (tok_a, tok_b))
         rows.append(TextComparison(n_bytes, tokens_a, tokens_b, covered_a, covered_b))
     return VersionComparison(a, b, tuple(rows))

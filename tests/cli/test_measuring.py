@@ -98,7 +98,7 @@ def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files)
         (("-t", "gpt2", "en.txt", "--save-metrics"), 2, "no version in the store is named"),
         (("-t", "nothing", "en.txt"), 1, "nothing"),
         (("-t", "gpt2", "missing.txt"), 1, "missing.txt"),
-        (("-t", "gpt2", "en.txt", "short.txt", "--parallel", "en.txt"), 1, "'short.txt' has 1; line i of each"),
+        (("-t", "gpt2", "en.txt", "short.txt", "--parallel", "en.txt"), 1, "'short.txt' has 1 line; line i of each"),
     ],
 )
 def test_compare_refuses_by_name(files, arguments, exit_code, message):

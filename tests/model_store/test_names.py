@@ -29,6 +29,7 @@ SHARED = {
     "cbpe.common.wording": {"meant", "shortened"},
     "cbpe.encodings.references": {"FILE_ENDINGS", "shadowed"},
     "cbpe.formats.minbpe": {"render_token"},
+    "cbpe.text.surrogates": {"without_surrogates"},
     "cbpe.tokenizers.description": {"KINDS", "Model", "build", "canonical_form", "describe", "in_decoded_order"},
     "cbpe.tokenizers.loading": {"load"},
     "cbpe.tokenizers.tokenizer": {"Tokenizer"},
