@@ -35,6 +35,7 @@ SHARED = {
     "cbpe.tokenizers.tokenizer": {"Tokenizer"},
     "cbpe.training.record": {"TrainingRecord"},
     "cbpe.views.html": {"block", "pairs", "table"},
+    "cbpe.views.settings": {"differing"},
 }
 
 
