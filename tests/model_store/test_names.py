@@ -28,6 +28,7 @@ SHARED = {
     "cbpe.common.public": {"public_of"},
     "cbpe.common.wording": {"meant", "shortened"},
     "cbpe.encodings.references": {"FILE_ENDINGS", "shadowed"},
+    "cbpe.formats.files": {"format_of_name"},
     "cbpe.formats.minbpe": {"render_token"},
     "cbpe.text.surrogates": {"without_surrogates"},
     "cbpe.tokenizers.description": {"KINDS", "Model", "build", "canonical_form", "describe", "in_decoded_order"},
