@@ -301,11 +301,12 @@ def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | I
 
 
 def counted(tok: Tokenizer, text: str, n_bytes: int) -> tuple[int, int]:
-    """How many tokens a text of so many bytes is, and how many of these are in tokens."""
+    """How many tokens a text of so many bytes is, without those of a template, and how many of these bytes are in
+    tokens."""
     import numpy as np
 
     lengths = tok._covered_lengths()
     if lengths is None:
-        return tok.count(text, allowed_special="none"), n_bytes
+        return tok.count(text, allowed_special="none", add_special_tokens=False), n_bytes
     ids = np.frombuffer(memoryview(tok._encode_buffer(text, None, None)), dtype=np.uint32)
     return len(ids), int(lengths[ids].sum())

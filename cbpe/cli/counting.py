@@ -84,7 +84,7 @@ def count_words(
         raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
     listener = print_progress() if as_json else sys.stderr.isatty()
     share = None if task is None else runs.share_of(task)
-    with told_if_interrupted(output, resume or share is not None):
+    with told_if_interrupted(output, "file", resume or share is not None):
         manifest = cbpe.count_corpus(
             sources, output, pattern=None if no_split else split_pattern(pattern), field=field, errors=errors,
             counts=counts, min_count=min_count, workers=workers, executor=executor, task=share, task_bytes=task_bytes,

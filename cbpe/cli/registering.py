@@ -12,7 +12,6 @@ from typer.core import TyperCommand, TyperGroup
 __all__ = ["GroupedCommand", "SuggestingGroup", "new_app"]
 
 
-REFERENCE = re.compile(r"[\w@:-]*\w")  # that is no path, nor a pattern or a URL
 REQUIRED = re.compile(r"^\{([^{}|]+)\}(\.\.\.)?$")
 # What stands for a value of these types in the help.
 METAVARS = {
@@ -93,14 +92,16 @@ class SuggestingGroup(TyperGroup):
 
 def refuse_unnamed(ctx: Any, values: dict[str, Any], rest: list[str], given: list[Any]) -> None:
     """BadParameter for a command that needs -t, where the first argument seems to be the tokenizer: the command takes
-    no argument, or this one is no file and has no ending."""
+    no argument, or this one is no file and names an encoding."""
+    from cbpe.encodings.references import is_encoding
+
     parameters = ctx.command.get_params(ctx)
     needed = [each for each in parameters if "-t" in each.opts and each.required]
     if not needed or needed[0] in given or any(each.is_eager for each in given):
         return
     arguments = [each for each in parameters if each.param_type_name == "argument"]
     named = [*(text for each in arguments for text in texts_of(values.get(each.name))), *rest]
-    if named and (not arguments or (REFERENCE.fullmatch(named[0]) and not os.path.exists(named[0]))):
+    if named and (not arguments or (is_encoding(named[0]) and not os.path.exists(named[0]))):
         way = " ".join([ctx.command_path, "-t", *named])
         raise typer.BadParameter(f"the tokenizer is named by an option: {way}", ctx, param_hint="-t")
 

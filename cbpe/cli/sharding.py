@@ -147,7 +147,7 @@ def tokenize(
     listener = print_progress() if as_json else sys.stderr.isatty()
     share = None if task is None else runs.share_of(task)
     tok = tokenizer_of(tokenizer)
-    with told_if_interrupted(output, resume or share is not None):
+    with told_if_interrupted(output, "folder", resume or share is not None):
         manifest = cbpe.tokenize(
             sources, tok, output, shard_format.value, field=field, errors=errors, append_eot=append_eot,
             eot_token=eot_token, keep_empty=keep_empty, columns=column or (),

@@ -29,7 +29,7 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of
-from cbpe.cli.input.values import PATTERN_NAMES, pairs_of, pattern_of, size_of, special_of, wrong_value_of
+from cbpe.cli.input.values import PATTERN_NAMES, count_of, pairs_of, pattern_of, size_of, special_of, wrong_value_of
 from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
@@ -120,7 +120,7 @@ CheckpointOption = Annotated[
 WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that read; all cores by default.")]
 MaxWordsOption = Annotated[
     int | None,
-    typer.Option(parser=size_of, metavar="N", help="Bound memory: of more distinct words drop the rarest; or 10m."),
+    typer.Option(parser=count_of, metavar="N", help="Bound memory: of more distinct words drop the rarest; or 10m."),
 ]
 OutputOption = Annotated[
     str | None,

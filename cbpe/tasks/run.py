@@ -213,17 +213,14 @@ class FileRun(Run):
             raise ValueError(f"{self.name} is there already, and of no run: name a new file")
 
 
-def left_of(output: Path) -> tuple[Path, int] | None:
+def left_of(output: Path, kind: str) -> tuple[Path, int] | None:
     """What is left of a run that was stopped: where, and how many of its tasks are done; None of one that is finished.
-    output: the folder or the file of the run."""
-    for state, manifest in (
-        (output / STATE, output / MANIFEST),
-        (output.with_name(output.name + STATE), output.with_name(f"{output.name}.json")),
-    ):
-        if manifest.is_file():
-            return None
-        if state.is_dir():
-            break
+    output: the folder or the file of the run, as `kind` says."""
+    state, manifest = output / STATE, output / MANIFEST
+    if kind == FileRun.kind:
+        state, manifest = output.with_name(output.name + STATE), output.with_name(f"{output.name}.json")
+    if manifest.is_file():
+        return None
     return state, len(list((state / "records").glob("[0-9]*.json")))
 
 
@@ -237,8 +234,9 @@ def refuse_file(folder: Path) -> None:
 def other_sources(before: Mapping[str, Any], mine: Iterable[Sequence[Any]]) -> str:
     """How the sources of a run are not those that are named now."""
     now = [path for path, *_ in mine]
+    known = set(now)
     new = [path for path in now if path not in before]
-    gone = [path for path in before if path not in now]
+    gone = [path for path in before if path not in known]
     told = [*([f"without {listed(new, NAMED)}"] if new else []), *([f"with {listed(gone, NAMED)}"] if gone else [])]
     return f"others, {' and '.join(told)}" if told else "the same in another order"
 

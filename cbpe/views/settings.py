@@ -30,7 +30,7 @@ def differing_parts(prefix: str, a: Mapping[str, object], b: Mapping[str, object
         if one == other:
             continue
         name = prefix + key.replace("_", " ")
-        if all(isinstance(value, Mapping) or value is ABSENT for value in (one, other)):
+        if all(isinstance(value, Mapping) or value is ABSENT for value in (one, other)) and (one or other):
             parts = [value if isinstance(value, Mapping) else {} for value in (one, other)]
             yield from differing_parts(f"{name}: ", *parts)
         else:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from cbpe.text.special_tokens import SpecialChoice
     from cbpe.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Special", "counted", "decoded", "described", "encoded", "merged_from", "token", "token_value"]
@@ -50,7 +51,7 @@ def encoded(name: str, tok: Tokenizer, text: str, special: Special) -> dict[str,
         reason = str(error)
         ids = tok.encode_to_numpy(text, allowed, ())
     return {
-        **sums(name, tok, text, ids),
+        **sums(name, tok, text, allowed, len(ids)),
         "ids": ids.tolist(),
         "starts": starts,
         "ends": ends,
@@ -75,20 +76,24 @@ def sharing(places: npt.NDArray[np.int64]) -> list[list[int]]:
 
 def counted(name: str, tok: Tokenizer, text: str, special: Special) -> dict[str, Any]:
     """How many tokens a text has."""
-    return sums(name, tok, text, tok.encode_to_numpy(text, "all" if special == "tokens" else "none", ()))
+    allowed: SpecialChoice = "all" if special == "tokens" else "none"
+    return sums(name, tok, text, allowed, tok.count(text, allowed, ()))
 
 
-def sums(name: str, tok: Tokenizer, text: str, ids: npt.NDArray[np.uint32]) -> dict[str, Any]:
-    """How much a text is. A split pattern may leave out a part of it, whose bytes are in no token."""
+def sums(name: str, tok: Tokenizer, text: str, allowed: SpecialChoice, n_tokens: int) -> dict[str, Any]:
+    """How much a text is. A split pattern may leave out a part of it, whose bytes are in no token; the tokens that a
+    template puts around it are among n_tokens, and not in the bytes per token."""
     n_bytes = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    covered = n_bytes if tok._covered_lengths() is None else bytes_in(tok, ids)
+    covered, n_inner = n_bytes, tok.count(text, allowed, (), add_special_tokens=False)
+    if tok._covered_lengths() is not None:
+        covered = bytes_in(tok, tok.encode_to_numpy(text, allowed, (), add_special_tokens=False))
     return {
         "tokenizer": name,
-        "n_tokens": len(ids),
+        "n_tokens": n_tokens,
         "n_characters": len(text),
         "n_bytes": n_bytes,
         "covered_bytes": covered,
-        "bytes_per_token": covered / len(ids) if len(ids) else None,
+        "bytes_per_token": covered / n_inner if n_inner else None,
         "n_surrogates": 0 if text.isascii() else len(SURROGATE.findall(text)),
     }
 

@@ -29,7 +29,7 @@ __all__ = [
     "tag_in",
 ]
 
-LARGEST = 999_999_999  # number that a key takes
+LARGEST = 2**32 - 1  # number that a key takes, as a token id
 LONGEST_NUMBER = 20  # characters of a number in an URL
 
 TOO_LONG = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from cbpe.views.settings import differing
@@ -45,10 +46,20 @@ def difference(models: Models, a: str | Tokenizer, b: str | Tokenizer) -> dict[s
             {"text": text, "id_a": id_a, "id_b": id_b}
             for text, (id_a, id_b) in list(found.special_moved.items())[:MOST_TOKENS]
         ],
-        "settings": {
-            name: [beginning(value, LONGEST_SETTING) for value in values] for name, *values in differing(found.settings)
-        },
+        "settings": {name: [setting(value) for value in values] for name, values in found.settings.items()},
+        "settings_said": [
+            [name, *(beginning(value, LONGEST_SETTING) for value in values)]
+            for name, *values in differing(found.settings)
+        ],
     }
+
+
+def setting(value: object) -> str | None:
+    """A setting in words: a pattern as it is, what is made of parts as JSON."""
+    if value is None:
+        return None
+    said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return beginning(said, LONGEST_SETTING)
 
 
 def bytes_and_text(token: bytes) -> dict[str, Any]:

@@ -59,9 +59,11 @@ def url_of(name: str, opened: socket.socket) -> str:
 def elsewhere(host: str, opened: socket.socket) -> list[str]:
     """The URLs by which other machines reach a server that listens at all addresses of this one; none for a server at
     one address, or where this machine has none in a network."""
-    if host not in ("0.0.0.0", "::"):
+    if opened.getsockname()[0] not in ("0.0.0.0", "::"):
         return []
-    families = (socket.AF_INET,) if host == "0.0.0.0" else (socket.AF_INET6, socket.AF_INET)
+    families = [opened.family]
+    if opened.family == socket.AF_INET6 and not opened.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY):
+        families.append(socket.AF_INET)
     return [url_of(name, opened) for name in map(own_address, families) if name is not None]
 
 

@@ -82,7 +82,7 @@ def test_a_large_vocabulary_comes_in_pages(app):
         ({"pattern": "((a{999}){999}){999}"}, "multiply to more than 1000"),
         ({"pattern": "(?:a{2,}){501}"}, "multiply to more than 1000"),
         ({"order": "size"}, "'order' is 'size'"),
-        ({"least": -1}, "'least' is -1, not from 0 to 999,999,999"),
+        ({"least": -1}, "'least' is -1, not from 0 to 4,294,967,295"),
         ({"most": 1.5}, "'most' is 1.5, not a whole number"),
         ({"least": True}, "'least' is True, not a whole number"),
         ({"text": 5}, "'text' is 5, not a text"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ __all__ = [
 WORK = "The run"  # a group of options
 
 
-def refuse_standard_input(sources: list[str]) -> list[str]:
+def refuse_standard_input(sources: Any) -> Any:  # under Python 3.10, Typer takes no list[str] here
     if STANDARD_STREAM in sources:
         problem = "'-' is standard input, which cannot be read again when a run goes on: name a file that holds it"
         raise typer.BadParameter(problem, param_hint="SOURCE")

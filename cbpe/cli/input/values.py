@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PATTERN_NAMES",
+    "count_of",
     "hex_bytes",
     "metric_filter",
     "metrics_of",
@@ -110,14 +111,14 @@ def time_of(text: str) -> datetime:
         ) from error
 
 
-def size_of(text: str, hint: str | None = None) -> int:
+def size_of(text: str, hint: str | None = None, most: int = MAX_SIZE) -> int:
     """ "16000" -> 16000, "16,000" -> 16000, "16k" -> 16000, "16Ki" -> 16384
 
     hint: the option that a message names, where Typer does not know it.
     """
     found = SIZE.fullmatch(text)
     size = float(found[1].replace(",", "").replace("_", "")) * UNITS[found[2] or ""] if found else 0.0
-    if not 1 <= size <= MAX_SIZE or size != int(size):
+    if not 1 <= size <= most or size != int(size):
         message = f"{shown(text)} is no size: write 16000, 16,000, 16k (the same), or 16Ki (16384)"
         raise typer.BadParameter(message, param_hint=hint)
     return int(size)
@@ -130,8 +131,17 @@ def size_range(text: str | None) -> tuple[int | None, int | None] | None:
     least, dash, most = text.partition("-")
     if not (least or most):
         raise typer.BadParameter(f"{shown(text)} is no size, and no MIN-MAX", param_hint="--vocab-size")
-    first, last = (size_of(size, "--vocab-size") if size else None for size in (least, most))
+    first, last = (bound_of(size) if size else None for size in (least, most))
     return first, last if dash else first
+
+
+def bound_of(text: str) -> int:
+    return 0 if text == "0" else size_of(text, "--vocab-size")
+
+
+def count_of(text: str) -> int:
+    """As size_of, of what may be more than any vocabulary."""
+    return size_of(text, most=2**63 - 1)
 
 
 def sizes_of(text: str, largest: int) -> list[int]:

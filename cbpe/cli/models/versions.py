@@ -87,7 +87,7 @@ def rounded(number: float) -> str:
     """A number with DIGITS digits, or all of those before the point: 1.6730577472612045 -> "1.6731"."""
     if number.is_integer() or not abs(number) < EXACT:
         return number_text(number)
-    return f"{number:.{DIGITS}g}" if abs(number) < 10**DIGITS else f"{number:.0f}"
+    return f"{number:.{DIGITS}g}" if abs(number) < 10**DIGITS - 0.5 else f"{number:.0f}"
 
 
 def metric_pairs(metrics: Mapping[str, float]) -> Iterator[tuple[str, object]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from cbpe.cli.output.printing import print_error
 
@@ -12,15 +13,15 @@ __all__ = ["told_if_interrupted"]
 
 
 @contextmanager
-def told_if_interrupted(output: str, resumes: bool) -> Iterator[None]:
-    """A context that says after Ctrl-C what is kept of a run, and what goes on with it. resumes: whether the command as
-    it is does."""
+def told_if_interrupted(output: str, kind: Literal["file", "folder"], resumes: bool) -> Iterator[None]:
+    """A context that says after Ctrl-C what is kept of a run, and what goes on with it. kind: what the run makes;
+    resumes: whether the command as it is does."""
     from cbpe.tasks.run import left_of
 
     try:
         yield
     except KeyboardInterrupt:
-        left = left_of(Path(output))
+        left = left_of(Path(output), kind)
         how = "the same command" if resumes else "the same command with --resume"
         if left is None:
             print_error(f"interrupted: {output} is finished, and {how} says what it holds")

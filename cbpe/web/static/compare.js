@@ -13,6 +13,7 @@ const LONGEST_KEPT = 1000000; // characters of a typed text that is kept until t
 
 let result = null;
 let comparing = false;
+let changed = false; // the choice, since the comparison began
 let here = null; // what was named at start: what is kept of another start is not taken up
 let typed = 0; // texts that were added, for the names of new ones
 
@@ -107,7 +108,7 @@ async function compare() {
     return;
   }
   byId("said").textContent = "Comparing…";
-  comparing = true; // the button stays as it is, and keeps the focus
+  [comparing, changed] = [true, false]; // the button stays as it is, and keeps the focus
   try {
     const ways = {};
     for (const name of ["reference", "parallel"]) if (byId(name).value) ways[name] = byId(name).value;
@@ -116,6 +117,7 @@ async function compare() {
     show();
     const cut = result.cut.length ? ` Of ${result.cut.join(", ")} only the beginning was measured.` : "";
     byId("said").textContent = `Done: ${count(result.rows.length, "row")}.${cut}`;
+    if (changed) markOld();
   } catch (error) {
     byId("said").textContent = "";
     failed(error);
@@ -127,6 +129,7 @@ async function compare() {
 
 // Say that what is shown is of another choice than that which now stands above.
 function markOld() {
+  changed = true;
   byId("old").textContent = "Of the choice before: compare again.";
   if (!byId("result").hidden) byId("said").textContent = "";
 }

@@ -62,7 +62,7 @@ function mergeOf(pair) {
 }
 
 function pairs(found) {
-  const rows = Object.entries(found.settings).map(([name, [a, b]]) => [name, [plain(a)], [plain(b)]]);
+  const rows = found.settings_said.map(([name, a, b]) => [name, [plain(a)], [plain(b)]]);
   const first = found.first_merge;
   if (first !== null) rows.unshift([`first merge that differs, number ${number(first.rank + 1)}`, mergeOf(first.a), mergeOf(first.b)]);
   return rows.flatMap(([name, a, b]) => [make("dt", {}, name), make("dd", {}, make("span", { class: "dim" }, "a "), ...a), make("dd", {}, make("span", { class: "dim" }, "b "), ...b)]);

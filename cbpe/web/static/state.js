@@ -20,7 +20,7 @@ const KEYS = {
 export function readState(here) {
   const kept = keptOf(here);
   const address = new URLSearchParams(location.hash.slice(1));
-  const found = address.size || kept === null ? address : new URLSearchParams(kept.fragment);
+  const found = address.toString() || kept === null ? address : new URLSearchParams(kept.fragment);
   const own = kept !== null && kept.fragment === found.toString();
   const problems = own ? [] : problemsOf(found);
   const good = (key) => (found.has(key) && KEYS[key](found.get(key)) ? found.get(key) : null);
