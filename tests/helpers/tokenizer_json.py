@@ -133,3 +133,12 @@ def agrees(content, texts=(TEXT,)):
         if not any(there.normalizer and there.normalizer.normalize_str(token) != token for token in tok.special_tokens):
             assert tok.decode(expected.ids) == there.decode(expected.ids, skip_special_tokens=False)
     return tok
+
+
+def ended(tok, token="<|end|>"):
+    """The tokenizer with a template that puts a special token of its own after a text."""
+    end = {"SpecialToken": {"id": token, "type_id": 0}}
+    text_a, text_b = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
+    ids = {token: {"id": token, "ids": [tok.special_tokens[token]], "tokens": [token]}}
+    template = {"single": [text_a, end], "pair": [text_a, text_b, end], "special_tokens": ids}
+    return HuggingFaceTokenizer.from_tokenizer(tok, {"template": template})

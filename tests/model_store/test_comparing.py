@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from tokenizer_json import ended
 
 import cbpe
 from store import MergeDifference, MovedToken
@@ -116,6 +117,13 @@ def test_texts_are_compared_with_their_special_tokens_as_ordinary_text(filled):
     for no_texts in (b"lower", [b"lower"], None):
         with pytest.raises(TypeError, match=r"(a text is|texts are) a str"):
             filled.compare("a", "b", no_texts)
+
+
+def test_versions_are_compared_without_the_tokens_of_a_template(models):
+    made = ended(cbpe.train("low lower lowest", 260, special_tokens={"<|end|>": 300}))
+    row = models.compare(made, A, ["lower lowest"]).texts[0]
+    assert made.count("lower lowest") == row.tokens_a + 1
+    assert (row.text_bytes, row.covered_bytes_a) == (12, 12)
 
 
 def test_a_notebook_shows_tokens_as_text(filled):

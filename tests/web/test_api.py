@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 
+from tokenizer_json import ended
 from web_calls import call, post
 
 import cbpe
@@ -88,6 +89,15 @@ def test_bytes_that_a_pattern_leaves_out_are_in_no_token():
         n = len(tok.encode(text, allowed_special="all"))
         assert (found["n_bytes"], found["covered_bytes"], found["n_tokens"]) == (len(text), len("abcabc<|end|>"), n)
         assert found["bytes_per_token"] == len("abcabc<|end|>") / n
+
+
+def test_bytes_per_token_leave_the_tokens_of_a_template_out():
+    tok = ended(cbpe.train("abc abc abc", 258, special_tokens=["<|end|>"]))
+    app = make_app(Catalogue([Choice("ended", "given", lambda: tok)]))
+    for path in ("encode", "count"):
+        found = post(app, path, {"tokenizer": "ended", "text": "abc abc"}).json()
+        n = len(tok.encode("abc abc", add_special_tokens=False))
+        assert (found["n_tokens"], found["covered_bytes"], found["bytes_per_token"]) == (n + 1, 7, 7 / n)
 
 
 @pytest.mark.parametrize("text", ["", "\ud83d", "a" * 5])
