@@ -6,8 +6,6 @@ load what training needs. Type checkers read __init__.pyi.
 
 import importlib
 
-from cbpe._version import __version__ as __version__
-
 _HOMES = {
     "GPT2_SPLIT_PATTERN": "cbpe.text.patterns",
     "GPT4_SPLIT_PATTERN": "cbpe.text.patterns",
@@ -45,8 +43,10 @@ _HOMES = {
     "tokenize": "cbpe.shards.tokenize",
     "train": "cbpe.tokenizers.train",
 }
-# What pickles and tracebacks name: programs catch these by the exceptions of Python that they are as well.
-_PRIVATE_HOMES = {
+# What __all__ does not name: the version, and what pickles and tracebacks name. Programs catch the exceptions among
+# these by those of Python that they are as well.
+_OTHER_HOMES = {
+    "__version__": "cbpe._version",
     "SpecialChoiceError": "cbpe.text.special_tokens",
     "TokenTypeError": "cbpe.text.special_tokens",
     "VocabularySizeError": "cbpe.tokenizers.tiktoken",
@@ -62,7 +62,7 @@ __all__ = list(_HOMES)
 def __getattr__(name: str) -> object:
     if name in _MODULES:
         return importlib.import_module(f"cbpe.{name}")
-    home = _HOMES.get(name) or _PRIVATE_HOMES.get(name)
+    home = _HOMES.get(name) or _OTHER_HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(home), name)
@@ -71,4 +71,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__all__, "__version__", *(name for name in globals() if name.startswith("__"))})

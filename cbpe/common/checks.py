@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 
@@ -68,7 +67,7 @@ def bounds_in(text: str) -> tuple[float | None, float | None]:
     least, is_range, most = text.partition("..")
     ends = (least, most if is_range else least)
     found = (float(ends[0]) if ends[0] else None, float(ends[1]) if ends[1] else None)
-    if found == (None, None) or any(end is not None and math.isnan(end) for end in found):
+    if found == (None, None) or any(end != end for end in found):  # NaN alone is not itself
         raise ValueError(f"{text!r} is no number, and no MIN..MAX")
     if None not in found and found[0] > found[1]:  # type: ignore[operator]
         raise ValueError(f"{text!r} has no number: MIN is more than MAX")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 __all__ = ["missing", "texts_in"]
@@ -21,6 +20,8 @@ def texts_in(texts: Any) -> Any:
     kind = type(texts)
     if isinstance(texts, (str, list, tuple)):
         return texts
+    from collections.abc import Iterable, Mapping  # here alone: a program that only encodes may do without
+
     if isinstance(texts, Mapping):
         raise TypeError(f"a {kind.__name__} gives its keys: pass its texts, as list(texts.values())")
     if hasattr(kind, "columns"):

@@ -21,9 +21,8 @@ from typing import Any, BinaryIO
 
 from cbpe._core.arrow.exported import ArrowColumn, memory_of
 from cbpe._core.arrow.json_lines import FieldOfLines
-from cbpe._core.counting.count import utf8
 from cbpe._core.text.shown import shown
-from cbpe._core.text.utf8 import count_valid
+from cbpe._core.text.utf8 import count_valid, utf8
 from cbpe.common.wording import listed
 from cbpe.corpus.storage import Url, place_of
 

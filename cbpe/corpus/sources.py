@@ -12,8 +12,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, TypeAlias
 
-from cbpe._core.counting.count import utf8
 from cbpe._core.text.shown import shown
+from cbpe._core.text.utf8 import utf8
 from cbpe.common.columns import missing, texts_in
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn

@@ -10,8 +10,9 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cbpe._core.counting.count import PieceCounter, utf8
+from cbpe._core.counting.count import PieceCounter
 from cbpe._core.splitting.split import Splitter
+from cbpe._core.text.utf8 import utf8
 from cbpe.text.streams import TextParts
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cbpe._core.counting.count import utf8
-from cbpe._core.text.utf8 import holds_surrogates
+from cbpe._core.text.utf8 import holds_surrogates, utf8
 
 __all__ = ["ends_within_pair", "without_surrogates"]
 

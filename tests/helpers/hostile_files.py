@@ -7,6 +7,7 @@ Run as a program with a store and files, it tries to import each, and prints as 
 import dataclasses
 import hashlib
 import json
+import struct
 import sys
 import time
 import zlib
@@ -15,12 +16,13 @@ from pathlib import Path
 
 from small_models import small_tokenizer
 
-from cbpe._core.vocabulary.vocabulary import HEADER, MAGIC
+from cbpe._core.vocabulary.vocabulary import MAGIC
 from cbpe.tokenizers.description import canonical_form, describe
 
 MAX = 2**32 - 1
 ALL_BYTES = [(0, 256)]
-CHECKED = HEADER.size - 4  # bytes of a packed vocabulary's header before the checksum
+HEADER = struct.Struct("<8s8I")  # of a packed vocabulary
+CHECKED = HEADER.size - 4  # bytes of it before the checksum
 
 GOOD = describe(small_tokenizer(1))
 ABOUT = {

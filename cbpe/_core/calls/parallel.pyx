@@ -1,8 +1,9 @@
 """Doing one thing in several threads: the threads are Python's, what they do releases the GIL."""
 
 import _thread
-import operator
 import os
+
+from cpython.number cimport PyNumber_Index
 
 
 MAX_WORKERS = 256       # more threads than this share nothing that fewer would not
@@ -28,7 +29,7 @@ def checked_workers(workers, str name="workers"):
         from cbpe._core.text.shown import shown      # messages alone take it
 
         raise TypeError(f"{name} must be an int, or None for all cores, not {type(workers).__name__}: {shown(workers)}")
-    workers = operator.index(workers)
+    workers = PyNumber_Index(workers)
     if workers < 1:
         from cbpe._core.text.shown import shown      # messages alone take it
 

@@ -387,11 +387,3 @@ def give_back_free_memory():
     """Let the system have what malloc (glibc's) keeps for threads that are no more."""
     with nogil:
         CBPE_GIVE_BACK_FREE_MEMORY()
-
-
-def utf8(str text not None):
-    """The bytes of a text. As with tiktoken, a lone surrogate is U+FFFD, and a pair of them is its character."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()

@@ -266,3 +266,11 @@ def count_valid(bytes text not None, str instructions=None):
     with nogil:
         n = chosen.valid_size(data, n)
     return n
+
+
+def utf8(str text not None):
+    """The bytes of a text. As with tiktoken, a lone surrogate is U+FFFD, and a pair of them is its character."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()

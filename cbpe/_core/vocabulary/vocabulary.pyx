@@ -4,7 +4,6 @@ decoding read without the GIL.
 It also has a packed form, bytes that hold exactly what a vocabulary is; pack() describes the layout.
 """
 
-import struct
 import sys
 import zlib
 
@@ -25,18 +24,17 @@ from cbpe._core.vocabulary.words cimport find_word, free_words, new_words
 
 MAGIC = b"\x89cbpe\r\n\x1a"         # bytes that no text file starts with, and that a mangled transfer changes
 PACKED_VERSION = 1
-# Magic, version, flags, number of merges and of unmerged tokens, bytes of these, runs of ids, the id of the unknown
-# token + 1 (or 0), CRC-32 of all else.
-HEADER = struct.Struct("<8sIIIIIIII")
-CHECKED = HEADER.size - 4               # bytes of the header before the checksum
+# Magic, and as numbers: version, flags, number of merges and of unmerged tokens, bytes of these, runs of ids, the id of
+# the unknown token + 1 (or 0), CRC-32 of all else.
+PACKED_HEADER_BYTES = 40
+CHECKED = PACKED_HEADER_BYTES - 4       # bytes of the header before the checksum
 WHOLE_PIECES = 1
 CHARACTERS = 2
 FUSES_UNKNOWN = 4
 MARKED = 8                              # the bytes of a prefix and a suffix follow
 KNOWN_FLAGS = WHOLE_PIECES | CHARACTERS | FUSES_UNKNOWN | MARKED
-AFFIXES = struct.Struct("<II")          # the sizes of the prefix and the suffix
+AFFIX_SIZES = 8                         # bytes of the sizes of the prefix and the suffix
 MAX_AFFIX = 1000                        # bytes
-PACKED_HEADER_BYTES = HEADER.size
 
 
 cdef checksum(header, body):
@@ -69,6 +67,41 @@ def read_numbers(data):
     numbers = array.array("I", bytes(data))
     numbers.byteswap()
     return numbers
+
+
+cdef bytes packed_numbers(numbers):
+    """The reverse: numbers from 0 to 2**32 - 1 as bytes."""
+    import array
+
+    packed = array.array("I", numbers)
+    if sys.byteorder != "little":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+cdef tuple read_header(data):
+    """What the header of a packed vocabulary says behind its version. ValueError for others, and beyond the limits."""
+    if len(data) < PACKED_HEADER_BYTES:
+        raise ValueError(
+            f"a packed vocabulary of {len(data)} bytes is cut short: it has at least {PACKED_HEADER_BYTES}"
+        )
+    magic = bytes(data[:len(MAGIC)])
+    if magic != MAGIC:
+        raise ValueError(f"this is no packed vocabulary: it starts with {magic!r}, not {MAGIC!r}")
+    version, flags, n_merges, n_unmerged, n_bytes, n_runs, unknown, expected = read_numbers(
+        data[len(MAGIC):PACKED_HEADER_BYTES]
+    )
+    if version != PACKED_VERSION or flags & ~KNOWN_FLAGS or (unknown and not flags & (CHARACTERS | MARKED)):
+        raise ValueError(
+            f"a packed vocabulary of version {version}, flags {flags} needs a newer cbpe: "
+            f"this one reads version {PACKED_VERSION}"
+        )
+    if max(n_merges, n_unmerged) >= MAX_TOKENS or n_bytes > MAX_BYTES or n_runs > 256 + n_merges + n_unmerged:
+        raise ValueError(
+            f"a packed vocabulary of {n_merges} merges, {n_unmerged} unmerged tokens of {n_bytes} bytes and "
+            f"{n_runs} runs of ids is beyond the limits"
+        )
+    return flags, n_merges, n_unmerged, n_bytes, n_runs, unknown, expected
 
 
 cdef int check_unmerged(list tokens) except -1:
@@ -351,11 +384,9 @@ cdef class Vocabulary:
         ids, uint32[runs] first ids and uint32[runs] counts, uint32[unmerged] lengths, and the unmerged tokens' bytes.
         Where there is a prefix or a suffix, uint32[2] sizes and their bytes.
         """
-        import array
-
         cdef VocabTables *v = &self.tables
         cdef uint32_t i
-        firsts, counts = array.array("I"), array.array("I")
+        firsts, counts = [], []
         for i in range(v.n_tokens):
             if i and v.ids[i] == <uint64_t>v.ids[i - 1] + 1 and v.ids[i] != NONE:
                 counts[len(counts) - 1] += 1
@@ -367,56 +398,40 @@ cdef class Vocabulary:
             for i in range(v.n_symbols, v.n_tokens)
         ]
         parts = [
-            array.array("I", [v.left[i] for i in range(v.n_symbols - 256)]),
-            array.array("I", [v.right[i] for i in range(v.n_symbols - 256)]),
+            [v.left[i] for i in range(v.n_symbols - 256)],
+            [v.right[i] for i in range(v.n_symbols - 256)],
             firsts,
             counts,
-            array.array("I", map(len, extras)),
+            list(map(len, extras)),
         ]
-        if struct.pack("=I", 1) != struct.pack("<I", 1):
-            for part in parts:
-                part.byteswap()
-        body = b"".join([*(part.tobytes() for part in parts), *extras])
+        body = b"".join([*map(packed_numbers, parts), *extras])
         is_marked = bool(self.prefix or self.suffix)
         if is_marked:
-            body += AFFIXES.pack(len(self.prefix), len(self.suffix)) + self.prefix + self.suffix
+            body += packed_numbers((len(self.prefix), len(self.suffix))) + self.prefix + self.suffix
         sizes = (v.n_symbols - 256, len(extras), sum(map(len, extras)), len(firsts))
         flags = v.whole_pieces * WHOLE_PIECES | v.characters * CHARACTERS | v.fuses_unknown * FUSES_UNKNOWN
         flags |= is_marked * MARKED
-        header = HEADER.pack(MAGIC, PACKED_VERSION, flags, *sizes, 0 if v.unknown == NONE else v.unknown + 1, 0)
-        return header[:CHECKED] + struct.pack("<I", checksum(header, body)) + body
+        unknown = 0 if v.unknown == NONE else v.unknown + 1
+        header = MAGIC + packed_numbers((PACKED_VERSION, flags, *sizes, unknown))
+        return header + packed_numbers((checksum(header, body),)) + body
 
     @staticmethod
     def unpack(data, max_bytes=MAX_BYTES, merges_happen=False):
         """The vocabulary that pack() made these bytes of. merges_happen is as for Vocabulary. Raises ValueError for
         anything else, and for tokens of more than max_bytes together, before memory is taken for it."""
         data = memoryview(data).cast("B")
-        if len(data) < HEADER.size:
-            raise ValueError(f"a packed vocabulary of {len(data)} bytes is cut short: it has at least {HEADER.size}")
-        magic, version, flags, n_merges, n_unmerged, n_bytes, n_runs, unknown, expected = HEADER.unpack_from(data)
-        if magic != MAGIC:
-            raise ValueError(f"this is no packed vocabulary: it starts with {bytes(data[:8])!r}, not {MAGIC!r}")
-        if version != PACKED_VERSION or flags & ~KNOWN_FLAGS or (unknown and not flags & (CHARACTERS | MARKED)):
-            raise ValueError(
-                f"a packed vocabulary of version {version}, flags {flags} needs a newer cbpe: "
-                f"this one reads version {PACKED_VERSION}"
-            )
-        if max(n_merges, n_unmerged) >= MAX_TOKENS or n_bytes > MAX_BYTES or n_runs > 256 + n_merges + n_unmerged:
-            raise ValueError(
-                f"a packed vocabulary of {n_merges} merges, {n_unmerged} unmerged tokens of {n_bytes} bytes and "
-                f"{n_runs} runs of ids is beyond the limits"
-            )
-        size = HEADER.size + 8 * n_merges + 8 * n_runs + 4 * n_unmerged + n_bytes
+        flags, n_merges, n_unmerged, n_bytes, n_runs, unknown, expected = read_header(data)
+        size = PACKED_HEADER_BYTES + 8 * n_merges + 8 * n_runs + 4 * n_unmerged + n_bytes
         n_prefix = n_suffix = 0
-        if flags & MARKED and len(data) >= size + AFFIXES.size:
-            n_prefix, n_suffix = AFFIXES.unpack_from(data, size)
-            size += AFFIXES.size + n_prefix + n_suffix
+        if flags & MARKED and len(data) >= size + AFFIX_SIZES:
+            n_prefix, n_suffix = read_numbers(data[size : size + AFFIX_SIZES])
+            size += AFFIX_SIZES + n_prefix + n_suffix
         if len(data) != size:
             raise ValueError(f"this packed vocabulary should have {size} bytes and has {len(data)}")
-        if checksum(data, data[HEADER.size:]) != expected:
+        if checksum(data, data[PACKED_HEADER_BYTES:]) != expected:
             raise ValueError("this packed vocabulary is damaged: its checksum is wrong")
 
-        cdef Py_ssize_t position = HEADER.size
+        cdef Py_ssize_t position = PACKED_HEADER_BYTES
         arrays = []
         for n in (n_merges, n_merges, n_runs, n_runs, n_unmerged):
             arrays.append(read_numbers(data[position : position + 4 * n]))

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cbpe._core.counting.count import PieceCounter, utf8
+from cbpe._core.counting.count import PieceCounter
 from cbpe._core.splitting.split import Splitter
+from cbpe._core.text.utf8 import utf8
 
 WORDS = Splitter(r"\p{L}+|\P{L}+")
 LETTERS_ONLY = Splitter(r"\p{L}+")
