@@ -165,7 +165,9 @@ def summary(manifest: dict[str, Any]) -> dict[str, Any]:
     """What a run made, for programs; the manifest says more."""
     names = ("documents", "empty", "tokens", "bytes", "dropped_tokens")
     found = {name: manifest[name] for name in names if name in manifest}
-    return {**found, "tasks": len(manifest["tasks"]), "shards": len(manifest.get("shards", []))}
+    shards = manifest.get("shards", [])
+    padding = {"padding": sum(shard["padding"] for shard in shards)} if "shards" in manifest else {}
+    return {**found, **padding, "tasks": len(manifest["tasks"]), "shards": len(shards)}
 
 
 def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple[str, str]]:
@@ -173,10 +175,12 @@ def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple
     row = summary(manifest)
     left_out = f", {row['empty']:,} empty ones left out" if row["empty"] else ""
     dropped = row.get("dropped_tokens")
+    padding = row.get("padding")
     ids = manifest["options"]["dtype"]
     lines = [
         ("documents", f"{row['documents']:,}{left_out}"),
         ("tokens", f"{row['tokens']:,} as {ids}" + (f", {dropped:,} of no whole row left out" if dropped else "")),
+        *([("padding", f"{padding:,} tokens more in the shards")] if padding else []),
         ("tasks", f"{row['tasks']:,} done"),
     ]
     if task is not None:

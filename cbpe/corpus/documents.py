@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from cbpe._core.arrow.exported import ArrowColumn
@@ -20,6 +21,7 @@ __all__ = [
     "TextsOfColumn",
     "TextsOfLines",
     "documents",
+    "place_of",
     "rows_at_once",
     "without_nulls",
 ]
@@ -88,6 +90,18 @@ def documents(
         yield DocumentBatch([data.decode()], [0])
     else:
         yield LongDocument(map(bytes.decode, valid_utf8(together(file.chunks()), str(file.path), file.errors)))
+
+
+def place_of(file: TextFile, number: int) -> str:
+    """What messages call the document of this number, from 0, of a file or span."""
+    if file.kind == "jsonl":
+        filled = (place for place, offset, line in file.lines() if object_of(file, line, place, offset) is not None)
+        return next(islice(filled, number, None))
+    if file.kind != "parquet":
+        return str(file.path)
+    with file.parquet() as (opened, _):
+        groups = range(0 if file.span is None else file.span[0])
+        return file.name_of_row(sum(opened.metadata.row_group(i).num_rows for i in groups) + number)
 
 
 def together(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -16,6 +16,7 @@ from cbpe._core.arrow.exported import ArrowColumn, memory_of
 from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, TextsOfLines, documents
 from cbpe.corpus.files import TextFile
 from cbpe.shards.formats.writing import Shard, Writer
+from cbpe.shards.longest import Longest, refuse_long
 from cbpe.shards.options import Options
 from cbpe.shards.parts import PARTS, PartWriter
 from cbpe.tasks.cutting import Span, Task
@@ -42,7 +43,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class EncodeTask:
-    """Encodes the documents of a task. It leaves a shard in the folder of the run, or a part in its state."""
+    """Encodes the documents of a task. It leaves a shard in the folder of the run, or a part in its state. ValueError,
+    when that is done, for a document that no shard can hold."""
 
     run: Run
     tokenizer: Tokenizer
@@ -56,11 +58,12 @@ class EncodeTask:
         outputs = self.run.outputs("" if self.options.in_one_step else PARTS)
         with outputs:
             made = Encoded(self, outputs, task, threads)
-            for span in task.spans:
-                made.add(span, tell)
+            for number, span in enumerate(task.spans):
+                made.add(span, number, tell)
             made.close()
         record = {"source": [span.described() for span in task.spans], **made.counts(), "files": outputs.described()}
         self.run.keep(task.number, record)
+        refuse_long(task, record, self.options)
         return record
 
     def new_writer(self, outputs: Outputs, task: Task) -> Writer:
@@ -80,6 +83,7 @@ class EncodedBatch:
     lengths: Lengths
     rows: Any  # what is kept of the documents
     empty: int  # how many more were left out
+    longest: Longest  # its number is that in the span
     position: int  # how much of the file had been read by then
 
 
@@ -95,8 +99,9 @@ class Encoded:
         self.writer: Writer | None = None  # without documents there are no files
         self.digest = sha256()  # of the tokens, where no file's is that
         self.documents = self.tokens = self.empty = 0
+        self.longest = Longest()
 
-    def add(self, span: Span, tell: Tell) -> None:
+    def add(self, span: Span, number: int, tell: Tell) -> None:
         """Encode the documents of a span: while some are written, the next ones are encoded, and others are read."""
         file = span.open(self.options.field, self.options.errors)
         places = self.options.made_of.keeps == "places"
@@ -104,12 +109,12 @@ class Encoded:
         told = 0
         ahead = read_ahead if span.size > SOON_READ else nullcontext
         read_batches = documents(file, names, optional=places)
-        with ahead(read_batches) as batches, ahead(self.encoded_batches(batches, file)) as encoded:
+        with ahead(read_batches) as batches, ahead(self.encoded_batches(batches, file, number)) as encoded:
             for batch in encoded:
                 before = self.documents, self.tokens
                 if isinstance(batch, LongDocument):
                     position = file.position
-                    self.add_long(batch, file.path)
+                    self.add_long(batch, file.path, number)
                 else:
                     position = batch.position
                     self.add_batch(batch)
@@ -121,14 +126,16 @@ class Encoded:
 
     def add_batch(self, batch: EncodedBatch) -> None:
         self.empty += batch.empty
+        self.longest = longer(self.longest, batch.longest)
         if len(batch.lengths):
             self.put(batch.tokens)
             self.end(batch.lengths, batch.rows)
 
     def encoded_batches(
-        self, batches: Iterable[DocumentBatch | LongDocument], file: TextFile
+        self, batches: Iterable[DocumentBatch | LongDocument], file: TextFile, span: int
     ) -> Iterator[EncodedBatch | LongDocument]:
         """The tokens of each batch; a long document as it is."""
+        before = 0  # documents of the span
         for batch in batches:
             if isinstance(batch, LongDocument):
                 yield batch
@@ -136,13 +143,15 @@ class Encoded:
             position, empty = file.position, 0
             ids, offsets = self.encoded(batch.texts)
             rows = self.rows_of(batch, file.path)
+            longest = longest_of(offsets, self.options.eot is not None, span, before)
+            before += len(offsets) - 1
             if not self.options.keep_empty:
                 some = np.diff(offsets) > 0
                 if not some.all():
                     empty = int(len(some) - some.sum())
                     offsets = np.concatenate([offsets[:1], offsets[1:][some]])
                     rows = None if rows is None else rows.take(np.flatnonzero(some))
-            yield EncodedBatch(*with_ends(ids, offsets, self.options), rows, empty, position)
+            yield EncodedBatch(*with_ends(ids, offsets, self.options), rows, empty, longest, position)
 
     def encoded(
         self, texts: list[str] | TextsOfColumn | TextsOfLines
@@ -158,7 +167,7 @@ class Encoded:
             return encode(texts.as_strings(), **options)
         return flat(column)
 
-    def add_long(self, document: LongDocument, path: object) -> None:
+    def add_long(self, document: LongDocument, path: object, span: int) -> None:
         """A document that is encoded as it comes, cut where no token depends on the cut."""
         tokenizer, n = self.work.tokenizer, 0
         eot, before = self.options.eot, self.options.made_of.eot == "before"
@@ -178,6 +187,7 @@ class Encoded:
         for tokens in end if not before else waiting:
             self.put(tokens)
             n += len(tokens)
+        self.longest = longer(self.longest, Longest(n, span))
         rows = self.rows_of(DocumentBatch([""], [0], {name: [None] for name in self.options.columns}), path)
         self.end(np.array([n], np.int64), rows)
 
@@ -218,9 +228,30 @@ class Encoded:
 
     def counts(self) -> dict[str, Any]:
         n_bytes = self.tokens * np.dtype(self.options.dtype).itemsize
-        counts = {"documents": self.documents, "empty": self.empty, "tokens": self.tokens, "bytes": n_bytes}
+        counts: dict[str, Any] = {
+            "documents": self.documents,
+            "empty": self.empty,
+            "tokens": self.tokens,
+            "bytes": n_bytes,
+        }
+        counts["longest"] = self.longest
         bare = None if self.writer is None else self.writer.bare
         return {**counts, "sha256": (self.digest.digest() if bare is None else bare.digest).hex()}
+
+
+def longer(one: Longest, other: Longest) -> Longest:
+    """That with more tokens; of two as long, the first."""
+    return other if other.tokens > one.tokens else one
+
+
+def longest_of(offsets: npt.NDArray[np.int64], ends: bool, span: int, before: int) -> Longest:
+    """The longest of some documents of a span, by where their tokens begin and end. ends: whether each gets the
+    end-of-text token; before: how many documents of the span come before them."""
+    lengths = np.diff(offsets)
+    if not len(lengths):
+        return Longest()
+    at = int(lengths.argmax())
+    return Longest(int(lengths[at]) + ends, span, before + at)
 
 
 def flat(lists: ArrowColumn) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:

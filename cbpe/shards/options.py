@@ -48,6 +48,12 @@ class Options:
         rearranged = self.row_tokens is not None or self.shuffle is not None or self.val_fraction > 0
         return self.shard_tokens is None and not self.made_of.stream and not rearranged
 
+    @property
+    def most_in_document(self) -> int | None:
+        """How many tokens a document may have, where shards of a size hold whole ones; None for any number."""
+        cut = self.cut_documents or self.made_of.stream or self.row_tokens is not None
+        return None if cut else self.shard_tokens
+
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "columns": list(self.columns)}
 

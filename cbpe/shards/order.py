@@ -121,7 +121,7 @@ class Order:
 
 
 def order_of(store: PartStore, options: Options) -> Order:
-    """The order of the documents. ValueError for one that is longer than a shard and may not be cut."""
+    """The order of the documents. None is longer than a shard, where they may not be cut."""
     edges = block_edges(store, options)
     numbers = np.arange(len(edges) - 1, dtype=np.int64)
     if options.shuffle is not None:
@@ -140,19 +140,12 @@ def block_edges(store: PartStore, options: Options) -> Int64s:
     if options.shard_tokens is None and not options.made_of.stream:
         return np.unique(store.first_document)  # a part each
     size = options.shard_tokens or SHARD_TOKENS
-    whole = not options.cut_documents and not options.made_of.stream and options.row_tokens is None
     edges = [0]
     while edges[-1] < store.documents:
         begin = store.token_at(edges[-1])
         upto = store.last_document_before(begin + size)
         if upto <= edges[-1]:  # not one document
             upto = edges[-1] + 1
-            if whole:
-                raise ValueError(
-                    f"document {edges[-1]:,} of the sources (counted from 0, empty ones left out) has "
-                    f"{store.token_at(upto) - begin:,} tokens, and a shard has at most {size:,}: give shards more "
-                    "tokens, or cut documents"
-                )
         edges.append(upto)
     return np.array(edges, np.int64)
 

@@ -10,12 +10,13 @@ from typing import Any
 from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import checked_int
 from cbpe.common.public import public
-from cbpe.common.warning import warn
 from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask
+from cbpe.shards.longest import amend, refuse_long
 from cbpe.shards.options import Options, checked_options
 from cbpe.shards.order import order_of
 from cbpe.shards.parts import PARTS, PartStore
+from cbpe.shards.results import warn_of_result
 from cbpe.shards.verifying import verify_shards
 from cbpe.tasks.bar import listening
 from cbpe.tasks.cutting import TASK_BYTES, Task, checked_share, cut
@@ -83,8 +84,8 @@ def tokenize(
 
     Raises OSError for what cannot be read or written; ValueError, with the file and the row, for what is no text, for
     options that do not go together, for a source that changed, and for a folder that belongs to something else;
-    ImportError where a file takes a library that is not there. Warns if format "llmc" leaves no shard for training.
-    Nothing is half written under a final name.
+    ImportError where a file takes a library that is not there. Warns if nothing is for training or for validation, and
+    if most tokens are of no whole row, or most of the shards is padding. Nothing is half written under a final name.
 
     >>> cbpe.tokenize("data/*.parquet", tok, "shards", field="text", append_eot=True)["tokens"]
     52418301
@@ -109,6 +110,7 @@ def tokenize(
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Shards(run, tokenizer, name, options, tasks, execute, workers, listener)
+        amend(run, tasks, options, resume=resume or share is not None)
         manifest = run.begin(resume=resume, shared=share is not None)
         if manifest is None:
             work.encode(share)
@@ -145,6 +147,10 @@ class Shards:
 
     def encode(self, share: tuple[int, int] | None) -> None:
         """The first step: every task that is not done, or those of this share."""
+        for task in self.tasks:
+            record = self.run.done(task.number)
+            if record is not None:
+                refuse_long(task, record, self.options)
         waiting, tally = begin_share(self.run, self.tasks, share, self.listener, "tokenizing")
         self.execute(self.encoding, waiting, self.workers, tally)
 
@@ -168,17 +174,13 @@ class Shards:
             del record["files"]
         in_shards = sum(shard["tokens"] - shard["padding"] for shard in shards)
         dropped = totals["tokens"] - in_shards
+        warn_of_result(self.options, totals["documents"], dropped, shards)
         return self.run.finish({"version": VERSION, **plan, **totals, "dropped_tokens": dropped, "shards": shards})
 
     def assemble(self, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Make shards of the parts."""
         store = PartStore(self.run.state / PARTS, self.options.dtype, records)
         order = order_of(store, self.options)
-        if self.options.made_of.first_is_val and order.n_shards < 2:
-            warn(
-                f"all {store.tokens:,} tokens are in shard 0, which is for validation, and none is left for training: "
-                f"for shards to train on, make shard_tokens, {self.options.shard_tokens:,}, smaller, in a new folder"
-            )
         numbers = range(order.n_shards + bool(self.options.val_fraction))
         tally = Tally(self.listener, store.tokens * store.token_bytes, len(numbers), "writing shards")
         work = AssembleShard(self.run, self.name, self.options, order, tuple(records))
@@ -191,6 +193,8 @@ class Shards:
         numbers = [task.number for task in self.tasks]
         found = [self.run.done(number) for number in numbers] if done_only else self.run.records_of(numbers)
         records = [{"task": number, **record} for number, record in zip(numbers, found, strict=True) if record]
+        for record in records:
+            del record["longest"]
         sums = {name: sum(record[name] for record in records) for name in ("documents", "empty", "tokens", "bytes")}
         return {**sums, "tasks": records}
 

@@ -13,6 +13,7 @@ Of a run that makes one file, FILE.run/ is what .run/ is here, and FILE.json the
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -62,7 +63,7 @@ class Run:
         if said is not None:
             self._refuse_other(said, finished is not None)
             if not (resume or (shared and finished is None)):
-                raise ValueError(f"{self.name} holds this run already: resume it, or name another {self.kind}")
+                raise self.held()
         else:
             self._refuse_occupied()
         if finished is not None:
@@ -76,6 +77,23 @@ class Run:
             write_whole(self.state / "run.json", [as_json(self.identity)])
         self._begun = True
         return None
+
+    def begun_otherwise(self, name: str) -> Any:
+        """What the run that is there, and is not finished, has under this name, if that is all in which it is not this
+        run; else None."""
+        begun = self._read(self.state / "run.json")
+        mine = json.loads(as_json(self.identity))
+        if begun is None or begun.get(name) == mine[name] or {**begun, name: mine[name]} != mine:
+            return None
+        return begun[name]
+
+    def held(self) -> ValueError:
+        """The error for a run that is there, and was not to be gone on with."""
+        return ValueError(f"{self.name} holds this run already: resume it, or name another {self.kind}")
+
+    def amend(self) -> None:
+        """Have the run that is there be this one from now on: all that its tasks have left is right for it."""
+        write_whole(self.state / "run.json", [as_json(self.identity)])
 
     @contextmanager
     def forgotten_if_fruitless(self, *, alone: bool) -> Iterator[None]:
@@ -113,7 +131,9 @@ class Run:
     def finish(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Write the manifest, and forget all else. Returns it."""
         whole = {**manifest, "run": self.identity}
-        write_whole(self.manifest, [as_json(whole)])
+        aside = self.state / MANIFEST  # so that a kill leaves nothing half written beside the outputs
+        write_whole(aside, [as_json(whole)])
+        os.replace(aside, self.manifest)
         shutil.rmtree(self.state, ignore_errors=True)
         return whole
 

@@ -131,6 +131,30 @@ def test_sizes_are_written_as_everywhere(tmp_path):
     assert [shard["tokens"] for shard in shards][:-1] == [1000] * (len(shards) - 1)
 
 
+def test_a_document_that_no_shard_holds_is_refused_by_its_line_and_the_advice_is_right(corpus, tmp_path):
+    lines = corpus.read_text().splitlines()
+    corpus.write_text("\n".join([*lines[:6], json.dumps({"text": "a b c d e f g h i j"}), *lines[6:]]))
+    arguments = ("tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "out", "--field", "text", "--shard-tokens")
+    error = error_of(*arguments, 9)
+    assert "in.jsonl, line 7: this document has 10 tokens, and a shard at most 9; make --shard-tokens 10" in error
+    assert "or give --cut-documents, and go on with --resume: what is tokenized is kept" in error
+    assert "go on with --resume" in error_of(*arguments, 10)
+    assert "shards" in run(*arguments, 10, "--resume", "--verify").stdout
+
+
+def test_padding_is_in_the_summary_and_much_of_it_in_a_warning(corpus, tmp_path):
+    options = ("--format", "bin", "--whole-documents", "--row-tokens")
+    some = tokenize(corpus, tmp_path / "some", *options, 8)
+    padding = sum(s["padding"] for s in json.loads((tmp_path / "some" / "manifest.json").read_text())["shards"])
+    assert padding
+    assert f"{padding:,} tokens more in the shards" in some.stdout
+    assert not some.stderr
+    much = tokenize(corpus, tmp_path / "much", *options, "1k", "--json")
+    assert "make --row-tokens smaller, or give --cut-documents, in a new folder" in much.stderr
+    row = json.loads(much.stdout.splitlines()[-1])
+    assert row["tokens"] + row["padding"] == 1000
+
+
 def test_a_folder_without_files_is_told_what_is_looked_for(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.jsonl").write_text("{}")

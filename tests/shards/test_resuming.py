@@ -89,6 +89,20 @@ def test_what_is_left_of_a_run_that_was_killed_when_its_manifest_was_written_is_
     assert not (tmp_path / "out" / ".run").exists()
 
 
+def test_what_is_half_written_lies_in_the_state_of_the_run_where_a_kill_leaves_it(tok, tmp_path, monkeypatch):
+    (tmp_path / "in.txt").write_text("a document")
+    opened, flush = [], os.fsync
+
+    def fsync(file):
+        opened.extend(path.relative_to(tmp_path) for path in tmp_path.rglob("*.part"))
+        flush(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    cbpe.tokenize(tmp_path / "in.txt", tok, tmp_path / "out", "bin")
+    assert any(path.name.startswith("manifest.json.") for path in opened)
+    assert {path.parts[:2] for path in opened} == {("out", ".run")}
+
+
 def test_a_run_that_is_killed_at_random_moments_goes_on_to_the_same_files(tok, tmp_path):
     rows = "".join(json.dumps({"text": f"document {i} " * 5}) + "\n" for i in range(2000))
     (tmp_path / "in.jsonl").write_text(rows)

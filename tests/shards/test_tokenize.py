@@ -243,7 +243,6 @@ WRONG = {
     "the first shard is for validation": {"format_name": "llmc", "val_fraction": 0.1},
     "executor is 'slurm'": {"executor": "slurm"},
     "task is 3; it must be at most 2": {"task": (3, 2)},
-    r"document 6 of the sources .* has 7 tokens, and a shard has at most 6": {"shard_tokens": 6},
     "holds no file of plain text; for .jsonl and .parquet, set field": {"field": None},
     "has no field 'body'; it has 'text'": {"field": "body"},
 }
@@ -402,3 +401,92 @@ def test_all_tokens_in_the_shard_for_validation_are_written_with_a_warning(corpu
     assert [shard["split"] for shard in manifest["shards"]] == ["val"]
     (written,) = (tmp_path / "out").rglob("tokens_*.bin")
     assert shard_readers.llm_c(written) == list(chain(*([256, *document] for document in DOCUMENTS)))
+
+
+LITTLE_TEXT = {  # options -> the warning, and how many tokens are in shards for training, and for validation
+    "bin, val_fraction=0.1": ("picks of the one document none: for some, make val_fraction larger", 21, 0),
+    "bin, val_fraction=0.999": ("all 21 tokens are in shard 'val'.* make val_fraction, 0.999, smaller", 0, 21),
+    "megatron, row_tokens=30": (
+        "all 20 tokens are left out, as they make no whole row of 30: .*row_tokens smaller",
+        0,
+        0,
+    ),
+    "megatron, row_tokens=15, val_fraction=0.1": ("picks of the one document none, or less than a row of 15", 15, 0),
+    "bin, row_tokens=50, cut_documents=False": ("29 of the 50 tokens in the shards are padding, as rows of 50", 50, 0),
+}
+
+
+@pytest.mark.parametrize("given", LITTLE_TEXT)
+def test_shards_with_hardly_a_text_are_written_with_a_warning(tok, tmp_path, given):
+    message, *expected = LITTLE_TEXT[given]
+    format_name, _, options = given.partition(", ")
+    (tmp_path / "in.txt").write_text("x" * 20)
+    with pytest.warns(UserWarning, match=message) as caught:
+        manifest = cbpe.tokenize(tmp_path / "in.txt", tok, tmp_path / "out", format_name, **eval(f"dict({options})"))
+    assert len(caught) == 1
+    sizes = [sum(each["tokens"] for each in manifest["shards"] if each["split"] == split) for split in ("train", "val")]
+    assert sizes == expected
+
+
+# ---- Documents that are longer than a shard
+
+
+def test_a_document_that_no_shard_holds_is_named_by_its_line_when_its_task_is_done(tok, tmp_path):
+    texts = ["", "four", "seven77", "five5", "six666"]
+    lines = [json.dumps({"text": text}) for text in texts]
+    (tmp_path / "in.jsonl").write_text("\n\n".join(lines))  # each second line is empty
+    (tmp_path / "later.jsonl").write_text(lines[1])
+    with pytest.raises(ValueError, match=r"in.jsonl, line 5: this document has 7 tokens, and a shard at most 4"):
+        tokenize([tmp_path / "in.jsonl", tmp_path / "later.jsonl"], tok, tmp_path / "out", shard_tokens=4, workers=1)
+    done = [path.name for path in (tmp_path / "out" / ".run" / "records").iterdir()]
+    assert done == ["0.json"]
+
+
+def test_a_document_that_no_shard_holds_is_named_in_files_of_other_kinds(tok, tmp_path):
+    (tmp_path / "in.txt").write_text("abcdef")
+    with pytest.raises(
+        ValueError, match=r"in.txt: this document has 7 tokens, and a shard at most 6; make shard_tokens 7"
+    ):
+        cbpe.tokenize(tmp_path / "in.txt", tok, tmp_path / "out", append_eot=True, shard_tokens=6)
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"text": ["a", "", "ab", "abc", "abcdef", "abcd"]})
+    parquet.write_table(table, tmp_path / "in.parquet", row_group_size=2)
+    for task_bytes, name in ((1 << 20, "one"), (1, "each")):  # one task, and one for each row group
+        with pytest.raises(ValueError, match=r"in.parquet, row 4 of the column 'text': this document has 6 tokens"):
+            tokenize(tmp_path / "in.parquet", tok, tmp_path / name, shard_tokens=5, task_bytes=task_bytes)
+
+
+def test_a_line_of_a_file_in_several_tasks_is_named_by_where_it_begins(tok, tmp_path):
+    lines = [json.dumps({"text": "x" * (30 if i == 7 else 3)}) + "\n" for i in range(10)]
+    (tmp_path / "in.jsonl").write_text("".join(lines))
+    with pytest.raises(
+        ValueError, match=rf"in.jsonl, the line at byte {sum(map(len, lines[:7]))}: this document has 30"
+    ):
+        tokenize(tmp_path / "in.jsonl", tok, tmp_path / "out", shard_tokens=20, task_bytes=60)
+
+
+@pytest.mark.parametrize("change", [{"shard_tokens": 7}, {"cut_documents": True}])
+def test_a_run_with_a_document_that_no_shard_holds_goes_on_with_others(corpus, tok, tmp_path, change):
+    out, options = tmp_path / "out", {"shard_tokens": 6, "workers": 1}
+    with pytest.raises(ValueError, match=r"0.jsonl.* has 7 tokens, .* at most 6; .* and resume"):
+        tokenize(corpus, tok, out, **options)
+    with pytest.raises(ValueError, match=r"0.jsonl.* has 7 tokens, and a shard at most 6"):
+        tokenize(corpus, tok, out, **options, resume=True)
+    with pytest.raises(ValueError, match="holds this run already: resume it"):
+        tokenize(corpus, tok, out, **{**options, **change})
+    with pytest.raises(ValueError, match=r"belongs to another run: its options \(shard_tokens\) are 6, and here 7"):
+        tokenize(corpus, tok, out, **{**options, "shard_tokens": 7}, shuffle=3, resume=True)
+    heard = []
+    tokenize(corpus, tok, out, **{**options, **change}, resume=True, progress=heard.append)
+    assert heard[0].bytes > heard[0].new_bytes  # what was tokenized is not read again
+    tokenize(corpus, tok, tmp_path / "anew", **{**options, **change})
+    assert bytes_of(out) == bytes_of(tmp_path / "anew")
+    manifests = [json.loads((folder / "manifest.json").read_text()) for folder in (out, tmp_path / "anew")]
+    assert manifests[0] == manifests[1]
+
+
+def test_a_run_that_stopped_for_another_reason_does_not_go_on_with_other_shards(corpus, tok, tmp_path):
+    tokenize(corpus, tok, tmp_path / "out", shard_tokens=20, task=(1, 2))
+    with pytest.raises(ValueError, match=r"belongs to another run: its options \(shard_tokens\) are 20, and here 30"):
+        tokenize(corpus, tok, tmp_path / "out", shard_tokens=30, resume=True)
