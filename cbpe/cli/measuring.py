@@ -28,14 +28,21 @@ from cbpe.cli.input.values import sizes_of, wrong_value_of
 from cbpe.cli.output.printing import print_table, print_warning, write_bytes
 from cbpe.cli.registering import new_app
 from cbpe.common.atomic_files import check_writable
-from cbpe.common.wording import shown
+from cbpe.common.wording import listed, shown
 from cbpe.measures.definitions import BY_KEY
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cbpe import Comparison, Sweep
     from cbpe.corpus.sources import Source
+    from store import Version
 
 app = new_app(add_completion=False)
+
+MEASURED_ON = "measured_on"  # the tag that names the corpus of metrics whose own names do not
+LONGEST_SIZE = len("@786256")  # of a vocabulary, behind the name of a metric
+METRICS_NAMED = 3  # in a message
 
 # Measures that a narrow terminal leaves out, in this order.
 SPARE = [BY_KEY[key].title for key in ("vocabulary_used", "renyi_efficiency", "continued_words", "strr", "gini", "nsl")]
@@ -136,7 +143,7 @@ def compare(
     warn_of_empty(found)
     if save_metrics:
         for each in filter(version_of, tokenizers):
-            keep_metrics(each, found.metrics(each))
+            keep_metrics(each, found.metrics(each), found.corpora)
     if as_json or as_csv:
         write_bytes((found.to_json() if as_json else found.to_csv()).encode())
     else:
@@ -161,7 +168,7 @@ def check_savable(references: list[str], corpora: list[str]) -> None:
 
     if not any(map(version_of, references)):
         raise typer.BadParameter("no version in the store is named, which could keep them", param_hint="--save-metrics")
-    longest = max(map(len, BY_KEY))
+    longest = max(map(len, BY_KEY)) + LONGEST_SIZE
     ModelStore.check_labels("measured", metrics={f"{'x' * longest}:{corpus}": 0.0 for corpus in corpora})
     with open_store() as models:
         models.check_writable()
@@ -191,10 +198,34 @@ def warn_of_empty(found: Comparison | Sweep) -> None:
         warn_of_no_text(corpus, n_bytes)
 
 
-def keep_metrics(reference: str, metrics: dict[str, float]) -> None:
+def keep_metrics(reference: str, metrics: dict[str, float], corpora: list[str]) -> None:
+    """Keep what was measured, with the corpus in the names of the metrics, or, of one corpus, in a tag. Then metrics of
+    the corpus that the tag named before get its name."""
+    more = ""
     with open_store() as models:
-        version = models.set_metrics(reference, metrics)
-    print_warning(f"kept {len(metrics)} metrics of {version.reference}")
+        version = models.version(reference)
+        if len(corpora) == 1:
+            renamed, more = apart(version, metrics, corpora[0])
+            version = models.set_metrics(version, {**renamed, **metrics})
+            version = models.tag(version, {MEASURED_ON: corpora[0]})
+        else:
+            version = models.set_metrics(version, metrics)
+    print_warning(f"kept {len(metrics)} metrics of {version.reference}{more}")
+
+
+def apart(version: Version, new: Mapping[str, float], corpus: str) -> tuple[dict[str, float | None], str]:
+    """What becomes of measures that a version has already, beside the new ones of a corpus, and how that is said."""
+    before = version.tags.get(MEASURED_ON)
+    found = {key: value for key, value in version.metrics.items() if key.partition("@")[0] in BY_KEY}
+    if before == corpus or not found:
+        return {}, ""
+    if before is None:
+        named = listed((f"{key} was {value:.4g}" for key, value in found.items()), METRICS_NAMED)
+        return {}, f", in place of or beside those of a corpus that nobody named: {named}"
+    renamed: dict[str, float | None] = dict.fromkeys(found)
+    renamed |= {f"{key}:{before}": value for key, value in found.items()}
+    named = listed((f"{key}:{before}" for key in found), METRICS_NAMED)
+    return renamed, f" on {corpus}; those on {before} are {named} now"
 
 
 @app.command()
@@ -251,7 +282,7 @@ def sweep(
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, progress=sys.stderr.isatty())
     warn_of_empty(found)
     if save_metrics:
-        keep_metrics(model, found.metrics())
+        keep_metrics(model, found.metrics(), found.corpora)
     if as_json or as_csv:
         write_bytes((found.to_json() if as_json else found.to_csv()).encode())
     else:

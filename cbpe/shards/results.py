@@ -33,17 +33,17 @@ def warn_of_result(options: Options, documents: int, dropped: int, shards: Seque
     if not in_all:
         return
     if not tokens["train"]:
-        shard, cause = "shard 'val'", f"val_fraction, {options.val_fraction}"
+        shard, remedy = "shard 'val'", f"make val_fraction, {options.val_fraction},"
         if options.made_of.first_is_val:
-            shard, cause = "shard 0", f"shard_tokens, {options.shard_tokens:,}"
+            shard, remedy = "shard 0", f"make shard_tokens, {options.shard_tokens:,},"
         warn(
             f"all {in_all:,} tokens are in {shard}, which is for validation, and none is left for training: "
-            f"for shards to train on, make {cause}, smaller, in a new folder"
+            f"for shards to train on, {remedy} smaller, in a new folder"
         )
     elif options.val_fraction and not tokens["val"]:
         few = f"none, or less than a row of {row:,} tokens" if row else "none"
-        of = "the one document" if documents == 1 else f"{documents:,} documents"
+        many = f"{documents:,} document{'' if documents == 1 else 's'}"
         warn(
-            f"the shard for validation is empty, as val_fraction, {options.val_fraction}, picks of {of} {few}: "
-            "for some, make val_fraction larger, in a new folder"
+            f"the shard for validation is empty: a share of {options.val_fraction} picks {few}, of {many}; for some, "
+            "make val_fraction larger, in a new folder"
         )

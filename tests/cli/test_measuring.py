@@ -127,8 +127,36 @@ def test_sweep_keeps_metrics_of_a_version(files):
     run("sweep", "small", "en.txt", "--sizes", "256,270", "--save-metrics")
     with ModelStore() as models:
         assert models.version("small").metrics == cbpe.sweep(tok, {"en.txt": ENGLISH}, [256, 270]).metrics()
+        assert models.version("small").tags == {"measured_on": "en.txt"}
     message = error_of("sweep", "gpt2", "en.txt", "--save-metrics", exit_code=2)
     assert "no version in the store is named" in message
+
+
+def test_metrics_of_two_corpora_are_told_apart(files):
+    tok = cbpe.train(ENGLISH + OTHER, 280)
+    with ModelStore() as models:
+        models.save(tok, "small", metrics={"loss": 2.5})
+    on_en = cbpe.sweep(tok, {"en.txt": ENGLISH}, [256]).metrics()
+    on_ko = cbpe.compare({"small": tok}, {"ko.txt": OTHER}).metrics("small")
+    run("sweep", "small", "en.txt", "--sizes", "256", "--save-metrics")
+    again = run("sweep", "small", "en.txt", "--sizes", "256", "--save-metrics").stderr
+    assert again == f"cbpe: kept {len(on_en)} metrics of small@1\n"
+    said = run("compare", "-t", "small", "ko.txt", "--save-metrics").stderr
+    assert (
+        "metrics of small@1 on ko.txt; those on en.txt are bytes_per_token:en.txt, bytes_per_token@256:en.txt" in said
+    )
+    with ModelStore() as models:
+        version = models.version("small")
+    assert version.metrics == {"loss": 2.5, **on_ko, **{f"{key}:en.txt": value for key, value in on_en.items()}}
+    assert version.tags == {"measured_on": "ko.txt"}
+
+
+def test_metrics_of_a_corpus_that_nobody_named_are_not_replaced_without_a_word(files):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "small", metrics={"bytes_per_token": 9.25, "loss": 2.5})
+    said = run("compare", "-t", "small", "en.txt", "--save-metrics").stderr
+    assert "in place of or beside those of a corpus that nobody named: bytes_per_token was 9.25" in said
+    assert "loss" not in said
 
 
 @pytest.mark.parametrize(

@@ -404,14 +404,18 @@ def test_all_tokens_in_the_shard_for_validation_are_written_with_a_warning(corpu
 
 
 LITTLE_TEXT = {  # options -> the warning, and how many tokens are in shards for training, and for validation
-    "bin, val_fraction=0.1": ("picks of the one document none: for some, make val_fraction larger", 21, 0),
+    "bin, val_fraction=0.1": ("a share of 0.1 picks none, of 1 document; for some, make val_fraction larger", 21, 0),
     "bin, val_fraction=0.999": ("all 21 tokens are in shard 'val'.* make val_fraction, 0.999, smaller", 0, 21),
     "megatron, row_tokens=30": (
         "all 20 tokens are left out, as they make no whole row of 30: .*row_tokens smaller",
         0,
         0,
     ),
-    "megatron, row_tokens=15, val_fraction=0.1": ("picks of the one document none, or less than a row of 15", 15, 0),
+    "megatron, row_tokens=15, val_fraction=0.1": (
+        "picks none, or less than a row of 15 tokens, of 1 document; ",
+        15,
+        0,
+    ),
     "bin, row_tokens=50, cut_documents=False": ("29 of the 50 tokens in the shards are padding, as rows of 50", 50, 0),
 }
 

@@ -46,7 +46,6 @@ IN_OPTIONS = {
     "make shard_tokens": "make --shard-tokens",
     "make row_tokens": "make --row-tokens",
     "make val_fraction": "make --val-fraction",
-    "as val_fraction, 0": "as --val-fraction, 0",
     "or set cut_documents, in a new folder": "or give --cut-documents, in a new folder",
     "or set cut_documents, and resume": "or give --cut-documents, and go on with --resume",
     "is no multiple of row_tokens": "is no multiple of --row-tokens",
