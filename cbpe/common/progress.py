@@ -6,11 +6,14 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cbpe.common.wording import shown
 
-__all__ = ["SECONDS_BETWEEN_REPORTS", "ProgressCallback", "about", "progress_reports"]
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["SECONDS_BETWEEN_REPORTS", "ProgressCallback", "about", "console_of_bars", "progress_reports"]
 
 SECONDS_BETWEEN_REPORTS = 0.1
 LONGEST_NAME = 20  # characters of a name beside a bar
@@ -27,8 +30,8 @@ def progress_reports(progress: bool | ProgressCallback | None) -> Iterator[Progr
     """A function to call with (stage, done, total), as often as one likes; None if nobody wants to know.
 
     progress: True for a bar on stderr, as long as the context lasts; or a function, which is called some ten times a
-    second, and where a stage begins and ends. In a notebook without ipywidgets there is no bar. TypeError
-    for anything but these, False and None.
+    second, and where a stage begins and ends. In a file, and in a notebook without ipywidgets, the bar stands
+    when the work has ended. TypeError for anything but these, False and None.
 
     >>> with progress_reports(print) as report:
     ...     report("merging", 0, 20)
@@ -80,14 +83,8 @@ class Bar:
     """Bars on stderr, one for each stage and name."""
 
     def __init__(self) -> None:
-        import importlib.util
-
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-        console = Console(stderr=True)
-        # In a notebook without ipywidgets, Rich would warn, and show an empty box.
-        cannot_draw = console.is_jupyter and importlib.util.find_spec("ipywidgets") is None
         # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
         self.progress = Progress(
             TextColumn("{task.description}", markup=False),  # names are shown as they are
@@ -96,9 +93,8 @@ class Bar:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            console=console,
+            console=console_of_bars(),
             redirect_stdout=False,
-            disable=cannot_draw,
         )
         self.tasks: dict[tuple[str, str], Any] = {}
 
@@ -115,6 +111,19 @@ class Bar:
         if key not in self.tasks:
             self.tasks[key] = self.progress.add_task(f"{stage} {fitting(name)}".rstrip(), total=total, shown=shown)
         self.progress.update(self.tasks[key], completed=done, total=total, shown=shown)
+
+
+def console_of_bars() -> Console:
+    """Stderr, for bars. In a notebook without ipywidgets, where Rich would warn and show an empty box, it is as a file:
+    whatever the environment says of colours, a bar is printed once, when it is put away."""
+    import importlib.util
+
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if console.is_jupyter and importlib.util.find_spec("ipywidgets") is None:
+        return Console(stderr=True, force_jupyter=False, force_terminal=False)
+    return console
 
 
 def fitting(name: str) -> str:

@@ -46,6 +46,7 @@ VERSION = 1
 FIXED = len(MAGIC) + 8  # bytes before the header
 DIGEST = 32
 MOST = 2**63 - 1
+WORDS_SHOWN = 10  # in a notebook
 MOST_IN_HEADER = 2**128  # of bytes of texts there may be more than occurrences
 
 
@@ -149,6 +150,21 @@ class WordCounts:
     def __repr__(self) -> str:
         dropped = f", {self.dropped_occurrences:,} dropped" if self.dropped_occurrences else ""
         return f"<WordCounts: {len(self):,} words with {self.total:,} occurrences{dropped}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sums, and the most frequent words."""
+        from cbpe.views.html import block, pairs, table
+        from cbpe.views.inspected import as_shown
+
+        about = (
+            ("words", len(self)),
+            ("occurrences", self.total),
+            ("bytes of text", self.text_bytes),
+            *((("dropped occurrences", self.dropped_occurrences),) if self.dropped_occurrences else ()),
+            ("split pattern", "none" if self.pattern is None else self.pattern),
+        )
+        rows = [(as_shown(piece.decode(errors="backslashreplace")), n) for piece, n in self.most_common(WORDS_SHOWN)]
+        return block(pairs("Word counts", about), table(("word", "occurrences"), rows, caption="Most frequent"))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WordCounts):

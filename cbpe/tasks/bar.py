@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from cbpe.common.progress import console_of_bars
 from cbpe.common.wording import shown
 from cbpe.tasks.progress import Progress, ProgressListener
 
@@ -18,12 +19,11 @@ class RunBar:
     """A context whose value draws what it is called with; a bar for each stage."""
 
     def __init__(self) -> None:
-        from rich.console import Console
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bars
 
         columns = (TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[said]}"))
-        self.bars = Bars(*columns, console=Console(stderr=True), redirect_stdout=False)
+        self.bars = Bars(*columns, console=console_of_bars(), redirect_stdout=False)
         self.stages: dict[str, Any] = {}
 
     def __enter__(self) -> ProgressListener:

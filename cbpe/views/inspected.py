@@ -8,7 +8,7 @@ from typing import Any
 
 from cbpe.common.wording import listed
 
-__all__ = ["inspected", "listed_texts", "steps_in_words"]
+__all__ = ["as_shown", "inspected", "listed_texts", "steps_in_words"]
 
 SHOWN = 8  # of the items of a long list
 
@@ -77,7 +77,7 @@ def special_counted(special: int, tokens: int, together: int) -> int | str:
 
 
 def as_shown(text: str) -> str:
-    """A special token, in quotes where it would not be seen."""
+    """A token or a word, in quotes where it would not be seen."""
     return json.dumps(text, ensure_ascii=False) if text.strip() != text or not text.isprintable() else text
 
 

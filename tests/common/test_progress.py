@@ -1,5 +1,6 @@
 """Progress: who is told what, and what is drawn where."""
 
+import importlib.util
 import io
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import pytest
 
 import cbpe
 from cbpe.common.progress import about, amount, fitting, progress_reports
+from cbpe.tasks.bar import listening
+from cbpe.tasks.progress import Progress
 
 
 class Clock:
@@ -127,12 +130,46 @@ def test_rich_is_imported_only_for_a_bar(tmp_path):
     assert output.splitlines()[-2:] == ["merging 1 1", "False"]
 
 
-def test_a_notebook_that_cannot_draw_gets_no_bar_and_no_warning(monkeypatch, capsys):
+NOTEBOOK = """
+import cbpe, pathlib
+tok = cbpe.train(pathlib.Path("in.txt"), 258, progress=True)
+---
+counts = cbpe.count_words(pathlib.Path("in.txt"), progress=True)
+---
+compared = cbpe.compare({"a": tok}, {"in.txt": pathlib.Path("in.txt")}, progress=True)
+---
+manifest = cbpe.tokenize("in.txt", tok, "out", progress=True)
+"""
+
+
+def test_a_notebook_that_cannot_draw_gets_the_bar_once_and_no_warning(monkeypatch, capsys):
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as kernels have it
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with progress_reports(True) as report:
-            report("reading", 1, 2)
-            report("reading", 2, 2)
-    assert capsys.readouterr() == ("", "")
+            for done in range(3):
+                report("reading", done, 2)
+        with listening(True) as listener:
+            for done in range(3):
+                listener(Progress("tokenizing", 1, 1, done, 2, 1, 1, seconds=1.0, new_bytes=done))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.split()[0] for line in err.splitlines()] == ["reading", "tokenizing"]
+    assert "\x1b" not in err
+
+
+def test_every_long_work_shows_its_bar_in_a_notebook(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    if importlib.util.find_spec("ipywidgets"):
+        pytest.skip("with ipywidgets, Rich draws by itself")
+    (tmp_path / "in.txt").write_text("low lower lowest " * 20)
+    cells = [nbformat.v4.new_code_cell(cell) for cell in NOTEBOOK.split("---")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}, timeout=60).execute()
+    shown = ["".join(output.get("text", "another form") for output in cell.outputs) for cell in cells]
+    said = [[line.split()[0] for line in text.splitlines()] for text in shown]
+    assert said == [["reading", "merging"], ["reading"], ["reading"], ["tokenizing"]]

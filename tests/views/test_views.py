@@ -67,6 +67,7 @@ def shown_things(hostile, tmp_path):
     yield hostile
     yield cbpe.get_encoding("gpt2")
     yield hostile.training
+    yield cbpe.WordCounts({HOSTILE.encode(): 2, b"\xff": 1}, pattern=None)
     yield cbpe.get_encoding("gpt2").analyze()
     yield hostile.show(HOSTILE)
     yield hostile.show(HOSTILE, special=True)
@@ -154,3 +155,13 @@ def test_statistics_versions_comparisons_and_reports_show_their_numbers(tmp_path
         assert many.count("<tr>") == 3 + 21
         assert "The first texts; a is ab@1" in many
         assert '<tr><th scope="row">problems</th><td><bdi>0<' in models.verify()._repr_html_()
+
+
+def test_word_counts_show_their_sums_and_the_most_frequent_words():
+    counts = cbpe.count_words("low low lower " * 1000 + " ".join(f"word{i}" for i in range(30)))
+    shown = counts._repr_html_()
+    assert f"occurrences</th><td><bdi>{counts.total:,}<" in shown
+    assert '<bdi>&quot; low&quot;</bdi></th><td class="n"><bdi>1,999<' in shown
+    assert shown.count("<tr>") == 4 + 1 + 10
+    assert "dropped" not in shown
+    assert "dropped occurrences" in cbpe.count_words("a b b c c c", max_words=1)._repr_html_()
