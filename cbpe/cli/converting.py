@@ -41,8 +41,8 @@ def convert(
         list[str] | None,
         typer.Option(
             metavar="TOKEN[=ID]",
-            help="A special token, for a file without a split pattern, in place of those in it, with its id; without, "
-            "the id follows the file's tokens; repeatable.",
+            help="A special token to add, with its id; without, the next id that follows all others. For a file without "
+            "a split pattern, in place of those in it. Repeatable.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -55,10 +55,13 @@ def convert(
     vocab.json or merges.txt are GPT-2's pairs of files. Where a format cannot hold what gives the same results, convert
     refuses and writes nothing.
 
+    --special adds special tokens to those there are; all text without them keeps its ids.
+
     \b
     Example:
       cbpe convert book.model book.json
       cbpe convert cl100k_base cl100k_base.tiktoken
+      cbpe convert tokenizer.json with_tools.json --special "<|tool|>" --special "<|call|>"
       cbpe convert ranks.tiktoken out.json --pattern gpt4 --special "<|end|>"
     """
     from cbpe.tokenizers.saving import left_out, save, saved_files
@@ -68,25 +71,32 @@ def convert(
     tokens, special_tokens = len(tok.token_byte_values()), len(tok.special_tokens)
     missing = left_out(tok, output)
     over = isinstance(tok, cbpe.SentencePieceTokenizer)
+    given = {token: tok.special_tokens[token] for token in special_of(special)}
     if as_json:
-        print_json({"written": output, "tokens": tokens, "special_tokens": special_tokens, "left_out": missing})
+        row = {"written": output, "tokens": tokens, "special_tokens": special_tokens, "left_out": missing}
+        print_json({**row, "given": given} if given else row)
     else:
         told: list[tuple[str, object]] = [
             ("written", ", ".join(saved_files(output, over))),
             ("tokens", tokens),
             ("special tokens", special_tokens),
         ]
-        told += [("", f"{token} ({tok.special_tokens[token]})") for token in special_of(special)]
+        told += [("", f"{token} ({token_id})") for token, token_id in given.items()]
         print_pairs([*told, *pairs_left_out(missing)])
 
 
 def tokenizer_with(reference: str, pattern: str | None, special: list[str] | None) -> cbpe.Tokenizer:
-    """The tokenizer that a reference means, with the pattern and special tokens that a file without a split pattern is
-    given."""
+    """The tokenizer that a reference means, with more special tokens; with the pattern and the special tokens that a
+    file without a split pattern is given."""
     if pattern is None and special is None:
         return tokenizer_of(reference)
-    if not is_file(reference):
-        raise typer.BadParameter("only for a file without a split pattern", param_hint=["--pattern", "--special"])
+    from cbpe.tokenizers.kinds import with_more_special_tokens
+    from cbpe.tokenizers.loading import lacks_pattern
+
+    if not (is_file(reference) and lacks_pattern(reference)):
+        if pattern is not None:
+            raise typer.BadParameter("only for a file without a split pattern", param_hint="--pattern")
+        return with_more_special_tokens(tokenizer_of(reference), special_of(special))
     return cbpe.load(
         reference,
         pattern=None if pattern is None else pattern_of(pattern),

@@ -66,6 +66,7 @@ def encode(
       echo "hi<|endoftext|>" | cbpe encode -t gpt2 --allowed-special all --json
     """
     tok = tokenizer_of(tokenizer)
+    refuse_no_template(tok, tokenizer, template)
     separator, begin, end = (b", ", b"[", b"]\n") if as_json else (b" ", b"", b"\n")
     texts = strings(files, field_of_texts(form, field, files), errors)
     for id_lists in encoded(tok, texts, allowed_special, template):
@@ -75,6 +76,14 @@ def encode(
                 write_bytes(before + separator.join(b"%d" % token for token in ids))
                 before = separator
         write_bytes((begin if before is begin else b"") + end)
+
+
+def refuse_no_template(tok: Tokenizer, reference: str, asked: bool) -> None:
+    """BadParameter for --template with a tokenizer that has none."""
+    if asked and tok._template is None:
+        raise typer.BadParameter(
+            f"{reference} has no template: it puts no tokens around a text", param_hint="--template"
+        )
 
 
 def encoded(
@@ -150,6 +159,7 @@ def count(
       cat book.txt | cbpe count -t cl100k_base
     """
     tok = tokenizer_of(tokenizer)
+    refuse_no_template(tok, tokenizer, template)
     allowed = special_choice(tok, allowed_special)
     counts = file_counts(tok, readers(files, field_of_texts(form, field, files), errors), allowed, template=template)
     if as_json:
@@ -183,6 +193,7 @@ def tokens(
       echo "naïve café" | cbpe tokens -t gpt2
     """
     tok = tokenizer_of(tokenizer)
+    refuse_no_template(tok, tokenizer, template)
     texts = encoded(tok, strings(files, field_of_texts(form, field, files), errors), allowed_special, template)
     found = (((token, tok.vocab[token]) for ids in id_lists for token in ids) for id_lists in texts)
     if as_json:

@@ -109,6 +109,8 @@ def save_and_warn(parts: Parts, path: str | os.PathLike[str]) -> None:
 
 def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
     """What of a tokenizer the file that save makes does not hold, in words."""
+    from cbpe.common.wording import listed
+
     known = format_of_name(path, "characters" in parts.processing)
     missing = () if known is None else known.leaves_out
     words = ["the split pattern"] if "pattern" in missing and parts.pattern is not None else []
@@ -116,4 +118,19 @@ def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
         words.append("the template that puts tokens around a text")
     if "special_tokens" in missing:
         words += [f"the special token {token} with id {token_id}" for token, token_id in parts.special_tokens.items()]
+    never_found = control_tokens(parts)
+    if "never_found" in missing and never_found:
+        words.append(
+            f"that text of {listed(never_found, NAMED)} is ordinary text (in this format it is these tokens), or what "
+            "decode writes for them"
+        )
+    if "found" in missing and parts.special_tokens and not never_found:
+        named = listed(parts.special_tokens, NAMED)
+        words.append(f"that text of {named} is these tokens (in this format it is ordinary text)")
     return words
+
+
+def control_tokens(parts: Parts) -> list[str]:
+    """The special tokens that are found in no text, as SentencePiece has it."""
+    owner = parts.processing.get("characters", {}).get("sentencepiece")
+    return [] if owner is None else [token for token in parts.special_tokens if token in owner["controls"]]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from cbpe._core.conversion.characters import vocabulary_of_characters
 from cbpe._core.text.shown import shown
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.formats.hugging_face.characters.writing import written_vocabulary
+from cbpe.formats.hugging_face.characters.writing import user_defined, written_vocabulary
 from cbpe.formats.parts import Parts
 from cbpe.text.added_tokens import FLAGS
 from cbpe.text.byte_tokens import byte_token
@@ -24,6 +24,11 @@ __all__ = ["written_model"]
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, _, BYTE = range(1, 7)  # kinds of pieces
 BPE = 2
+OTHER_SPACES = {
+    "first": "a space is put before the first text alone",
+    "always": "a space is put before texts that begin with none",
+    None: "spaces are not shown as marks",
+}
 
 
 def written_model(parts: Parts) -> bytes:
@@ -72,15 +77,23 @@ def normalizer_of(parts: Parts, settings: Mapping[str, Any]) -> Normalizer:
             raise ValueError("SentencePiece's format cannot hold this normalizer: it does not fit the special tokens")
     adds_space = settings["spaces"] == "each"
     strip = "one" if adds_space or removes_spaces else None
-    if settings["split"] or settings["spaces"] not in ("each", "never") or settings["strip"] != strip:
-        raise ValueError("SentencePiece puts a space before each text between special tokens, and drops it, or none")
+    refuse_other_spaces(settings, strip)
     return Normalizer(charsmap, adds_space, removes_spaces)
 
 
-def user_defined(parts: Parts, settings: Mapping[str, Any]) -> set[str]:
-    """The special tokens that SentencePiece finds in a text."""
-    owner = settings.get("sentencepiece")
-    return set() if owner is None else {*parts.special_tokens} - {*owner["controls"]}
+def refuse_other_spaces(settings: Mapping[str, Any], strip: str | None) -> None:
+    """ValueError where spaces are put before a text, split at or dropped in another way than SentencePiece's."""
+    spaces = settings["spaces"]
+    problem = None
+    if spaces in OTHER_SPACES:
+        problem = f"{OTHER_SPACES[spaces]}, and SentencePiece puts one before each text between special tokens, or none"
+    elif settings["split"]:
+        problem = "each space begins a piece, and SentencePiece merges across spaces where a token has one"
+    elif settings["strip"] != strip:
+        here, there = ("none" if each is None else each for each in (settings["strip"], strip))
+        problem = f"decode drops {here} of the spaces at the beginning, and SentencePiece's {there}"
+    if problem is not None:
+        raise ValueError(f"SentencePiece's format cannot hold this tokenizer: here {problem}. Save it as .json")
 
 
 def texts_by_id(parts: Parts, settings: Mapping[str, Any]) -> list[str]:
@@ -97,6 +110,12 @@ def kinds_of(parts: Parts, settings: Mapping[str, Any], texts: Sequence[str]) ->
     """The kind of each piece. What is found in a text is user-defined; all other special tokens are control tokens."""
     flags = sorted(parts.processing.keys() & {*FLAGS})
     unknown, found = settings["unk_token"], user_defined(parts, settings)
+    early = sorted(found - {*parts.processing.get("normalized", ())})
+    if early:
+        raise ValueError(
+            f"SentencePiece's format cannot hold the added token {shown(early[0])}, which is found before a space is "
+            "put before the text: save as .json"
+        )
     expected = {name: sorted(found) for name in ("normalized", "ordinary") if found}
     if {name: sorted(parts.processing[name]) for name in flags} != expected:
         raise ValueError(f"SentencePiece's format cannot hold added tokens with options: {', '.join(flags)}")

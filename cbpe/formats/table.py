@@ -42,7 +42,7 @@ class Format:
     may and another not. endings: of names by which it is saved: ".json", or a whole name; none if it is only read.
     in_folders: names of files by which a folder is loaded: any group that is whole. for_characters: ends of names that
     are another format's, unless a tokenizer is over these. leaves_out: what a file does not hold: "pattern",
-    "template", "special_tokens".
+    "template", "special_tokens", "never_found" (that special tokens are in no text), "found" (that they are in one).
     """
 
     __slots__ = ("endings", "for_characters", "home", "in_folders", "json", "leaves_out", "title")
@@ -112,6 +112,7 @@ FORMATS = (
         True,
         (".json",),
         in_folders=(("tokenizer.json",),),
+        leaves_out=("never_found",),
     ),
     Format(
         "Mistral's tekken.json",
@@ -129,7 +130,7 @@ FORMATS = (
         (),
         in_folders=(("tokenizer.model",),),
         for_characters=(".model",),
-        leaves_out=("template",),
+        leaves_out=("template", "found"),
     ),
     Format(
         GPT2_TITLE,

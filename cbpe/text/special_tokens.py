@@ -7,7 +7,7 @@ import operator
 from cbpe._core.text.special import SpecialTokens
 from cbpe.common.checks import is_int
 from cbpe.common.public import public
-from cbpe.common.wording import shown
+from cbpe.common.wording import listed, shown
 from cbpe.text.spaces import with_spaces
 
 TYPE_CHECKING = False
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     SpecialChoice = Collection[str] | Literal["all", "none", "none_raise"]
 
 END_OF_TEXT = "<|endoftext|>"  # the one that nearly every vocabulary has
+NAMED = 3  # in a message
+OLD_ONES_TOO = "to keep the old ones, pass them as well: register_special_tokens({**tok.special_tokens, ...})"
 MAX_SUBSETS = 64  # choices of allowed or disallowed special tokens that are kept ready
 
 
@@ -44,7 +46,9 @@ def checked_special_tokens(special_tokens: Mapping[str, int], vocabulary: Vocabu
     """A copy of special tokens that fit a vocabulary. TypeError or ValueError for those that do not; it names the
     token."""
     if not isinstance(special_tokens, dict) and not is_mapping(special_tokens):
-        raise TypeError(f"special tokens are a dict of texts and their ids, not {type(special_tokens).__name__}")
+        kind = type(special_tokens).__name__
+        way = "give each its id, as {'<|end|>': ID}; a tokenizer's n_vocab is the first after all"
+        raise TypeError(f"special tokens are a dict of texts and their ids, not {kind}: {way}")
     checked: dict[str, int] = {}
     for given, given_id in special_tokens.items():
         if not isinstance(given, str):
@@ -82,11 +86,18 @@ def refuse_shared_ids(special_tokens: Mapping[str, int]) -> None:
             )
 
 
+def stays_text(never_found: Collection[str]) -> str:
+    """What messages say of special tokens that are asked for in a text, and never found in one."""
+    named = listed(map(shown, never_found), NAMED)
+    return f"text of {named} stays ordinary text: SentencePiece finds its control tokens in no text"
+
+
 class SpecialChoices:
     """What the options allowed_special and disallowed_special choose among the special tokens of a tokenizer."""
 
-    def __init__(self, special: SpecialTokens) -> None:
+    def __init__(self, special: SpecialTokens, never_found: Collection[str] = ()) -> None:
         self.special = special
+        self.never_found = never_found  # special tokens that are in no text, whatever is allowed
         self.subsets: dict[frozenset[str], SpecialTokens] = {}
 
     def sets(
@@ -108,6 +119,8 @@ class SpecialChoices:
         elif isinstance(allowed, str):
             expected = "'all', 'none', 'none_raise' or a set of special tokens"
             raise SpecialChoiceError(f"allowed_special is {shown(allowed)}: it may be {expected}")
+        elif self.never_found:
+            self.warn_of_never_found(allowed)
         if disallowed == "all":
             disallowed = special.ids.keys() - allowed
         elif not disallowed:
@@ -116,6 +129,15 @@ class SpecialChoices:
             expected = "'all' or a set of special tokens"
             raise SpecialChoiceError(f"disallowed_special is {shown(disallowed)}: it may be {expected}")
         return self.subset(special.ids.keys() & allowed), self.subset(frozenset(disallowed))
+
+    def warn_of_never_found(self, allowed: Collection[str]) -> None:
+        """A UserWarning for tokens that are asked for and never found; all special tokens together are no such
+        question."""
+        named = [token for token in self.never_found if token in allowed]
+        if named and not self.special.ids.keys() <= {*allowed}:
+            from cbpe.common.warning import warn
+
+            warn(f"{stays_text(named)}; put their ids between those of the texts")
 
     def subset(self, tokens: Set[str]) -> SpecialTokens | None:
         """These tokens, ready to be searched for. Some may be no special tokens: tiktoken forbids such texts as

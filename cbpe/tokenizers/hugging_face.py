@@ -12,6 +12,8 @@ from array import array
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe.common.public import public, with_defaults
+from cbpe.common.warning import warn
+from cbpe.common.wording import listed as listed_texts
 from cbpe.common.wording import shown
 from cbpe.formats.hugging_face.normalizers import normalizer_of
 from cbpe.formats.hugging_face.post_processors import around, template_ids
@@ -20,7 +22,7 @@ from cbpe.formats.hugging_face.processing import checked_processing
 from cbpe.formats.hugging_face.reading import loads
 from cbpe.text.added_tokens import FLAGS, Finders
 from cbpe.text.chains import ChainSplitter
-from cbpe.text.special_tokens import MAX_SUBSETS
+from cbpe.text.special_tokens import MAX_SUBSETS, NAMED, OLD_ONES_TOO, checked_special_tokens
 from cbpe.text.splitting import make_splitter
 from cbpe.text.templates import Template
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -157,10 +159,19 @@ class HuggingFaceTokenizer(Tokenizer):
         return self._processing()
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
-        """Make these the added tokens, in place of those there were. ValueError, and nothing is changed, where the
-        template needs another one; otherwise as Tokenizer.register_special_tokens."""
-        self._refuse_contradictions(self._steps, self._normalizer, special_tokens)
-        super().register_special_tokens(special_tokens)
+        """Make these the added tokens, in place of those there were, of which a UserWarning names those that are none
+        any more. ValueError, and nothing is changed, where the template needs another one; otherwise as
+        Tokenizer.register_special_tokens.
+
+        >>> tok.register_special_tokens({**tok.special_tokens, "<|tool|>": tok.n_vocab})
+        """
+        checked = checked_special_tokens(special_tokens, self._vocabulary)
+        self._refuse_contradictions(self._steps, self._normalizer, checked)
+        old = self.special_tokens
+        super().register_special_tokens(checked)
+        lost = [token for token in old if token not in checked]
+        if lost and checked:
+            warn(f"{listed_texts(map(shown, lost), NAMED)} are no special tokens any more; {OLD_ONES_TOO}")
 
     # ---- Private: what the methods of Tokenizer are made of, with the steps around
 
@@ -202,7 +213,10 @@ class HuggingFaceTokenizer(Tokenizer):
         known = set(special_tokens.values())
         for token_id in template_ids(processing):
             if token_id not in self._vocabulary and token_id not in known:
-                raise ValueError(f"the template puts the token {token_id} around texts, and there is no such token")
+                way = f"; {OLD_ONES_TOO}" if token_id in self.special_tokens.values() else ""
+                raise ValueError(
+                    f"the template puts the token {token_id} around texts, and there is no such token{way}"
+                )
         forms: dict[str, str] = {}
         for token in processing.get("normalized", ()):
             form = normalizer.normalized(token)

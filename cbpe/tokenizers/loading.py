@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cbpe.tokenizers.tiktoken import Encoding
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["from_bpeasy", "from_rustbpe", "from_transformers", "inspect", "load"]
+__all__ = ["from_bpeasy", "from_rustbpe", "from_transformers", "inspect", "lacks_pattern", "load"]
 
 RANKS = "cbpe.formats.ranks.tiktoken"
 
@@ -167,6 +167,16 @@ def completed(
         ids = parts.special_tokens if beside is None else beside.added_tokens
     name = file.stem if name is None else name
     return Parts(parts.vocabulary, pattern, ids, parts.processing, kind=parts.kind, name=name)
+
+
+def lacks_pattern(path: str) -> bool:
+    """Whether a file, or the one in a folder, is of a format without split pattern and special tokens. Raises as load
+    does."""
+    path = find_in_folder(path) if os.path.isdir(path) else path
+    try:
+        return not recognise(File(path)).is_complete
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def with_ids(special_tokens: Mapping[str, int] | Iterable[str] | None, parts: Parts) -> Mapping[str, int] | None:

@@ -575,10 +575,13 @@ class Tokenizer(TokenizerBase):
         return smaller
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
-        """Make these the special tokens, in place of those there were: text -> id.
+        """Make these the special tokens, in place of those there were (as in minbpe): text -> id. To add to them, give
+        the old ones as well.
 
         Raises ValueError for one that is empty, or whose id is taken, TypeError for what is no str or no int; nothing
         is changed then.
+
+        >>> tok.register_special_tokens({**tok.special_tokens, "<|tool|>": tok.n_vocab})
         """
         checked = checked_special_tokens(special_tokens, self._vocabulary)
         refuse_shared_ids(checked)
@@ -592,7 +595,7 @@ class Tokenizer(TokenizerBase):
         nothing else. gpt2_tokenizer.bin: llm.c's. tekken.json: Mistral's. encoder.json or vocab.bpe, vocab.json or
         merges.txt: GPT-2's two files. ValueError, and nothing is written, where the format cannot hold what gives the
         same results, or the name has another end. A UserWarning names what a file does not hold: the split pattern,
-        special tokens, a template.
+        special tokens, a template, and special tokens whose text SentencePiece and Hugging Face take in different ways.
 
         >>> enc.save("cl100k_base.json")
         """

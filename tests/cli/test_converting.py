@@ -72,6 +72,47 @@ def test_a_special_token_without_an_id_gets_the_next_one_and_is_told(here):
     assert "give all of them an id, as TOKEN=ID, or none" in mixed
 
 
+def test_special_tokens_are_added_and_all_other_text_keeps_its_ids(here):
+    tokenizers = pytest.importorskip("tokenizers")
+    run("convert", "book.model", "old.json")
+    told = run("convert", "old.json", "new.json", "--special", "<|tool|>", "--special", "<|call|>").stdout
+    assert "<|tool|> (291)" in told
+    assert "<|call|> (292)" in told
+    old, new = (tokenizers.Tokenizer.from_file(name) for name in ("old.json", "new.json"))
+    assert new.encode("a<|call|>b<|end|>c").ids == [97, 292, 98, 290, 99]
+    assert old.encode(TEXT).ids == new.encode(TEXT).ids
+    assert cbpe.load("new.json").special_tokens == {"<|end|>": 290, "<|tool|>": 291, "<|call|>": 292}
+    given = run("convert", "old.json", "new.json", "--special", "<|tool|>=400", "--json").stdout
+    assert json.loads(given)["given"] == {"<|tool|>": 400}
+    assert tokenizers.Tokenizer.from_file("new.json").encode("<|tool|><|end|>").ids == [400, 290]
+
+
+@pytest.mark.parametrize("reference", ["book.model", "gpt2", "words.json"])
+def test_special_tokens_are_added_to_tokenizers_of_every_kind(here, reference):
+    vocab = {"a": 0, "b": 1, "b</w>": 2, "ab</w>": 3}
+    model = {"type": "BPE", "vocab": vocab, "merges": ["a b</w>"], "end_of_word_suffix": "</w>"}
+    content = {"model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}, "decoder": None}
+    Path("words.json").write_text(json.dumps(content))
+    run("convert", reference, "new.json", "--special", "<|tool|>")
+    old, new = cbpe.load(reference), cbpe.load("new.json")
+    assert new.special_tokens == {**old.special_tokens, "<|tool|>": old.n_vocab}
+    assert new.encode("ab ab<|tool|>") == [*old.encode("ab ab"), old.n_vocab]
+
+
+@pytest.mark.parametrize(
+    ("label", "problem"),
+    [
+        ("<|x|>=5", "the id 5 of the special token '<|x|>' is in use for another token"),
+        ("<|x|>=290", "the id 290 of the special token '<|x|>' is that of '<|end|>'; the first after all is 291"),
+        ("<|end|>=300", "the special token '<|end|>' is there already, with the id 290"),
+        ("the", "'the' is spelled like the ordinary token"),
+    ],
+)
+def test_special_tokens_that_collide_are_refused_by_name(here, label, problem):
+    assert problem in error_of("convert", "book.model", "new.json", "--special", label)
+    assert not Path("new.json").exists()
+
+
 @pytest.mark.parametrize("label", ["<|x|>=29O", "<a>=-5", "<a>=+5", "<a>=5.0", "=5", "=a", "=", f"<a>={10**4000}"])
 def test_what_seems_to_bring_an_id_and_does_not_is_no_token(here, label):
     run("convert", "book.model", "book.tiktoken")

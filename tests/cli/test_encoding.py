@@ -59,6 +59,21 @@ def test_encode_knows_the_special_tokens_that_are_allowed():
     assert "'<|pad|>' is no special token of this tokenizer, which has '<|endoftext|>'" in error
 
 
+@pytest.mark.parametrize("command", ["encode", "count", "tokens"])
+def test_what_a_tokenizer_never_reads_or_adds_is_not_asked_for_in_vain(command, tmp_path):
+    cbpe.train(TEXT, 300, alphabet="characters").save(tmp_path / "a.model")
+    given = [command, "-t", tmp_path / "a.model"]
+    error = error_of(*given, "--allowed-special", "<s>", stdin=b"<s>hi")
+    assert "text of '<s>' stays ordinary text: SentencePiece finds its control tokens in no text" in error
+    assert "leave it out of --allowed-special" in error
+    ran = run(*given, "--allowed-special", "all", stdin=b"<s>hi")
+    assert "text of '<s>', '</s>', '<unk>' stays ordinary text" in ran.stderr
+    assert ran.stdout == run(*given, stdin=b"<s>hi").stdout
+    for reference in (tmp_path / "a.model", "gpt2"):
+        error = error_of(command, "-t", reference, "--template", exit_code=2, stdin=b"hi")
+        assert f"{reference} has no template: it puts no tokens around a text" in error
+
+
 def test_encode_takes_special_tokens_for_ordinary_text():
     ids = run("encode", "-t", "gpt2", "-", stdin=b"<|endoftext|>").stdout.split()
     assert len(ids) > 1

@@ -8,6 +8,7 @@ import lzma
 import pickle
 import random
 import tempfile
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import cbpe
 from cbpe.formats.hugging_face.reading import loads
 from cbpe.text.spaces import MARK
 from cbpe.tokenizers.description import build, describe
+from cbpe.tokenizers.saving import left_out
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -41,6 +43,11 @@ KINDS = {
     "unknown": {"vocab_size": 70, "character_coverage": 0.98},
     "no space before": {"byte_fallback": True, "vocab_size": 330, "add_dummy_prefix": False},
     "user-defined": {"vocab_size": 75, "user_defined_symbols": ["<sep>", "na"], "unk_surface": "?!"},
+    "user-defined, none before": {
+        "vocab_size": 75,
+        "user_defined_symbols": ["<sep>", "na"],
+        "add_dummy_prefix": False,
+    },
     "other specials": {"vocab_size": 75, "control_symbols": ["<cls>"], "pad_id": 3, "unk_id": 5},
     **{
         f"{rule}, {removes}": {
@@ -146,6 +153,58 @@ def test_it_is_found_in_its_folder(tmp_path):
 def test_it_is_no_format_to_save_in(both, tmp_path):
     with pytest.raises(ValueError, match="ends like no file"):
         both("bytes")[0].save(tmp_path / "x.spm")
+
+
+@pytest.mark.parametrize("name", ["bytes", "unknown", "no space before", "other specials", "user-defined, none before"])
+def test_a_tokenizer_json_gives_its_ids_but_for_text_of_control_tokens_which_are_named(both, tmp_path, name):
+    tokenizers = pytest.importorskip("tokenizers")
+    ours, judge = both(name)
+    controls = {judge.id_to_piece(i) for i in range(len(judge)) if judge.is_control(i) or judge.is_unknown(i)}
+    with pytest.warns(UserWarning, match="is ordinary text .in this format it is these tokens") as caught:
+        ours.save(tmp_path / "a.json")
+    assert len(caught) == 1
+    assert sum(text in str(caught[0].message) for text in controls) == min(3, len(controls))
+    there, again = tokenizers.Tokenizer.from_file(str(tmp_path / "a.json")), cbpe.load(tmp_path / "a.json")
+    for text in HOSTILE + hostile_texts(name, 200):
+        ids = there.encode(text, add_special_tokens=False).ids
+        assert again.encode(text) == ids
+        if not any(control in text for control in controls):
+            assert ids == judge.encode(text), text
+    assert there.encode("<s>", add_special_tokens=False).ids == [judge.bos_id()] != judge.encode("<s>")
+    assert left_out(again, "a.json") == []
+    (words,) = left_out(again, "a.model")
+    assert "is these tokens (in this format it is ordinary text)" in words
+
+
+def test_user_defined_pieces_that_a_tokenizer_json_would_find_elsewhere_are_refused(both, tmp_path):
+    with pytest.raises(ValueError, match="no way to find the user-defined token '<sep>' where SentencePiece does"):
+        both("user-defined")[0].save(tmp_path / "a.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_control_tokens_are_said_to_be_in_no_text_where_they_are_allowed(both):
+    ours, judge = both("user-defined")
+    text = "<s> the<sep>"
+    expected = judge.encode(text)
+    with pytest.warns(UserWarning, match="text of '<s>' stays ordinary text"):
+        assert ours.encode(text, allowed_special={"<s>", "<sep>"}) == expected
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for allowed in ("all", {"<sep>"}, set(ours.special_tokens)):
+            assert ours.encode(text, allowed_special=allowed) == expected
+
+
+def test_control_tokens_stay_and_others_may_be_added(both, tmp_path):
+    ours = pickle.loads(pickle.dumps(both("bytes")[0]))
+    with pytest.raises(ValueError, match=r"is a control token .*register_special_tokens.{\*\*tok.special_tokens"):
+        ours.register_special_tokens({"<x>": 1000})
+    ours.register_special_tokens({**ours.special_tokens, "<x>": ours.n_vocab})
+    with pytest.raises(ValueError, match="cannot hold the added token '<x>', which is found before a space is put"):
+        ours.save(tmp_path / "a.model")
+    with pytest.warns(UserWarning, match="text of <s>, </s>, <unk> is ordinary text"):
+        ours.save(tmp_path / "a.json")
+    again = cbpe.load(tmp_path / "a.json")
+    assert again.encode("the<x>cat") == ours.encode("the<x>cat") == pickle.loads(pickle.dumps(ours)).encode("the<x>cat")
 
 
 @pytest.mark.parametrize(

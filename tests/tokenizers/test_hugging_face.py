@@ -262,11 +262,16 @@ def test_processing_that_is_not_known_is_refused(processing, message):
 
 def test_other_added_tokens_can_be_put_in_place():
     tok = made(**KINDS["a template"])
-    with pytest.raises(ValueError, match="the template puts the token 301 around texts, and there is no such token"):
+    way = r"; to keep the old ones, pass them as well: register_special_tokens\({\*\*tok.special_tokens"
+    with pytest.raises(ValueError, match=f"puts the token 301 around texts, and there is no such token{way}"):
         tok.register_special_tokens({"<s>": 300})
+    with pytest.raises(TypeError, match="a dict of texts and their ids, not list: give each its id"):
+        tok.register_special_tokens(["<s>"])
     assert tok.encode("<s>") == [300, 300, 301]
     tok.register_special_tokens({"<s>": 300, "</s>": 301, "<new>": 305})
     assert tok.encode("<new>") == [300, 305, 301]
+    with pytest.warns(UserWarning, match="'<new>' are no special tokens any more; to keep the old ones"):
+        tok.register_special_tokens({"<s>": 300, "</s>": 301})
 
 
 def test_no_format_without_a_place_for_it_takes_what_is_done_around(tmp_path):

@@ -119,6 +119,7 @@ def test_many_different_choices_are_all_right():
         ({"<a>": 1e3}, TypeError, "the id of the special token '<a>' is an int, not float"),
         ({b"<a>": 1000}, TypeError, "a special token is a str, not bytes"),
         ({5: 1000}, TypeError, "a special token is a str, not int"),
+        (["<a>"], TypeError, r"are a dict of texts and their ids, not list: give each its id, as \{'<\|end\|>': ID\}"),
         ({"<good>": 1000, "": 1001}, ValueError, "empty"),
     ],
 )

@@ -249,8 +249,11 @@ def test_the_tokenizer_is_what_the_owners_make_of_its_files(tmp_path):
     for options in ({}, {"byte_fallback": False}, {"add_dummy_prefix": False, "character_coverage": 0.97}):
         size = 320 if options.get("byte_fallback", True) else 64
         tok = cbpe.train(SENTENCES * 3, size, alphabet="characters", special_tokens=["<sep>"], **options)
-        tok.save(tmp_path / "a.json")
-        tok.save(tmp_path / "a.model")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tok.save(tmp_path / "a.json")
+        with pytest.warns(UserWarning, match="that text of <unk>, <s>, </s> and 1 more is these tokens"):
+            tok.save(tmp_path / "a.model")
         hugging_face = tokenizers.Tokenizer.from_file(str(tmp_path / "a.json"))
         owner = sentencepiece.SentencePieceProcessor(str(tmp_path / "a.model"))
         assert owner.vocab_size() == size
@@ -468,7 +471,10 @@ def test_what_sentencepieces_format_cannot_hold_is_refused_and_nothing_is_writte
 
     refused("is for tokenizers over characters")
     refused("cannot hold what is done before merging: normalizer", characters=characters, normalizer=["NFC"])
-    refused("puts a space before each text", characters={**characters, "spaces": "first"})
+    refused(
+        "before the first text alone, and SentencePiece puts one before each text",
+        characters={**characters, "spaces": "first"},
+    )
     refused("needs an unknown token", characters={**characters, "unk_token": None})
     refused("cannot hold added tokens with options: ordinary", characters=characters, ordinary=["<s>"])
     refused("no token has the id 1", {"<unk>": 0, "</s>": 2}, characters=characters)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from cbpe.common.checks import N_BYTES, bounds_in
+from cbpe.common.warning import warn
 from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS
 from cbpe.text.patterns import BY_NAME
@@ -211,14 +212,22 @@ def special_of(labels: list[str] | None, *, over_characters: bool = False) -> li
 
 def special_choice(tok: Tokenizer, tokens: list[str] | None) -> SpecialChoice:
     """The special tokens that --allowed-special names, as Tokenizer.encode takes them. ValueError for a text that is no
-    special token."""
+    special token, or one that is never found; a UserWarning if such ones are among all."""
+    from cbpe.formats.files import control_tokens
+    from cbpe.text.special_tokens import stays_text
+
     if not tokens:
         return "none"
+    never_found = control_tokens(tok._parts())
     if "all" in tokens:
+        if never_found:
+            warn(stays_text(never_found))
         return "all"
     special = tok.special_tokens
     for token in tokens:
         if token not in special:
             known = ", ".join(map(repr, islice(special, NAMES_SHOWN))) or "none"
             raise ValueError(f"{shown(token)} is no special token of this tokenizer, which has {known}")
+        if token in never_found:
+            raise ValueError(f"{stays_text([token])}: leave it out of --allowed-special")
     return set(tokens)

@@ -20,7 +20,7 @@ from cbpe.formats.hugging_face.characters.settings import checked_characters
 from cbpe.text.added_tokens import Finders
 from cbpe.text.byte_tokens import PieceDecoder, RunDecoder
 from cbpe.text.spaces import MARK, with_spaces
-from cbpe.text.special_tokens import MAX_SUBSETS
+from cbpe.text.special_tokens import MAX_SUBSETS, OLD_ONES_TOO, SpecialChoices
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer, refuse_no_text
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from cbpe._core.arrow.exported import ArrowColumn
+    from cbpe._core.calls.encoder import PythonSplitter
     from cbpe._core.splitting.bonds import Bonds
     from cbpe._core.text.special import SpecialTokens
     from cbpe._core.vocabulary.vocabulary import Vocabulary
+    from cbpe.text.normalizing import Normalizer
     from cbpe.tokenizers.hugging_face import Stretches
 
 __all__ = ["SentencePieceTokenizer"]
@@ -199,6 +201,23 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         bonds = bonds_of(vocabulary, self._characters["split"])
         splitter = Splitter(self.pattern or safe_pattern(bonds, self._characters["spaces"]), bonds=bonds)
         self._use(vocabulary, splitter, self.special_tokens)
+
+    def _use(self, vocabulary: Vocabulary, splitter: Splitter | PythonSplitter, special_tokens: dict[str, int]) -> None:
+        super()._use(vocabulary, splitter, special_tokens)
+        controls = getattr(self, "_controls", {})  # which the constructor has not set yet, the first time
+        if controls:
+            never_found = [text for text, token_id in self.special_tokens.items() if token_id in controls]
+            self._special_sets = SpecialChoices(self._special, never_found).sets
+
+    def _refuse_contradictions(
+        self, processing: Mapping[str, Any], normalizer: Normalizer, special_tokens: Mapping[str, int]
+    ) -> None:
+        super()._refuse_contradictions(processing, normalizer, special_tokens)
+        for text in self._characters.get("sentencepiece", {}).get("controls", ()):
+            if text in self.special_tokens and special_tokens.get(text) != self.special_tokens[text]:
+                raise ValueError(
+                    f"{shown(text)} is a control token of SentencePiece's, and has to stay: {OLD_ONES_TOO}"
+                )
 
     def _processing(self) -> dict[str, Any]:
         return {**super()._processing(), "characters": {**self._characters}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cbpe._core.text.shown import shown
 from cbpe.formats.hugging_face.added_tokens import listed_with_special_tokens
 from cbpe.formats.hugging_face.characters.reading import may_be_missed
 from cbpe.formats.hugging_face.characters.steps import refuse_lost_beginnings
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["written_characters"]
+__all__ = ["user_defined", "written_characters", "written_vocabulary"]
 
 
 def written_characters(parts: Parts) -> dict[str, Any]:
@@ -25,6 +26,7 @@ def written_characters(parts: Parts) -> dict[str, Any]:
     marks, pre_tokenizer = written_spaces(settings)
     before = written_normalizer(parts.processing.get("normalizer"))
     refuse_lost_beginnings(settings["spaces"], flattened(before, "normalizer", "normalizers"))
+    refuse_user_defined(parts, settings)
     steps = [*([] if before is None else [before]), *marks]
     return {
         "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,
@@ -43,6 +45,23 @@ def written_characters(parts: Parts) -> dict[str, Any]:
             **written_vocabulary(parts, settings),
         },
     }
+
+
+def user_defined(parts: Parts, settings: Mapping[str, Any]) -> set[str]:
+    """The special tokens that SentencePiece finds in a text."""
+    owner = settings.get("sentencepiece")
+    return set() if owner is None else {*parts.special_tokens} - {*owner["controls"]}
+
+
+def refuse_user_defined(parts: Parts, settings: Mapping[str, Any]) -> None:
+    """ValueError where SentencePiece finds tokens in a text that has one space before it: in this format, what is
+    looked for in normalized text gets a space before it as well, and what is looked for before gets one behind it."""
+    found = sorted(user_defined(parts, settings) & {*parts.processing.get("normalized", ())})
+    if settings["spaces"] == "each" and found:
+        raise ValueError(
+            f"Hugging Face's format has no way to find the user-defined token {shown(found[0])} where SentencePiece "
+            "does, as a space is put before each text: save as .model"
+        )
 
 
 def written_spaces(settings: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
