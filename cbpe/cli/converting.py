@@ -41,7 +41,7 @@ def convert(
         list[str] | None,
         typer.Option(
             metavar="TOKEN[=ID]",
-            help="A special token to add, with its id; without, the next id that follows all others. For a file without "
+            help="A special token to add, with its id; without, the next id after all others. For a file without "
             "a split pattern, in place of those in it. Repeatable.",
         ),
     ] = None,
@@ -61,7 +61,7 @@ def convert(
     Example:
       cbpe convert book.model book.json
       cbpe convert cl100k_base cl100k_base.tiktoken
-      cbpe convert tokenizer.json with_tools.json --special "<|tool|>" --special "<|call|>"
+      cbpe convert book.model tools.json --special "<|tool|>"
       cbpe convert ranks.tiktoken out.json --pattern gpt4 --special "<|end|>"
     """
     from cbpe.tokenizers.saving import left_out, save, saved_files

@@ -471,10 +471,8 @@ def test_what_sentencepieces_format_cannot_hold_is_refused_and_nothing_is_writte
 
     refused("is for tokenizers over characters")
     refused("cannot hold what is done before merging: normalizer", characters=characters, normalizer=["NFC"])
-    refused(
-        "before the first text alone, and SentencePiece puts one before each text",
-        characters={**characters, "spaces": "first"},
-    )
+    other_spaces = "before the first text alone, and SentencePiece puts one before each text"
+    refused(other_spaces, characters={**characters, "spaces": "first"})
     refused("needs an unknown token", characters={**characters, "unk_token": None})
     refused("cannot hold added tokens with options: ordinary", characters=characters, ordinary=["<s>"])
     refused("no token has the id 1", {"<unk>": 0, "</s>": 2}, characters=characters)
