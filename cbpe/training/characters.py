@@ -29,8 +29,6 @@ from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN, MARK, with_spaces
 from cbpe.text.splitting import make_splitter
 from cbpe.training.learn import (
     Counted,
-    Rules,
-    checked_rules,
     closing_line,
     counted_of,
     nothing_to_learn,
@@ -39,6 +37,7 @@ from cbpe.training.learn import (
 )
 from cbpe.training.loop import Report, run
 from cbpe.training.record import TrainingRecord
+from cbpe.training.rules import Rules, checked_rules
 from cbpe.training.scripts import INHERITED, scripts_of
 
 if TYPE_CHECKING:

@@ -10,17 +10,28 @@ import time
 from array import array
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from cbpe._core.text.shown import shown
 from cbpe._core.training.train import Trainer
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.atomic_files import check_writable, write_whole
+from cbpe.common.checks import N_BYTES
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.common.warning import warn
 from cbpe.formats import minbpe
 from cbpe.formats.parts import Parts
+from cbpe.training.rules import Rules
 
 __all__ = ["Checkpoint"]
+
+
+class Learned(NamedTuple):
+    """A merge: the token that it makes, of which two, and how often these occurred."""
+
+    token: int
+    pair: tuple[int, int]
+    times: int
 
 
 class Checkpoint:
@@ -78,21 +89,42 @@ class Checkpoint:
         self.written = model.vocabulary.n_merges
         return model.vocabulary
 
-    def refuse_foreign(self, trainer: Trainer, n_initial: int, min_count: int) -> None:
-        """ValueError where the merges from number n_initial on cannot have been learned from the trainer's text: one is
-        rarer than min_count, or more frequent than one before it.
+    def refuse_foreign(self, trainer: Trainer, n_initial: int, n_merges: int, rules: Rules) -> None:
+        """ValueError where the merges from number n_initial on cannot have been learned from the trainer's text by
+        these rules: one makes too long a token, is rarer than min_count, more frequent than one before it, or as
+        frequent as one that tie_break takes later; or the pair that is merged next, of n_merges, is more frequent than
+        the last. (Of tie_break "first", the merges tell nothing.)
 
         (The trainer knows how often each merge was applied. A pair of two different tokens occurred just as often; a
         pair of one token with itself is passed over.)
         """
-        before: int | None = None
+        sizes = [1] * N_BYTES
+        for left, right in zip(*trainer.merges(), strict=True):
+            sizes.append(sizes[left] + sizes[right])
+        last: Learned | None = None
         for i, (left, right, count, _) in enumerate(zip(*trainer.results(n_initial), strict=True), n_initial):
+            size = sizes[N_BYTES + i]
+            if rules.max_token_length is not None and size > rules.max_token_length:
+                limit = f"more than max_token_length = {rules.max_token_length}"
+                raise self._foreign(f"its merge {i}, of {left} and {right}, makes a token of {size:,} bytes, {limit}")
             if left == right:
                 continue
-            if count < min_count or (before is not None and count > before):
-                limit = f"less than min_count = {min_count}" if count < min_count else f"after one with {before:,}"
-                raise self._foreign(f"in this text its merge {i}, of {left} and {right}, has count {count:,}, {limit}")
-            before = count
+            merge = Learned(N_BYTES + i, (left, right), count)
+            doubt = ""
+            if count < rules.min_count:
+                doubt = f"less than min_count = {rules.min_count}"
+            elif last is not None and count > last.times:
+                doubt = f"after one with {last.times:,}"
+            elif last is not None and in_another_order(last, merge, rules.tie_break):
+                doubt = f"as another that tie_break = {rules.tie_break!r} takes later"
+            if doubt:
+                raise self._foreign(f"in this text its merge {i}, of {left} and {right}, has count {count:,}, {doubt}")
+            last = merge
+        most = 0 if last is None else trainer.next_count(max(1, n_merges - len(trainer)))
+        if last is not None and most > last.times:
+            raise self._foreign(
+                f"in this text a pair that is not merged yet has count {most:,}, after merges with {last.times:,}"
+            )
 
     def keep(self, trainer: Trainer) -> None:
         """Write the state if it is time. A UserWarning where that fails: training goes on."""
@@ -123,3 +155,11 @@ class Checkpoint:
             f"the checkpoint {self.path} is of another training: {reason}. "
             "Give the source and options that it was made with, or another path, or remove it to start anew"
         )
+
+
+def in_another_order(first: Learned, then: Learned, tie_break: str) -> bool:
+    """Whether a trainer with this tie_break, of "largest" and "smallest", would have taken the second merge before the
+    first one: both pairs were there, and equally frequent."""
+    if tie_break == "first" or then.times != first.times or max(then.pair) >= first.token:
+        return False
+    return then.pair > first.pair if tie_break == "largest" else then.pair < first.pair

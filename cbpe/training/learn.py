@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cbpe._core.text.shown import shown
 from cbpe._core.training.train import Trainer
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe._version import __version__
@@ -29,6 +28,7 @@ from cbpe.text.splitting import unicode_version
 from cbpe.training.checkpoint import Checkpoint
 from cbpe.training.loop import Report, run
 from cbpe.training.record import TrainingRecord
+from cbpe.training.rules import Rules, checked_rules
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -38,25 +38,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Counted",
-    "Rules",
-    "checked_rules",
     "closing_line",
     "counted_of",
     "learn_merges",
     "record_of",
     "warn_if_stopped",
 ]
-
-
-BYTE_TIE_BREAKS = ("first", "largest", "smallest")
-
-
-class Rules(NamedTuple):
-    """Which pairs may be merged, and which of several goes first: options of learn_merges, checked."""
-
-    tie_break: str
-    min_count: int
-    max_token_length: int | None
 
 
 class Counted(NamedTuple):
@@ -111,7 +98,7 @@ def learn_merges(
         warn_of_gaps(counted, trainer.tokens_at_start)
         read = time.perf_counter()
         if checkpoint:
-            checkpoint.refuse_foreign(trainer, known.n_merges, rules.min_count)
+            checkpoint.refuse_foreign(trainer, known.n_merges, n_merges, rules)
         n_before = len(trainer)
         report = Report(trainer, n_merges, ids or range(N_BYTES + n_merges)) if verbose else None
         run(trainer, n_merges, report=report, progress=told, checkpoint=checkpoint)
@@ -202,18 +189,6 @@ def warn_of_gaps(counted: Counted, n_covered: int) -> None:
             f"the split pattern leaves {share} of the text out: nothing is learned of what it does not match, and "
             "encoding drops it"
         )
-
-
-def checked_rules(
-    tie_break: str, min_count: int, max_token_length: int | None, tie_breaks: Sequence[str] = BYTE_TIE_BREAKS
-) -> Rules:
-    """The rules of these options. TypeError for a number of the wrong type, ValueError for what is out of range."""
-    min_count = checked_int("min_count", min_count, 1)
-    if max_token_length is not None:
-        max_token_length = checked_int("max_token_length", max_token_length, 2)
-    if tie_break not in tie_breaks:
-        raise ValueError(f"tie_break is {shown(tie_break)}; it must be one of {', '.join(map(repr, tie_breaks))}")
-    return Rules(tie_break, min_count, max_token_length)
 
 
 def counted_of(words: WordCounts) -> Counted:

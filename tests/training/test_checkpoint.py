@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from interrupts import heed_ctrl_c
 
@@ -166,6 +166,14 @@ def test_a_larger_vocabulary_goes_on_where_a_finished_training_ended(tmp_path):
         ({"source": "high higher highest " * 9}, "in this text its merge 0, of 119 and 101, has count 0, less than"),
         ({"source": TEXT + "newest " * 9}, r"in this text its merge \d, of .* has count \d+, after one with \d+"),
         ({"min_count": 100}, "in this text its merge 0, of 119 and 101, has count 12, less than min_count = 100"),
+        (
+            {"max_token_length": 2},
+            r"its merge \d, of \d+ and \d+, makes a token of 3 bytes, more than max_token_length = 2",
+        ),
+        (
+            {"tie_break": "smallest"},
+            r"in this text its merge \d, of .* has count \d+, as another that tie_break = 'smallest' takes later",
+        ),
     ],
 )
 def test_a_checkpoint_of_another_training_is_refused_and_left_alone(tmp_path, options, message):
@@ -175,6 +183,34 @@ def test_a_checkpoint_of_another_training_is_refused_and_left_alone(tmp_path, op
     with pytest.raises(ValueError, match=f"so_far.model is of another training: {message}"):
         cbpe.train(**{"source": TEXT, "vocab_size": 272, **options}, checkpoint=path)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("n_more", [0, 8])
+def test_merges_that_a_rule_has_held_back_are_missed(tmp_path, n_more):
+    path = tmp_path / "so_far.model"
+    cbpe.train(TEXT, 264, max_token_length=2, checkpoint=path)
+    content = path.read_bytes()
+    with pytest.raises(ValueError, match=r"a pair that is not merged yet has count \d+, after merges with \d+"):
+        cbpe.train(TEXT, 264 + n_more, checkpoint=path)
+    assert path.read_bytes() == content
+    assert cbpe.train(TEXT, 264 + n_more, max_token_length=2, checkpoint=path).merges
+
+
+@given(
+    st.lists(st.text("ab c", max_size=60), min_size=1, max_size=5),
+    st.integers(0, 12),
+    st.fixed_dictionaries({
+        "tie_break": st.sampled_from(["first", "largest", "smallest"]),
+        "min_count": st.integers(1, 3),
+        "max_token_length": st.sampled_from([None, 2, 3, 5]),
+        "pattern": st.sampled_from([None, r"\w+|\s"]),
+    }),
+)  # fmt: skip
+def test_a_checkpoint_of_the_same_training_is_never_refused(tmp_path_factory, texts, n_before, options):
+    assume(any(texts))
+    path = tmp_path_factory.mktemp("checkpoint") / "so_far.model"
+    cbpe.train(texts, 256 + n_before, checkpoint=path, **options)
+    assert cbpe.train(texts, 272, checkpoint=path, **options).merges == cbpe.train(texts, 272, **options).merges
 
 
 def test_a_file_that_is_no_checkpoint_is_refused_and_left_alone(tmp_path):

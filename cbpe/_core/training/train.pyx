@@ -7,7 +7,9 @@ cimport cython
 from libc.stdint cimport INT64_MAX, UINT32_MAX, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
-from cbpe._core.training.candidates cimport LONGEST, Merge, State, TieBreak, WordStarts, out_of_memory
+from cbpe._core.training.candidates cimport (
+    LONGEST, Merge, Pair, State, TieBreak, WordStarts, best_pair, build_pairs, out_of_memory
+)
 from cbpe._core.training.layout cimport lay_out, lay_out_tokens, n_symbols, trace_merges
 from cbpe._core.training.learn cimport find_reason, free_state, learn, reserve_ids
 from cbpe._core.training.spelling cimport Spellings, open_spellings, refuse_spelling
@@ -243,6 +245,32 @@ cdef class Trainer:
         if done:
             self.stopped = self.describe(reason)
         return state.n_ids - before
+
+    def next_count(self, size_t n_merges):
+        """How often the pair occurs that run(n_merges) would merge first; 0 where nothing is left. Over bytes alone."""
+        cdef:
+            State *state = &self.state
+            const Pair *pair
+        if self.numbers != NULL:
+            raise ValueError("over characters, the next pair may be one that is not merged")
+        self.enter()
+        self.refuse_broken()
+        self.broken = True
+        if n_merges > LONGEST - state.n_ids:
+            n_merges = LONGEST - state.n_ids
+        state.ids_wanted = state.n_ids + n_merges
+        state.expired = False
+        state.deadline = 0
+        try:
+            with nogil:
+                pair = best_pair(state)
+                while pair == NULL and state.cutoff > state.min_count:
+                    build_pairs(state, 2 * n_merges)
+                    pair = best_pair(state)
+            self.broken = False
+        finally:
+            self.leave()
+        return 0 if pair == NULL else pair.count
 
     cdef int enter(self) except -1:
         with cython.critical_section(self):
