@@ -124,6 +124,9 @@ def compare(
     corpora = corpora_of(files)
     if not alpha >= 0:
         raise typer.BadParameter(f"{alpha} is below 0, and no order of a Rényi entropy", param_hint="--alpha")
+    twice = next((each for each in tokenizers if tokenizers.count(each) > 1), None)
+    if twice is not None:
+        raise typer.BadParameter(f"{shown(twice)} is named twice", param_hint="-t")
     for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
         if given is not None and given not in known:
             raise typer.BadParameter(f"{shown(given)} is none of those that are compared", param_hint=option)

@@ -50,8 +50,8 @@ class Sweep:
 
     The keys of a row are "corpus", "vocab_size", "bytes", "words", "tokens", "covered_bytes" (those that the split
     pattern does not leave out, which bytes per token come from), "bytes_per_token", "fertility", "tokens_used",
-    "vocabulary_used", "saved" (the share of tokens that this size saves over half of it, nan where half of it is no
-    size of the sweep), and "buys_little" (whether that is less than 0.03).
+    "vocabulary_used", "saved" (the share of tokens that this size saves over half of it; nan where that is less than
+    256), and "buys_little" (whether that is less than 0.03).
     """
 
     rows: list[dict[str, Any]]
@@ -158,7 +158,8 @@ def sweep(
     check_corpora(corpora)
     refuse_unswept(tokenizer, shown(tokenizer))
     workers = checked_workers(workers)
-    vocabularies = dict(smaller_ones(tokenizer, sizes))
+    asked = sizes_asked(tokenizer, sizes)
+    vocabularies = dict(smaller_ones(tokenizer, asked))
     trained_on = TrainedOn(tokenizer.training)
     rows = []
     with progress_reports(progress) as reports:
@@ -173,8 +174,9 @@ def sweep(
                 if report:
                     report("encoding", done, len(vocabularies))
                 tokens[size], used = pieces.encoded(vocabulary, workers)
-                n_bytes = counts.text_bytes, pieces.n_bytes
-                rows.append(row_of(corpus, size, n_bytes, words, tokens, used))
+                if size in asked:
+                    n_bytes = counts.text_bytes, pieces.n_bytes
+                    rows.append(row_of(corpus, size, n_bytes, words, tokens, used))
             if report:
                 report("encoding", len(vocabularies), len(vocabularies))
     trained_on.check_all()
@@ -189,8 +191,8 @@ def refuse_unswept(tokenizer: Tokenizer, name: str) -> None:
     shrunk(tokenizer._parts(), N_BYTES, name)
 
 
-def smaller_ones(tokenizer: Tokenizer, sizes: Iterable[int] | None) -> Iterator[tuple[int, Vocabulary]]:
-    """The vocabularies of these sizes, rising, and the tokenizer's own."""
+def sizes_asked(tokenizer: Tokenizer, sizes: Iterable[int] | None) -> set[int]:
+    """These sizes, or the usual ones, and the tokenizer's own."""
     if sizes is None:
         asked = [FIRST_SIZE << i for i in range(tokenizer.vocab_size.bit_length())]
         asked = [size for size in asked if size < tokenizer.vocab_size]
@@ -198,7 +200,13 @@ def smaller_ones(tokenizer: Tokenizer, sizes: Iterable[int] | None) -> Iterator[
         raise TypeError(f"sizes are several ints, not {type(sizes).__name__}: {shown(sizes)}")
     else:
         asked = [checked_int("a size", size, N_BYTES, " (the single bytes)") for size in sizes]
-    for size in sorted({*asked, tokenizer.vocab_size}):
+    return {*asked, tokenizer.vocab_size}
+
+
+def smaller_ones(tokenizer: Tokenizer, sizes: set[int]) -> Iterator[tuple[int, Vocabulary]]:
+    """The vocabularies of these sizes, rising, and of half of each, over which it saves something."""
+    halves = {size // 2 for size in sizes if size // 2 >= N_BYTES}
+    for size in sorted(sizes | halves):
         yield size, shrunk(tokenizer._parts(), size, shown(tokenizer)).vocabulary
 
 
@@ -278,7 +286,7 @@ def row_of(
 ) -> dict[str, Any]:
     """n_bytes: of the texts, and of their pieces, which are in tokens."""
     n = tokens[size]
-    half = tokens.get(size // 2) if size % 2 == 0 else None
+    half = tokens.get(size // 2)
     saved = 1 - ratio(n, half) if half else float("nan")
     return {
         "corpus": corpus,

@@ -49,13 +49,16 @@ def test_chunks_of_a_file_change_nothing(tok, found, tmp_path, monkeypatch):
         assert again.to_json() == cbpe.sweep(tok, {"one": HELD_OUT["one"]}, [256, 270, 280]).to_json()
 
 
-def test_what_a_doubling_saves_is_told_where_half_the_size_is_there():
+def test_what_a_doubling_saves_is_told_of_every_size_whose_half_there_is():
     tok = cbpe.train("abcdefgh" * 4 + " ".join(map(str, range(400))), 530)
     rows = cbpe.sweep(tok, {"a": "abcdefgh 12 399", "b": "zzzz"}, [256, 512]).rows
     assert [row["vocab_size"] for row in rows] == [256, 512, 530] * 2
     tokens = [row["tokens"] for row in rows]
     assert math.isnan(rows[0]["saved"])
-    assert math.isnan(rows[2]["saved"])
+    for row, text in ((rows[2], "abcdefgh 12 399"), (rows[5], "zzzz")):
+        assert row["saved"] == 1 - row["tokens"] / len(tok.shrink(265).encode_ordinary(text))
+    (odd,) = cbpe.sweep(tok.shrink(529), {"a": "abcdefgh 12 399"}, []).rows
+    assert odd["saved"] == 1 - odd["tokens"] / len(tok.shrink(264).encode_ordinary("abcdefgh 12 399"))
     assert rows[1]["saved"] == 1 - tokens[1] / tokens[0]
     assert (rows[1]["buys_little"], rows[4]["buys_little"]) == (False, True)
     assert rows[4]["saved"] == 0
