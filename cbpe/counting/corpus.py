@@ -93,8 +93,7 @@ def count_corpus(
     file = file_of_counts(output)
     refuse_own_output(found, file)
     if partitions is None:
-        size = sum(source.size for source in found)
-        partitions = min(MOST_PARTITIONS, 1 + size // BYTES_PER_PARTITION)
+        partitions = usual_partitions(found, file)
     partitions = checked_int("partitions", partitions, 1, most=MOST_PARTITIONS)
     tasks = cut(found, field=field, task_bytes=task_bytes)
     counting = Counting(pattern, field, errors, bool(counts), min_count, partitions)
@@ -128,6 +127,16 @@ def refuse_own_output(sources: Iterable[SourceFile], output: Path) -> None:
     for source in sources:
         if isinstance(source.place, Path) and os.path.realpath(source.place) == os.path.realpath(output):
             raise ValueError(f"{output} is a source as well: name another file to write")
+
+
+def usual_partitions(sources: Iterable[SourceFile], output: Path) -> int:
+    """In how many partitions tasks leave their counts: as many as in a run that is there to be gone on with, whose
+    sources may have had another size."""
+    begun = FileRun(output, {}, ()).begun() or {}
+    size = sum(source.size for source in sources)
+    usual = min(MOST_PARTITIONS, 1 + size // BYTES_PER_PARTITION)
+    partitions: int = (begun.get("options") or {}).get("partitions", usual)
+    return partitions
 
 
 class Steps:
@@ -168,7 +177,7 @@ class Steps:
     def finish(self, plan: dict[str, Any]) -> dict[str, Any]:
         """The steps after the first, and the manifest."""
         totals = self.totals()
-        merged = self.merge(self.run.records_of([task.number for task in self.tasks]))
+        merged = self.merge(self.run.records_of_tasks(self.tasks))
         for name in ("words", "word_bytes", "occurrences", "dropped_words", "dropped_occurrences"):
             totals[name] = totals.get(name, 0) + sum(record[name] for record in merged)
         if totals["occurrences"] > MOST:
@@ -182,9 +191,7 @@ class Steps:
 
     def totals(self, done_only: bool = False) -> dict[str, Any]:
         """What the tasks found, and the sums of it."""
-        numbers = [task.number for task in self.tasks]
-        found = [self.run.done(number) for number in numbers] if done_only else self.run.records_of(numbers)
-        records = [{"task": number, **record} for number, record in zip(numbers, found, strict=True) if record]
+        records = self.run.records_of_tasks(self.tasks, done_only=done_only)
         for record in records:
             del record["files"]
         names = ("documents", "text_bytes", "dropped_words", "dropped_occurrences")

@@ -57,7 +57,7 @@ class CountTask:
     counting: Counting
 
     def __call__(self, task: Task, threads: int, tell: Tell) -> dict[str, Any]:
-        done = self.run.done(task.number)
+        done = self.run.done_task(task)
         if done is not None:
             return done
         options = self.counting
@@ -68,7 +68,7 @@ class CountTask:
                 counted.add(kind, list(spans), tell)
             counted.write()
         record = {
-            "source": [span.described() for span in task.spans],
+            **task.described(),
             **counted.about(),
             "files": outputs.described(),
         }

@@ -52,7 +52,7 @@ class EncodeTask:
     options: Options
 
     def __call__(self, task: Task, threads: int, tell: Tell) -> dict[str, Any]:
-        done = self.run.done(task.number)
+        done = self.run.done_task(task)
         if done is not None:
             return done
         outputs = self.run.outputs("" if self.options.in_one_step else PARTS)
@@ -61,7 +61,7 @@ class EncodeTask:
             for number, span in enumerate(task.spans):
                 made.add(span, number, tell)
             made.close()
-        record = {"source": [span.described() for span in task.spans], **made.counts(), "files": outputs.described()}
+        record = {**task.described(), **made.counts(), "files": outputs.described()}
         self.run.keep(task.number, record)
         refuse_long(task, record, self.options)
         return record

@@ -148,7 +148,7 @@ class Shards:
     def encode(self, share: tuple[int, int] | None) -> None:
         """The first step: every task that is not done, or those of this share."""
         for task in self.tasks:
-            record = self.run.done(task.number)
+            record = self.run.done_task(task)
             if record is not None:
                 refuse_long(task, record, self.options)
         waiting, tally = begin_share(self.run, self.tasks, share, self.listener, "tokenizing")
@@ -190,9 +190,7 @@ class Shards:
 
     def totals(self, done_only: bool = False) -> dict[str, Any]:
         """What the tasks found, and the sums of it."""
-        numbers = [task.number for task in self.tasks]
-        found = [self.run.done(number) for number in numbers] if done_only else self.run.records_of(numbers)
-        records = [{"task": number, **record} for number, record in zip(numbers, found, strict=True) if record]
+        records = self.run.records_of_tasks(self.tasks, done_only=done_only)
         for record in records:
             del record["longest"]
         sums = {name: sum(record[name] for record in records) for name in ("documents", "empty", "tokens", "bytes")}

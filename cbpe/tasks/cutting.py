@@ -52,6 +52,13 @@ class Task:
         """Bytes to read, as they are stored."""
         return sum(span.size for span in self.spans)
 
+    def described(self) -> dict[str, object]:
+        """What it reads, as its record has it: the spans, and the size and version of the file of each."""
+        return {
+            "source": [span.described() for span in self.spans],
+            "versions": [[span.source.size, span.source.version] for span in self.spans],
+        }
+
 
 def cut(
     sources: Iterable[SourceFile], *, field: str | None, task_bytes: int = TASK_BYTES, within_lines: bool = True

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from cbpe.common.atomic_files import write_whole
-from cbpe.common.wording import listed, shown
 from cbpe.tasks.cutting import Task
+from cbpe.tasks.other_runs import in_the_way
 from cbpe.tasks.outputs import Outputs
 from cbpe.tasks.progress import ProgressListener, Tally
 
@@ -30,7 +30,6 @@ __all__ = ["MANIFEST", "FileRun", "Run", "as_json", "begin_share", "left_of"]
 
 MANIFEST = "manifest.json"
 STATE = ".run"
-NAMED = 3  # sources in a message
 
 
 class Run:
@@ -58,12 +57,14 @@ class Run:
         """
         refuse_file(self.folder)
         finished = self._read(self.manifest)
-        begun = self._read(self.state / "run.json")
+        begun = self.begun()
         said = begun if begun is not None else finished and finished.get("run")
         if said is not None:
-            self._refuse_other(said, finished is not None)
+            changed = self._refuse_other(said, finished is not None)
             if not (resume or (shared and finished is None)):
                 raise self.held()
+            if changed:
+                self.amend()
         else:
             self._refuse_occupied()
         if finished is not None:
@@ -78,10 +79,14 @@ class Run:
         self._begun = True
         return None
 
+    def begun(self) -> dict[str, Any] | None:
+        """What is to be done by the run that is there, if it is not finished."""
+        return self._read(self.state / "run.json")
+
     def begun_otherwise(self, name: str) -> Any:
         """What the run that is there, and is not finished, has under this name, if that is all in which it is not this
         run; else None."""
-        begun = self._read(self.state / "run.json")
+        begun = self.begun()
         mine = json.loads(as_json(self.identity))
         if begun is None or begun.get(name) == mine[name] or {**begun, name: mine[name]} != mine:
             return None
@@ -123,6 +128,17 @@ class Run:
         """The record of a task, if it is done."""
         return self._read(self._record(name))
 
+    def done_task(self, task: Task) -> dict[str, Any] | None:
+        """The record of this task, if it is done. ValueError where it tells of other files: somebody who did not know
+        that a source had changed has done it since."""
+        record = self.done(task.number)
+        if record is not None and {**record, **task.described()} != record:
+            raise ValueError(
+                f"{self._record(task.number)} tells of other sources, or of what they were before they changed: delete "
+                "it, and resume, so that this task is done anew"
+            )
+        return record
+
     def keep(self, name: int | str, record: Mapping[str, Any]) -> None:
         """Say that a task is done: after its outputs are in their places."""
         self._record(name).parent.mkdir(parents=True, exist_ok=True)
@@ -136,6 +152,16 @@ class Run:
         os.replace(aside, self.manifest)
         shutil.rmtree(self.state, ignore_errors=True)
         return whole
+
+    def records_of_tasks(self, tasks: Sequence[Task], *, done_only: bool = False) -> list[dict[str, Any]]:
+        """What the records of these tasks say for the manifest, each with its number. RuntimeError where one is
+        missing, unless done_only."""
+        if not done_only:
+            self.records_of(task.number for task in tasks)
+        records = [{"task": task.number, **record} for task in tasks if (record := self.done_task(task))]
+        for record in records:
+            del record["versions"]
+        return records
 
     def records_of(self, names: Iterable[int | str]) -> list[dict[str, Any]]:
         """The records of tasks that an executor has had done. RuntimeError where one is missing."""
@@ -184,31 +210,18 @@ class Run:
             raise ValueError(f"{path} is no manifest and no record of a run: name another {self.kind}")
         return found
 
-    def _refuse_other(self, said: Mapping[str, Any], finished: bool) -> None:
-        """ValueError where the folder belongs to another run, which names the first thing that differs."""
+    def _refuse_other(self, said: Mapping[str, Any], finished: bool) -> bool:
+        """Whether this is another run than was said, which may go on with what that one has done. ValueError where it
+        may not, which names the first thing that differs."""
         mine = json.loads(as_json(self.identity))
-        for name in [*(name for name in mine if name != "tasks"), "tasks"]:
-            if name == "sources":
-                self._refuse_other_sources(said.get(name), mine[name], finished)
-            elif said.get(name) != mine[name]:
-                raise ValueError(
-                    f"{self.name} belongs to another run: its {name} {differs(said.get(name), mine[name])}; "
-                    f"{self._remedy(finished)}"
-                )
+        problem = in_the_way(self.name, said, mine, None if finished else self._done())
+        if problem is not None:
+            raise ValueError(f"{problem}; {self._remedy(finished)}")
+        return dict(said) != mine
 
-    def _refuse_other_sources(self, said: Any, mine: list[Any], finished: bool) -> None:
-        before = {path: about for path, *about in said or []}
-        for path, *about in mine:
-            if path in before and before[path] != about:
-                raise ValueError(
-                    f"{path} has changed since the run in {self.name} began ({in_words(before[path])}; now "
-                    f"{in_words(about)}): {self._remedy(finished)}"
-                )
-        if said != mine:
-            raise ValueError(
-                f"{self.name} belongs to another run: its sources are {other_sources(before, mine)}; "
-                f"{self._remedy(finished)}"
-            )
+    def _done(self) -> list[int]:
+        """The numbers of the tasks that are done."""
+        return sorted(int(path.stem) for path in (self.state / "records").glob("[0-9]*.json"))
 
 
 class FileRun(Run):
@@ -251,29 +264,6 @@ def refuse_file(folder: Path) -> None:
         raise NotADirectoryError(f"{there} is a file, and what is made goes to a folder: name another")
 
 
-def other_sources(before: Mapping[str, Any], mine: Iterable[Sequence[Any]]) -> str:
-    """How the sources of a run are not those that are named now."""
-    now = [path for path, *_ in mine]
-    known = set(now)
-    new = [path for path in now if path not in before]
-    gone = [path for path in before if path not in known]
-    told = [*([f"without {listed(new, NAMED)}"] if new else []), *([f"with {listed(gone, NAMED)}"] if gone else [])]
-    return f"others, {' and '.join(told)}" if told else "the same in another order"
-
-
-def in_words(about: Sequence[Any]) -> str:
-    return f"{about[0]:,} bytes, {about[1]}"
-
-
-def differs(before: Any, now: Any) -> str:
-    """What is not the same in two values: "are 1, and here 2"."""
-    if isinstance(before, dict) and isinstance(now, dict):
-        for name in now:
-            if before.get(name) != now[name]:
-                return f"({name}) are {shown(before.get(name))}, and here {shown(now[name])}"
-    return f"are {shown(before)}, and here {shown(now)}"
-
-
 def identity_of(tasks: Sequence[Task]) -> dict[str, Any]:
     """The sources and how they are cut."""
     files = {span.source.path: span.source for task in tasks for span in task.spans}
@@ -296,7 +286,7 @@ def begin_share(
     tally = Tally(listener, sum(task.size for task in mine), len(mine), stage)
     waiting = []
     for task in mine:
-        record = run.done(task.number)
+        record = run.done_task(task)
         if record is None:
             waiting.append(task)
         else:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,10 +15,11 @@ from cbpe.common.wording import shown
 from cbpe.corpus.files import KINDS, TextFile
 from cbpe.corpus.storage import Url, has_wildcards, place_of, version_of
 
-__all__ = ["Name", "SourceFile", "find_sources"]
+__all__ = ["Name", "SourceFile", "find_sources", "version_in_words"]
 
 Name: TypeAlias = str | os.PathLike[str]
 
+WRITTEN = re.compile(r"mtime ([0-9]{13,19})")  # in ns, as version_of says it; other systems say seconds
 HIDDEN = "A file does not count if its name, or that of a folder it is in, begins with a dot or an underscore"
 
 
@@ -38,7 +41,21 @@ class SourceFile:
         if size != self.size:
             raise ValueError(f"{self.path} has changed since the run began: it had {self.size:,} bytes, now {size:,}")
         if version != self.version:
-            raise ValueError(f"{self.path} has changed since the run began ({self.version}, now {version})")
+            before, now = version_in_words(self.version), version_in_words(version)
+            raise ValueError(f"{self.path} has changed since the run began ({before}, now {now})")
+
+
+def version_in_words(version: str) -> str:
+    """What tells whether a file changes, as messages say it: the time when a file of this machine was written as such.
+
+    >>> version_in_words("ETag 5d41")
+    'ETag 5d41'
+    """
+    time = WRITTEN.fullmatch(version)
+    if time is None:
+        return version
+    seconds, rest = divmod(int(time[1]), 10**9)
+    return f"written {datetime.fromtimestamp(seconds).isoformat(' ')}.{rest // 1000:06}"
 
 
 def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: str) -> list[SourceFile]:

@@ -116,6 +116,30 @@ def test_a_source_that_changed_is_refused_by_its_name(corpus, tmp_path):
         cbpe.count_corpus(corpus, tmp_path / "out.words", resume=True, **OPTIONS)
 
 
+@pytest.mark.parametrize("converted", [True, False])
+def test_what_is_done_is_kept_when_a_file_that_is_no_text_is_converted_or_read_otherwise(
+    corpus, tmp_path, monkeypatch, converted
+):
+    monkeypatch.setattr("cbpe.counting.corpus.BYTES_PER_PARTITION", 5000)  # so that a size decides how many there are
+    good = (corpus / "2.jsonl").read_bytes()
+    (corpus / "2.jsonl").write_bytes(good.replace(b"document 59", b"\xe9t\xe9"))
+    out, options = tmp_path / "out.words", {"field": "text", "task_bytes": 5000, "workers": 1}
+    with pytest.raises(ValueError, match=r"2.jsonl.* is not UTF-8"):
+        cbpe.count_corpus(corpus, out, **options)
+    if converted:
+        (corpus / "2.jsonl").write_bytes(good.replace(b"document 59", "été ".encode() * 500))
+    else:
+        options["errors"] = "replace"
+    heard = []
+    manifest = cbpe.count_corpus(corpus, out, **options, resume=True, progress=heard.append)
+    assert heard[0].tasks == 2  # the other files are not read again
+    cbpe.count_words(sorted(corpus.iterdir()), field="text", errors=options.get("errors", "strict")).save(
+        tmp_path / "one.words"
+    )
+    assert out.read_bytes() == (tmp_path / "one.words").read_bytes()
+    assert manifest["run"]["options"]["errors"] == options.get("errors", "strict")
+
+
 def test_a_source_that_changes_while_it_is_read_is_refused(corpus, tmp_path):
     def change(progress):
         if progress.documents >= 100:

@@ -156,6 +156,26 @@ def test_a_source_that_changed_is_refused_by_its_name(corpus, tok, tmp_path):
         tokenize(corpus, tok, tmp_path / "out", resume=True)
 
 
+@pytest.mark.parametrize(("format_name", "converted"), [("megatron", True), ("bin", False)])
+def test_what_is_done_is_kept_when_a_file_that_is_no_text_is_converted_or_read_otherwise(
+    corpus, tok, tmp_path, format_name, converted
+):
+    good = (corpus / "2.jsonl").read_bytes()
+    (corpus / "2.jsonl").write_bytes(good.replace(b"document 59", b"\xe9t\xe9"))
+    out, options = tmp_path / "out", {"task_bytes": 1000, "workers": 1}
+    with pytest.raises(ValueError, match=r"2.jsonl.* is not UTF-8"):
+        tokenize(corpus, tok, out, format_name, **options)
+    if converted:
+        (corpus / "2.jsonl").write_bytes(good.replace(b"document 59", "été".encode()))
+    else:
+        options["errors"] = "replace"
+    heard = []
+    manifest = tokenize(corpus, tok, out, format_name, **options, resume=True, progress=heard.append)
+    assert heard[0].tasks == 2  # the other files are not read again
+    assert manifest == tokenize(corpus, tok, tmp_path / "anew", format_name, **options)
+    assert bytes_of(out) == bytes_of(tmp_path / "anew")
+
+
 def test_a_source_that_changes_while_it_is_read_is_refused(corpus, tok, tmp_path):
     def change(progress):
         if progress.documents >= 25:
@@ -171,7 +191,7 @@ def test_the_folder_of_another_run_is_refused(corpus, tok, tmp_path):
         tokenize(corpus, tok, tmp_path / "out")
     with pytest.raises(ValueError, match=r"belongs to another run: its options \(format\) are 'megatron', and here"):
         tokenize(corpus, tok, tmp_path / "out", "datatrove", resume=True)
-    with pytest.raises(ValueError, match=r"belongs to another run: its tokenizer \(sha256\)"):
+    with pytest.raises(ValueError, match=r"its tokenizer is sha256:[0-9a-f]{16}, and here gpt2 \(sha256:7c50"):
         tokenize(corpus, cbpe.get_encoding("gpt2"), tmp_path / "out", resume=True)
 
 

@@ -52,7 +52,7 @@ def test_a_folder_of_another_run_is_refused_with_what_differs(tmp_path, tasks):
     new_run(tmp_path, tasks, options={"a": 1, "b": 2}).begin(resume=False)
     with pytest.raises(ValueError, match=r"belongs to another run: its options \(b\) are 2, and here 3"):
         new_run(tmp_path, tasks, options={"a": 1, "b": 3}).begin(resume=True)
-    with pytest.raises(ValueError, match=r"its kind are 'test', and here 'other'"):
+    with pytest.raises(ValueError, match=r"its kind is 'test', and here 'other'"):
         Run(tmp_path / "out", {"kind": "other"}, tasks).begin(resume=True)
 
 
@@ -113,11 +113,13 @@ def test_a_file_in_the_place_of_the_folder_is_named(tmp_path, tasks, name):
 
 
 def test_a_changed_source_is_refused_by_name(tmp_path, tasks):
-    new_run(tmp_path, tasks).begin(resume=False)
+    run = new_run(tmp_path, tasks)
+    run.begin(resume=False)
+    run.keep(14, {"documents": 1})  # a task holds a byte, the first 14 that of the other file
     (tmp_path / "b.jsonl").write_text('{"text": "longer"}\n')
     found = find_sources(f"{tmp_path}/?.jsonl", field="text", errors="strict")
     changed = cut(found, field="text", task_bytes=1)
-    with pytest.raises(ValueError, match=r"b.jsonl has changed since the run in .*out began \(14 bytes"):
+    with pytest.raises(ValueError, match=r"b.jsonl has changed since the run in .*out began \(14 bytes, written 20..-"):
         new_run(tmp_path, changed).begin(resume=True)
     with pytest.raises(ValueError, match=r"out belongs to another run: its sources are others, with \S*b\.jsonl; that"):
         new_run(tmp_path, tasks[:1]).begin(resume=True)
@@ -129,6 +131,62 @@ def test_a_changed_source_is_refused_by_name(tmp_path, tasks):
     more = cut(find_sources(tmp_path / "c.jsonl", field="text", errors="strict"), field="text", task_bytes=1)
     with pytest.raises(ValueError, match=r"its sources are others, without \S*c\.jsonl and with \S*b\.jsonl; that"):
         new_run(tmp_path, [*tasks[:1], *more]).begin(resume=True)
+
+
+def changed_tasks(tmp_path, rows, task_bytes=1):
+    (tmp_path / "b.jsonl").write_text('{"text": "b"}\n' * rows)
+    return cut(find_sources(f"{tmp_path}/?.jsonl", field="text", errors="strict"), field="text", task_bytes=task_bytes)
+
+
+def test_a_run_goes_on_when_a_source_has_changed_of_which_no_task_is_done(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+    run = new_run(tmp_path, before := changed_tasks(tmp_path, 1, task_bytes=20))
+    run.begin(resume=False)
+    run.keep(0, {**before[0].described(), "documents": 1})
+    now = changed_tasks(tmp_path, 3, task_bytes=20)
+    again = new_run(tmp_path, now)
+    with pytest.raises(ValueError, match="holds this run already: resume it"):
+        again.begin(resume=False)
+    assert again.begin(resume=True) is None
+    assert again.done_task(now[0])["documents"] == 1
+    assert again.finish({})["run"]["sources"][1][1] == 3 * 14  # of the manifest: what was read
+
+
+def test_a_run_does_not_go_on_when_its_tasks_that_are_done_would_be_others(tmp_path):
+    for name in "ac":
+        (tmp_path / f"{name}.jsonl").write_text('{"text": "a"}\n')
+    run = new_run(tmp_path, before := changed_tasks(tmp_path, 1, task_bytes=15))
+    run.begin(resume=False)
+    run.keep(2, {**before[2].described(), "documents": 1})
+    with pytest.raises(ValueError, match=r"b.jsonl changed so much since the run in .*out began that tasks which are"):
+        new_run(tmp_path, changed_tasks(tmp_path, 3, task_bytes=15)).begin(resume=True)
+
+
+def test_a_task_that_somebody_has_done_with_a_source_as_it_was_before_is_refused(tmp_path, tasks):
+    new_run(tmp_path, tasks).begin(resume=False)
+    now = changed_tasks(tmp_path, 2, task_bytes=99)
+    run = new_run(tmp_path, now)
+    run.begin(resume=True)
+    run.keep(0, {**tasks[0].described(), "documents": 1})
+    with pytest.raises(ValueError, match=r"0.json tells of other sources.*: delete it, and resume"):
+        run.done_task(now[0])
+
+
+@pytest.mark.parametrize(("before", "now", "goes_on"), [("strict", "replace", True), ("replace", "strict", False)])
+def test_errors_may_change_where_what_is_done_stays_the_same(tmp_path, tasks, before, now, goes_on):
+    run = new_run(tmp_path, tasks, options={"a": 1, "errors": before})
+    run.begin(resume=False)
+    again = new_run(tmp_path, tasks, options={"a": 1, "errors": now})
+    other = new_run(tmp_path, tasks, options={"a": 2, "errors": now})
+    run.keep(0, {"documents": 1})
+    with pytest.raises(ValueError, match=r"its options \(a\) are 1, and here 2"):
+        other.begin(resume=True)
+    if goes_on:
+        assert again.begin(resume=True) is None
+        assert again.finish({})["run"]["options"]["errors"] == now
+    else:
+        with pytest.raises(ValueError, match=r"its options \(errors\) are 'replace', and here 'strict'"):
+            again.begin(resume=True)
 
 
 def test_a_folder_that_holds_something_else_is_refused(tmp_path, tasks):

@@ -1,0 +1,114 @@
+"""What keeps a run from going on with what another has done in its place, as a message says it.
+
+Both are known by what run.json says: options, sources and tasks. What is not done yet may be done in another way: a
+source of which no task is done may have changed, and so may `errors` where that changes nothing in what is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from cbpe.common.wording import listed, shown
+from cbpe.tasks.sources import version_in_words
+
+__all__ = ["in_the_way"]
+
+NAMED = 3  # sources in a message
+DIGITS = 16  # of a SHA-256 in a message
+
+Identity = Mapping[str, Any]
+
+
+def in_the_way(place: object, said: Identity, mine: Identity, done: Sequence[int] | None) -> str | None:
+    """The first thing that differs and may not; None where this run may go on.
+
+    said: of the run that is there; mine: of this one. done: the numbers of the tasks that are done, in order; None of a
+    run that is finished.
+    """
+    for name in mine:
+        if name in ("sources", "tasks") or said.get(name) == mine[name]:
+            continue
+        if name == "options" and done is not None and same_so_far(said.get(name), mine[name], done):
+            continue
+        return f"{place} belongs to another run: its {differs(name, said.get(name), mine[name])}"
+    return other_sources(place, said, mine, done) or other_tasks(place, said, mine, done)
+
+
+def same_so_far(before: Any, now: Mapping[str, Any], done: Sequence[int]) -> bool:
+    """Whether the options differ in `errors` alone, and what is done is the same with both: where no wrong byte was
+    let pass, none was there to be replaced."""
+    if not isinstance(before, dict) or "errors" not in now or {**before, "errors": now["errors"]} != now:
+        return False
+    return before.get("errors") == "strict" or not done
+
+
+def other_sources(place: object, said: Identity, mine: Identity, done: Sequence[int] | None) -> str | None:
+    before = {path: about for path, *about in said.get("sources") or []}
+    now = {path: about for path, *about in mine["sources"]}
+    if list(before) == list(now):
+        kept = before if done is None else used(said, done)
+        changed = next((path for path in before if path in kept and before[path] != now[path]), None)
+        if changed is None:
+            return None
+    else:
+        changed = next((path for path in now if path in before and before[path] != now[path]), None)
+    if changed is None:
+        return f"{place} belongs to another run: its sources are {which(before, now)}"
+    return (
+        f"{changed} has changed since the run in {place} began ({in_words(before[changed])}; now "
+        f"{in_words(now[changed])})"
+    )
+
+
+def other_tasks(place: object, said: Identity, mine: Identity, done: Sequence[int] | None) -> str | None:
+    """The message where the same sources are cut otherwise, if any task that is done is another one now."""
+    before, now = said.get("tasks") or [], mine["tasks"]
+    if before == now:
+        return None
+    if done is None or said.get("sources") == mine["sources"]:
+        return f"{place} belongs to another run: its tasks are {shown(before)}, and here {shown(now)}"
+    if all(number < len(now) and before[number] == now[number] for number in done):
+        return None
+    old = {path: about for path, *about in said["sources"]}
+    changed = [path for path, *about in mine["sources"] if old[path] != about]
+    return (
+        f"{listed(changed, NAMED)} changed so much since the run in {place} began that tasks which are done would hold "
+        "other files"
+    )
+
+
+def used(said: Identity, done: Iterable[int]) -> set[str]:
+    """The sources of which tasks that are done hold something."""
+    paths = [path for path, *_ in said["sources"]]
+    return {paths[span[0]] for number in done for span in said["tasks"][number]}
+
+
+def which(before: Iterable[str], now: Iterable[str]) -> str:
+    """How the sources of a run are not those that are named now."""
+    known, named = set(before), set(now)
+    new = [path for path in now if path not in known]
+    gone = [path for path in before if path not in named]
+    told = [*([f"without {listed(new, NAMED)}"] if new else []), *([f"with {listed(gone, NAMED)}"] if gone else [])]
+    return f"others, {' and '.join(told)}" if told else "the same in another order"
+
+
+def in_words(about: Sequence[Any]) -> str:
+    return f"{about[0]:,} bytes, {version_in_words(about[1])}"
+
+
+def differs(name: str, before: Any, now: Any) -> str:
+    """What is not the same under a name: "options (min_count) are 1, and here 2"."""
+    if name == "tokenizer" and isinstance(before, dict):
+        return f"tokenizer is {named(before)}, and here {named(now)}"
+    if isinstance(before, dict) and isinstance(now, dict):
+        for each in now:
+            if before.get(each) != now[each]:
+                return f"{name} ({each}) are {shown(before.get(each))}, and here {shown(now[each])}"
+    return f"{name} is {shown(before)}, and here {shown(now)}"
+
+
+def named(tokenizer: Mapping[str, Any]) -> str:
+    """A tokenizer by its name, if it has one, and by the beginning of its digest."""
+    digest = f"sha256:{str(tokenizer.get('sha256'))[:DIGITS]}"
+    return f"{tokenizer['name']} ({digest})" if tokenizer.get("name") else digest
