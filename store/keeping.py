@@ -8,6 +8,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from itertools import chain, count
 from typing import Any
 
 from sqlalchemy import Connection, Table, column, func, insert, inspect, select, table, update
@@ -26,6 +27,7 @@ from store.verifying import verify
 
 __all__ = ["backup", "migrate", "restore"]
 
+BEFORE_RESTORE = ".before-restore"  # after the name of the store's file: the store as it was
 ROWS_AT_ONCE = 1000  # that are copied
 
 
@@ -100,8 +102,11 @@ def check_copy(database: Database, aside: str) -> None:
 # ---- Restoring
 
 
-def restore(database: Database, path: str | os.PathLike[str]) -> None:
-    """Replace all that is in a store by what is in a backup, in one transaction, while others have the store open."""
+def restore(
+    database: Database, path: str | os.PathLike[str], before: str | os.PathLike[str] | None, force: bool
+) -> str | None:
+    """Replace all that is in a store by what is in a backup, in one transaction, while others have the store open.
+    before: where the store as it was is kept. Returns where that is; None if nothing was kept."""
     if database.path is not None and os.path.realpath(path) == os.path.realpath(database.path):
         raise Refused(f"{os.fspath(path)} is the store itself: restore it from another file")
     source = Database(find_store(os.path.abspath(path)), read_only=True)
@@ -109,9 +114,33 @@ def restore(database: Database, path: str | os.PathLike[str]) -> None:
         report = verify(source)
         if not report.ok:
             raise Damaged(f"the backup {source} is damaged, and is not restored: {'; '.join(report.problems)[:500]}")
+        kept = None if force else kept_before(database, before)
         put_back(database, source)
+        return kept
     finally:
         source.close()
+
+
+def kept_before(database: Database, path: str | os.PathLike[str] | None) -> str | None:
+    """A backup of a store that is going to be replaced, if it holds versions, in a file that was not there yet."""
+    try:
+        if not database.read(lambda connection: connection.scalar(select(func.count()).select_from(versions))):
+            return None
+        if path is None and database.path is None:
+            raise Refused(f"{database} holds versions: name a file for the backup of it that is made before")
+        target = os.path.abspath(path) if path is not None else free_name(f"{database.path}{BEFORE_RESTORE}")
+        if os.path.lexists(target):
+            raise Refused(f"{target} is there already: name another file for the backup of the store as it is")
+        backup(database, target)
+    except (Damaged, Failed, Refused) as error:
+        raise type(error)(f"{error}, or set force to restore without that backup") from error
+    return target
+
+
+def free_name(path: str) -> str:
+    """This name, or the first one with a number after it, of which there is no file."""
+    names = chain([path], (f"{path}-{number}" for number in count(2)))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def put_back(database: Database, source: Database) -> None:

@@ -436,14 +436,21 @@ class ModelStore:
         """
         keeping.backup(self._database, path)
 
-    def restore(self, path: str | os.PathLike[str]) -> None:
+    def restore(
+        self, path: str | os.PathLike[str], *, backup: str | os.PathLike[str] | None = None, force: bool = False
+    ) -> str | None:
         """Replace all that is in the store by what is in a backup, of this store or of another one, in one transaction.
         Others may have the store open, and see all of the backup or nothing.
 
+        If the store holds versions, a backup of it is made before: in the file `backup`, which is not there yet; by
+        default, beside the store's file (NAME.before-restore). Returns where that is; None if none was made. force: make
+        none, as for a store that is damaged.
+
         Raises Damaged for a backup that verify() finds something wrong with, NotAStore and CannotOpen for a file that
-        is none, and Refused for the store itself; the store is as before then.
+        is none, Refused for the store itself, and, unless force is set, for a file that is there and for no file where
+        the store is in PostgreSQL; the store is as before then.
         """
-        keeping.restore(self._database, path)
+        return keeping.restore(self._database, path, backup, force)
 
     def check_writable(self) -> None:
         """Raise what any change would raise for this store: ReadOnly, or Outdated for an older schema. To call before a

@@ -40,7 +40,7 @@ def same_so_far(before: Any, now: Mapping[str, Any], done: Sequence[int]) -> boo
     let pass, none was there to be replaced."""
     if not isinstance(before, dict) or "errors" not in now or {**before, "errors": now["errors"]} != now:
         return False
-    return before.get("errors") == "strict" or not done
+    return not done or bool(before.get("errors") == "strict")
 
 
 def other_sources(place: object, said: Identity, mine: Identity, done: Sequence[int] | None) -> str | None:

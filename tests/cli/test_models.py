@@ -585,9 +585,16 @@ def test_a_backup_and_restoring_it_are_told_as_json(models, tmp_path):
     made = json.loads(run("models", "backup", tmp_path / "b.db", "--json").stdout)
     assert (made["backup"], made["versions"]) == (str(tmp_path / "b.db"), there)
     restored = json.loads(run("models", "restore", tmp_path / "b.db", "--json").stdout)
+    kept = restored.pop("backup")
     assert restored == {"restored": str(tmp_path / "b.db"), "revision": made["revision"], "versions": there}
-    for command, said in (("backup", "wrote a backup to"), ("restore", "restored all from")):
-        assert run("models", command, tmp_path / "b.db").stdout == f"{said} {tmp_path / 'b.db'} (versions: {there})\n"
+    said = f"wrote a backup to {tmp_path / 'b.db'} (versions: {there})\n"
+    assert run("models", "backup", tmp_path / "b.db").stdout == said
+    said = f"restored all from {tmp_path / 'b.db'} (versions: {there})"
+    assert run("models", "restore", tmp_path / "b.db").stdout == f"{said}; the store as it was is {kept}-2\n"
+    assert run("models", "restore", tmp_path / "b.db", "--force").stdout == f"{said}\n"
+    error = error_of("models", "restore", tmp_path / "b.db", "--backup", kept)
+    assert "is there already: name another file" in error
+    assert error.endswith(", or give --force to restore without that backup\n")
 
 
 def test_a_store_that_is_not_there_is_not_made_by_asking(tmp_path):

@@ -131,7 +131,7 @@ def test_restoring_brings_back_what_was_there_while_others_have_the_store_open(e
         models.rename("ranks", "other")
         models.save(small_tokenizer(7, n_merges=3000), "large")
         assert "other" in others.names()
-        models.restore(tmp_path / "backup.db")
+        models.restore(tmp_path / "backup.db", backup=tmp_path / "before.db")
         for each in (models, others):
             versions, log, *rest = everything(each)
             assert (versions, log[1:], *rest) == before
@@ -141,13 +141,50 @@ def test_restoring_brings_back_what_was_there_while_others_have_the_store_open(e
         assert models.verify().problems == ()
 
 
+def test_a_store_that_is_replaced_by_a_backup_is_kept_itself(tmp_path):
+    path = tmp_path / "models.db"
+    with ModelStore(tmp_path / "backup.db") as models:
+        models.save(TOK, "a")
+    with ModelStore(path) as models:
+        assert models.restore(tmp_path / "backup.db") is None  # nothing was there
+        models.save(small_tokenizer(1), "mine")
+        kept = models.restore(tmp_path / "backup.db")
+        assert kept == f"{path}.before-restore"
+        assert models.names() == ["a"]
+        with ModelStore(kept) as before:
+            assert before.names() == ["a", "mine"]
+        assert models.restore(tmp_path / "backup.db") == f"{kept}-2"
+        with pytest.raises(Refused, match="is there already: name another file for the backup of the store as it is"):
+            models.restore(tmp_path / "backup.db", backup=kept)
+        with ModelStore(kept) as before:
+            assert before.names() == ["a", "mine"]
+
+
+def test_a_damaged_store_is_restored_when_that_is_forced(tmp_path):
+    path = tmp_path / "models.db"
+    with ModelStore(path) as models:
+        models.save(cbpe.get_encoding("r50k_base"), "a")
+        models.backup(tmp_path / "backup.db")
+        models.save(small_tokenizer(1), "b")
+    with open(path, "r+b") as file:
+        file.seek(path.stat().st_size - 4096)
+        file.write(b"x" * 4096)
+    with ModelStore(path) as models:
+        with pytest.raises(Damaged, match=", or set force to restore without that backup"):
+            models.restore(tmp_path / "backup.db")
+        models.restore(tmp_path / "backup.db", force=True)
+        assert models.verify().ok
+
+
 def test_a_store_moves_from_one_database_to_the_other(tmp_path, postgresql_url):
     with ModelStore(tmp_path / "a.db") as models, ModelStore(postgresql_url) as server:
         fill(models)
         models.write_rows()
         models.backup(tmp_path / "backup.db")
         server.save(small_tokenizer(9), "gone")
-        server.restore(tmp_path / "backup.db")
+        with pytest.raises(Refused, match="holds versions: name a file for the backup .*, or set force to restore"):
+            server.restore(tmp_path / "backup.db")
+        assert server.restore(tmp_path / "backup.db", force=True) is None
         server.backup(tmp_path / "again.db")
         before, after = everything(models), everything(server)
         assert (after[0], after[1][1:], *after[2:]) == (before[0], before[1], *before[2:])
@@ -277,7 +314,7 @@ def test_a_backup_and_restoring_it_on_the_command_line(empty_store_url, tmp_path
     run("models", "save", "a", "-t", "gpt2", *here)
     run("models", "backup", tmp_path / "backup.db", *here)
     run("models", "rm", "a", *here)
-    run("models", "restore", tmp_path / "backup.db", *here)
+    run("models", "restore", tmp_path / "backup.db", "--backup", tmp_path / "before.db", *here)
     assert "a@1" in run("models", "ls", *here).stdout
     assert json.loads(run("models", "log", "--json", "--limit", 1, *here).stdout)[0]["action"] == "restore"
     assert "there is no store at" in error_of("models", "restore", tmp_path / "none", *here)

@@ -38,22 +38,34 @@ def backup(file: BackupArgument, as_json: JsonOption = False, store: StoreOption
 
 
 @app.command()
-def restore(file: BackupArgument, as_json: JsonOption = False, store: StoreOption = None) -> None:
+def restore(
+    file: BackupArgument,
+    backup: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Where to keep the store as it is; by default beside its file.", show_default=False
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Do not keep the store as it is.")] = False,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
     """Replace all that is in the store by a backup.
 
-    The backup is verified first. Others may have the store open.
+    That is verified first. A store that holds versions is itself backed up before. Others may have it open.
 
     \b
     Example:
       cbpe models restore models-backup.db
     """
     with open_store(make=True) as models:
-        models.restore(file)
+        kept = models.restore(file, backup=backup, force=force)
         revision, versions = models.revision, len(models.versions())
     if as_json:
-        print_json({"restored": file, "revision": revision, "versions": versions})
+        print_json({"restored": file, "revision": revision, "versions": versions, "backup": kept})
     else:
-        print_lines([f"restored all from {readable(file)} (versions: {versions:,})"])
+        before = "" if kept is None else f"; the store as it was is {readable(kept)}"
+        print_lines([f"restored all from {readable(file)} (versions: {versions:,}){before}"])
 
 
 @app.command()

@@ -15,6 +15,7 @@ IN_OPTIONS = {
     "set field to a name": "name a field, as --field text",
     "set pattern to it": "give it as --pattern",
     "or set force": "or give --force",
+    "name a file for the backup": "give --backup FILE for the backup",
     "holds this run already: resume it": "holds this run already: go on with --resume",
     "save it in one by ModelStore.import_(path), and load it from there": (
         "cbpe models import FILE saves it in yours, under whose name -t takes it then"
