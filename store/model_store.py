@@ -443,8 +443,8 @@ class ModelStore:
         Others may have the store open, and see all of the backup or nothing.
 
         If the store holds versions, a backup of it is made before: in the file `backup`, which is not there yet; by
-        default, beside the store's file (NAME.before-restore). Returns where that is; None if none was made. force: make
-        none, as for a store that is damaged.
+        default, beside the store's file (NAME.before-restore). Returns where that is; None if none was made. force:
+        make none, as for a store that is damaged.
 
         Raises Damaged for a backup that verify() finds something wrong with, NotAStore and CannotOpen for a file that
         is none, Refused for the store itself, and, unless force is set, for a file that is there and for no file where

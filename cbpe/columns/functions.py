@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["ArrowFunction"]
 
 
+def refuse_options(tokenizer: Encodes, options: dict[str, Any]) -> None:
+    """What encode_arrow would raise for these options: here, and not where the function is sent to."""
+    from cbpe._core.arrow.json_lines import FieldOfLines
+
+    try:
+        tokenizer.encode_arrow(FieldOfLines("").take(), **options)
+    except TypeError as error:
+        raise TypeError(str(error).replace("encode_arrow()", "arrow_udf()")) from None
+
+
 class ArrowFunction:
     """Encodes a column of each batch that it is called with: see Tokenizer.arrow_udf."""
 
@@ -29,6 +39,7 @@ class ArrowFunction:
                 raise TypeError(f"{name} is the name of a column, not {type(value).__name__}: {shown(value)}")
         if text == out:
             raise ValueError(f"text and out are both {shown(text)}: the ids need a column of their own")
+        refuse_options(tokenizer, options)
         self.tokenizer = tokenizer
         self.text = text
         self.out = out

@@ -217,7 +217,7 @@ class Run:
         problem = in_the_way(self.name, said, mine, None if finished else self._done())
         if problem is not None:
             raise ValueError(f"{problem}; {self._remedy(finished)}")
-        return dict(said) != mine
+        return bool(said != mine)
 
     def _done(self) -> list[int]:
         """The numbers of the tasks that are done."""

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from cbpe._core.vocabulary.vocabulary import Vocabulary
     from cbpe.text.templates import Template
 
+    K = TypeVar("K")
     T = TypeVar("T")
+    V = TypeVar("V")
 
 __all__ = ["TokenizerBase"]
 
@@ -64,13 +66,13 @@ class TokenizerBase(Encoder):
     @property
     def merges(self) -> dict[tuple[int, int], int]:
         """The merges in the order in which they apply: (left id, right id) -> id. ValueError where one is made of a
-        byte that has no token, and so no id."""
-        return self._table("merges", lambda: self._vocabulary.merges())
+        byte that has no token, and so no id. To change it is a TypeError: dict(tok.merges) is a copy."""
+        return self._table("merges", lambda: read_only(self._vocabulary.merges()))
 
     @property
     def vocab(self) -> dict[int, bytes]:
-        """The bytes of every id, special tokens included."""
-        return self._table("vocab", self._spell_all)
+        """The bytes of every id, special tokens included. To change it is a TypeError: dict(tok.vocab) is a copy."""
+        return self._table("vocab", lambda: read_only(self._spell_all()))
 
     @property
     def max_token_value(self) -> int:
@@ -180,3 +182,10 @@ class TokenizerBase(Encoder):
         # From (allowed_special, disallowed_special) to the special tokens that are encoded as such, and those that are
         # an error.
         self._special_sets = SpecialChoices(self._special).sets
+
+
+def read_only(table: dict[K, V]) -> dict[K, V]:
+    """The same as a dict that nobody changes, as all who ask for it have the same one."""
+    from cbpe.common.read_only import ReadOnlyDict  # which a program that only encodes never loads
+
+    return ReadOnlyDict(table)

@@ -22,10 +22,9 @@ from cbpe.text.splitting import make_splitter
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self
 
     from cbpe.common.progress import ProgressCallback
-    from cbpe.corpus.counting import Reading
     from cbpe.corpus.sources import Source
     from cbpe.corpus.word_counts import WordCounts
 
@@ -51,11 +50,14 @@ class BasicTokenizer(Tokenizer):
         tie_break: str = "first",
         min_count: int = 1,
         max_token_length: int | None = None,
+        workers: int | None = None,
+        max_words: int | None = None,
+        field: str | None = None,
+        errors: str = "strict",
         progress: bool | ProgressCallback | None = None,
-        **reading: Unpack[Reading],
     ) -> None:
         """Learn vocab_size - 256 merges from text, a str or any source of cbpe.train; verbose prints each. The options
-        are those of cbpe.train (reading: workers, max_words, field, errors).
+        are as for cbpe.train, which takes more; special tokens are registered before or after.
 
         The merges are minbpe's, ties included. The tokenizer is unchanged if anything is raised, Ctrl-C included.
         Training that runs out of pairs stops there, with a warning; `self.training` is the record of it.
@@ -76,7 +78,10 @@ class BasicTokenizer(Tokenizer):
             max_token_length=max_token_length,
             verbose=verbose,
             progress=progress,
-            **reading,
+            workers=workers,
+            max_words=max_words,
+            field=field,
+            errors=errors,
         )
         self._use(trained_vocabulary(zip(left, right, strict=True)), self._splitter, self.special_tokens)
         self.training = record

@@ -389,7 +389,8 @@ class Tokenizer(TokenizerBase):
         batches, an iterator. The options are those of encode_arrow.
 
         It is what Ray Data's map_batches, Spark's mapInArrow, map of `datasets`, polars' map_batches and DuckDB's
-        functions call. ValueError if a batch has no column `text`, or one called `out`.
+        functions call. Options that are wrong are an error at once. ValueError if a batch has no column `text`, or one
+        called `out`.
 
         >>> dataset.map_batches(enc.arrow_udf("text"), batch_format="pyarrow")
         """

@@ -100,3 +100,17 @@ def test_options_are_those_of_encode_arrow():
     assert found.type == pyarrow.list_(pyarrow.uint32())
     assert found.to_pylist() == [[50256]]
     assert repr(encode) == "<ArrowFunction: 'text' to 'ids' by <Encoding 'gpt2'>>"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"nonsense": 1}, TypeError, r"arrow_udf\(\) got an unexpected keyword argument 'nonsense'"),
+        ({"dtype": "int8"}, ValueError, "dtype is 'int8'"),
+        ({"num_threads": 0}, ValueError, "num_threads is 0"),
+    ],
+    ids=["unknown", "type", "threads"],
+)
+def test_options_that_are_wrong_are_refused_before_the_function_is_sent_anywhere(options, error, message):
+    with pytest.raises(error, match=message):
+        cbpe.get_encoding("gpt2").arrow_udf("text", **options)

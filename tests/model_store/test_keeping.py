@@ -182,7 +182,7 @@ def test_a_store_moves_from_one_database_to_the_other(tmp_path, postgresql_url):
         models.write_rows()
         models.backup(tmp_path / "backup.db")
         server.save(small_tokenizer(9), "gone")
-        with pytest.raises(Refused, match="holds versions: name a file for the backup .*, or set force to restore"):
+        with pytest.raises(Refused, match=r"holds versions: name a file for the backup .*, or set force to restore"):
             server.restore(tmp_path / "backup.db")
         assert server.restore(tmp_path / "backup.db", force=True) is None
         server.backup(tmp_path / "again.db")

@@ -1,6 +1,8 @@
 """Tokenizers: minbpe's surface, training through the classes, use in other processes."""
 
+import copy
 import multiprocessing
+import pickle
 from operator import methodcaller
 
 import pytest
@@ -253,3 +255,37 @@ def test_an_error_says_which_text_of_a_batch_is_wrong():
     for encode in (enc.encode_batch, enc.encode_batch_flat):
         with pytest.raises(ValueError, match=r"holds the special token '<\|endoftext\|>'.*\(text 1 of the batch"):
             encode(["a", "b<|endoftext|>", "c<|endoftext|>"])
+
+
+@pytest.mark.parametrize("name", ["merges", "vocab"])
+def test_what_a_tokenizer_hands_out_of_itself_cannot_be_changed(name):
+    tok = cbpe.BasicTokenizer()
+    tok.train("aaabdaaabac", 256 + 3)
+    table, before = getattr(tok, name), dict(getattr(tok, name))
+    key = next(iter(table))
+    changes = [
+        lambda: table.clear(),
+        lambda: table.update({key: 1}),
+        lambda: table.pop(key),
+        lambda: table.popitem(),
+        lambda: table.setdefault(-1, 1),
+        lambda: table.__setitem__(key, 1),
+        lambda: table.__delitem__(key),
+        lambda: table.__ior__({key: 1}),
+    ]
+    for change in changes:
+        with pytest.raises(TypeError, match=r"belongs to the tokenizer.*: change a copy, dict\(it\)"):
+            change()
+    assert getattr(tok, name) == before
+    for copied in (copy.copy(table), copy.deepcopy(table), pickle.loads(pickle.dumps(table)), table | {}):
+        assert copied == before
+        copied.clear()
+    assert getattr(tok, name) == before
+
+
+@pytest.mark.parametrize("option", ["special_tokens", "initial", "pattern", "checkpoint", "nonsense"])
+def test_an_option_that_minbpes_classes_do_not_take_is_refused_by_name(option):
+    for tok in (cbpe.BasicTokenizer(), cbpe.RegexTokenizer()):
+        with pytest.raises(TypeError, match=rf"train\(\) got an unexpected keyword argument '{option}'"):
+            tok.train("abab", 257, **{option: None})
+        assert tok.vocab_size == 256
