@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public_of
+from cbpe.common.wording import number_of
 from cbpe.text.surrogates import without_surrogates
 from cbpe.tokenizers.description import Model, describe
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -256,7 +257,8 @@ class VersionComparison:
         total = self.total
         sides = ((self.a, total.tokens_a, total.bytes_per_token_a), (self.b, total.tokens_b, total.bytes_per_token_b))
         counts = ", ".join(f"{side!s} {tokens:,} tokens, {ratio:.2f} bytes each" for side, tokens, ratio in sides)
-        return f"<VersionComparison of {len(self.texts):,} texts, {total.text_bytes:,} bytes: {counts}>"
+        size = f"{number_of(len(self.texts), 'text')}, {number_of(total.text_bytes, 'byte')}"
+        return f"<VersionComparison of {size}: {counts}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: all texts together, and the first of them."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cbpe._core.calls.encoder import Encoder
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
+from cbpe.common.wording import number_of
 from cbpe.corpus.sources import Reader
 from cbpe.text.streams import text_parts
 
@@ -33,8 +34,9 @@ class TextStatistics:
     covered_bytes: int  # those of `bytes` that are in tokens: not what the split pattern leaves out
 
     def __repr__(self) -> str:
-        """<TextStatistics: 1 texts, 11 bytes, 2 words, 2 tokens: 5.50 bytes per token, 1.00 tokens per word>"""
-        sizes = f"{self.texts:,} texts, {self.bytes:,} bytes, {self.words:,} words, {self.tokens:,} tokens"
+        """<TextStatistics: 1 text, 11 bytes, 2 words, 2 tokens: 5.50 bytes per token, 1.00 tokens per word>"""
+        named = ((self.texts, "text"), (self.bytes, "byte"), (self.words, "word"), (self.tokens, "token"))
+        sizes = ", ".join(number_of(n, what) for n, what in named)
         ratios = f"{self.bytes_per_token:.2f} bytes per token, {self.tokens_per_word:.2f} tokens per word"
         return f"<TextStatistics: {sizes}: {ratios}>"
 

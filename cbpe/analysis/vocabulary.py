@@ -9,7 +9,7 @@ from cbpe._core.analysis.reach import judge
 from cbpe._core.splitting.split import Splitter
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public
-from cbpe.common.wording import listed
+from cbpe.common.wording import listed, number_of
 
 __all__ = ["VocabularyAnalysis", "analyze"]
 
@@ -38,8 +38,8 @@ class VocabularyAnalysis:
 
     def __repr__(self) -> str:
         return (
-            f"<VocabularyAnalysis: {self.n_tokens} tokens, {len(self.unreachable)} unreachable, "
-            f"{len(self.not_utf8)} not UTF-8, {len(self.duplicates)} groups of duplicates>"
+            f"<VocabularyAnalysis: {self.n_tokens:,} tokens, {len(self.unreachable):,} unreachable, "
+            f"{len(self.not_utf8):,} not UTF-8, {number_of(len(self.duplicates), 'group')} of duplicates>"
         )
 
     def _repr_html_(self) -> str:

@@ -64,6 +64,7 @@ def convert(
       cbpe convert book.model tools.json --special "<|tool|>"
       cbpe convert ranks.tiktoken out.json --pattern gpt4 --special "<|end|>"
     """
+    from cbpe.formats.files import format_of_name
     from cbpe.tokenizers.saving import left_out, save, saved_files
 
     tok = tokenizer_with(reference, pattern, special)
@@ -71,13 +72,22 @@ def convert(
     tokens, special_tokens = len(tok.token_byte_values()), len(tok.special_tokens)
     missing = left_out(tok, output)
     over = isinstance(tok, cbpe.SentencePieceTokenizer)
+    known = format_of_name(output, over)
+    title = "" if known is None else known.title
     given = {token: tok.special_tokens[token] for token in special_of(special)}
     if as_json:
-        row = {"written": output, "tokens": tokens, "special_tokens": special_tokens, "left_out": missing}
+        row = {
+            "written": output,
+            "format": title,
+            "tokens": tokens,
+            "special_tokens": special_tokens,
+            "left_out": missing,
+        }
         print_json({**row, "given": given} if given else row)
     else:
         told: list[tuple[str, object]] = [
             ("written", ", ".join(saved_files(output, over))),
+            ("format", title),
             ("tokens", tokens),
             ("special tokens", special_tokens),
         ]

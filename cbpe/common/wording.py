@@ -6,9 +6,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["listed", "meant", "shortened", "shown"]
+__all__ = ["listed", "meant", "number_of", "shortened", "shown"]
 
 LONGEST_COMPARED = 100  # characters of a name; time grows with their square
+
+
+def number_of(n: int, one: str, many: str | None = None) -> str:
+    """A number of things.
+
+    >>> number_of(1, "text"), number_of(2000, "text"), number_of(2, "corpus", "corpora")
+    ('1 text', '2,000 texts', '2 corpora')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def listed(items: Iterable[str], most: int) -> str:

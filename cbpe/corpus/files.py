@@ -205,7 +205,9 @@ class TextFile:
         return f"{self.path}, row {row} of the column {shown(self.field)}"
 
     def no_text(self, row: int) -> ValueError:
-        return ValueError(f"{self.name_of_row(row)} (rows are counted from 0) holds no text, but null")
+        return ValueError(
+            f"{self.name_of_row(row)} (rows are counted from 0) holds no text, but null: leave such rows out"
+        )
 
     @property
     def _most_at_once(self) -> int:
@@ -274,7 +276,8 @@ def field_of(line: str, place: str, field: str) -> str:
     """The text in a field of one line of JSON Lines; ValueError says what is there instead."""
     text = row_of(line, place, field)[field]
     if not isinstance(text, str):
-        raise ValueError(f"{place}, has no text in the field {shown(field)}, but {json_type(text)}")
+        way = ": leave such lines out" if text is None else ""
+        raise ValueError(f"{place}, has no text in the field {shown(field)}, but {json_type(text)}{way}")
     return text
 
 

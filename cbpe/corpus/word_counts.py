@@ -36,6 +36,7 @@ from cbpe.common.atomic_files import write_whole
 from cbpe.common.checks import checked_int, is_int
 from cbpe.common.little_endian import little_endian
 from cbpe.common.public import public
+from cbpe.common.wording import number_of
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, quoted, unicode_version
 
@@ -149,7 +150,7 @@ class WordCounts:
 
     def __repr__(self) -> str:
         dropped = f", {self.dropped_occurrences:,} dropped" if self.dropped_occurrences else ""
-        return f"<WordCounts: {len(self):,} words with {self.total:,} occurrences{dropped}>"
+        return f"<WordCounts: {number_of(len(self), 'word')} with {number_of(self.total, 'occurrence')}{dropped}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the sums, and the most frequent words."""

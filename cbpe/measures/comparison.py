@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.public import public
-from cbpe.common.wording import shown
+from cbpe.common.wording import number_of, shown
 from cbpe.measures.definitions import BY_KEY, SHOWN
 from cbpe.measures.formulas import merge_overlaps
 from cbpe.measures.rows import csv_of, json_of, plain
 from cbpe.views.html import block, cell_text, table, visible
+from cbpe.views.text import text_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,8 +61,12 @@ class Comparison:
     def __repr__(self) -> str:
         return f"<Comparison: {self._size()}>"
 
+    def __str__(self) -> str:
+        """The measures as a table of text, at most 80 columns wide."""
+        return text_table(*self._table(), names=2)
+
     def _size(self) -> str:
-        return f"{number(len(self.tokenizers), 'tokenizer')} on {number(len(self.corpora), 'corpus', 'corpora')}"
+        return f"{number_of(len(self.tokenizers), 'tokenizer')} on {number_of(len(self.corpora), 'corpus', 'corpora')}"
 
     @property
     def tokenizers(self) -> list[str]:
@@ -185,10 +190,6 @@ class Comparison:
         if self.parallel is not None:
             said.append(f"parity and premium are relative to {self.parallel}")
         return "; ".join(said)
-
-
-def number(n: int, one: str, many: str | None = None) -> str:
-    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def cell(row: dict[str, Any], key: str) -> object:

@@ -16,7 +16,7 @@ from cbpe.common.checks import N_BYTES, checked_int
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.warning import warn
-from cbpe.common.wording import listed, shown
+from cbpe.common.wording import listed, number_of, shown
 from cbpe.corpus.batches import batches
 from cbpe.corpus.counting import Tally
 from cbpe.corpus.sources import Reader, Source
@@ -28,6 +28,7 @@ from cbpe.text.added_tokens import FLAGS
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.shrinking import shrunk
 from cbpe.views.html import block, table
+from cbpe.views.text import text_table
 
 if TYPE_CHECKING:
     from cbpe._core.calls.encoder import PythonSplitter
@@ -57,7 +58,13 @@ class Sweep:
     rows: list[dict[str, Any]]
 
     def __repr__(self) -> str:
-        return f"<Sweep: sizes {', '.join(map(str, self.sizes))} on {', '.join(map(shown, self.corpora))}>"
+        sizes = self.sizes
+        measured = f"{number_of(len(sizes), 'size')} from {sizes[0]:,} to {sizes[-1]:,}" if sizes else "no size"
+        return f"<Sweep: {measured} on {', '.join(map(shown, self.corpora))}>"
+
+    def __str__(self) -> str:
+        """The measures as a table of text, at most 80 columns wide."""
+        return text_table(*self._table(), names=2)
 
     @property
     def sizes(self) -> list[int]:

@@ -118,7 +118,7 @@ class TokenizerBase(Encoder):
         return set(self._special.ids)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self._vocabulary)} tokens, {len(self._special.ids)} special>"
+        return f"<{type(self).__name__}: {len(self._vocabulary):,} tokens, {len(self._special.ids):,} special>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from cbpe.common.checks import MAX_TOKENS, N_BYTES, checked_int
 from cbpe.common.public import public
+from cbpe.common.wording import number_of
 
 __all__ = ["TrainingRecord"]
 
@@ -68,7 +69,8 @@ class TrainingRecord:
         return self.text_bytes if self.characters is not None else self.tokens_at_start
 
     def __repr__(self) -> str:
-        return f"<TrainingRecord: {len(self.counts)} merges, {self.text_bytes} bytes of text, {self.seconds:.2f} s>"
+        merges, text = number_of(len(self.counts), "merge"), number_of(self.text_bytes, "byte")
+        return f"<TrainingRecord: {merges}, {text} of text, {self.seconds:.2f} s>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the main numbers, and the curve of the compression."""

@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from cbpe.common.wording import number_of
 from cbpe.views.html import block, escaped
 
 __all__ = ["ShownText"]
@@ -48,7 +49,7 @@ class ShownText:
 
     def __repr__(self) -> str:
         shown = " ".join(repr(group.text) for group in self._groups(self.ids[:20]))
-        return f"<{len(self.ids):,} tokens: {shown}{' ...' if len(self.ids) > 20 else ''}>"
+        return f"<{number_of(len(self.ids), 'token')}: {shown}{' ...' if len(self.ids) > 20 else ''}>"
 
     def _groups(self, ids: Iterable[int]) -> Iterator[Group]:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")

@@ -27,11 +27,13 @@ def test_a_model_becomes_another_file_with_the_same_ids(here, ending):
 def test_what_was_written_is_told(here):
     assert json.loads(run("convert", "book.model", "book.json", "--json").stdout) == {
         "written": "book.json",
+        "format": "Hugging Face's tokenizer.json",
         "tokens": 290,
         "special_tokens": 1,
         "left_out": [],
     }
     assert "book.json" in run("convert", "book.model", "book.json").stdout
+    assert "Mistral's tekken.json" not in run("convert", "gpt2", "new_tekken.json").stdout
 
 
 def test_two_special_tokens_of_one_id_are_no_token_less(here):

@@ -193,7 +193,7 @@ def test_escaped_lone_surrogates_are_replaced(tmp_path):
         (b"{}", "line 3, has no field 'text'; it has none"),
         (b'{"' + b"9" * 5000 + b'": 1}', "line 3, has no field 'text'; it has '" + "9" * 80 + r"'\.\."),
         (b'{"text": 1}', "line 3, has no text in the field 'text', but a number"),
-        (b'{"text": null}', "line 3, has no text in the field 'text', but null"),
+        (b'{"text": null}', "line 3, has no text in the field 'text', but null: leave such lines out"),
         (b'{"text": ["a"]}', "line 3, has no text in the field 'text', but an array"),
         (b'{"text": true}', "line 3, has no text in the field 'text', but a boolean"),
         (b'{"text": "\xff"}', "is not UTF-8 .byte 0xff at offset 36"),
@@ -268,7 +268,9 @@ def test_a_parquet_column_without_texts_is_refused(write_parquet):
         read(path, field="body")
     with pytest.raises(ValueError, match=r"the column 'id' of .*rows.parquet holds no texts, but int64"):
         read(path, field="id")
-    with pytest.raises(ValueError, match=r"rows.parquet, row 1 of the column 'text' .* holds no text, but null"):
+    with pytest.raises(
+        ValueError, match=r"rows.parquet, row 1 of the column 'text' .* holds no text, but null: leave such rows out"
+    ):
         read(path, field="text")
 
 

@@ -82,7 +82,7 @@ def test_any_integer_is_a_count():
 def test_repr_says_how_much_there_is():
     assert repr(WordCounts({b"a": 1500, b"b": 1})) == "<WordCounts: 2 words with 1,501 occurrences>"
     dropped = count_words(" ".join("abcdefa"), max_words=1)
-    assert repr(dropped) == "<WordCounts: 1 words with 1 occurrences, 6 dropped>"
+    assert repr(dropped) == "<WordCounts: 1 word with 1 occurrence, 6 dropped>"
 
 
 def test_counts_are_equal_if_everything_is():

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 import cbpe
+from cbpe.views.html import cell_text
 
 HOSTILE = '<script>alert(1)</script>\u202e$x^2$\0"'
 
@@ -30,6 +31,22 @@ def test_names_and_repr(comparison):
     assert repr(comparison) == "<Comparison: 2 tokenizers on 2 corpora>"
     assert (comparison.reference, comparison.parallel, comparison.alpha) == ("small", None, 2.5)
     assert comparison.analyses["small"].n_tokens == 262
+
+
+def test_what_print_shows_has_every_figure_of_every_row_within_80_columns(comparison):
+    corpora = {"a": "low lower\nlowest", "b": "the lowest\nof all"}
+    tokenizers = {"gpt2": cbpe.get_encoding("gpt2"), "small": cbpe.train("low lower lowest " * 9, 262)}
+    found = cbpe.compare(tokenizers, corpora, reference="small", parallel="a")
+    tables = [table.splitlines() for table in str(found).split("\n\n")]
+    headings, cells = found._table()
+    assert max(len(line) for table in tables for line in table) <= 80
+    for i, row in enumerate(found.rows):
+        lines = [table[i + 1] for table in tables]
+        assert all(line.split()[:2] == [row["tokenizer"], row["corpus"]] for line in lines)
+        figures = [cell_text(each) for each in cells[i][2:]]
+        assert [text for line in lines for text in line.split()[2:]] == [each for each in figures if each]
+    assert all(any(heading in table[0] for table in tables) for heading in headings)
+    assert max(map(len, str(comparison).splitlines())) <= 80  # whatever the names
 
 
 def test_rows_become_json_and_csv(comparison):

@@ -78,7 +78,11 @@ def test_rows_become_json_csv_metrics_and_tables(tok, found):
         key + end for key in ("bytes_per_token", "fertility", "vocabulary_used") for end in ("", "@280")
     }
     assert "fertility@256:several" in found.metrics()
-    assert repr(found) == "<Sweep: sizes 256, 270, 280, 300 on 'one', 'several'>"
+    lines = str(found).splitlines()
+    assert lines[0].split()[:3] == ["corpus", "vocabulary", "tokens"]
+    assert [line.split()[:2] for line in lines[1:9]] == [[row["corpus"], str(row["vocab_size"])] for row in found.rows]
+    assert max(map(len, lines)) <= 80
+    assert repr(found) == "<Sweep: 4 sizes from 256 to 300 on 'one', 'several'>"
     assert found._repr_html_().count("<tr>") == 9
 
 

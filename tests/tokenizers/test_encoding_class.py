@@ -113,6 +113,7 @@ def test_the_repr_tells_the_size():
     tok.train("low lower lowest", 258)
     tok.register_special_tokens({"<s>": 300})
     assert repr(tok) == "<RegexTokenizer: 258 tokens, 1 special>"
+    assert repr(cbpe.GPT2Tokenizer()) == "<GPT2Tokenizer: 50,256 tokens, 1 special>"
 
 
 # ---- The bound of the caches

@@ -144,7 +144,7 @@ def test_statistics_versions_comparisons_and_reports_show_their_numbers(tmp_path
     found = tok.statistics(["abab x"])
     assert (
         repr(found)
-        == "<TextStatistics: 1 texts, 6 bytes, 2 words, 3 tokens: 2.00 bytes per token, 1.50 tokens per word>"
+        == "<TextStatistics: 1 text, 6 bytes, 2 words, 3 tokens: 2.00 bytes per token, 1.50 tokens per word>"
     )
     assert "bytes per token</th><td><bdi>2.000<" in found._repr_html_()
     with ModelStore(tmp_path / "models.db") as models:
