@@ -100,7 +100,7 @@ def in_words(about: Sequence[Any]) -> str:
 def differs(name: str, before: Any, now: Any) -> str:
     """What is not the same under a name: "options (min_count) are 1, and here 2"."""
     if name == "tokenizer" and isinstance(before, dict):
-        return f"tokenizer is {named(before)}, and here {named(now)}"
+        return f"{name} is {named(before)}, and here {named(now)}"
     if isinstance(before, dict) and isinstance(now, dict):
         for each in now:
             if before.get(each) != now[each]:
