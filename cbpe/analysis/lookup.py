@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cbpe.common.wording import shown
+from cbpe.common.wording import as_typed
 
 __all__ = ["MergeTree", "find_tokens", "merge_tree"]
 
@@ -73,7 +73,7 @@ def compiled(pattern: str) -> Any:
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise ValueError(f"{shown(pattern)} is not a valid expression: {error}") from error
+        raise ValueError(f"{as_typed(pattern)} is not a valid expression: {error}") from error
 
 
 def merge_tree(tok: Vocab, token_id: int) -> MergeTree:

@@ -11,7 +11,7 @@ from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public
 from cbpe.common.wording import listed, number_of
 
-__all__ = ["VocabularyAnalysis", "analyze"]
+__all__ = ["VocabularyAnalysis", "analyze", "copied"]
 
 IMPOSSIBLE_BYTES = "no text has these bytes: they are no part of UTF-8"
 NEVER_MERGED = "its bytes are merged to other tokens"
@@ -74,6 +74,12 @@ def analyze(vocabulary: Vocabulary, splitter: object, vocab: Mapping[int, bytes]
         not_utf8=sorted([*verdicts.impossible_bytes, *verdicts.partial_characters]),
         duplicates=sorted(sorted(ids) for ids in ids_of.values() if len(ids) > 1),
     )
+
+
+def copied(found: VocabularyAnalysis) -> VocabularyAnalysis:
+    """The same in lists and a dict of its own, so that who changes those changes no other."""
+    groups = [list(ids) for ids in found.duplicates]
+    return VocabularyAnalysis(found.n_tokens, dict(found.unreachable), list(found.not_utf8), groups)
 
 
 def is_utf8(token: bytes) -> bool:

@@ -66,11 +66,15 @@ def bounds_in(text: str) -> tuple[float | None, float | None]:
     no number, and no MIN..MAX."""
     least, is_range, most = text.partition("..")
     ends = (least, most if is_range else least)
-    found = (float(ends[0]) if ends[0] else None, float(ends[1]) if ends[1] else None)
+    no_number = f"{text!r} is no number, and no MIN..MAX"
+    try:
+        found = (float(ends[0]) if ends[0] else None, float(ends[1]) if ends[1] else None)
+    except ValueError as error:
+        raise ValueError(no_number) from error
     if found == (None, None) or any(end != end for end in found):  # NaN alone is not itself
-        raise ValueError(f"{text!r} is no number, and no MIN..MAX")
+        raise ValueError(no_number)
     if None not in found and found[0] > found[1]:  # type: ignore[operator]
-        raise ValueError(f"{text!r} has no number: MIN is more than MAX")
+        raise ValueError(f"of {text!r} MIN is more than MAX: give the smaller number first")
     return found
 
 

@@ -6,8 +6,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["listed", "meant", "number_of", "shortened", "shown"]
+__all__ = ["as_typed", "listed", "meant", "number_of", "shortened", "shown"]
 
+LONGEST_TYPED = 80  # characters
 LONGEST_COMPARED = 100  # characters of a name; time grows with their square
 
 
@@ -53,6 +54,13 @@ def shortened(text: str, most: int) -> str:
     "'abc'.."
     """
     return repr(text) if len(text) <= most else f"{text[:most]!r}.."
+
+
+def as_typed(text: str) -> str:
+    """A text in quotes as somebody typed it, with its backslashes; as `shown` has it where it is long or holds what
+    does not show."""
+    plain = len(text) <= LONGEST_TYPED and text.isprintable() and "'" not in text
+    return f"'{text}'" if plain else shown(text)
 
 
 def shown(value: object) -> str:

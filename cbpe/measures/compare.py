@@ -210,10 +210,9 @@ def of_tokens(tokens: TokenCounts, counted: Counted, covered: tuple[int, int], a
     """What the counts of tokens say. covered: how many bytes and characters of the texts are in them."""
     counts = tokens.counts
     n, used = int(counts.sum()), int((counts > 0).sum())
-    overlaps = tokens.overlaps()
     intermediate = {
         part
-        for (left, right, _), (_, of_left, of_right) in zip(tokens.merges(), overlaps, strict=True)
+        for left, right, of_left, of_right in tokens.applied()
         for part, share in ((left, of_left), (right, of_right))
         if part >= 0 and share >= INTERMEDIATE
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING, Any
@@ -42,8 +43,19 @@ class TokenCounts:
 
     def overlaps(self) -> list[tuple[int, float, float]]:
         """Of each merge: how often it was applied, and the share that it took of its left and of its right token."""
-        seen = self.counts.nonzero()[0]
-        return merge_overlaps(self.merges(), dict(zip(seen.tolist(), self.counts[seen].tolist(), strict=True)))
+        return merge_overlaps(self.merges(), self.seen())
+
+    def applied(self) -> Iterator[tuple[int, int, float, float]]:
+        """The merges that were applied, in their order: (left id, right id), and the shares that overlaps() has."""
+        merges = self.merges()
+        for (left, right, _), (n, of_left, of_right) in zip(merges, merge_overlaps(merges, self.seen()), strict=True):
+            if n:
+                yield left, right, of_left, of_right
+
+    def seen(self) -> dict[int, int]:
+        """How often each of the tokens that came up did, by id."""
+        found = self.counts.nonzero()[0]
+        return dict(zip(found.tolist(), self.counts[found].tolist(), strict=True))
 
 
 @public

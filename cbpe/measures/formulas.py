@@ -27,13 +27,13 @@ def renyi_entropy(counts: npt.NDArray[np.int64], alpha: float) -> float:
         return float("nan")
     shares = seen / seen.sum()
     if alpha == 1:
-        return float(-(shares * np.log2(shares)).sum())
+        return max(0.0, float(-(shares * np.log2(shares)).sum()))  # of a single token, -0.0 otherwise
     if math.isinf(alpha):
-        return float(-np.log2(shares.max()))
+        return max(0.0, float(-np.log2(shares.max())))
     # Shares are taken relative to the largest, as powers of small ones vanish.
     largest = float(shares.max())
     powers = float(((shares / largest) ** alpha).sum())
-    return (math.log2(powers) + alpha * math.log2(largest)) / (1 - alpha)
+    return max(0.0, (math.log2(powers) + alpha * math.log2(largest)) / (1 - alpha))
 
 
 def renyi_efficiency(counts: npt.NDArray[np.int64], alpha: float, n: int) -> float:

@@ -514,9 +514,9 @@ class Tokenizer(TokenizerBase):
 
     def analyze(self) -> VocabularyAnalysis:
         """Which tokens no text can produce, and why, which are no UTF-8 alone, and which have the same bytes."""
-        from cbpe.analysis.vocabulary import analyze
+        from cbpe.analysis.vocabulary import analyze, copied
 
-        return analyze(self._vocabulary, self._splitter, self.vocab)
+        return copied(self._table("analysis", lambda: analyze(self._vocabulary, self._splitter, self.vocab)))
 
     def show(self, text: str, *, special: bool = False) -> ShownText:
         """The tokens of a text for a notebook, which shows them in colours with their ids; their bytes show when one

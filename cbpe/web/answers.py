@@ -93,6 +93,7 @@ def sums(name: str, tok: Tokenizer, text: str, allowed: SpecialChoice, n_tokens:
         "n_characters": len(text),
         "n_bytes": n_bytes,
         "covered_bytes": covered,
+        "n_template_tokens": n_tokens - n_inner,
         "bytes_per_token": covered / n_inner if n_inner else None,
         "n_surrogates": 0 if text.isascii() else len(SURROGATE.findall(text)),
     }

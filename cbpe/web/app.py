@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from threading import BoundedSemaphore
 from typing import Any, TypeVar
 
@@ -194,7 +195,8 @@ class Api:
     async def compare(self, request: Request) -> Response:
         wanted = comparing.wanted_in(await body_of(request, comparing.KEYS))
         named = {text.name: text.read for text in self.catalogue.texts}
-        return await self.answer(lambda: comparing.compared(wanted, self.catalogue.tokenizer, named))
+        ask = partial(comparing.compared, wanted, self.catalogue.tokenizer, named)
+        return await self.answer(ask, comparing.ADVICE)
 
     async def store(self, request: Request) -> Response:
         return await self.answer(lambda: stored.names(self.models))
@@ -251,12 +253,12 @@ class Api:
         name, ids = string_in(values, "tokenizer"), ids_in(values)
         return await self.answer(lambda: answers.decoded(name, self.catalogue.tokenizer(name), ids))
 
-    async def answer(self, ask: Callable[[], dict[str, Any]]) -> Response:
-        return Response(await self.in_time(lambda: json_bytes(ask())), media_type="application/json")
+    async def answer(self, ask: Callable[[], dict[str, Any]], advice: str = "") -> Response:
+        return Response(await self.in_time(lambda: json_bytes(ask()), advice), media_type="application/json")
 
-    async def in_time(self, ask: Callable[[], T]) -> T:
-        """What a function returns, in a thread of its own. Refused if it takes too long: it then runs on to its end,
-        and counts until then among those that run."""
+    async def in_time(self, ask: Callable[[], T], advice: str = "") -> T:
+        """What a function returns, in a thread of its own. Refused if it takes too long, with advice: it then runs on
+        to its end, and counts until then among those that run."""
         if not self.slots.acquire(blocking=False):
             raise Refused(503, f"{MOST_AT_ONCE} requests are being worked on: try again")
 
@@ -268,7 +270,7 @@ class Api:
 
         with anyio.move_on_after(self.seconds):
             return await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
-        raise Refused(503, f"this takes longer than {self.seconds:g} s, so it was given up")
+        raise Refused(503, f"this takes longer than {self.seconds:g} s, so it was given up{advice}")
 
 
 def json_bytes(value: object) -> bytes:

@@ -173,13 +173,12 @@ def tag_in(value: str) -> str | tuple[str, str]:
 def metric_in(value: str) -> str | tuple[str, tuple[float | None, float | None]]:
     """A metric to look for: "loss" -> "loss", any value; "loss=..3" -> ("loss", (None, 3.0))."""
     key, has_value, text = value.partition("=")
-    said = f"'metric' is {shown(value)}, not KEY, KEY=NUMBER or KEY=MIN..MAX"
     if not key:
-        raise Refused(400, said)
+        raise Refused(400, f"'metric' is {shown(value)}, not KEY, KEY=NUMBER or KEY=MIN..MAX")
     try:
         return (key, bounds_in(text)) if has_value else key
     except ValueError as error:
-        raise Refused(400, f"{said}: {error}") from error
+        raise Refused(400, f"'metric' is {shown(value)}; it takes KEY, KEY=NUMBER or KEY=MIN..MAX: {error}") from error
 
 
 def offset_in(values: Mapping[str, str]) -> int:

@@ -16,9 +16,10 @@ from cbpe.web.refusals import LONGEST_BODY, Refused
 if TYPE_CHECKING:
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["KEYS", "Wanted", "compared", "wanted_in"]
+__all__ = ["ADVICE", "KEYS", "Wanted", "compared", "wanted_in"]
 
 KEYS = ("tokenizers", "texts", "named", "reference", "parallel", "alpha")  # of what is asked
+ADVICE = ": compare fewer tokenizers or shorter texts, or all of them with cbpe compare, which takes the time it needs"
 MOST = 8  # tokenizers, and texts
 MOST_ALPHA = 1000  # order of a Rényi entropy
 

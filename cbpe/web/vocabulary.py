@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from cbpe.analysis.lookup import find_tokens
-from cbpe.common.wording import shown
+from cbpe.common.wording import as_typed, shown
 from cbpe.web.answers import merged_from, token_value
 from cbpe.web.refusals import MOST_OF_A_PAGE, SECONDS_OF_MATCHING, Refused
 
 if TYPE_CHECKING:
-    from cbpe.analysis.vocabulary import VocabularyAnalysis
     from cbpe.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["KEYS", "Search", "found", "known"]
@@ -67,12 +65,19 @@ def found(name: str, tok: Tokenizer, wanted: Search) -> dict[str, Any]:
         everything = find_tokens(tok, contains=text, pattern=wanted.pattern or None, seconds=SECONDS_OF_MATCHING)
         items = [item for item in everything if content in item[1] and least <= len(item[1]) <= most]
     except TimeoutError as error:
-        said = f"the expression {shown(wanted.pattern)} takes longer than {SECONDS_OF_MATCHING:g} s"
+        said = f"the expression {as_typed(wanted.pattern or '')} takes longer than {SECONDS_OF_MATCHING:g} s"
         raise Refused(400, said) from error
     items.sort(key=key, reverse=wanted.order.startswith("-"))
     page = items[wanted.offset : wanted.offset + MOST_OF_A_PAGE]
     tokens = [{"id": number, **token_value(tok, number), "length": len(token)} for number, token in page]
-    return {"tokenizer": name, "n_found": len(items), "offset": wanted.offset, "tokens": tokens}
+    n_special = sum(tok.is_special_token(number) for number, _ in items)
+    return {
+        "tokenizer": name,
+        "n_found": len(items),
+        "n_special": n_special,
+        "offset": wanted.offset,
+        "tokens": tokens,
+    }
 
 
 def bytes_of(digits: str) -> bytes:
@@ -88,13 +93,14 @@ def check_pattern(pattern: str) -> None:
         raise Refused(400, f"an expression of {len(pattern)} characters: {LONGEST_PATTERN} are allowed")
     counts = [[int(digits) for digits in re.findall(r"\d{1,9}", inside)] for inside in BRACES.findall(pattern)]
     if prod(max(each, default=1) or 1 for each in counts) > MOST_REPEATED:
-        raise Refused(400, f"the counts in {shown(pattern)} multiply to more than {MOST_REPEATED}")
+        raise Refused(400, f"the counts in {as_typed(pattern)} multiply to more than {MOST_REPEATED}")
 
 
 def known(name: str, tok: Tokenizer, number: int, others: Iterable[tuple[str, Tokenizer]]) -> dict[str, Any]:
     """All about a token: its bytes, the number of the merge that makes it, its merge tree, what it is a part of, why no
     text produces it if none does, and its id in other tokenizers."""
     value = token_value(tok, number)
+    content = bytes.fromhex(value["bytes"])
     pairs = merged_from(tok)
     parents = [merged for merged, pair in pairs.items() if number in pair]
     rank = next((rank for rank, merged in enumerate(pairs) if merged == number), None) if number in pairs else None
@@ -106,14 +112,10 @@ def known(name: str, tok: Tokenizer, number: int, others: Iterable[tuple[str, To
         "tree": tree_of(tok, number, pairs),
         "n_part_of": len(parents),
         "part_of": [{"id": parent, **token_value(tok, parent)} for parent in parents[:MOST_LISTED]],
-        "unreachable": None if value["special"] else analysis(tok).unreachable.get(number),
-        "elsewhere": elsewhere(name, bytes.fromhex(value["bytes"]), others),
+        "marks": marks_of(tok, content) if not value["special"] else [],
+        "unreachable": None if value["special"] else tok.analyze().unreachable.get(number),
+        "elsewhere": elsewhere(name, tok, number, others),
     }
-
-
-@lru_cache(maxsize=8)
-def analysis(tok: Tokenizer) -> VocabularyAnalysis:
-    return tok.analyze()
 
 
 def tree_of(tok: Tokenizer, number: int, pairs: dict[int, tuple[int, int]]) -> list[dict[str, Any]] | None:
@@ -129,6 +131,32 @@ def tree_of(tok: Tokenizer, number: int, pairs: dict[int, tuple[int, int]]) -> l
     return nodes
 
 
-def elsewhere(name: str, token: bytes, others: Iterable[tuple[str, Tokenizer]]) -> list[dict[str, Any]]:
-    """The id of the same bytes in other tokenizers: null where they are no token."""
-    return [{"tokenizer": other, "id": tok.token_to_id(token)} for other, tok in others if other != name]
+def elsewhere(name: str, tok: Tokenizer, number: int, others: Iterable[tuple[str, Tokenizer]]) -> list[dict[str, Any]]:
+    """The id of the same bytes in other tokenizers: null where they are no token. Where those have no such marks as
+    this token has, the id of its bytes without them."""
+    token = tok.decode_single_token_bytes(number)
+    bare = token
+    if not tok.is_special_token(number):
+        prefix, suffix = marks_in(tok, token)
+        bare = token[len(prefix) : len(token) - len(suffix)]
+    return [
+        {"tokenizer": other, "id": each.token_to_id(token if affixes(each) == affixes(tok) else bare)}
+        for other, each in others
+        if other != name
+    ]
+
+
+def affixes(tok: Tokenizer) -> tuple[bytes, bytes]:
+    """What tokens are shown with that begin no word ("##"), and those that end one ("</w>"); mostly nothing."""
+    vocabulary = tok._vocabulary
+    return vocabulary.prefix, vocabulary.suffix
+
+
+def marks_in(tok: Tokenizer, token: bytes) -> tuple[bytes, bytes]:
+    """What of a token's bytes marks its place in a word, and is in no text: at its beginning, and at its end."""
+    prefix, suffix = affixes(tok)
+    return prefix if token.startswith(prefix) else b"", suffix if token.endswith(suffix) else b""
+
+
+def marks_of(tok: Tokenizer, token: bytes) -> list[str]:
+    return [mark.decode() for mark in marks_in(tok, token) if mark]

@@ -146,3 +146,15 @@ BEHIND = [b"", b"\x80", b"\x80\x80", b"\x80\x80\x80", b"\xa0\x80", b"\xa0\x80\x8
 
 def is_part_of_utf8(token):
     return any(is_utf8(before + token + behind) for before in BEFORE for behind in BEHIND)
+
+
+def test_a_vocabulary_is_analyzed_once_and_nobody_changes_what_another_gets(monkeypatch):
+    from cbpe.analysis import vocabulary
+
+    tok = Tokenizer(by_merges([(97, 98)]), None)
+    found = tok.analyze()
+    monkeypatch.setattr(vocabulary, "analyze", None)  # which nothing calls again
+    expected = dict(found.unreachable), list(found.not_utf8)
+    found.unreachable.clear()
+    found.not_utf8.clear()
+    assert (tok.analyze().unreachable, tok.analyze().not_utf8) == expected

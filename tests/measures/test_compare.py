@@ -217,6 +217,13 @@ def test_renyi_entropy_is_its_definition(alpha):
     assert renyi_efficiency(np.array(counts), alpha, 1024) == pytest.approx(expected / 10)
 
 
+@pytest.mark.parametrize("alpha", [0, 0.5, 1, 2.5, math.inf])
+def test_the_entropy_of_one_token_is_zero_without_a_sign(alpha):
+    np = pytest.importorskip("numpy")
+    for n in (1, 3, 10**6):
+        assert str(renyi_entropy(np.array([0, n]), alpha)) == "0.0"
+
+
 @pytest.mark.parametrize("alpha", [1.0, 2.5, 3.0])
 def test_renyi_efficiency_is_that_of_tokenization_scorer(tokenizers, comparison, alpha, capfd):
     reason = "tokenization-scorer, which the paper publishes, is not installed"

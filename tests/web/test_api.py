@@ -98,6 +98,7 @@ def test_bytes_per_token_leave_the_tokens_of_a_template_out():
         found = post(app, path, {"tokenizer": "ended", "text": "abc abc"}).json()
         n = len(tok.encode("abc abc", add_special_tokens=False))
         assert (found["n_tokens"], found["covered_bytes"], found["bytes_per_token"]) == (n + 1, 7, 7 / n)
+        assert found["n_template_tokens"] == 1
 
 
 @pytest.mark.parametrize("text", ["", "\ud83d", "a" * 5])

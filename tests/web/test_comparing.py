@@ -1,6 +1,7 @@
 """Comparing tokenizers through the page's JSON."""
 
 import json
+import threading
 
 import pytest
 
@@ -10,7 +11,7 @@ from web_calls import post
 
 import cbpe
 from cbpe.web.app import make_app
-from cbpe.web.catalogue import Catalogue, Text
+from cbpe.web.catalogue import Catalogue, Choice, Text
 
 TEXTS = {"<b>": "the cat sat on the mat, naïve\n" * 5, "ko": "안녕하세요\n" * 5}
 
@@ -50,6 +51,15 @@ def test_a_text_is_never_taken_for_a_file_and_may_be_odd(app, recwarn):
     found = post(app, "compare", {"tokenizers": ["gpt2"], "texts": {"x": __file__, "y": "\ud83d"}}).json()
     assert found["rows"][0]["characters"] == len(__file__)
     assert not recwarn.list
+
+
+def test_a_comparison_that_takes_too_long_says_what_to_do():
+    wait = threading.Event()
+    app = make_app(Catalogue([Choice("slow", "given", lambda: wait.wait(20))]), seconds=0.01)
+    answer = post(app, "compare", {"tokenizers": ["slow"], "texts": {"a": "x"}})
+    wait.set()
+    assert answer.status == 503
+    assert answer.json()["error"].endswith("compare, which takes the time it needs")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """Searching a vocabulary through the page's JSON, and all about one token."""
 
+import json
+
 import pytest
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 
+from good_files import OF_WORDS
 from web_calls import call, post
 
 import cbpe
@@ -135,6 +138,26 @@ def test_a_token_says_where_else_it_is_and_whether_a_text_produces_it(app):
     answer = call(app, "GET", f"/api/v1/merges?tokenizer=gpt2&id={number}").json()
     assert answer["unreachable"] == unreachable[number]
     assert (answer["rank"], len(answer["tree"])) == (None, 1)
+
+
+def test_a_search_says_how_many_of_its_tokens_are_special(app, tok):
+    assert search(app)["n_special"] == len(HOSTILE)
+    assert search(app, text="a")["n_special"] == sum("a" in text for text in HOSTILE)
+    assert search(app)["n_found"] == tok.vocab_size + len(HOSTILE)
+
+
+def test_a_mark_of_a_place_in_a_word_is_told_apart_and_elsewhere_left_aside(tmp_path):
+    (tmp_path / "words.json").write_text(json.dumps({"version": "1.0", **OF_WORDS}), encoding="utf-8")
+    words = cbpe.load(tmp_path / "words.json")
+    choices = [Choice(name, "given", lambda: words) for name in ("words", "again")]
+    app = make_app(Catalogue(choices))
+    number = words.token_to_id(b"the</w>")
+    answer = call(app, "GET", f"/api/v1/merges?tokenizer=words&id={number}").json()
+    ids = {each["tokenizer"]: each["id"] for each in answer["elsewhere"]}
+    assert (answer["marks"], ids["again"]) == (["</w>"], number)
+    assert ids["gpt2"] == cbpe.get_encoding("gpt2").encode_single_token("the")
+    answer = call(app, "GET", f"/api/v1/merges?tokenizer=words&id={words.token_to_id(b'th')}").json()
+    assert answer["marks"] == []
 
 
 def test_special_tokens_have_no_merges(app, tok):

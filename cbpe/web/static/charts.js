@@ -35,7 +35,7 @@ export function shortNames(names) {
 
 // A name that fits into so many pixels: its beginning and its end, and the whole of it under the pointer.
 function label(name, short, wide, attributes) {
-  const said = spokenText(short);
+  const said = spokenText(short, " ");
   const most = Math.max(8, Math.floor(wide / LETTER));
   const cut = said.length <= most ? said : `${said.slice(0, Math.ceil((most - 1) / 2))}…${said.slice(-Math.floor((most - 1) / 2))}`;
   return draw("text", { fill: "currentColor", ...attributes }, cut, draw("title", {}, name));

@@ -1,5 +1,6 @@
 // The tokenizers that can be chosen, in a select element.
 
+import { Problem, ask } from "./api.js";
 import { make } from "./page.js";
 
 const SOURCES = { given: "Named at start", encoding: "Encodings", store: "Model store" };
@@ -12,5 +13,29 @@ export function fillChoices(select, choices) {
     const group = make("optgroup", { label });
     group.append(...named.map((choice) => make("option", { value: choice.name }, choice.name)));
     select.append(group);
+  }
+}
+
+// The tokenizers that a link names, as the choices have them. A version may be named by an alias, or be older than those
+// that are listed: it then joins the choices, by the name that the store has for it.
+export async function findChoices(names, choices) {
+  const [known, unknown] = [[], []];
+  for (const name of names) {
+    const found = choices.some((choice) => choice.name === name) ? name : await versionOf(name);
+    if (found === null) unknown.push(name);
+    else {
+      known.push(found);
+      if (!choices.some((choice) => choice.name === found)) choices.push({ name: found, source: "store" });
+    }
+  }
+  return { known, unknown };
+}
+
+async function versionOf(name) {
+  try {
+    return (await ask("version", { reference: name })).reference;
+  } catch (error) {
+    if (error instanceof Problem && error.status !== 401) return null;
+    throw error;
   }
 }

@@ -4,7 +4,7 @@ import { ask, send } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { drawCharts, isNumber, shownFigure, usedMeasures } from "./charts.js";
 import { byId, count, make, number } from "./page.js";
-import { shownText, spokenText } from "./text.js";
+import { quoted, shownText, spokenText } from "./text.js";
 
 const MOST = 8; // tokenizers, and texts
 const MOST_ALPHA = 1000; // order of a Rényi entropy
@@ -37,7 +37,7 @@ function addText(called = null) {
   const text = make("textarea", { id: typed === 1 ? "text" : null, "aria-label": "Text", rows: 4, spellcheck: "false", autocomplete: "off", dir: "auto", placeholder: "Type or paste a text here." });
   const remove = make("button", { type: "button", class: "remove" }, "×");
   const nameRemove = () => {
-    for (const key of ["aria-label", "title"]) remove.setAttribute(key, `Remove the text '${spokenText(name.value)}'`);
+    for (const key of ["aria-label", "title"]) remove.setAttribute(key, `Remove the text ${quoted(name.value)}`);
   };
   nameRemove();
   name.addEventListener("input", nameRemove);
@@ -60,11 +60,11 @@ function textsChanged() {
   fillWays();
 }
 
+// [name, text] of all
+const typedRows = () => [...byId("typed").children].map((each) => [each.querySelector(".name").value.trim(), each.querySelector("textarea").value]);
+
 // [name, text] of those that are not empty
-function typedTexts() {
-  const found = [...byId("typed").children].map((each) => [each.querySelector(".name").value.trim(), each.querySelector("textarea").value]);
-  return found.filter(([, text]) => text);
-}
+const typedTexts = () => typedRows().filter(([, text]) => text);
 
 // ---- What is chosen
 
@@ -72,7 +72,7 @@ function typedTexts() {
 function fillWays() {
   const options = (id, first, names) => {
     const before = byId(id).value;
-    byId(id).replaceChildren(make("option", { value: "" }, first), ...names.map((name) => make("option", { value: name }, spokenText(name))));
+    byId(id).replaceChildren(make("option", { value: "" }, first), ...names.map((name) => make("option", { value: name }, spokenText(name, " "))));
     byId(id).value = names.includes(before) ? before : "";
   };
   options("reference", "the first", checked("tokenizers"));
@@ -91,7 +91,7 @@ function lacking(tokenizers, texts) {
   if (tokenizers.length === 0) return "Choose a tokenizer first.";
   if (texts.length === 0) return all("named").length ? "Type a text first, or choose one that was named at start." : "Type a text first.";
   if (texts.includes("")) return "Give each text a name.";
-  if (again !== undefined) return `Two texts have the name '${spokenText(again)}': give each its own.`;
+  if (again !== undefined) return `Two texts have the name ${quoted(again)}: give each its own.`;
   if (!byId("alpha").validity.valid || Number(byId("alpha").value) > MOST_ALPHA) return `The order of the Rényi entropy is a number from 0 to ${number(MOST_ALPHA)}.`;
   return many(tokenizers.length, "tokenizers") ?? many(texts.length, "texts");
 }
@@ -113,10 +113,12 @@ async function compare() {
     const ways = {};
     for (const name of ["reference", "parallel"]) if (byId(name).value) ways[name] = byId(name).value;
     if (byId("alpha").value) ways.alpha = Number(byId("alpha").value);
-    result = await send("compare", { tokenizers, texts: Object.fromEntries(texts), named, ...ways });
+    const empty = typedRows().filter(([, text]) => !text).map(([name]) => name);
+    const found = await send("compare", { tokenizers, texts: Object.fromEntries(texts), named, ...ways });
+    result = { ...found, empty, parallel: ways.parallel ?? null };
     show();
-    const cut = result.cut.length ? ` Of ${result.cut.join(", ")} only the beginning was measured.` : "";
-    byId("said").textContent = `Done: ${count(result.rows.length, "row")}.${cut}`;
+    const notes = notesOf({ ...result, parallel: null });
+    byId("said").textContent = [`Done: ${count(result.rows.length, "row")}.`, ...notes].join(" ");
     if (changed) markOld();
   } catch (error) {
     byId("said").textContent = "";
@@ -134,6 +136,16 @@ function markOld() {
   if (!byId("result").hidden) byId("said").textContent = "";
 }
 
+// What the table does not say of itself, as sentences: what of the texts was measured.
+function notesOf({ cut, empty, parallel }) {
+  const names = (found) => found.map(quoted).join(", ");
+  const notes = [];
+  if (empty.length) notes.push(`Left out, since nothing stands there: ${names(empty)}.`);
+  if (cut.length) notes.push(`Of ${names(cut)} only the beginning was measured.`);
+  if (parallel !== null) notes.push(`Every line translates that of ${quoted(parallel)}, so each line was encoded alone, without its line break: tokens, bytes and all else are those of the lines.`);
+  return notes;
+}
+
 function show() {
   const { rows, measures } = result;
   const used = usedMeasures(rows, measures);
@@ -144,6 +156,7 @@ function show() {
     return make("tr", {}, ...names, ...used.map(({ key, whole }) => make("td", { class: "n" }, isNumber(row[key]) ? shownFigure(row[key], whole) : "")));
   }));
   byId("definitions").replaceChildren(...used.flatMap(({ title, definition }) => [make("dt", {}, title), make("dd", {}, definition)]));
+  byId("notes").textContent = notesOf(result).join(" ");
   byId("old").textContent = "";
   byId("result").hidden = false;
   showCharts();

@@ -3,6 +3,7 @@
 import { ask, send } from "./api.js";
 import { failed } from "./begin.js";
 import { byId, make, number } from "./page.js";
+import { drawSums } from "./sums.js";
 import { shownText, spacedBytes } from "./text.js";
 import { markDifferences, textOfUnit, unitsOf } from "./units.js";
 import { View } from "./view.js";
@@ -54,7 +55,7 @@ function verdict(found) {
     return [longer, " goes on from ", shorter, `: it has all merges of that one, and ${number(Math.abs(more))} more.`];
   }
   if (first === null) return [a, " and ", b, " have the same merges."];
-  return [a, " and ", b, first.rank ? ` have the same merges up to number ${number(first.rank)}.` : " differ from the first merge on."];
+  return [a, " and ", b, first.rank ? ` have the same merges up to rank ${number(first.rank - 1)}.` : " differ from the first merge on."];
 }
 
 function mergeOf(pair) {
@@ -64,7 +65,7 @@ function mergeOf(pair) {
 function pairs(found) {
   const rows = found.settings_said.map(([name, a, b]) => [name, [plain(a)], [plain(b)]]);
   const first = found.first_merge;
-  if (first !== null) rows.unshift([`first merge that differs, number ${number(first.rank + 1)}`, mergeOf(first.a), mergeOf(first.b)]);
+  if (first !== null) rows.unshift([`first merge that differs, of rank ${number(first.rank)}`, mergeOf(first.a), mergeOf(first.b)]);
   return rows.flatMap(([name, a, b]) => [make("dt", {}, name), make("dd", {}, make("span", { class: "dim" }, "a "), ...a), make("dd", {}, make("span", { class: "dim" }, "b "), ...b)]);
 }
 
@@ -121,8 +122,8 @@ async function encode() {
     const said = answer === null ? error.message : answer.no_places;
     column.notice.textContent = said ?? "";
     column.notice.hidden = !said;
-    const rows = answer === null ? [] : [["tokens", number(answer.n_tokens)], ["bytes per token", answer.bytes_per_token === null ? "–" : number(answer.bytes_per_token, 2)]];
-    column.sums.replaceChildren(...rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+    if (answer === null) column.sums.replaceChildren();
+    else drawSums(column.sums, answer);
     if (units[i] !== null) column.view.draw(units[i], true);
     else column.view.element.replaceChildren();
   });

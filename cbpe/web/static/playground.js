@@ -2,12 +2,13 @@
 
 import { Problem, ask, send, takeToken } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
-import { fillChoices } from "./choices.js";
+import { fillChoices, findChoices } from "./choices.js";
 import { ExactText } from "./exact.js";
 import { IdList } from "./ids.js";
 import { byId, count, make, number } from "./page.js";
 import { readState, writeState } from "./state.js";
-import { directionOf, shownText, spacedBytes, spokenText } from "./text.js";
+import { drawSums } from "./sums.js";
+import { directionOf, quoted, shownText, spacedBytes, spokenText } from "./text.js";
 import { markDifferences, textOfUnit, unitsOf } from "./units.js";
 import { View } from "./view.js";
 
@@ -73,7 +74,7 @@ class Column {
     this.asking = true;
     const asked = { tokenizer: this.name, text: text.value, special: special.checked ? "tokens" : "text" };
     this.asked = asked;
-    this.tokens.classList.add("stale");
+    this.stale(true);
     try {
       const answer = await send("encode", asked);
       if (this.asked === asked) this.found(answer, asked.text);
@@ -84,12 +85,17 @@ class Column {
         else failed(error);
       }
     }
-    this.tokens.classList.remove("stale");
+    this.stale(false);
     this.asking = false;
     if (this.waiting) {
       this.waiting = false;
       this.encode();
     }
+  }
+
+  // Dim what is shown while it is of another text than that above.
+  stale(is) {
+    for (const element of [this.sums, this.tokens]) element.classList.toggle("stale", is);
   }
 
   found(answer, text) {
@@ -122,17 +128,9 @@ class Column {
 
   drawSums() {
     if (this.units === null) return;
-    const { answer } = this.units;
-    const rows = [["tokens", number(answer.n_tokens)], ["characters", number(answer.n_characters)], ["bytes", number(answer.n_bytes)]];
-    if (answer.bytes_per_token !== null) rows.push(["bytes per token", number(answer.bytes_per_token, 2)]);
-    const each = Number.parseFloat(price.value);
-    if (each >= 0) rows.push(["price", shownPrice((answer.n_tokens * each) / 1e6)]);
-    this.sums.replaceChildren(...rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+    drawSums(this.sums, this.units.answer, Number.parseFloat(price.value));
   }
 }
-
-// With six digits after the point, or three that count where that would show too little.
-const shownPrice = (value) => (value > 0 && value < 0.001 ? value.toLocaleString("en", { maximumSignificantDigits: 3 }) : number(value, 6));
 
 // Draw the tokens of a column that were found; of the others those whose differences have changed by that.
 function redraw(changed) {
@@ -234,7 +232,10 @@ async function showParts(tokenizer, id, row) {
 }
 
 function hideDetails() {
+  const within = byId("details").contains(document.activeElement);
   byId("told").textContent = "";
+  if (within) document.querySelector(".token.shown")?.focus(); // which would show them again
+  clearTimeout(partsWanted);
   byId("details").hidden = true;
   document.querySelector(".token.shown")?.classList.remove("shown");
 }
@@ -344,9 +345,10 @@ async function decode() {
   const words = byId("ids").value.split(/[\s,;[\]()]+/).filter(Boolean);
   const wrong = words.find((word) => !/^[0-9]+$/.test(word));
   byId("decoded").replaceChildren();
+  byId("together").replaceChildren();
   byId("use").hidden = true;
   said.textContent = "";
-  if (wrong !== undefined) said.textContent = `'${spokenText(wrong)}' is no token id: ids are whole numbers from 0 on.`;
+  if (wrong !== undefined) said.textContent = `${quoted(wrong)} is no token id: ids are whole numbers from 0 on.`;
   const huge = words.find((word) => !Number.isSafeInteger(Number(word)));
   if (wrong === undefined && huge !== undefined) said.textContent = `No token has the id ${spokenText(huge)}.`;
   if (words.length === 0 || (wrong ?? huge) !== undefined) return;
@@ -361,6 +363,9 @@ async function decode() {
       line.append(make("span", { class: name, title: `${Number(word)}: ${spacedBytes(value.bytes)}` }, shown));
     });
     byId("decoded").replaceChildren(line);
+    // The text itself, where a token shows as its bytes: that token and its neighbours make characters.
+    const parts = Object.values(found.tokens).some((value) => value.text === null);
+    if (parts) byId("together").replaceChildren("Together: ", shownText(beginningOf(found.text), marks.checked));
     byId("use").hidden = false;
     byId("use").onclick = () => setText(found.text);
   } catch (error) {
@@ -368,6 +373,9 @@ async function decode() {
     else throw error;
   }
 }
+
+// Of a long text the first characters.
+const beginningOf = (content) => (content.length <= SHORT ? content : `${content.slice(0, SHORT)}…`);
 
 // ---- Start
 
@@ -378,8 +386,7 @@ async function useState(kept = false) {
   marks.checked = state.marks;
   price.value = state.price;
   sayOfPrice();
-  const known = state.tokenizers.filter((name) => choices.some((choice) => choice.name === name));
-  const unknown = state.tokenizers.filter((name) => !known.includes(name));
+  const { known, unknown } = await findChoices(state.tokenizers, choices);
   const given = choices.filter((choice) => choice.source === "given").map((choice) => choice.name);
   const wanted = known.length ? known : given.length ? given.slice(0, MOST_COLUMNS) : ["cl100k_base"];
   for (const column of columns.splice(0)) column.element.remove();

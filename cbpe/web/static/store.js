@@ -7,7 +7,7 @@ import { drawCurve } from "./curve.js";
 import { hideDifference, showDifference } from "./difference.js";
 import { drawLineage } from "./lineage.js";
 import { byId, figure, followState, make, makeLink, number } from "./page.js";
-import { shownText, spokenText } from "./text.js";
+import { quoted, shownText } from "./text.js";
 
 const PAUSE = 150; // milliseconds without a key, before a search
 const LONGEST = 40; // characters that are shown of what the log says of a change; all of it under the pointer
@@ -20,15 +20,19 @@ let told = 0; // changes of the log
 let chosen = null; // the version that is shown: its reference
 let logged = null; // the name whose changes the log shows; null for all
 let compared = null; // the two that are compared
+let offered = null; // what can be compared, as JSON
 
 const plain = (text) => shownText(text, false);
 const inCell = (text) => make("span", { class: "reference" }, plain(text));
 
-// "2026-11-23T07:11:01+00:00" -> the same in the zone of the browser, to the minute
+const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+// "2026-11-23T07:11:01+00:00" -> the same in the zone of the browser, to the minute, and in UTC under the pointer
 function moment(iso) {
   const time = new Date(iso);
   const local = new Date(time.getTime() - 60000 * time.getTimezoneOffset());
-  return make("time", { datetime: iso, class: "code" }, local.toISOString().slice(0, 16).replace("T", " "));
+  const shown = (date, most) => date.toISOString().slice(0, most).replace("T", " ");
+  return make("time", { datetime: iso, class: "code", title: `${shown(time, 19)} UTC` }, shown(local, 16));
 }
 
 // ---- The address
@@ -59,7 +63,7 @@ async function list(offset = 0) {
   const metric = (wanted.metric ?? "").split("=")[0];
   if (byMetric) wanted.order = metric ? `${wanted.order}:${metric}` : USUAL_ORDER;
   try {
-    const found = await ask("versions", wanted);
+    const [found] = await Promise.all([ask("versions", wanted), offset ? null : showStore()]);
     if (mine !== asked) return;
     const rows = found.versions.map(rowOf);
     if (offset) byId("found").append(...rows);
@@ -222,7 +226,7 @@ function noLog() {
 // What an address says that the page does not know, as a sentence; null for nothing.
 function unknownIn(state) {
   const keys = [...state.keys()].filter((key) => ![...FIELDS, "v", "a", "b"].includes(key));
-  if (keys.length) return `This link has '${spokenText(keys[0])}', which means nothing here: the page takes ${[...FIELDS, "v", "a"].join(", ")} and b.`;
+  if (keys.length) return `This link has ${quoted(keys[0])}, which means nothing here: the page takes ${[...FIELDS, "v", "a"].join(", ")} and b.`;
   return state.has("a") === state.has("b") ? null : "This link names one tokenizer to compare: it takes both a and b.";
 }
 
@@ -272,24 +276,41 @@ function focusOn(id) {
   byId(id).scrollIntoView();
 }
 
-async function start() {
+// Where the store is, its names, and what can be compared: as they are now. Returns whether there is a store.
+async function showStore() {
   const [found, { tokenizers }] = await Promise.all([ask("store"), ask("tokenizers")]);
   byId("with").hidden = found.store === null;
   byId("without").hidden = found.store !== null;
+  byId("where").replaceChildren();
   if (found.store === null) {
     byId("why").replaceChildren("There is nothing to show: ", plain(found.why), ".");
     byId("how").hidden = !found.missing;
-    return;
+    return false;
   }
-  byId("where").replaceChildren(plain(found.store), `, ${number(found.n_names)} ${found.n_names === 1 ? "name" : "names"}`);
+  byId("where").replaceChildren(plain(found.store), `, ${number(found.n_names)} ${found.n_names === 1 ? "name" : "names"}; times are those of ${zone()}`);
   byId("names").replaceChildren(...found.names.map((name) => make("option", { value: name })));
+  fillTwo(tokenizers);
+  return true;
+}
+
+// Fill the choice of two: what was chosen stays, if it is still there or is what is shown.
+function fillTwo(tokenizers) {
   const stored = tokenizers.filter((each) => each.source === "store");
   const first = [...stored, ...tokenizers.filter((each) => each.source !== "store")];
+  const names = JSON.stringify(first);
+  if (names === offered) return;
+  offered = names;
   for (const [i, id] of ["a", "b"].entries()) {
+    const before = byId(id).value;
     fillChoices(byId(id), first);
-    byId(id).value = first[Math.min(1 - i, stored.length - 1)]?.name ?? first[0].name;
+    if (compared !== null && compared[i] === before) choose(byId(id), before);
+    else if (first.some((each) => each.name === before)) byId(id).value = before;
+    else byId(id).value = first[Math.min(1 - i, stored.length - 1)]?.name ?? first[0].name;
   }
-  await useState();
+}
+
+async function start() {
+  if (await showStore()) await useState();
 }
 
 function listen() {

@@ -2,12 +2,14 @@
 
 import { make } from "./page.js";
 
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}]|[^\P{Zs} ]/u;
-const TO_MARK = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs} ]|[^\P{Zs} ]/u;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}\p{DI}]|[^\P{Zs} ]/u;
+const TO_MARK = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}\p{DI} ]|[^\P{Zs} ]/u;
 const FROM_RIGHT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}]/u;
 const LETTER = /\p{L}/gu;
 const MARKS = { "\n": "↵\n", "\r": "␍", "\t": "⇥\t" };
-const JOINERS = new Set(["\u200c", "\u200d", "\ufe0e", "\ufe0f"]);
+const VARIANT = /\p{VS}/u; // a selector of how the character before it looks
+const JOINER = /[\u200c\u200d\p{VS}]/u;
+const WORD_END = /<\/w>$/; // as some vocabularies mark the tokens that end a word
 
 // The direction that most letters of a text have; null without letters.
 export function directionOf(text) {
@@ -39,7 +41,8 @@ const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUp
 // line of the page ends after it, if the text ends one.
 export function shownText(text, marks, ends = false) {
   const found = make("bdi");
-  let plain = /^\p{M}/u.test(text) ? "\u25cc" : ""; // a mark that belongs to what is before it stands on a circle
+  if (WORD_END.test(text)) found.dir = "ltr"; // or the mark would stand before a word that runs from right to left
+  let plain = /^(?!\p{DI})\p{M}/u.test(text) ? "\u25cc" : ""; // a mark that belongs to what is before it stands on a circle
   if (!TO_MARK.test(text)) {
     found.textContent = plain + text;
     return found;
@@ -60,7 +63,7 @@ export function shownText(text, marks, ends = false) {
     } else if (character in MARKS) {
       if (marks) mark("mark", MARKS[character]);
       else plain += character === "\r" ? "" : character;
-    } else if (UNSEEN.test(character) && !(JOINERS.has(character) && text.length > 1)) {
+    } else if (UNSEEN.test(character) && !(JOINER.test(character) && text.length > 1)) {
       mark("unseen-character", codePoint(character));
     } else {
       plain += character;
@@ -70,14 +73,18 @@ export function shownText(text, marks, ends = false) {
   return found;
 }
 
-// A text in one line of words, for those who hear it.
-export function spokenText(text) {
+// A text in one line of words, for those who hear it. space: what stands for each space.
+export function spokenText(text, space = "␣") {
   let said = "";
   for (const character of text.slice(0, 80)) {
-    said += { " ": "␣", "\n": "↵", "\t": "⇥" }[character] ?? (UNSEEN.test(character) ? codePoint(character) : character);
+    const unseen = UNSEEN.test(character) && !(VARIANT.test(character) && text.length > 1);
+    said += { " ": space, "\n": "↵", "\t": "⇥" }[character] ?? (unseen ? codePoint(character) : character);
   }
   return said;
 }
+
+// What somebody typed, as messages say it.
+export const quoted = (text) => `'${spokenText(text, " ")}'`;
 
 // A name that may be long, as its beginning and its end: "aaaa…aaa@1".
 export function shortened(name, most) {

@@ -7,7 +7,7 @@ const WIDE = 62; // of a leaf
 const HIGH = 66; // of a level
 const BOX = 40;
 
-const label = (node) => (node.text === null ? spacedBytes(node.bytes, 8) : spokenText(node.text).replaceAll("␣", "·"));
+const label = (node) => (node.text === null ? spacedBytes(node.bytes, 8) : spokenText(node.text, "·"));
 
 // nodes: as /api/v1/merges answers them. addressOf: the address of what the page shows of the token with an id.
 export function drawTree(nodes, addressOf) {

@@ -1,7 +1,7 @@
 // A view of tokens: only what is near to where somebody looks is drawn, so that a text of megabytes stays fluent.
 
 import { make } from "./page.js";
-import { directionOf, shownText, spokenText } from "./text.js";
+import { directionOf, shownText, spacedBytes, spokenText } from "./text.js";
 import { textOfUnit } from "./units.js";
 
 const MOST_IN_BLOCK = 300; // units
@@ -144,7 +144,8 @@ export class View {
       class: names.join(" "), role: "option", tabindex: unit === this.at ? "0" : "-1", "data-unit": unit,
       "aria-label": `${spokenText(said)}, ${what}${differs !== null && differs[unit] ? ", differs" : ""}`,
     });
-    found.append(shownText(said, this.marks, true));
+    const bytes = answer.tokens[id].text === null && said.includes("\ufffd") && !this.units.placed;
+    found.append(bytes ? make("span", { class: "unseen-character" }, spacedBytes(answer.tokens[id].bytes)) : shownText(said, this.marks, true));
     return found;
   }
 

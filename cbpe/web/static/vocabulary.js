@@ -2,19 +2,21 @@
 
 import { ask, send, takeToken } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
-import { fillChoices } from "./choices.js";
+import { fillChoices, findChoices } from "./choices.js";
 import { byId, count, followState, make, makeLink, number } from "./page.js";
-import { shownText, spacedBytes, spokenText } from "./text.js";
+import { quoted, shownText, spacedBytes, spokenText } from "./text.js";
 import { drawTree, showRoot } from "./tree.js";
 
 const PAUSE = 150; // milliseconds without a key, before a search
 const TEXTS = ["text", "bytes", "pattern"];
 const NUMBERS = ["least", "most"];
+const LARGEST = 2 ** 32 - 1; // that the server takes
 const FIELDS = [...TEXTS, ...NUMBERS, "order"];
 
 let asked = 0; // searches; an answer to an older one is dropped
 let chosen = null; // the id of the token that is shown
 let shown = 0;
+let choices = []; // of tokenizers
 
 const tokenShown = (value) => (value.text === null ? make("span", { class: "unseen-character" }, spacedBytes(value.bytes)) : shownText(value.text, true));
 
@@ -28,9 +30,11 @@ function digitsOf(bytes) {
 
 // What is wrong in the form, as a sentence; null for nothing.
 function wrong() {
-  if (digitsOf(byId("bytes").value) === null) return `'${spokenText(byId("bytes").value)}' is no bytes: type pairs of hexadecimal digits, such as e2 80.`;
+  if (digitsOf(byId("bytes").value) === null) return `${quoted(byId("bytes").value)} is no bytes: type pairs of hexadecimal digits, such as e2 80.`;
   if (NUMBERS.some((name) => !byId(name).validity.valid)) return "How many bytes a token has is a whole number from 0 on.";
   const [least, most] = NUMBERS.map((name) => byId(name).value);
+  const large = [least, most].find((value) => Number(value) > LARGEST);
+  if (large !== undefined) return `No token has ${large} bytes: give a number up to ${number(LARGEST)}.`;
   if (least && most && Number(least) > Number(most)) return `No token has ${least} bytes or more, and ${most} at most: give the smaller number first.`;
   return null;
 }
@@ -70,7 +74,8 @@ async function search(offset = 0) {
     if (offset) byId("found").append(...rows);
     else byId("found").replaceChildren(...rows);
     shown = offset + rows.length;
-    byId("count").textContent = `${count(found.n_found, "token")}${shown < found.n_found ? `, the first ${number(shown)} of them shown` : ""}`;
+    const special = found.n_special ? `, ${number(found.n_special)} of them special` : "";
+    byId("count").textContent = `${count(found.n_found, "token")}${special}${shown < found.n_found ? `; the first ${number(shown)} are shown` : ""}`;
     if (found.n_found === 0 && hint()) byId("count").textContent += `. ${hint()}`;
     byId("more").hidden = shown >= found.n_found;
   } catch (error) {
@@ -96,7 +101,7 @@ async function showToken(id) {
   const found = await ask("merges", { tokenizer, id });
   if (chosen !== id || byId("tokenizer").value !== tokenizer) return;
   byId("one-title").replaceChildren("Token ", String(found.id), ": ", make("span", { class: "token c0" }, tokenShown(found)));
-  const facts = [["bytes", spacedBytes(found.bytes, Infinity)], ["length", number(found.bytes.length / 2)]];
+  const facts = [["bytes", spacedBytes(found.bytes, Infinity)], ["length", lengthOf(found)]];
   if (found.rank !== null) facts.push(["rank of its merge", number(found.rank)]);
   facts.push(["kind", found.special ? "special token" : found.text === null ? "not UTF-8 by itself" : "text"]);
   if (!found.special) facts.push(["can a text produce it", found.unreachable === null ? "yes, as far as is known" : `no: ${found.unreachable}`]);
@@ -106,8 +111,15 @@ async function showToken(id) {
   byId("parents").replaceChildren(...parents.flatMap((each) => [each, " "]));
   byId("parents").append(found.n_part_of > parents.length ? `and ${number(found.n_part_of - parents.length)} more` : found.n_part_of ? "" : "No merge takes it.");
   byId("elsewhere").replaceChildren(...found.elsewhere.map((each) => make("div", {}, make("dt", {}, make("bdi", {}, each.tokenizer)), make("dd", {}, each.id === null ? "no token" : makeLink(() => addressOf(each.id, each.tokenizer), { "aria-label": `token ${each.id} of ${each.tokenizer}` }, String(each.id))))));
+  byId("elsewhere-said").textContent = found.marks.length ? "Of those that have no such marks, the token with the bytes that remain." : "";
   byId("one").hidden = false;
   showRoot(byId("tree"));
+}
+
+// How many bytes a token has, and what of them marks its place in a word.
+function lengthOf({ bytes, marks }) {
+  const length = number(bytes.length / 2);
+  return marks.length ? `${length}, with ${marks.map((mark) => spokenText(mark)).join(" and ")}, which marks its place in a word and is in no text` : length;
 }
 
 function treeOf(found) {
@@ -149,7 +161,7 @@ function problemsOf(state) {
   return problems;
 }
 
-const noId = (word) => (/^\d+$/.test(word) ? `No token has the id ${spokenText(word)}.` : `'${spokenText(word)}' is no token id: ids are whole numbers from 0 on.`);
+const noId = (word) => (/^\d+$/.test(word) ? `No token has the id ${spokenText(word)}.` : `${quoted(word)} is no token id: ids are whole numbers from 0 on.`);
 
 // Show the token whose id somebody typed.
 function open(event) {
@@ -172,12 +184,21 @@ function close() {
   (row ?? byId("text")).focus();
 }
 
+// Choose the tokenizer that a link names, where there is one of that name.
+async function choose(state) {
+  const before = choices.length;
+  const { known } = await findChoices([state.get("t")], choices);
+  if (known.length === 0) return;
+  if (choices.length > before) fillChoices(byId("tokenizer"), choices);
+  state.set("t", known[0]);
+  byId("tokenizer").value = known[0];
+}
+
 // kept: whether the fields keep what somebody typed before the page was ready, unless the address says something else.
 async function useState(kept = false) {
   const state = new URLSearchParams(location.hash.slice(1));
   problem(null);
-  const options = [...byId("tokenizer").options].map((option) => option.value);
-  if (state.has("t") && options.includes(state.get("t"))) byId("tokenizer").value = state.get("t");
+  if (state.has("t")) await choose(state);
   for (const name of FIELDS) byId(name).value = state.get(name) ?? (kept && byId(name).value ? byId(name).value : "");
   if (!byId("order").value) byId("order").value = "id"; // as for an order that there is not
   const problems = problemsOf(state);
@@ -207,9 +228,9 @@ function changed() {
 }
 
 async function start() {
-  const { tokenizers } = await ask("tokenizers");
-  fillChoices(byId("tokenizer"), tokenizers);
-  if (!tokenizers.some((each) => each.source === "given")) byId("tokenizer").value = "cl100k_base";
+  choices = (await ask("tokenizers")).tokenizers;
+  fillChoices(byId("tokenizer"), choices);
+  if (!choices.some((each) => each.source === "given")) byId("tokenizer").value = "cl100k_base";
   ready = true;
   await useState(true);
 }

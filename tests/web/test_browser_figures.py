@@ -1,0 +1,222 @@
+"""What stands on the pages beside figures in a real browser: which tokens they count, what was left out, which zone."""
+
+import json
+import os
+import subprocess
+from urllib.parse import quote
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra web is not installed")
+pytest.importorskip("playwright", reason="the extra browser is not installed")
+
+from command_line import PROGRAM
+from tokenizer_json import BYTE_LEVEL
+from web_browser import shows
+
+import cbpe
+from cbpe.formats.gpt2 import CHARACTER_TO_BYTE, spell
+from store import ModelStore
+
+pytestmark = pytest.mark.slow
+
+ENDS = "<|end|>"
+TEXT = "HI é \u0627"
+ALEF = spell("\u0627".encode())
+
+
+def words_json():
+    """A tokenizer.json over words, with a letter from right to left, and a template that puts a token at the end."""
+    texts = [*CHARACTER_TO_BYTE, *(f"{character}</w>" for character in CHARACTER_TO_BYTE), "hi</w>", f"{ALEF}</w>"]
+    ids = {text: number for number, text in enumerate([*texts, ENDS])}
+    end = {"id": ENDS, "ids": [ids[ENDS]], "tokens": [ENDS]}
+    own, a, b = ({"Sequence": {"id": "A", "type_id": 0}}, *({"Sequence": {"id": each, "type_id": 0}} for each in "AB"))
+    last = {"SpecialToken": {"id": ENDS, "type_id": 0}}
+    model = {"type": "BPE", "vocab": {text: ids[text] for text in texts}, "end_of_word_suffix": "</w>"}
+    model["merges"] = [["h", "i</w>"], [ALEF[0], f"{ALEF[1]}</w>"]]
+    return {
+        "version": "1.0",
+        "added_tokens": [{"id": ids[ENDS], "content": ENDS, "special": True, "normalized": False}],
+        "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": BYTE_LEVEL,
+        "decoder": BYTE_LEVEL,
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [own, last],
+            "pair": [a, b, last],
+            "special_tokens": {ENDS: end},
+        },
+        "model": model,
+    }
+
+
+def save(folder, name, size=262, **options):
+    with ModelStore(folder / "models.db") as models:
+        models.save(cbpe.train("the cat sat on the mat " * 20, size), name, **options)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("figures")
+    (folder / "words.json").write_text(json.dumps(words_json()), encoding="utf-8")
+    for i in range(2):
+        save(folder, "book", 262 + i, aliases=["prod"] if i == 0 else ())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def url(folder):
+    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "words.json"]
+    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
+        yield json.loads(server.stdout.readline())["url"]
+        server.terminate()
+
+
+def sums(page, column=0):
+    found = page.locator(".column .sums").nth(column)
+    return dict(zip(found.locator("dt").all_inner_texts(), found.locator("dd").all_inner_texts(), strict=True))
+
+
+def test_sums_beside_one_another_divide_where_a_template_puts_tokens_around_the_text(page, url):
+    page.goto(f"{url}#t=words.json&t=gpt2&price=1000000&text=hi%20hi")
+    shows(page, "document.querySelectorAll('.sums').length === 2 && document.querySelectorAll('.sums dd').length > 9")
+    found = sums(page)
+    assert (found["tokens"], found["of them the template's"], found["bytes"]) == ("4", "1", "5")
+    assert found["bytes per token of the text"] == f"{5 / (4 - 1):.2f}"
+    assert found["price of all tokens"] == "4.000000"
+    assert list(sums(page, 1)) == ["tokens", "characters", "bytes", "bytes per token", "price"]
+
+
+def test_tokens_that_are_no_characters_and_ends_of_words_are_shown_as_they_are(page, url):
+    page.goto(f"{url}#t=words.json&text={quote(TEXT)}")
+    shows(page, "document.querySelectorAll('.token').length === 7")
+    assert page.locator(".token").all_inner_texts() == ["hi</w>", "·", "c3", "a9 3c 2f 77 3e", "·", "\u0627</w>", ENDS]
+    assert page.locator(".token bdi").nth(3).get_attribute("dir") == "ltr"
+
+
+def test_a_mark_of_the_end_of_a_word_is_said_to_be_one(page, url):
+    page.goto(f"{url}vocabulary#t=words.json&id=512")
+    shows(page, "!document.getElementById('one').hidden")
+    assert "6, with </w>, which marks its place in a word and is in no text" in page.locator("#facts").inner_text()
+    gpt2 = cbpe.get_encoding("gpt2").encode_single_token("hi")
+    assert str(gpt2) in page.locator("#elsewhere").inner_text()
+    shows(page, "document.getElementById('count').textContent.startsWith('515 tokens, 1 of them special')")
+
+
+@pytest.mark.parametrize("name", ["book@prod", "book"])
+def test_a_link_may_name_a_version_by_its_alias_or_name(page, url, name):
+    version = "book@1" if "@" in name else "book@2"
+    page.goto(f"{url}#t={name}&text=the")
+    shows(page, f"document.querySelector('.column select')?.value === '{version}'")
+    assert page.locator("#problem").is_hidden()
+    page.goto(f"{url}vocabulary#t={name}")
+    shows(page, f"document.getElementById('tokenizer').value === '{version}'")
+    assert page.locator("#problem").is_hidden()
+
+
+def test_escape_goes_from_the_links_of_a_token_back_to_it(page, url):
+    page.goto(f"{url}#t=gpt2&text=hello%20world")
+    shows(page, "document.querySelectorAll('.token').length === 2")
+    page.locator(".token").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.tagName") == "A"
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.dataset.unit") == "1"
+    page.wait_for_timeout(200)
+    assert page.locator("#details").is_hidden()
+
+
+def test_ids_of_parts_of_a_character_show_the_text_that_they_make(page, url):
+    page.goto(f"{url}#t=gpt2&text=x")
+    shows(page, "document.querySelectorAll('.token').length === 1")
+    page.get_by_text("Token ids to text").click()
+    page.locator("#ids").fill(" ".join(map(str, cbpe.get_encoding("gpt2").encode("안녕"))))
+    shows(page, "document.getElementById('together').textContent === 'Together: 안녕'")
+    page.locator("#ids").fill("995")
+    shows(page, "document.getElementById('decoded-said').textContent === '1 token'")
+    assert page.locator("#together").inner_text() == ""
+
+
+def test_characters_that_show_nothing_alone_are_their_code_points(page, url):
+    page.goto(f"{url}#t=cl100k_base&text=%EF%B8%8F")
+    shows(page, "document.querySelector('.token')?.textContent === 'U+FE0F'")
+    assert page.locator(".token").get_attribute("aria-label").startswith("U+FE0F, token")
+    shown = """async (text) => { const { shownText, spokenText } = await import("/static/text.js");
+        return [shownText(text, true).textContent, spokenText(text)] }"""
+    assert page.evaluate(shown, "❤\ufe0f") == ["❤\ufe0f", "❤\ufe0f"]
+    assert page.evaluate(shown, "a\u034f") == ["aU+034F", "aU+034F"]
+    assert page.evaluate(shown, "\u0301") == ["\u25cc\u0301", "\u0301"]
+
+
+def test_sums_of_another_text_are_dimmed_as_its_tokens_are(page, url):
+    page.goto(f"{url}#t=gpt2&text=hello")
+    shows(page, "document.querySelectorAll('.token').length === 1")
+    page.route("**/api/v1/encode", lambda route: None)
+    page.locator("#text").fill("other")
+    shows(page, "document.querySelector('.tokens').classList.contains('stale')")
+    assert page.locator(".sums").get_attribute("class") == "sums stale"
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "said"),
+    [
+        ("pattern", r"\x{41}", r"'\x{41}' is not a valid expression"),
+        (
+            "least",
+            "99999999999999999999",
+            "No token has 99999999999999999999 bytes: give a number up to 4,294,967,295.",
+        ),
+        ("bytes", "e2 8", "'e2 8' is no bytes"),
+    ],
+)
+def test_what_was_typed_is_said_as_it_was_typed(page, url, field, typed, said):
+    page.goto(f"{url}vocabulary#t=words.json")
+    shows(page, "document.querySelectorAll('#found tr').length > 0")
+    page.locator(f"#{field}").fill(typed)
+    shows(page, f"document.getElementById('problem').textContent.startsWith({json.dumps(said)})")
+
+
+def test_the_table_says_what_was_left_out_and_that_lines_were_encoded_alone(page, url):
+    page.goto(f"{url}compare")
+    shows(page, "!document.getElementById('compare').disabled")
+    for _ in range(2):
+        page.get_by_role("button", name="Add a text").click()
+    for i, (name, text) in enumerate((("en", "the cat\nsat\n"), ("nothing", ""), ("de", "die Katze\nsaß\n"))):
+        page.get_by_label("Name").nth(i).fill(name)
+        page.get_by_label("Text", exact=True).nth(i).fill(text)
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.querySelectorAll('#rows tr').length === 2")
+    assert page.locator("#notes").inner_text() == "Left out, since nothing stands there: 'nothing'."
+    page.get_by_label("Every line translates").select_option("en")
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.getElementById('notes').textContent.includes('each line was encoded alone')")
+    page.reload()
+    shows(page, "document.getElementById('notes').textContent.includes('each line was encoded alone')")
+
+
+def test_times_are_of_the_zone_of_the_browser_and_say_so(browser, url):
+    context = browser.new_context(timezone_id="Asia/Tokyo")
+    page = context.new_page()
+    page.goto(f"{url}store")
+    shows(page, "document.querySelectorAll('#found tr').length > 0")
+    assert page.locator("#where").inner_text().endswith("times are those of Asia/Tokyo")
+    time = page.locator("#found time").first
+    told, utc = time.inner_text(), time.get_attribute("title")
+    assert utc.endswith(" UTC")
+    assert (int(told[11:13]) - int(utc[11:13])) % 24 == 9
+    context.close()
+
+
+def test_a_store_that_changes_is_followed_when_its_list_is_drawn_anew(page, url, folder):
+    save(folder, "aside")
+    page.goto(f"{url}store")
+    shows(page, "document.getElementById('where').textContent.includes('2 names')")
+    page.locator("#a").select_option("book@1")
+    assert page.locator("#b").input_value() == "aside@1"
+    with ModelStore(folder / "models.db") as models:
+        models.delete("aside@1")
+    page.locator("#prefix").fill("boo")
+    shows(page, "document.getElementById('where').textContent.includes('1 name;')")
+    assert [page.locator(f"#{side}").input_value() for side in "ab"] == ["book@1", "book@2"]
+    assert page.locator("#a option[value='aside@1']").count() == 0
