@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import add
 from typing import NamedTuple
 
 from sqlalchemy import Connection
@@ -23,6 +24,7 @@ __all__ = [
     "MovedToken",
     "TextComparison",
     "VersionComparison",
+    "all_together",
     "compare",
     "continuation",
     "diff",
@@ -106,9 +108,10 @@ class Diff:
         if self.more_merges is not None:
             about.append(("merges", continuation(self, str(self.a), str(self.b))))
         elif self.first_merge is not None:
-            about.append((f"first merge that differs, {self.first_merge.rank}", f"{self.first_merge[1:]}"))
+            rank, here, there = self.first_merge
+            about.append(("first other merge", f"number {rank:,}: {merge_shown(here)} in a, {merge_shown(there)} in b"))
         first = [
-            (which, str(token_id), f'"{token.decode("utf-8", "backslashreplace")}"')
+            (which, str(token_id), token_shown(token))
             for which, side in (("a", self.only_a), ("b", self.only_b))
             for token_id, token in side[:SHOWN]
         ]
@@ -139,6 +142,14 @@ def continuation(found: Diff, a: str, b: str) -> str:
     more = found.more_merges or 0
     longer, shorter = (b, a) if more > 0 else (a, b)
     return f"{longer} goes on from {shorter}: {abs(more):,} more merge{'' if abs(more) == 1 else 's'}"
+
+
+def merge_shown(pair: tuple[bytes, bytes] | None) -> str:
+    return "none" if pair is None else " + ".join(map(token_shown, pair))
+
+
+def token_shown(token: bytes) -> str:
+    return f'"{token.decode("utf-8", "backslashreplace")}"'
 
 
 def merges_of(side: Side) -> int:
@@ -284,8 +295,15 @@ class VersionComparison:
     @property
     def total(self) -> TextComparison:
         """All texts together."""
-        sums = (sum(text[field] for text in self.texts) for field in range(len(TextComparison._fields)))
-        return TextComparison(*sums)
+        return all_together(self.texts)
+
+
+def all_together(texts: Iterable[TextComparison]) -> TextComparison:
+    """The sums over some texts."""
+    total = (0,) * len(TextComparison._fields)
+    for text in texts:
+        total = tuple(map(add, total, text))
+    return TextComparison(*total)
 
 
 def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | Iterable[str]) -> VersionComparison:

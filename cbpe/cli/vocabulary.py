@@ -238,7 +238,7 @@ def analyze(
         ("special tokens", special_counted(len(tok.special_tokens), found.n_tokens, len(tok))),
         ("no text gives", len(found.unreachable)),
         ("no UTF-8 alone", len(found.not_utf8)),
-        ("of the same bytes", len(found.duplicates)),
+        ("of the same bytes", sum(map(len, found.duplicates))),
     ]
     for each, why in islice(found.unreachable.items(), limit):
         pairs.append((f"  {each}", f'"{readable_bytes(tokens[each])}": {why}'))

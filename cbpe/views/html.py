@@ -32,6 +32,7 @@ STYLE = (
 )
 # What is written in place of characters that do not show, or that act on others (as str.isprintable knows them), where
 # people know a sign for them.
+LEAST_BY_DECIMALS = 0.001  # of the numbers that are not shown by their first digits
 UNSEEN = {"\n": "↵", "\r": "␍", "\t": "⇥"}
 
 
@@ -116,9 +117,9 @@ def are_numbers(cells: Sequence[object]) -> bool:
 
 
 def cell_text(value: object) -> str:
-    """A value as a table shows it: 1234 -> "1,234", 0.12345 -> "0.123", None and nan -> "" """
+    """A value as a table shows it: 1234 -> "1,234", 0.12345 -> "0.123", 0.00026 -> "0.00026", None and nan -> "" """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
-        return f"{value:,.3f}"
+        return f"{value:,.3f}" if value == 0 or abs(value) >= LEAST_BY_DECIMALS else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -68,12 +68,12 @@ def inspected(found: Any) -> Iterator[tuple[str, object]]:
 
 
 def special_counted(special: int, tokens: int, together: int) -> int | str:
-    """How many special tokens there are, and how many of them are counted with the tokens already: (3, 300, 302) -> 3,
-    of which 1 is a token already"""
+    """How many special tokens there are, and how many of them are counted already, as their ids are those of other
+    tokens: (3, 300, 302) -> 3, of which 1 has the id of another token"""
     shared = tokens + special - together
     if not shared:
         return special
-    return f"{special:,}, of which {shared:,} {'is a token' if shared == 1 else 'are tokens'} already"
+    return f"{special:,}, of which {shared:,} {'has' if shared == 1 else 'have'} the id of another token"
 
 
 def as_shown(text: str) -> str:

@@ -103,7 +103,8 @@ class Version:
             ("sha256", self.digest),
         ]
         known = [(name, value) for name, value in about if value is not None and value != ""]
-        metrics = table(("metric", "value"), self.metrics.items()) if self.metrics else ""
+        measured = ((key, int(value) if value.is_integer() else value) for key, value in self.metrics.items())
+        metrics = table(("metric", "value"), measured) if self.metrics else ""
         return block(pairs(self.reference, known), metrics)
 
 

@@ -270,6 +270,18 @@ def test_compare_counts_tokens_of_texts(models, tmp_path):
     assert [line.split()[0] for line in told[4:]] == [*map(str, files), "total"]
 
 
+def test_compare_prints_a_file_of_many_texts_as_one_row(models, tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"a": "the cat sat"}\n{"a": "on the mat"}\n')
+    (tmp_path / "c.jsonl").write_text('{"a": "the cat sat"}')
+    files = [tmp_path / "rows.jsonl", tmp_path / "c.jsonl"]
+    found = rows("compare", "book@1", "book@2", *files, "--field", "a")
+    assert [text["text_bytes"] for text in found["texts"]] == [11, 10, 11]
+    told = run("models", "compare", "book@1", "book@2", *files, "--field", "a").stdout.splitlines()[4:]
+    assert [line.split()[:2] for line in told] == [[str(files[0]), "21"], [str(files[1]), "11"], ["total", "32"]]
+    tokens = [text["tokens_a"] for text in found["texts"]]
+    assert [line.split()[2] for line in told] == [str(n) for n in (sum(tokens[:2]), tokens[2], sum(tokens))]
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_compare_cuts_no_name_and_no_number_in_a_narrow_terminal(width, models, tmp_path, monkeypatch):
     monkeypatch.setattr(printing, "WIDE", width)

@@ -126,6 +126,19 @@ def test_analyze_counts_and_names_what_no_text_gives():
     assert [line.split()[0] for line in lines[-3:-1]] == [str(each) for each in list(found.unreachable)[:2]]
 
 
+def test_analyze_counts_the_tokens_that_share_their_bytes_as_a_notebook_does(tmp_path):
+    tok = cbpe.train("ab ab", 258, special_tokens={"ab": 300, "x": 301})
+    tok.save(tmp_path / "twice.model")
+    assert "of the same bytes  4" in run("analyze", "-t", tmp_path / "twice.model").stdout.splitlines()
+    (row,) = (row for row in tok.analyze()._repr_html_().split("<tr>") if "with the bytes of another" in row)
+    assert ">4<" in row
+
+
+def test_special_tokens_of_one_id_are_told():
+    lines = run("analyze", "-t", "o200k_harmony", "--limit", 0).stdout.splitlines()
+    assert "special tokens     1,091, of which 1 has the id of another token" in lines
+
+
 def test_stats_says_what_the_split_pattern_leaves_out(tmp_path):
     (tmp_path / "text.txt").write_text("in 1969 ")
     cbpe.RegexTokenizer(r"\d+").save(tmp_path / "digits")

@@ -1,6 +1,9 @@
 """Doing work as a user who owns nothing, where the tests run as root."""
 
+import contextlib
 import os
+import tempfile
+from pathlib import Path
 
 
 def as_nobody(work):
@@ -28,8 +31,13 @@ def as_nobody(work):
     return what
 
 
-def open_to_all(folder):
-    """Let everybody reach a temporary folder, which only its owner may."""
-    for each in [folder, *folder.parents]:
-        if not each.stat().st_mode & 0o001:
-            each.chmod(each.stat().st_mode | 0o055)
+@contextlib.contextmanager
+def folder_for_all():
+    """A new folder that every user reaches. It is not in pytest's own, which pytest closes whenever a run begins, also
+    while another one goes on."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        for each in [folder, *folder.parents]:
+            if not each.stat().st_mode & 0o001:
+                each.chmod(each.stat().st_mode | 0o055)
+        yield folder

@@ -130,3 +130,5 @@ def test_a_notebook_shows_tokens_as_text(filled):
     found = filled.diff(cbpe.train("the sup the sup", 262), cbpe.train("éé ", 256))
     assert "b&#x27;" not in found._repr_html_()
     assert "&quot;" in found._repr_html_()
+    found = filled.diff(cbpe.train("the sup the sup", 262), cbpe.train("é" * 9, 257))._repr_html_()
+    assert "number 0: &quot;t&quot; + &quot;h&quot; in a, &quot;\\xc3&quot; + &quot;\\xa9&quot; in b" in found

@@ -11,13 +11,19 @@ import time
 
 import pytest
 from small_models import small_tokenizer
-from users import as_nobody, open_to_all
+from users import as_nobody, folder_for_all
 
 from store import CannotOpen, Failed, ModelStore, NotAStore, StoreError
 from store.database.sqlite import files
 from store.database.sqlite.connections import empty_log
 
 posix = pytest.mark.skipif(os.name != "posix", reason="an open file can be replaced as POSIX has it")
+
+
+@pytest.fixture
+def tmp_path():
+    with folder_for_all() as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -212,7 +218,6 @@ def test_a_link_in_a_folder_that_is_not_writable_leads_to_the_log_of_the_store(p
     (tmp_path / "links").mkdir()
     link = tmp_path / "links" / "models.db"
     link.symlink_to(path)
-    open_to_all(tmp_path)
 
     def look():
         with ModelStore(link, read_only=True) as models:
@@ -251,7 +256,6 @@ def test_a_file_that_grows_while_it_is_looked_at_is_not_cut_short(path, monkeypa
 def test_a_reader_of_a_folder_that_is_not_writable_sees_what_its_owner_saves(path, tmp_path):
     if os.geteuid() != 0:
         pytest.skip("this takes a second user")
-    open_to_all(tmp_path)
     started, start = os.pipe()
     n_versions = 25
 

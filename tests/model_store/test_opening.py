@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from small_models import small_tokenizer
 from sqlalchemy import text
-from users import as_nobody, open_to_all
+from users import as_nobody, folder_for_all
 
 import cbpe
 import store
@@ -20,6 +20,12 @@ from store.database.migrating import upgrade
 from store.database.sqlite import connections
 
 TOK = cbpe.train("low lower lowest", 260)
+
+
+@pytest.fixture
+def tmp_path():
+    with folder_for_all() as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -245,7 +251,6 @@ def test_an_empty_database_is_not_made_a_store_in_order_to_read_it(postgresql_ur
 @pytest.fixture
 def locked_folder(tmp_path):
     """A store in a folder in which nobody but root can write."""
-    open_to_all(tmp_path)
     filled(tmp_path / "folder" / "models.db")
     (tmp_path / "folder" / "models.db").chmod(0o444)
     (tmp_path / "folder").chmod(0o555)

@@ -194,11 +194,11 @@ def test_tokens_that_are_special_too_are_counted_once(tmp_path):
     assert len(tok) == tok.vocab_size + 3 == 274
     tok.register_special_tokens({**tok.special_tokens, tok.vocab[273].decode(): 273})
     assert (tok.vocab_size, len(tok.special_tokens), len(tok), len(tok.vocab)) == (271, 4, 274, 274)
-    assert "4, of which 1 is a token already" in tok._repr_html_()
+    assert "4, of which 1 has the id of another token" in tok._repr_html_()
     tok.save(tmp_path / "low.json")
     found = cbpe.inspect(tmp_path / "low.json")
     assert (found.tokens, len(found.special_tokens), found.all_tokens) == (271, 4, 274)
-    assert ("special tokens", "4, of which 1 is a token already") in found.pairs()
+    assert ("special tokens", "4, of which 1 has the id of another token") in found.pairs()
     assert ("special tokens", 3) not in found.pairs()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -324,16 +326,22 @@ def compare(
 
 
 def print_comparison(found: VersionComparison, names: list[str], files: list[str], as_json: bool, wide: bool) -> None:
-    """The names of the two, and a row for each text and, of several, for all together."""
-    rows = [*zip(files, found.texts, strict=True), ("total", found.total)]
-    for file, row in rows[:-1]:
+    """The names of the two, and a row for each file and, of several, for all together; as JSON one for each text."""
+    from store.comparing import all_together
+
+    of_files = groupby(zip(files, found.texts, strict=True), key=itemgetter(0))
+    rows = [(file, all_together(text for _, text in texts)) for file, texts in of_files]
+    for file, row in rows:
         warn_of_no_text(file, row.text_bytes)
     if as_json:
         keys = ("text_bytes", *(f"{of}_{side}" for of in COMPARED for side in "ab"))
-        texts = [{"file": file, **{key: getattr(row, key) for key in keys}} for file, row in rows]
-        print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": {**texts[-1], "file": None}})
+        texts = [
+            {"file": file, **{key: getattr(row, key) for key in keys}}
+            for file, row in [*zip(files, found.texts, strict=True), (None, found.total)]
+        ]
+        print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": texts[-1]})
         return
-    printed = rows if len(files) > 1 else rows[:-1]
+    printed = [*rows, ("total", found.total)] if len(rows) > 1 else rows
     for file, row in printed:
         warn_of_left_out_text(names[0], file, row.text_bytes, row.covered_bytes_a)
         warn_of_left_out_text(names[1], file, row.text_bytes, row.covered_bytes_b)
