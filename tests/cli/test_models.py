@@ -676,7 +676,7 @@ def test_a_version_that_goes_on_from_another_has_so_many_more_merges(models):
     assert models.diff("cats@1", "cats@1").more_merges is None
     assert repr(models.diff("cats", "cats")) == "<Diff: cats@2 and cats@2 give the same results>"
     assert repr(models.compare("cats@1", "cats@2", "the cat")).startswith(
-        "<VersionComparison of 1 texts, 7 bytes: cats@1"
+        "<VersionComparison of 1 text, 7 bytes: cats@1"
     )
 
 
