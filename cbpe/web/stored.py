@@ -144,6 +144,7 @@ def described_version(models: Models, reference: str) -> dict[str, Any]:
         "unicode_version": version.unicode_version,
         "vocabulary_digest": version.vocabulary_digest,
         "notes": None if notes is None else beginning(notes, LONGEST_NOTES),
+        "n_notes": len(notes or ""),
         "training": training_of(models.training(version)),
     }
 

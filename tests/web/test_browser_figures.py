@@ -220,3 +220,46 @@ def test_a_store_that_changes_is_followed_when_its_list_is_drawn_anew(page, url,
     shows(page, "document.getElementById('where').textContent.includes('1 name;')")
     assert [page.locator(f"#{side}").input_value() for side in "ab"] == ["book@1", "book@2"]
     assert page.locator("#a option[value='aside@1']").count() == 0
+
+
+def test_a_text_that_another_takes_the_place_of_can_be_brought_back(page, url):
+    page.goto(f"{url}#t=gpt2&text=")
+    page.locator("#text").fill("my own")
+    assert page.locator("#back").is_hidden()
+    page.get_by_text("Token ids to text").click()
+    for number, text in ((995, " world"), (31373, "hello")):
+        page.locator("#ids").fill(str(number))
+        shows(page, f"document.querySelector('#decoded .token')?.title.startsWith('{number}:')")
+        page.get_by_role("button", name="Use as the text above").click()
+        assert page.locator("#text").input_value() == text
+    page.get_by_role("button", name="Bring back the text before").click()
+    assert page.locator("#text").input_value() == "my own"
+    assert page.locator("#back").is_hidden()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_button_does_not_move_away_while_somebody_presses_it(page, url, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{url}compare")
+    shows(page, "!document.getElementById('compare').disabled")
+    page.locator("#text").fill("the cat")
+    page.get_by_label("Name").fill("held-out-english-reviews " * 3)
+    before = page.locator("#compare").bounding_box()
+    page.evaluate("document.activeElement.blur()")
+    assert page.locator("#compare").bounding_box() == before
+
+
+def test_pictures_show_in_forced_colours_whatever_colours_are_chosen(page, url):
+    page.emulate_media(forced_colors="active", color_scheme="dark")
+    page.goto(f"{url}store#v=book@2")
+    shows(page, "document.querySelectorAll('.curve text').length > 2")
+    page.get_by_label("Colours").select_option("light")
+    ink = "getComputedStyle(document.querySelector('.curve text')).fill"
+    assert page.evaluate(ink) == page.evaluate("getComputedStyle(document.querySelector('h1')).color")
+
+
+def test_notes_that_are_cut_say_how_much_more_there_is(page, url, folder):
+    with ModelStore(folder / "models.db") as models:
+        models.save(cbpe.train("low lower lowest", 258), "noted", notes="n" * 100_050)
+    page.goto(f"{url}store#v=noted@1")
+    shows(page, "document.querySelector('#notes p')?.textContent.startsWith('and 50 more characters')")

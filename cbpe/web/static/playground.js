@@ -284,8 +284,15 @@ function rememberNow() {
   }, here);
 }
 
+let own = null; // what somebody typed, once another text took its place
+let typed = false; // whether what stands there was typed
+
+// A text in place of that which stands there. One that somebody typed can be brought back.
 function setText(content) {
+  if (typed && text.value && text.value !== content) own = text.value;
+  typed = false;
   text.value = content;
+  byId("back").hidden = own === null || own === content;
   textChanged();
 }
 
@@ -421,7 +428,15 @@ function sayOfPrice() {
 }
 
 function listen() {
-  field.addEventListener("input", textChanged);
+  field.addEventListener("input", () => {
+    typed = true;
+    textChanged();
+  });
+  byId("back").addEventListener("click", () => {
+    setText(own);
+    typed = true;
+    field.focus();
+  });
   window.addEventListener("pagehide", () => columns.length && rememberNow());
   special.addEventListener("change", encodeAll);
   marks.addEventListener("change", () => {

@@ -11,6 +11,7 @@ import { quoted, shownText } from "./text.js";
 
 const PAUSE = 150; // milliseconds without a key, before a search
 const LONGEST = 40; // characters that are shown of what the log says of a change; all of it under the pointer
+const MOST_OF_NOTES = 100000; // characters that the server says
 const FIELDS = ["prefix", "tag", "metric", "order"];
 const USUAL_ORDER = "-time";
 
@@ -124,7 +125,7 @@ async function showVersion(reference, version) {
   byId("facts").replaceChildren(...factsOf(version).map(fact));
   const labels = [["aliases", aliasesOf(version)], ["tags", tagsOf(version)], ["metrics", metricsOf(version)]].filter(([, chips]) => chips.length);
   byId("labels").replaceChildren(...labels.map(([title, chips]) => make("p", {}, make("span", { class: "dim" }, title), " ", ...chips)));
-  byId("notes").replaceChildren(version.notes === null ? "" : plain(version.notes));
+  byId("notes").replaceChildren(version.notes === null ? "" : plain(version.notes), ...moreNotes(version));
   byId("notes").hidden = version.notes === null;
   showTraining(version.training);
   byId("lineage").replaceChildren(drawLineage(lineage.versions, name, version.reference, linkTo));
@@ -136,6 +137,12 @@ async function showVersion(reference, version) {
   byId("one").hidden = false;
   const [graph, row] = [byId("lineage").firstChild, byId("lineage").querySelector("[aria-current]")];
   if (row) graph.scrollTop = row.getBoundingClientRect().top - graph.getBoundingClientRect().top - graph.clientHeight / 2;
+}
+
+// Of notes that are cut, how much more there is, in a line below.
+function moreNotes({ notes, n_notes: all }) {
+  const shown = notes === null || [...notes].length <= MOST_OF_NOTES ? all : MOST_OF_NOTES;
+  return all > shown ? [make("p", { class: "keys" }, `and ${number(all - shown)} more characters, which cbpe models show has`)] : [];
 }
 
 function linksOf(version) {
