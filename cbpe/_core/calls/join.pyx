@@ -82,6 +82,8 @@ cdef object as_ids(ids):
     """The ids as an IdArray or a list: the one given, or a new one."""
     if type(ids) is list and CBPE_HAS_GIL:
         return ids
+    if isinstance(ids, int):
+        raise TypeError(f"token ids are a sequence of int, not one {type(ids).__name__}: put it in a list")
     if PyObject_CheckBuffer(ids):
         try:
             return IdArray(ids)

@@ -413,6 +413,8 @@ def listed_ids(tokens: Iterable[SupportsIndex]) -> Sequence[SupportsIndex]:
     """Token ids that can be gone through twice."""
     if isinstance(tokens, (list, tuple)):
         return tokens
+    if isinstance(tokens, int):
+        raise TypeError(f"token ids are a sequence of int, not one {type(tokens).__name__}: put it in a list")
     return [*tokens.tolist()] if hasattr(tokens, "tolist") else [*tokens]
 
 

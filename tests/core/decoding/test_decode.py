@@ -332,3 +332,11 @@ def test_an_array_is_read_exactly_or_refused_by_name(odd, result):
         with pytest.raises(result) as caught:
             decode(odd)
         assert str(caught.value)
+
+
+@pytest.mark.parametrize("alphabet", ["bytes", "characters"])
+def test_one_id_in_place_of_several_is_told_to_go_into_a_list(alphabet):
+    tok = cbpe.train("low lower lowest " * 20, 270, alphabet=alphabet)
+    for decode in (tok.decode, tok.decode_bytes):
+        with pytest.raises(TypeError, match="token ids are a sequence of int, not one int: put it in a list"):
+            decode(5)
