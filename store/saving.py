@@ -122,6 +122,8 @@ def put(
         add_to_known(connection, version, entry, parent_row)
     labels.apply(connection, version, given)
     facts = {"digest": entry.digest, "created": created, **changes(given), **details}
+    if parent_row is not None:
+        facts["parent"] = f"{parent_row.name}@{parent_row.number}"
     audit.record(connection, action, name, version.number, **facts)
     return dataclasses.replace(fetch_one(connection, version.id), created=created)
 

@@ -8,8 +8,8 @@ import typer
 
 import cbpe
 from cbpe.cli.input.model_store import open_store
-from cbpe.cli.input.options import JsonOption
-from cbpe.cli.input.references import complete_reference, is_encoding, is_file, tokenizer_of
+from cbpe.cli.input.options import JsonOption, SmallerOption
+from cbpe.cli.input.references import complete_reference, is_encoding, is_file, smaller_of, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import pattern_of, special_of
 from cbpe.cli.output.left_out import pairs_left_out
@@ -45,6 +45,7 @@ def convert(
             "a split pattern, in place of those in it. Repeatable.",
         ),
     ] = None,
+    vocab_size: SmallerOption = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -61,13 +62,14 @@ def convert(
     Example:
       cbpe convert book.model book.json
       cbpe convert cl100k_base cl100k_base.tiktoken
+      cbpe convert book.model small.model --vocab-size 8k
       cbpe convert book.model tools.json --special "<|tool|>"
       cbpe convert ranks.tiktoken out.json --pattern gpt4 --special "<|end|>"
     """
     from cbpe.formats.files import format_of_name
     from cbpe.tokenizers.saving import left_out, save, saved_files
 
-    tok = tokenizer_with(reference, pattern, special)
+    tok = smaller_of(tokenizer_with(reference, pattern, special), vocab_size)
     save(tok, output)
     tokens, special_tokens = len(tok.token_byte_values()), len(tok.special_tokens)
     missing = left_out(tok, output)

@@ -52,7 +52,7 @@ class Sweep:
     The keys of a row are "corpus", "vocab_size", "bytes", "words", "tokens", "covered_bytes" (those that the split
     pattern does not leave out, which bytes per token come from), "bytes_per_token", "fertility", "tokens_used",
     "vocabulary_used", "saved" (the share of tokens that this size saves over half of it; nan where that is less than
-    256), and "buys_little" (whether that is less than 0.03).
+    256), and "buys_little" (whether that is less than 0.03; None where nobody knows).
     """
 
     rows: list[dict[str, Any]]
@@ -88,6 +88,18 @@ class Sweep:
             for key in MEASURES
             if plain(row[key]) is not None
         }
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame of the rows. ImportError where pandas is missing."""
+        import pandas
+
+        return pandas.DataFrame(self.rows)
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame of the rows. ImportError where polars is missing."""
+        import polars
+
+        return polars.DataFrame(self.rows, infer_schema_length=None)
 
     def to_json(self) -> str:
         """The rows as a JSON array, one on each line; null where there is no number."""
@@ -307,7 +319,7 @@ def row_of(
         "tokens_used": used,
         "vocabulary_used": ratio(used, size),
         "saved": saved,
-        "buys_little": saved < LITTLE,
+        "buys_little": saved < LITTLE if half else None,
     }
 
 

@@ -87,6 +87,8 @@ def in_decoded_order(special_tokens: Mapping[str, int], decoded: Mapping[str, in
 def describe(tok: Tokenizer) -> Model:
     """The model of a tokenizer. TypeError for a class of a program's own, and for what is no tokenizer."""
     kind = type(tok).__name__
+    if not isinstance(tok, Tokenizer):
+        raise TypeError(f"this must be a tokenizer, as cbpe.load gives, not {type(tok).__name__}: {shown(tok)}")
     if type(tok) is not KINDS.get(kind):
         raise TypeError(f"a {kind} has no model: only the classes {', '.join(KINDS)} of cbpe have one")
     parts = tok._parts()

@@ -13,13 +13,13 @@ __all__ = ["change_in_words"]
 SHOWN = 3  # of several tags, aliases and metrics
 
 
-def change_in_words(details: Mapping[str, object]) -> str:
-    """The details of a change.
+def change_in_words(details: Mapping[str, object], most: int = SHOWN) -> str:
+    """The details of a change. most: how many tags, aliases and metrics are told.
 
     >>> change_in_words({"alias": "prod", "from": 1}), change_in_words({"to": "bard"})
     ('prod, before at 1', 'to bard')
     """
-    told = [TOLD[key](details[key]) for key in TOLD if key in details]
+    told = [TOLD[key](details[key], most) for key in TOLD if key in details]
     told += [f"{key} {text(details[key])}" for key in details if key not in TOLD and key not in UNTOLD]
     return ", ".join(each for each in told if each)
 
@@ -28,10 +28,10 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def several(one: str, more: str, items: Iterable[str]) -> str:
+def several(one: str, more: str, items: Iterable[str], most: int) -> str:
     """ "tag", "tags", ["a", "b"] -> "tags a, b" """
     found = list(items)
-    return f"{one if len(found) == 1 else more} {listed(found, SHOWN)}" if found else ""
+    return f"{one if len(found) == 1 else more} {listed(found, most)}" if found else ""
 
 
 def label(key: str, value: object) -> str:
@@ -41,10 +41,10 @@ def label(key: str, value: object) -> str:
     return key if value == "" else f"{key}={text(value)}"
 
 
-def labels(value: object) -> list[str]:
+def labels(value: object, most: int) -> list[str]:
     """Tags or metrics with their values, or without."""
     if isinstance(value, Mapping):
-        first = [label(str(key), each) for key, each in islice(value.items(), SHOWN)]
+        first = [label(str(key), each) for key, each in islice(value.items(), most)]
         return first + [""] * (len(value) - len(first))
     return [text(each) for each in value] if isinstance(value, list) else [text(value)]
 
@@ -55,19 +55,19 @@ def notes(value: object) -> str:
 
 
 # What the log keeps, in the order in which it is told.
-TOLD: dict[str, Callable[[object], str]] = {
-    "created": lambda value: "" if value else "was there already",
-    "to": lambda value: f"to {text(value)}",
-    "alias": text,
-    "from": lambda value: "" if value is None else f"before at {text(value)}",
-    "source": lambda value: f"from {text(value)}",
-    "aliases": lambda value: several("alias", "aliases", labels(value)),
-    "tags": lambda value: several("tag", "tags", labels(value)),
-    "metrics": lambda value: several("metric", "metrics", labels(value)),
-    "notes": notes,
-    "parent": lambda value: "parent removed" if value is None else f"parent {text(value)}",
-    "training": lambda value: "record removed" if value is None else f"record of {text(value)}",
-    "vocabularies": lambda value: f"{text(value)} vocabular{'y' if value == 1 else 'ies'} removed",
-    "vocabulary": lambda value: f"vocabulary {text(value)}",
+TOLD: dict[str, Callable[[object, int], str]] = {
+    "created": lambda value, _: "" if value else "was there already",
+    "to": lambda value, _: f"to {text(value)}",
+    "alias": lambda value, _: text(value),
+    "from": lambda value, _: "" if value is None else f"before at {text(value)}",
+    "parent": lambda value, _: "parent removed" if value is None else f"parent {text(value)}",
+    "source": lambda value, _: f"from {text(value)}",
+    "aliases": lambda value, most: several("alias", "aliases", labels(value, most), most),
+    "tags": lambda value, most: several("tag", "tags", labels(value, most), most),
+    "metrics": lambda value, most: several("metric", "metrics", labels(value, most), most),
+    "notes": lambda value, _: notes(value),
+    "training": lambda value, _: "record removed" if value is None else f"record of {text(value)}",
+    "vocabularies": lambda value, _: f"{text(value)} vocabular{'y' if value == 1 else 'ies'} removed",
+    "vocabulary": lambda value, _: f"vocabulary {text(value)}",
 }
 UNTOLD = ("digest", "saved_at")  # which `show` and --json have

@@ -189,8 +189,8 @@ def check_url(url: str, allow_http: bool) -> None:
     _ = parts.port  # ValueError for what is none
     if parts.scheme.lower() == "http" and not allow_http and not is_loopback(parts.hostname):
         raise ValueError(
-            f"{url!s:.200} is not encrypted, so that anybody on the way may change what it gives: take https, or allow "
-            "it by allow_http=True"
+            f"{url!s:.200} is not encrypted, so that anybody on the way may change what it gives: take https, or "
+            "cbpe.load(URL, allow_http=True)"
         )
 
 

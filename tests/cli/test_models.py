@@ -39,6 +39,22 @@ def rows(*arguments):
 # ---- Saving
 
 
+def test_the_smaller_tokenizer_of_a_size_is_saved_and_written(models, tmp_path):
+    run("models", "save", "small", "-t", "book", "--vocab-size", 275, "--parent", "book")
+    expected = models.load("book").shrink(275)
+    small = models.load("small")
+    assert (small.merges, small.special_tokens) == (expected.merges, expected.special_tokens)
+    assert small.training.vocab_size == 275
+    assert models.version("small").parent == "book@2"
+    run("convert", "book", tmp_path / "small.model", "--vocab-size", 275)
+    expected.save(tmp_path / "expected")
+    assert (tmp_path / "small.model").read_bytes() == (tmp_path / "expected.model").read_bytes()
+    for size, problem in (("9k", "has 280 bytes and merges: it can only shrink"), ("x", "'x' is no size")):
+        for command in (["convert", "book", tmp_path / "none.model"], ["models", "save", "none", "-t", "book"]):
+            assert problem in error_of(*command, "--vocab-size", size, exit_code=2)
+    assert not (tmp_path / "none.model").exists()
+
+
 def test_train_saves_to_the_store(tmp_path):
     text = tmp_path / "text.txt"
     text.write_bytes(TEXT.encode())
@@ -374,7 +390,8 @@ def test_aliases_are_set_and_removed(models):
         ("prod", 2),
         ("prod", None),
     ]
-    assert "removed" in run("models", "alias-history", "book", "prod").stdout
+    told = [line.split()[:2] for line in run("models", "alias-history", "book", "prod").stdout.splitlines()]
+    assert told == [["alias", "version"], ["prod", "@1"], ["prod", "@2"], ["prod", "removed"]]
     assert "no" in error_of("models", "remove-alias", "book", "prod")
 
 
@@ -479,6 +496,16 @@ def test_the_log_says_what_each_change_was(models, tmp_path):
         ("alias", "shelf@1", "live"),
         ("rename", "book", "to shelf"),
     ]
+
+
+def test_the_log_has_all_that_was_saved_with_a_version(models):
+    tags = {f"key-of-a-tag-{i}": "value" for i in range(5)}
+    models.save(trained(290), "book", parent="book@1", tags=tags, metrics={"loss": 3.5}, notes="hello")
+    told = run("models", "log", "--limit", 1, "--wide").stdout.splitlines()[1]
+    named = ", ".join(f"{key}=value" for key in tags)
+    assert told.endswith(f"  parent book@1, tags {named}, metric loss=3.5, notes of 5 bytes")
+    assert rows("log", "--limit", 1)[0]["details"]["parent"] == "book@1"
+    assert "..." in run("models", "log", "--limit", 1).stdout
 
 
 def test_tags_notes_and_metrics_are_edited(models):

@@ -41,6 +41,17 @@ def test_a_long_name_of_a_pair_is_not_cut(monkeypatch, capfd):
     assert told.count("x") == 101
 
 
+def test_a_name_that_takes_more_than_half_of_the_room_stands_above_its_value(monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", 60)
+    name = "only in english-fineweb-edu-sample-10bt-bpe-model@1"
+    printing.print_pairs([("other ids", "two words"), (name, "w " * 29 + "w")])
+    assert capfd.readouterr().out.splitlines() == [
+        "other ids  two words",
+        name,
+        *[" " * 11 + "w " * 24 + "w", " " * 11 + "w w w w w"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("width", "shown"),
     [

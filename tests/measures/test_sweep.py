@@ -55,6 +55,7 @@ def test_what_a_doubling_saves_is_told_of_every_size_whose_half_there_is():
     assert [row["vocab_size"] for row in rows] == [256, 512, 530] * 2
     tokens = [row["tokens"] for row in rows]
     assert math.isnan(rows[0]["saved"])
+    assert rows[0]["buys_little"] is None
     for row, text in ((rows[2], "abcdefgh 12 399"), (rows[5], "zzzz")):
         assert row["saved"] == 1 - row["tokens"] / len(tok.shrink(265).encode_ordinary(text))
     (odd,) = cbpe.sweep(tok.shrink(529), {"a": "abcdefgh 12 399"}, []).rows
@@ -68,6 +69,15 @@ def test_without_sizes_it_doubles(tok):
     assert cbpe.sweep(tok, {"one": "a"}).sizes == [300]
     large = cbpe.get_encoding("gpt2").shrink(2500)
     assert cbpe.sweep(large, {"one": "a"}).sizes == [512, 1024, 2048, 2500]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_rows_become_frames(found, library):
+    pytest.importorskip(library)
+    frame = getattr(found, f"to_{library}")()
+    assert list(frame.columns) == list(found.rows[0])
+    assert list(frame["tokens"]) == [row["tokens"] for row in found.rows]
+    assert next(iter(frame["buys_little"])) is None
 
 
 def test_rows_become_json_csv_metrics_and_tables(tok, found):

@@ -19,12 +19,20 @@ __all__ = [
     "JsonOption",
     "NameArgument",
     "NotesOption",
+    "SmallerOption",
     "SpecialOption",
     "TagOption",
     "TokenizerOption",
     "VersionArgument",
     "WideOption",
     "refuse_two_forms",
+]
+
+SmallerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--vocab-size", metavar="N", help="Take the smaller tokenizer that training to this size (8k) would have given."
+    ),
 ]
 
 # ---- What to read

@@ -25,11 +25,19 @@ __all__ = [
     "open_store_to_compare",
     "pinned",
     "side_of",
+    "smaller_of",
     "tokenizer_of",
     "version_of",
 ]
 
 T = TypeVar("T")
+
+
+def smaller_of(tokenizer: Tokenizer, vocab_size: str | None) -> Tokenizer:
+    """Of a tokenizer, the smaller one of the size that --vocab-size names; itself without one."""
+    from cbpe.cli.input.values import size_of
+
+    return tokenizer if vocab_size is None else tokenizer.shrink(size_of(vocab_size, "--vocab-size"))
 
 
 def tokenizer_of(reference: str) -> Tokenizer:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from store import ModelStore, Version, VersionComparison
 
 BY_METRIC = "metric:"  # before the name of a metric, in an order
+ALL = sys.maxsize  # tags, aliases and metrics of a change, where the table is as wide as it is
 METRICS_SHOWN = 20  # in a message
 COMPARED = ("tokens", "covered_bytes", "bytes_per_token")  # of either side, in JSON
 
@@ -394,7 +395,7 @@ def alias_history(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """List where the aliases of a name pointed, and since when.
+    """List to which versions the aliases of a name pointed, and since when.
 
     \b
     Example:
@@ -410,12 +411,12 @@ def alias_history(
     if as_json:
         print_rows(moves)
     else:
-        cells = ((f"{name}@{move.alias}", target(name, move.number), short_time(move.time)) for move in moves)
+        cells = ((move.alias, target(move.number), short_time(move.time)) for move in moves)
         print_table(("alias", "version", "since"), cells, whole=("version", "since"))
 
 
-def target(name: str, number: int | None) -> str:
-    return "removed" if number is None else f"{name}@{number}"
+def target(number: int | None) -> str:
+    return "removed" if number is None else f"@{number}"
 
 
 @app.command()
@@ -445,7 +446,7 @@ def log(
             one.who,
             one.action,
             one.name if one.number is None else f"{one.name}@{one.number}",
-            beginning(change_in_words(one.details)),
+            change_in_words(one.details, ALL) if wide else beginning(change_in_words(one.details)),
         )
         for one in changes
     )

@@ -13,11 +13,12 @@ from cbpe.cli.input.options import (
     JsonOption,
     NameArgument,
     NotesOption,
+    SmallerOption,
     TagOption,
     TokenizerOption,
     VersionArgument,
 )
-from cbpe.cli.input.references import complete_version, tokenizer_of
+from cbpe.cli.input.references import complete_version, smaller_of, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of
@@ -43,6 +44,7 @@ def save(
     parent: Annotated[
         str | None, typer.Option(metavar="REF", help="The version that its training went on from.")
     ] = None,
+    vocab_size: SmallerOption = None,
     metric: Annotated[
         list[str] | None, typer.Option("--metric", metavar="KEY=NUMBER", help="A measured value; repeatable.")
     ] = None,
@@ -58,8 +60,9 @@ def save(
     Example:
       cbpe models save my-cl100k -t cl100k_base --tag source=openai
       cbpe models save book -t book.model --alias prod --metric loss=3.9
+      cbpe models save small -t book --vocab-size 8k --parent book
     """
-    tok = tokenizer_of(tokenizer)
+    tok = smaller_of(tokenizer_of(tokenizer), vocab_size)
     with open_store(make=True) as models:
         version = models.save(
             tok,

@@ -14,6 +14,7 @@ IN_OPTIONS = {
     'set field to its name, such as "text"': "name it, as --field text",
     "set field to a name": "name a field, as --field text",
     "set pattern to it": "give it as --pattern",
+    "take https, or cbpe.load(URL, allow_http=True)": "take https (cbpe.load(URL, allow_http=True) would load it)",
     "or set force": "or give --force",
     "name a file for the backup": "give --backup FILE for the backup",
     "holds this run already: resume it": "holds this run already: go on with --resume",

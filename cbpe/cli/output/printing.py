@@ -48,7 +48,6 @@ __all__ = [
 SHARE = re.compile(r"[\d,.]+%", re.ASCII)
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
-LEGIBLE = 18  # columns that the values of pairs want beside their names
 LONG_WORD = 12  # columns of a word that a heading does not go on within
 PATTERNS = ("pattern", "split pattern")  # names of values that are not folded
 
@@ -214,16 +213,21 @@ def are_numbers(cells: Sequence[object]) -> bool:
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
-    """Names and values, one a line. In a narrow terminal they are folded, but for split patterns: those are copied."""
+    """Names and values, one a line. In a narrow terminal they are folded, but for split patterns: those are copied. A
+    name that takes more than half of it stands above its value."""
     from rich.cells import cell_len, set_cell_size
 
     pairs = [(printable(name), value) for name, value in pairs]
     room = console().width
-    left = min(max((cell_len(name) for name, _ in pairs), default=0), max(room - SPACE - LEGIBLE, room // 2))
+    lengths = [cell_len(name) for name, _ in pairs]
+    left = max((length for length in lengths if length <= room // 2), default=0)
     for name, value in pairs:
         text = value if isinstance(value, Words) else cell_text(value)
         whole = [cell_text(value)] if name in PATTERNS else folded(text, max(1, room - left - SPACE))
-        lines = zip_longest(folded(name, left), whole, fillvalue="")
+        if cell_len(name) > left:
+            print_lines(folded(name, room))
+            name = ""
+        lines = zip_longest([name], whole, fillvalue="")
         print_lines(f"{set_cell_size(start, left)}{' ' * SPACE}{end}" if end else start for start, end in lines)
 
 
