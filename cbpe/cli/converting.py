@@ -62,7 +62,7 @@ def convert(
     Example:
       cbpe convert book.model book.json
       cbpe convert cl100k_base cl100k_base.tiktoken
-      cbpe convert book.model small.model --vocab-size 8k
+      cbpe convert book.model small.model --vocab-size 260
       cbpe convert book.model tools.json --special "<|tool|>"
       cbpe convert ranks.tiktoken out.json --pattern gpt4 --special "<|end|>"
     """

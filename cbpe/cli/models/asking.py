@@ -395,7 +395,7 @@ def alias_history(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """List to which versions the aliases of a name pointed, and since when.
+    """List where the aliases of a name pointed, and since when.
 
     \b
     Example:

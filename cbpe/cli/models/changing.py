@@ -60,7 +60,7 @@ def save(
     Example:
       cbpe models save my-cl100k -t cl100k_base --tag source=openai
       cbpe models save book -t book.model --alias prod --metric loss=3.9
-      cbpe models save small -t book --vocab-size 8k --parent book
+      cbpe models save small -t gpt2 --vocab-size 8k
     """
     tok = smaller_of(tokenizer_of(tokenizer), vocab_size)
     with open_store(make=True) as models:
