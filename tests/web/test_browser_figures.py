@@ -263,3 +263,25 @@ def test_notes_that_are_cut_say_how_much_more_there_is(page, url, folder):
         models.save(cbpe.train("low lower lowest", 258), "noted", notes="n" * 100_050)
     page.goto(f"{url}store#v=noted@1")
     shows(page, "document.querySelector('#notes p')?.textContent.startsWith('and 50 more characters')")
+
+
+def test_files_that_are_dropped_on_compare_are_texts_with_their_names(page, url):
+    page.goto(f"{url}compare")
+    shows(page, "!document.getElementById('compare').disabled")
+    script = """() => { const found = new DataTransfer();
+        for (const name of ["en.txt", "de.txt"]) found.items.add(new File(["from " + name], name)); return found }"""
+    page.dispatch_event("main", "drop", {"dataTransfer": page.evaluate_handle(script)})
+    shows(page, "document.querySelectorAll('#typed textarea').length === 2")
+    shows(page, "[...document.querySelectorAll('#typed textarea')].every((each) => each.value)")
+    assert [each.input_value() for each in page.locator("#typed .name").all()] == ["en.txt", "de.txt"]
+    assert page.locator("#typed textarea").first.input_value() == "from en.txt"
+    assert page.locator(".remove").nth(1).get_attribute("aria-label") == "Remove the text 'de.txt'"
+
+
+def test_a_search_that_takes_long_says_so_and_shows_no_older_answer(page, url):
+    page.goto(f"{url}vocabulary#t=words.json")
+    shows(page, "document.querySelectorAll('#found tr').length > 0")
+    page.route("**/api/v1/search", lambda route: None)
+    page.locator("#text").fill("x")
+    shows(page, "document.getElementById('count').textContent === 'Searching…'")
+    assert page.locator("#found tr").count() == 0

@@ -8,6 +8,7 @@ import { quoted, shownText, spokenText } from "./text.js";
 
 const MOST = 8; // tokenizers, and texts
 const MOST_ALPHA = 1000; // order of a Rényi entropy
+const LONGEST_FILE = 5000000; // bytes of one that is dropped
 const KEPT = "cbpe-compare";
 const LONGEST_KEPT = 1000000; // characters of a typed text that is kept until the tab is closed
 
@@ -51,6 +52,41 @@ function addText(called = null) {
   byId("typed").append(element);
   textsChanged();
   return text;
+}
+
+// Files may be dropped anywhere on the page: where nothing takes them, the browser leaves it.
+async function dropped(event) {
+  if (!event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  if (event.type !== "drop") return;
+  problem(null);
+  for (const file of [...event.dataTransfer.files]) await takeFile(file);
+}
+
+// A file as a typed text, with its name: in the place of an empty one, or as one more.
+async function takeFile(file) {
+  if (file.size > LONGEST_FILE) {
+    problem(`${file.name} has more than ${number(LONGEST_FILE)} bytes: name it at start, as in cbpe ui FILE.`);
+    return;
+  }
+  const empty = [...byId("typed").children].find((each) => !each.querySelector("textarea").value);
+  if (!empty && byId("add").disabled) {
+    problem(`${MOST} texts are the most: ${file.name} is not taken.`);
+    return;
+  }
+  try {
+    const content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer());
+    if (content.includes("\r")) problem(`${file.name} has line ends with CR, which are LF here: name it at start to compare it as it is.`);
+    const text = empty?.querySelector("textarea") ?? addText();
+    text.value = content;
+    const name = text.closest(".typed").querySelector(".name");
+    name.value = file.name;
+    name.dispatchEvent(new Event("input")); // so that its button has the name
+    textsChanged();
+    markOld();
+  } catch {
+    problem(`${file.name} is not UTF-8.`);
+  }
 }
 
 function textsChanged() {
@@ -238,6 +274,7 @@ byId("comparing").addEventListener("submit", (event) => {
 byId("comparing").addEventListener("change", fillWays);
 byId("comparing").addEventListener("input", markOld);
 window.addEventListener("pagehide", keep);
+for (const kind of ["dragover", "drop"]) window.addEventListener(kind, dropped);
 byId("add").addEventListener("click", () => addText().focus());
 byId("csv").addEventListener("click", () => save("comparison.csv", "text/csv", result.csv));
 byId("json").addEventListener("click", () => save("comparison.json", "application/json", JSON.stringify(result.rows, null, 1)));

@@ -8,6 +8,7 @@ import { quoted, shownText, spacedBytes, spokenText } from "./text.js";
 import { drawTree, showRoot } from "./tree.js";
 
 const PAUSE = 150; // milliseconds without a key, before a search
+const LONG = 300; // milliseconds that a search takes before the page says that it searches
 const TEXTS = ["text", "bytes", "pattern"];
 const NUMBERS = ["least", "most"];
 const LARGEST = 2 ** 32 - 1; // that the server takes
@@ -67,8 +68,13 @@ async function search(offset = 0) {
   for (const name of TEXTS) if (byId(name).value) wanted[name] = byId(name).value;
   if (wanted.bytes) wanted.bytes = digitsOf(wanted.bytes);
   for (const name of NUMBERS) if (byId(name).value) wanted[name] = Number(byId(name).value);
+  const waiting = setTimeout(() => {
+    if (mine !== asked) return;
+    if (!offset) clear(); // what stands there is no answer to this
+    byId("count").textContent = "Searching…";
+  }, LONG);
   try {
-    const found = await send("search", wanted);
+    const found = await send("search", wanted).finally(() => clearTimeout(waiting));
     if (mine !== asked) return;
     const rows = found.tokens.map(rowOf);
     if (offset) byId("found").append(...rows);
