@@ -14,6 +14,7 @@ from typer.main import get_command
 import cbpe
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
+from cbpe.cli.output.completion import told_of_start_files
 from cbpe.cli.output.printing import error_message, leave_closed_pipe, print_error, print_warning
 from cbpe.cli.registering import SuggestingGroup, new_app
 from cbpe.common.wording import shown
@@ -88,7 +89,8 @@ class Commands(SuggestingGroup):
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = print_warning
-                code = super().main(args, *others, **{**options, "standalone_mode": False})
+                with told_of_start_files(args):
+                    code = super().main(args, *others, **{**options, "standalone_mode": False})
         except (typer.Abort, KeyboardInterrupt):
             code = INTERRUPTED
         except Exception as caught:

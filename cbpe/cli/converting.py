@@ -9,12 +9,13 @@ import typer
 import cbpe
 from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import JsonOption, SmallerOption
-from cbpe.cli.input.references import complete_reference, is_encoding, is_file, smaller_of, tokenizer_of
+from cbpe.cli.input.references import complete_reference, files_of, is_encoding, is_file, smaller_of, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import pattern_of, special_of
 from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import print_json, print_pairs
+from cbpe.cli.output.replacing import refuse_replacing_by_tokenizer
 from cbpe.cli.registering import new_app
 
 app = new_app(add_completion=False)
@@ -70,10 +71,11 @@ def convert(
     from cbpe.tokenizers.saving import left_out, save, saved_files
 
     tok = smaller_of(tokenizer_with(reference, pattern, special), vocab_size)
+    over = isinstance(tok, cbpe.SentencePieceTokenizer)
+    refuse_replacing_by_tokenizer(saved_files(output, over), files_of(reference), "FILE")
     save(tok, output)
     tokens, special_tokens = len(tok.token_byte_values()), len(tok.special_tokens)
     missing = left_out(tok, output)
-    over = isinstance(tok, cbpe.SentencePieceTokenizer)
     known = format_of_name(output, over)
     title = "" if known is None else known.title
     given = {token: tok.special_tokens[token] for token in special_of(special)}

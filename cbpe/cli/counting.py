@@ -15,6 +15,7 @@ from cbpe.cli.output.interrupts import told_if_interrupted
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
 from cbpe.cli.registering import GroupedCommand, new_app
+from cbpe.common.wording import number_of
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
 
@@ -111,9 +112,9 @@ def summary(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def texts_in_words(documents: int, counted_files: int, text_bytes: int) -> str:
     """What was counted: (2, 1, 900) -> 2, and those of 1 file of counts, with 900 bytes"""
-    of_counts = f"those of {counted_files:,} file{'' if counted_files == 1 else 's'} of counts,"
+    of_counts = f"those of {number_of(counted_files, 'file')} of counts,"
     texts = [*([f"{documents:,}"] if documents or not counted_files else []), *([of_counts] if counted_files else [])]
-    return f"{', and '.join(texts)} with {text_bytes:,} bytes"
+    return f"{', and '.join(texts)} with {number_of(text_bytes, 'byte')}"
 
 
 def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple[str, str]]:
@@ -125,6 +126,7 @@ def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple
     ]
     if task is not None:
         return [*lines, ("next", "when all shares are done, the same command with --resume and without --task")]
-    rare = f"; {row['dropped_words']:,} rare ones left out" if row["dropped_words"] else ""
-    words = f"{row['words']:,}, which occur {row['occurrences']:,} times{rare}"
+    rare = f"; {number_of(row['dropped_words'], 'rare one')} left out" if row["dropped_words"] else ""
+    occur = "which occurs" if row["words"] == 1 else "which occur"
+    words = f"{row['words']:,}, {occur} {number_of(row['occurrences'], 'time')}{rare}"
     return [*lines, ("words", words), ("written", output)]

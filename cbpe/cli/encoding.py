@@ -22,7 +22,7 @@ from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, id_chunks, input_name, readers, strings
 from cbpe.cli.input.values import special_choice
-from cbpe.cli.output.printing import print_counts, print_rows, write_bytes
+from cbpe.cli.output.printing import end_with_failures, print_counts, print_rows, write_bytes
 from cbpe.cli.output.rows import token_row
 from cbpe.cli.registering import new_app
 
@@ -116,23 +116,41 @@ def decode(
 
     tok = tokenizer_of(tokenizer)
     for file in files or [STANDARD_STREAM]:
-        id_lists = read_ids(id_chunks(file), input_name(file))
+        name = input_name(file)
+        id_lists = read_ids(id_chunks(file), name)
         if as_json:
             before = b'"'
-            for text in decoded(tok, id_lists, "replace"):
+            for text in decoded(tok, id_lists, "replace", name):
                 write_bytes(before + json.dumps(text)[1:-1].encode())
                 before = b""
             write_bytes(b'"\n')
         else:
-            for text in decoded(tok, id_lists, BYTES_KEPT):
+            for text in decoded(tok, id_lists, BYTES_KEPT, name):
                 write_bytes(text.encode("utf-8", BYTES_KEPT))
 
 
-def decoded(tok: Tokenizer, id_lists: Iterator[list[int]], errors: str) -> Iterator[str]:
-    """The text of ids, all together, in parts. errors: as for Tokenizer.decode."""
+def decoded(tok: Tokenizer, id_lists: Iterator[list[int]], errors: str, name: str) -> Iterator[str]:
+    """The text of ids, all together, in parts. errors: as for Tokenizer.decode. name: what a message calls where they
+    come from."""
     decoder = tok.stream_decoder(errors)
-    yield from map(decoder.extend, id_lists)
+    done = 0
+    for ids in id_lists:
+        try:
+            yield decoder.extend(ids)
+        except KeyError as error:
+            number = done + next(i for i, token_id in enumerate(ids, 1) if not is_known(tok, token_id))
+            raise KeyError(f"{error.args[0]}: it is number {number:,} in {name}") from error
+        done += len(ids)
     yield decoder.flush()
+
+
+def is_known(tok: Tokenizer, token_id: int) -> bool:
+    """Whether a token has this id."""
+    try:
+        tok.decode_single_token_bytes(token_id)
+    except KeyError:
+        return False
+    return True
 
 
 @app.command()
@@ -150,8 +168,8 @@ def count(
     """Count the tokens of files.
 
     Prints a line for each file, as wc does: the number, and the name of the file if you gave one. After several files
-    comes the total. Of a tokenizer.json with a template only --template counts what it puts around each text; stats and
-    compare leave it out.
+    comes the total. A file that cannot be read has no line, and the exit code is 1 then. Of a tokenizer.json with a
+    template only --template counts what it puts around each text; stats and compare leave it out.
 
     \b
     Example:
@@ -161,11 +179,13 @@ def count(
     tok = tokenizer_of(tokenizer)
     refuse_no_template(tok, tokenizer, template)
     allowed = special_choice(tok, allowed_special)
-    counts = file_counts(tok, readers(files, field_of_texts(form, field, files), errors), allowed, template=template)
-    if as_json:
+    named = readers(files, field_of_texts(form, field, files), errors)
+    counts, failures = file_counts(tok, named, allowed, template=template)
+    if as_json and (counts or not failures):
         print_rows({"file": file, "tokens": n} for file, n in counts)
-    else:
+    elif counts:
         print_counts(counts, named=bool(files))
+    end_with_failures(failures)
 
 
 @app.command()

@@ -21,14 +21,15 @@ from cbpe.cli.input.options import (
     WideOption,
     refuse_two_forms,
 )
-from cbpe.cli.input.references import complete_reference, is_encoding, tokenizer_of, version_of
+from cbpe.cli.input.references import complete_reference, files_of, is_encoding, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of, warn_of_no_text
 from cbpe.cli.input.values import sizes_of, wrong_value_of
 from cbpe.cli.output.printing import print_table, print_warning, write_bytes
+from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.cli.registering import new_app
 from cbpe.common.atomic_files import check_writable
-from cbpe.common.wording import listed, shown
+from cbpe.common.wording import listed, number_of, shown
 from cbpe.measures.definitions import BY_KEY
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def compare(
     for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
         if given is not None and given not in known:
             raise typer.BadParameter(f"{shown(given)} is none of those that are compared", param_hint=option)
-    refuse_unplottable(plot)
+    refuse_unplottable(plot, tokenizers, files)
     if save_metrics:
         check_savable(tokenizers, list(corpora))
     found = cbpe.compare(
@@ -177,8 +178,9 @@ def check_savable(references: list[str], corpora: list[str]) -> None:
         models.check_writable()
 
 
-def refuse_unplottable(path: Path | None) -> None:
-    """Before long work: an error for a picture or a report that could not be written."""
+def refuse_unplottable(path: Path | None, tokenizers: list[str], files: list[str] | None) -> None:
+    """Before long work: an error for a picture or a report that could not be written, or would take the place of what
+    is read, or of something else."""
     if path is None:
         return
     from cbpe.measures.charts import refuse_chart
@@ -186,6 +188,8 @@ def refuse_unplottable(path: Path | None) -> None:
     with wrong_value_of("--plot"):
         refuse_chart(path)
     check_writable(path)
+    read = [*(files or []), *(file for reference in tokenizers for file in files_of(reference))]
+    refuse_replacing_by_picture(str(path), read, "--plot")
 
 
 def draw(found: Comparison | Sweep, path: Path | None) -> None:
@@ -213,7 +217,7 @@ def keep_metrics(reference: str, metrics: dict[str, float], corpora: list[str]) 
             version = models.tag(version, {MEASURED_ON: corpora[0]})
         else:
             version = models.set_metrics(version, metrics)
-    print_warning(f"kept {len(metrics)} metrics of {version.reference}{more}")
+    print_warning(f"kept {number_of(len(metrics), 'metric')} of {version.reference}{more}")
 
 
 def apart(version: Version, new: Mapping[str, float], corpus: str) -> tuple[dict[str, float | None], str]:
@@ -274,7 +278,7 @@ def sweep(
     model, files = swept(model, files, tokenizer)
     field = field_of_texts(form, field, files)
     corpora = corpora_of(files)
-    refuse_unplottable(plot)
+    refuse_unplottable(plot, [model], files)
     if save_metrics:
         check_savable([model], list(corpora))
     from cbpe.measures.sweep import refuse_unswept

@@ -55,7 +55,11 @@ def count_plainly(reference: str, files: list[str]) -> int:
     warnings.showwarning = print_warning
     try:
         tok = tokenizer_of(reference)
-        print_counts(file_counts(tok, readers(files, None, "strict"), "none"), named=True)
+        counts, failures = file_counts(tok, readers(files, None, "strict"), "none")
+        if counts:
+            print_counts(counts, named=True)
+        for message in map(error_message, failures):
+            print_error(message)
     except BrokenPipeError:
         return leave_closed_pipe()
     except KeyboardInterrupt:
@@ -63,4 +67,4 @@ def count_plainly(reference: str, files: list[str]) -> int:
     except Exception as error:
         print_error(error_message(error))
         return 1
-    return 0
+    return 1 if failures else 0

@@ -8,7 +8,6 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from types import EllipsisType
 from typing import Annotated, Any, ClassVar
 
@@ -20,126 +19,55 @@ from cbpe.cli.input.options import (
     AliasOption,
     ErrorsOption,
     FieldOption,
-    FilesArgument,
     FormatOption,
     JsonOption,
     NotesOption,
     TagOption,
 )
-from cbpe.cli.input.references import complete_reference, pinned, tokenizer_of, version_of
+from cbpe.cli.input.references import files_of, pinned, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of
-from cbpe.cli.input.values import PATTERN_NAMES, count_of, pairs_of, pattern_of, size_of, special_of, wrong_value_of
+from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, sources_of
+from cbpe.cli.input.training_options import (
+    Alphabet,
+    AlphabetOption,
+    CheckpointOption,
+    CoverageOption,
+    FallbackOption,
+    InitialOption,
+    MaxLengthOption,
+    MaxWordsOption,
+    MinCountOption,
+    MixNumbersOption,
+    MixScriptsOption,
+    NewSpecialOption,
+    NoPrefixOption,
+    NoSplitOption,
+    OutputOption,
+    PatternOption,
+    PlotOption,
+    RequiredOption,
+    SaveOption,
+    SizeOption,
+    SourcesArgument,
+    SplitDigitsOption,
+    TieBreakOption,
+    WorkersOption,
+)
+from cbpe.cli.input.values import pairs_of, pattern_of, special_of, wrong_value_of
 from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
+from cbpe.cli.output.replacing import refuse_replacing_by_picture, refuse_replacing_by_tokenizer
 from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.common.checks import N_BYTES
+from cbpe.common.wording import number_of
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 
 app = new_app(add_completion=False)
 
 UNKEPT = "the tokenizer will not be written: there is no --output FILE and no --save NAME"
 NOTHING_WRITTEN = "nothing (no --output FILE, no --save NAME)"
-
-
-class TieBreak(str, Enum):
-    first = "first"
-    largest = "largest"
-    smallest = "smallest"
-    shortest = "shortest"
-
-
-class Alphabet(str, Enum):
-    bytes = "bytes"
-    characters = "characters"
-
-
-SizeOption = Annotated[
-    int,
-    typer.Option(
-        parser=size_of,
-        metavar="N",
-        help="Tokens to end with, as 16000 or 16k: the 256 bytes and the merges. Over characters, as in SentencePiece, "
-        "special tokens are counted as well.",
-        show_default=False,
-    ),
-]
-PatternOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME|REGEX",
-        help=f"Split text by an expression, or a known one: {PATTERN_NAMES}. Left out, it is that of the initial "
-        "tokenizer, or gpt4.",
-    ),
-]
-NoSplitOption = Annotated[bool, typer.Option("--no-split", help="Do not split: merge across the whole text.")]
-NewSpecialOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="TOKEN[=ID]", help="A special token, with its id; without, the id follows the merges; repeatable."
-    ),
-]
-TieBreakOption = Annotated[
-    TieBreak | None,
-    typer.Option(
-        help="Of equally frequent pairs: the first in the text, or the largest or smallest ids; over characters, the "
-        "shortest, or the first. Left out, it is first, and shortest over characters.",
-    ),
-]
-AlphabetOption = Annotated[
-    Alphabet, typer.Option(help="What merges join: bytes, as GPT's, or characters, as SentencePiece and Llama 2.")
-]
-CoverageOption = Annotated[
-    float | None,
-    typer.Option(help="Give tokens to so much of the text, the most frequent first (0.9995)."),
-]
-RequiredOption = Annotated[str | None, typer.Option(metavar="TEXT", help="Give these a token as well.")]
-FallbackOption = Annotated[bool, typer.Option("--no-byte-fallback", help="Rare ones are <unk>, not their bytes.")]
-MixScriptsOption = Annotated[bool, typer.Option("--mix-scripts", help="Merge across scripts, and with punctuation.")]
-MixNumbersOption = Annotated[bool, typer.Option("--mix-numbers", help="Merge digits with what is beside them.")]
-SplitDigitsOption = Annotated[bool, typer.Option("--split-digits", help="Each digit is a token of its own.")]
-NoPrefixOption = Annotated[bool, typer.Option("--no-dummy-prefix", help="Put no space before a line.")]
-MinCountOption = Annotated[int, typer.Option(min=1, help="Merge no pair that is rarer than this.")]
-MaxLengthOption = Annotated[
-    int | None, typer.Option(min=2, help="Make no token of more bytes than this (characters: 16).")
-]
-InitialOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="REF", help="Go on from this tokenizer: its merges come first.", autocompletion=complete_reference
-    ),
-]
-CheckpointOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE.model",
-        help="Save what is learned here every minute; if the file is there, go on from it.",
-    ),
-]
-WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that read; all cores by default.")]
-MaxWordsOption = Annotated[
-    int | None,
-    typer.Option(parser=count_of, metavar="N", help="Bound memory: of more distinct words drop the rarest; or 10m."),
-]
-OutputOption = Annotated[
-    str | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="Save to this file, in the format of its ending (see convert). A name with another ending or none is a "
-        "prefix: train writes FILE.model, to load, and FILE.vocab, to read. Over characters: .json or .model.",
-    ),
-]
-PlotOption = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Draw bytes per token against the size of the vocabulary: .svg, .png, .pdf."),
-]
-SaveOption = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Save to the model store, as the next version of this name."),
-]
+IN_CHECKPOINT = "which opens as a tokenizer; nothing else (no --output FILE, no --save NAME)"
 
 
 class TrainCommand(GroupedCommand):
@@ -161,7 +89,7 @@ class TrainCommand(GroupedCommand):
 @app.command(cls=TrainCommand)
 def train(
     vocab_size: SizeOption,
-    files: FilesArgument = None,
+    files: SourcesArgument = None,
     alphabet: AlphabetOption = Alphabet.bytes,
     character_coverage: CoverageOption = None,
     required_characters: RequiredOption = None,
@@ -206,47 +134,53 @@ def train(
     """
     if verbose and as_json:
         raise typer.BadParameter("not together with --json", param_hint="--verbose")
+    over_characters = alphabet is Alphabet.characters
+    if over_characters:
+        refuse_of_bytes(pattern, no_split, initial, checkpoint)
     origin = None if initial is None else pinned(initial)
-    known = None if origin is None else initial_of(origin, alphabet)
-    if vocab_size < N_BYTES and alphabet is Alphabet.bytes:
+    known = None if origin is None else initial_of(origin)
+    if vocab_size < N_BYTES and not over_characters:
         raise typer.BadParameter(f"{vocab_size} is less than the {N_BYTES} bytes", param_hint="--vocab-size")
     split_by = split_pattern(pattern, no_split)
-    target = Target(output, save, alias or [], pairs_of(tag), notes, origin and version_of(origin), plot)
-    special_tokens = special_of(special, over_characters=alphabet is Alphabet.characters)
+    target = Target(output, save, alias or [], pairs_of(tag), notes, origin and version_of(origin), plot, checkpoint)
+    special_tokens = special_of(special, over_characters=over_characters)
     splits = (GPT4_SPLIT_PATTERN if known is None else known.pattern) if split_by is ... else split_by
-    target.check(special_tokens, known, vocab_size, alphabet is Alphabet.characters, splits, checkpoint is not None)
+    target.check(special_tokens, known, vocab_size, over_characters, splits)
+    field = field_of_texts(form, field, files)
+    sources = sources_of(files, field, errors)
+    target.keep_others(sources, initial, over_characters)
     tokenizer = trained(
-        [source_of(file) for file in files or [STANDARD_STREAM]], vocab_size, alphabet=alphabet.value,
-        pattern=split_by, special_tokens=special_tokens, tie_break=None if tie_break is None else tie_break.value,
-        min_count=min_count, max_token_length=max_token_length, initial=known, checkpoint=checkpoint,
-        workers=workers, max_words=max_words, field=field_of_texts(form, field, files), errors=errors, verbose=verbose,
+        sources, vocab_size, alphabet=alphabet.value, pattern=split_by, special_tokens=special_tokens,
+        tie_break=None if tie_break is None else tie_break.value, min_count=min_count,
+        max_token_length=max_token_length, initial=known, checkpoint=checkpoint, workers=workers, max_words=max_words,
+        field=field, errors=errors, verbose=verbose,
         **character_options(
             character_coverage, required_characters, no_byte_fallback, mix_scripts, mix_numbers, split_digits,
             no_dummy_prefix,
         ),
     )  # fmt: skip
-    written = target.write(tokenizer, in_words=not as_json)
-    undrawn = target.draw(tokenizer, written)
-    print_training(tokenizer, written, target.left_out(tokenizer), as_json)
-    if undrawn is not None:
-        raise undrawn
+    target.finish(tokenizer, as_json)
 
 
-def print_training(tokenizer: cbpe.Tokenizer, written: list[str], missing: list[str], as_json: bool) -> None:
-    if as_json:
-        print_json({**training_row(tokenizer), "written": written, "left_out": missing})
-    else:
-        told = ("written", all_of(written) or NOTHING_WRITTEN)
-        print_pairs([*training_pairs(tokenizer), told, *pairs_left_out(missing)])
+def refuse_of_bytes(pattern: str | None, no_split: bool, initial: str | None, checkpoint: str | None) -> None:
+    """BadParameter for an option that training over characters does not have."""
+    split = "text is split at spaces and line breaks"
+    for option, given, reason in (
+        ("--pattern", pattern, split),
+        ("--no-split", no_split or None, split),
+        ("--initial", initial, "training does not go on from a tokenizer"),
+        ("--checkpoint", checkpoint, "a vocabulary is in no checkpoint"),
+    ):
+        if given is not None:
+            raise typer.BadParameter(f"over characters, {reason}: leave {option} out", param_hint=option)
 
 
-def initial_of(reference: str, alphabet: Alphabet) -> cbpe.Tokenizer:
+def initial_of(reference: str) -> cbpe.Tokenizer:
     """The tokenizer to go on from. ValueError names it as the user does, where training cannot."""
     from cbpe.tokenizers.train import refuse_initial
 
     known = tokenizer_of(reference)
-    if alphabet is Alphabet.bytes:  # over characters, the option itself is refused
-        refuse_initial(known, reference)
+    refuse_initial(known, reference)
     return known
 
 
@@ -263,13 +197,15 @@ def trained(sources: list[Any], vocab_size: int, **options: Any) -> cbpe.Tokeniz
         checkpoint = options["checkpoint"]
         before = merges_in(checkpoint) if progress else None
         if before is not None:
-            print_warning(f"going on from {checkpoint}, which has {before:,} merges")
+            print_warning(f"going on from {checkpoint}, which has {number_of(before, 'merge')}")
         try:
             tokenizer: cbpe.Tokenizer = cbpe.train(sources, vocab_size, progress=progress, **options)
         except KeyboardInterrupt:
             learned = merges_in(checkpoint)
             if learned is not None:
-                print_error(f"interrupted: {checkpoint} has {learned:,} merges: the same command goes on from there")
+                print_error(
+                    f"interrupted: {checkpoint} has {number_of(learned, 'merge')}: the same command goes on from there"
+                )
             else:
                 print_error("interrupted: nothing is written, and what was read and learned is given up")
             raise
@@ -310,6 +246,7 @@ class Target:
     notes: str | None
     parent: str | None  # the version that the training goes on from
     plot: str | None  # a file for the curve of the training
+    checkpoint: str | None  # a file that has what was learned, too
 
     def check(
         self,
@@ -318,10 +255,8 @@ class Target:
         vocab_size: int,
         over_characters: bool,
         pattern: str | None,
-        kept: bool,
     ) -> None:
-        """Before the training: an error for what could not be saved after it, and a warning where nothing would be,
-        nor is `kept` in a checkpoint."""
+        """Before the training: an error for what could not be saved after it, and a warning where nothing would be."""
         from cbpe.tokenizers.saving import refuse_before_training
 
         refuse_unplottable(self.plot)
@@ -329,12 +264,41 @@ class Target:
             raise typer.BadParameter("only together with --save", param_hint=["--alias", "--tag", "--notes"])
         if self.output == STANDARD_STREAM:
             raise typer.BadParameter("name a file: a tokenizer is not written to a pipe", param_hint="--output")
-        if self.output is None and self.name is None and not kept:
+        if self.output is None and self.name is None and self.checkpoint is None:
             print_warning(UNKEPT)
         if self.output is not None:
             refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters, pattern)
         if self.name is not None:
             refuse_unsavable(self.name, self.tags, self.aliases, self.notes)
+
+    def keep_others(self, sources: list[Any], initial: str | None, over_characters: bool) -> None:
+        """Before the training: an error where what is written would take the place of what is read, or of a file that
+        holds something else."""
+        from cbpe.tokenizers.saving import saved_files
+
+        read = [*map(str, sources), *(() if initial is None else files_of(initial))]
+        if self.output is not None:
+            refuse_replacing_by_tokenizer(saved_files(self.output, over_characters), read, "--output")
+        if self.plot is not None:
+            refuse_replacing_by_picture(self.plot, read, "--plot")
+
+    def finish(self, tokenizer: cbpe.Tokenizer, as_json: bool) -> None:
+        """After the training: write it, and print how it went."""
+        written = self.write(tokenizer, in_words=not as_json)
+        undrawn = self.draw(tokenizer, written)
+        missing = self.left_out(tokenizer)
+        if as_json:
+            print_json({**training_row(tokenizer), "written": written, "left_out": missing})
+        else:
+            told = ("written", all_of(written) or self.unwritten())
+            print_pairs([*training_pairs(tokenizer), told, *pairs_left_out(missing)])
+        if undrawn is not None:
+            raise undrawn
+
+    def unwritten(self) -> str:
+        """What there is where nothing is written."""
+        kept = merges_in(self.checkpoint) is not None
+        return f"{self.checkpoint}, the checkpoint, {IN_CHECKPOINT}" if kept else NOTHING_WRITTEN
 
     def write(self, tokenizer: cbpe.Tokenizer, in_words: bool) -> list[str]:
         """Save it. Returns the files and the version; in words, a version that was there before says so.
@@ -457,20 +421,20 @@ def training_row(tokenizer: cbpe.Tokenizer) -> dict[str, Any]:
 def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     """How a training went, for people."""
     row = training_row(tokenizer)
-    yield "text", f"{row['text_bytes']:,} bytes"
+    yield "text", number_of(row["text_bytes"], "byte")
     assert tokenizer.training is not None
     counted = "" if tokenizer.training.characters is None else f"; {len(tokenizer):,} with special tokens"
-    merges = f"{row['merges']:,} merges{counted}"
+    merges = f"{number_of(row['merges'], 'merge')}{counted}"
     yield "vocabulary", f"{row['vocab_size']:,} tokens: {start_in_words(tokenizer)} and {merges}"
     for token, token_id in row["special_tokens"].items():
         yield "special token", f"{token} with id {token_id}"
     if row["dropped_words"]:
         words, occurrences = row["dropped_words"], row["dropped_occurrences"]
-        yield "left out", f"{words:,} rare words, which occurred {occurrences:,} times"
+        yield "left out", f"{number_of(words, 'rare word')}, which occurred {number_of(occurrences, 'time')}"
     if row["stopped"]:
         yield "ended early", of_options(row["stopped"])
     if tokenizer.training.merges_before:
-        yield "gone on from", f"{tokenizer.training.merges_before:,} merges"
+        yield "gone on from", number_of(tokenizer.training.merges_before, "merge")
     yield "tokens", f"{row['tokens_at_start']:,} before, {row['tokens']:,} now"
     yield "compression", f"{row['bytes_per_token']:.2f} bytes a token"
     yield "time", f"{row['seconds']:.2f} s"
@@ -483,4 +447,4 @@ def start_in_words(tokenizer: cbpe.Tokenizer) -> str:
     if record.characters is None:
         return f"{record.start_tokens} bytes"
     n_bytes = N_BYTES if record.characters["byte_fallback"] else 0
-    return (f"{n_bytes} bytes, " if n_bytes else "") + f"{record.start_tokens - n_bytes:,} characters"
+    return (f"{n_bytes} bytes, " if n_bytes else "") + number_of(record.start_tokens - n_bytes, "character")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import cbpe
+from cbpe.cli.input.counts import each_file
 from cbpe.cli.input.options import (
     CsvOption,
     ErrorsOption,
@@ -27,6 +28,7 @@ from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, Errors, field_of_texts, readers, reading_bar, warn_of_no_text
 from cbpe.cli.input.values import hex_bytes
 from cbpe.cli.output.printing import (
+    end_with_failures,
     print_json,
     print_lines,
     print_pairs,
@@ -45,7 +47,8 @@ from cbpe.views.inspected import special_counted
 
 if TYPE_CHECKING:
     from cbpe.analysis.lookup import MergeTree
-    from cbpe.analysis.texts import TextStatistics
+    from cbpe.analysis.texts import TextStatistics, TextTally
+    from cbpe.corpus.sources import Reader
 
 app = new_app(add_completion=False)
 
@@ -88,6 +91,11 @@ def vocab(
 
     if contains is not None and digits is not None:
         raise typer.BadParameter("not together with --contains", param_hint="--bytes")
+    if tree is not None:
+        given = {"--contains": contains, "--bytes": digits, "--pattern": pattern, "--limit": limit}
+        for option, value in given.items():
+            if value is not None:
+                raise typer.BadParameter("not together with --tree, which draws one token", param_hint=option)
     tok = tokenizer_of(tokenizer)
     if tree is not None:
         root = merge_tree(tok, token_id_of(tok, tree))
@@ -154,7 +162,7 @@ def stats(
     Prints a row for each file, such as one for each language, and after several files one for all together: bytes per
     token, tokens per word (white space separates words), and the share of the vocabulary that came up. Special tokens
     are ordinary text here, and a template adds nothing. What the split pattern leaves out counts for no bytes per
-    token.
+    token. A file that cannot be read has no row, and the exit code is 1.
 
     \b
     Example:
@@ -165,11 +173,19 @@ def stats(
         raise typer.BadParameter("standard input can be read only once: name files, or one tokenizer", param_hint="-t")
     refuse_two_forms(as_csv, as_json)
     field = field_of_texts(form, field, files)
-    rows = [
-        (reference, file, found)
-        for reference in tokenizers
-        for file, found in file_statistics(tokenizer_of(reference), files, field, errors)
-    ]
+    rows: list[tuple[str, str, TextStatistics]] = []
+    failures: list[Exception] = []
+    for reference in tokenizers:
+        found_in, failed = file_statistics(tokenizer_of(reference), files, field, errors)
+        rows += [(reference, file, found) for file, found in found_in]
+        failures += failed
+    if rows or not failures:
+        print_statistics(rows, as_csv, as_json, wide)
+    end_with_failures(failures)
+
+
+def print_statistics(rows: list[tuple[str, str, TextStatistics]], as_csv: bool, as_json: bool, wide: bool) -> None:
+    """A row for each tokenizer and file."""
     for _, file, found in rows:
         warn_of_no_text(file, found.bytes)
     if as_json:
@@ -187,17 +203,23 @@ def stats(
 
 def file_statistics(
     tok: cbpe.Tokenizer, files: list[str] | None, field: str | None, errors: Errors
-) -> Iterator[tuple[str, TextStatistics]]:
-    """The statistics of each file and, of several, of all together."""
-    total = tok.tally()
-    for file, reader in readers(files, field, errors):
+) -> tuple[list[tuple[str, TextStatistics]], list[Exception]]:
+    """The statistics of each file and, of several, of all together; and the errors of those that fail."""
+
+    def measured(file: str, reader: Reader) -> TextTally:
         tally = tok.tally()
         with reading_bar(file) as report:
             tally.add(reader, report)
-        total += tally
-        yield file, tally.statistics()
-    if len(files or ()) > 1:
-        yield "total", total.statistics()
+        return tally
+
+    tallies, failures = each_file(readers(files, field, errors), measured)
+    found = [(file, tally.statistics()) for file, tally in tallies]
+    if len(found) > 1:
+        total = tok.tally()
+        for _, tally in tallies:
+            total += tally
+        found.append(("total", total.statistics()))
+    return found, failures
 
 
 def statistics_row(reference: str, file: str, found: TextStatistics) -> dict[str, Any]:

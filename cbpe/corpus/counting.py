@@ -19,9 +19,9 @@ from cbpe.corpus.batches import BATCH_BYTES, Batch, batches
 from cbpe.corpus.counted import name_of_counts, with_counts_loaded
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
-from cbpe.text.patterns import BY_NAME, GPT4_SPLIT_PATTERN
+from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
-from cbpe.text.splitting import make_splitter, quoted, unicode_version
+from cbpe.text.splitting import make_splitter, pattern_in_words, unicode_version
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -117,13 +117,6 @@ def refuse_other_pattern(counts: WordCounts, pattern: str | None, name: str) -> 
     if CHARACTERS_SPLIT_PATTERN in (counts.pattern, pattern):
         raise ValueError(f"{name} split by {patterns}: count again by that one")
     raise ValueError(f"{name} split by {patterns}: leave the pattern out, or count again")
-
-
-def pattern_in_words(pattern: str | None) -> str:
-    """A pattern by its short name, if it has one; or else the expression."""
-    known = {**BY_NAME, "characters": CHARACTERS_SPLIT_PATTERN}
-    names = [name for name, expression in known.items() if expression == pattern]
-    return " or ".join(names) or quoted(pattern)
 
 
 def count_source(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from cbpe.common.wording import number_of
 from cbpe.corpus.sources import is_open_file
 from cbpe.corpus.word_counts import WordCounts
 
@@ -15,18 +16,18 @@ FILES_NAMED = 3  # of a source of many
 def describe_source(source: object) -> str:
     """A source in some words: "a text of 12 characters", "corpus.txt", "3 texts"."""
     if isinstance(source, str):
-        return f"a text of {len(source):,} characters"
+        return f"a text of {number_of(len(source), 'character')}"
     if isinstance(source, os.PathLike):
         return os.fsdecode(source)
     if is_open_file(source):
         return str(getattr(source, "name", "an open file"))
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return f"a text of {memoryview(source).nbytes:,} bytes"
+        return f"a text of {number_of(memoryview(source).nbytes, 'byte')}"
     if isinstance(source, (list, tuple)) and any(map(is_file, source)):
         more = f", and {len(source) - FILES_NAMED:,} more" if len(source) > FILES_NAMED else ""
         return ", ".join(map(describe_source, source[:FILES_NAMED])) + more
     if isinstance(source, (list, tuple)):
-        return f"{len(source):,} texts"
+        return number_of(len(source), "text")
     return repr(source) if isinstance(source, WordCounts) else f"texts of a {type(source).__name__}"
 
 

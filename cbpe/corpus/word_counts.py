@@ -38,7 +38,7 @@ from cbpe.common.little_endian import little_endian
 from cbpe.common.public import public
 from cbpe.common.wording import number_of
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
-from cbpe.text.splitting import make_splitter, quoted, unicode_version
+from cbpe.text.splitting import make_splitter, pattern_in_words, unicode_version
 
 __all__ = ["WordCounts"]
 
@@ -188,11 +188,11 @@ class WordCounts:
         if not isinstance(other, WordCounts):
             raise TypeError(f"only WordCounts can be added to WordCounts, not {type(other).__name__}")
         if self.pattern != other.pattern:
-            patterns = f"{quoted(self.pattern)}, the other by {quoted(other.pattern)}"
-            raise ValueError(f"these counts do not add up: one text was split by {patterns}")
+            patterns = f"{pattern_in_words(self.pattern)}, the other by {pattern_in_words(other.pattern)}"
+            raise ValueError(f"these counts do not add up: one text was split by {patterns}: count both by one pattern")
         if self.unicode_version != other.unicode_version:
             versions = f"{self.unicode_version}, the other by {other.unicode_version}"
-            raise ValueError(f"these counts do not add up: one text was split by Unicode {versions}")
+            raise ValueError(f"these counts do not add up: one text was split by Unicode {versions}: count both again")
         counter = self._counter.copy()  # so that an interrupt leaves nothing half added
         counter.merge(other._counter)
         self._counter = counter

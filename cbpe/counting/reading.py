@@ -25,7 +25,7 @@ from cbpe.corpus.word_counts import (
     start_checked,
 )
 from cbpe.tasks.cutting import Span
-from cbpe.text.splitting import quoted
+from cbpe.text.splitting import pattern_in_words
 
 if TYPE_CHECKING:
     from cbpe._core.calls.encoder import PythonSplitter
@@ -107,7 +107,8 @@ def counted_lines(span: Span, errors: str) -> Iterator[Counted]:
             continue
         word, tab, number = line.rpartition(b"\t")
         if not tab or not NUMBER.fullmatch(number) or not 1 <= int(number) <= MOST:
-            raise ValueError(f"{place}, must be a word, a tab and a count from 1 to 2^63 - 1, and is {shown(line)}")
+            read = shown(line.decode("utf-8", "backslashreplace"))
+            raise ValueError(f"{place}, must be a word, a tab and a count from 1 to 2^63 - 1, and is {read}")
         if not word:
             raise ValueError(f"{place}, has no word before the count")
         word = decoded(word, str(file.path), errors, offset).encode()
@@ -157,7 +158,7 @@ def words_in(opened: BinaryIO, header: Header, at: int) -> Iterator[Counted]:
 def refuse_others(header: Header, pattern: str | None, unicode_version: str | None) -> None:
     """ValueError for counts of texts that were split in another way."""
     if header.pattern != pattern:
-        patterns = f"{quoted(header.pattern)}, and these by {quoted(pattern)}"
+        patterns = f"{pattern_in_words(header.pattern)}, and these by {pattern_in_words(pattern)}"
         raise ValueError(f"its texts were split by {patterns}: set pattern to it, or count them again")
     if header.unicode_version != unicode_version:
         versions = f"{header.unicode_version}, and these by {unicode_version}"

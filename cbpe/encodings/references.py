@@ -92,7 +92,8 @@ def unknown(reference: str, of_the_store: str) -> str:
 
     tried = []
     if looks_like_a_path(reference):
-        tried.append(f"there is no such file ({reference}){meant(os.path.basename(reference), beside(reference))}")
+        close = meant(os.path.basename(reference), beside(reference)).replace(": ", "; ", 1)
+        tried.append(f"there is no such file ({reference}{close})")
     elif os.path.isdir(reference):
         tried.append(of_folder(reference))
     elif os.path.exists(reference):
@@ -102,7 +103,8 @@ def unknown(reference: str, of_the_store: str) -> str:
         tried.append(f"it is a model of OpenAI's, whose encoding is {model_of}")
     elif not reference.startswith(DIGEST) and "@" not in reference:  # which no encoding has in its name
         names = [*SPECS, *plugin_names()]
-        tried.append(f"the named encodings are {', '.join(names)}{meant(reference, names)}")
+        guess = meant(reference, names).removeprefix(": ")
+        tried.append(f"the named encodings are {', '.join(names)}{f' ({guess})' if guess else ''}")
     tried.append(of_the_store)
     return f"no tokenizer {reference!r}: {'; '.join(tried)}"
 

@@ -6,12 +6,22 @@ import os
 
 from cbpe.common.published import EXPORTED, INDEX
 from cbpe.formats.parts import Parts
-from cbpe.formats.reading import File
+from cbpe.formats.reading import MAX_FILE_BYTES, File
 from cbpe.formats.table import FORMATS, Format, known_formats
 
-__all__ = ["find_in_folder", "format_of_name", "left_out", "recognise", "refuse_name", "save", "save_and_warn"]
+__all__ = [
+    "find_in_folder",
+    "format_of_name",
+    "holds_tokenizer",
+    "left_out",
+    "recognise",
+    "refuse_name",
+    "save",
+    "save_and_warn",
+]
 
 NAMED = 3  # special tokens in a warning
+WORD_COUNTS = b"\x89cbpeWC\n"  # what a file of them begins with, as corpus/word_counts.py describes it
 COMPRESSED = (".gz", ".xz", ".zst", ".bz2", ".zip")
 
 
@@ -27,7 +37,29 @@ def recognise(file: File) -> Format:
             "this is a version that was exported from a model store: "
             "save it in one by ModelStore.import_(path), and load it from there"
         )
+    if file.start.startswith(WORD_COUNTS):
+        raise ValueError("this is a file of word counts, and holds no tokenizer: train reads it in place of texts")
     raise ValueError(f"this is no file of a known format, which are {known_formats()}")
+
+
+def holds_tokenizer(path: str) -> bool:
+    """Whether a file seems to be one that a tokenizer is saved in, as far as its format tells: a file that is for
+    people to read is, and one of GPT-2's two that has another name is, if the other file is there. OSError where it
+    cannot be read."""
+    from cbpe.formats import gpt2, minbpe
+
+    file = File(path)
+    if minbpe.FOR_PEOPLE.match(file.start):
+        return True
+    if file.looks_like_json and os.path.getsize(path) > MAX_FILE_BYTES:
+        return False
+    try:
+        known = recognise(file)
+        if known.module is gpt2 and format_of_name(path) is not known:
+            gpt2.find_partner(path, *((0, 1) if file.looks_like_json else (1, 0)))
+    except ValueError:
+        return False
+    return True
 
 
 def find_in_folder(folder: str) -> str:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from cbpe.common.public import public
+from cbpe.common.published import EXPORTED
+from cbpe.corpus.word_counts import FIXED, MAGIC, header_of, start_checked
 from cbpe.formats import sentencepiece
 from cbpe.formats.files import recognise
 from cbpe.formats.gguf import loading as gguf
 from cbpe.formats.gguf.metadata import read_metadata
 from cbpe.formats.ranks import tiktoken
-from cbpe.formats.reading import File
+from cbpe.formats.reading import MAX_FILE_BYTES, File
+from cbpe.text.splitting import pattern_in_words
 from cbpe.views.html import block, cell_text, pairs, visible
 
 __all__ = ["Inspection", "found_in", "title_of"]
 
+# What files begin with that hold no tokenizer, and are of this project all the same.
+OTHERS = {MAGIC: "word counts of cbpe", EXPORTED: "a version exported from a model store"}
 MOST_KINDS = 20  # of one part, in a row
 PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 INNER = ("normalizers", "pretokenizers", "processors", "decoders")  # what a Sequence of each calls its steps
@@ -67,6 +73,9 @@ class Inspection:
 
 def title_of(file: File) -> str | None:
     """What the format of a file is called; None for one that is of no known format."""
+    for beginning, title in OTHERS.items():
+        if file.start.startswith(beginning):
+            return title
     try:
         return recognise(file).title
     except ValueError:
@@ -76,6 +85,8 @@ def title_of(file: File) -> str | None:
 def found_in(file: File) -> dict[str, str | int]:
     """What can be told without making a tokenizer: the parts of a file by name, as far as it is whole."""
     try:
+        if file.start.startswith(MAGIC):
+            return in_word_counts(file.path)
         if gguf.recognises(file):
             return in_gguf(read_metadata(file.path, gguf.WANTED))
         if file.looks_like_json:
@@ -87,6 +98,18 @@ def found_in(file: File) -> dict[str, str | int]:
     except ValueError:
         pass  # what loading says of it is enough
     return {}
+
+
+def in_word_counts(path: str) -> dict[str, str | int]:
+    """What the header of a file of word counts says. ValueError for one that is not as it should be."""
+    with open(path, "rb") as opened:
+        start = opened.read(FIXED)
+        start_checked(memoryview(start), os.path.getsize(path))
+        try:
+            header = header_of(opened.read(min(int.from_bytes(start[-4:], "little"), MAX_FILE_BYTES)))
+        except (KeyError, TypeError, RecursionError) as error:
+            raise ValueError("this file of word counts was not written as it should be") from error
+    return {"words": header.words, "text_bytes": header.text_bytes, "split by": pattern_in_words(header.pattern)}
 
 
 def in_gguf(values: dict[str, Any]) -> dict[str, str | int]:

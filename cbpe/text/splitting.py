@@ -5,6 +5,7 @@ from __future__ import annotations
 from cbpe._core.splitting.split import UNICODE_VERSION, PatternNotSupported, Splitter
 from cbpe.common.wording import shown
 from cbpe.text.patterns import ASCII_RULES, BY_NAME
+from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from cbpe._core.calls.encoder import PythonSplitter
 
-__all__ = ["RegexSplitter", "make_splitter", "quoted", "unicode_version"]
+__all__ = ["RegexSplitter", "make_splitter", "pattern_in_words", "unicode_version"]
 
 # How long the `regex` module may work on one text before its pattern is taken to backtrack without end.
 SECONDS_PER_TEXT = 10.0
@@ -22,7 +23,7 @@ MAX_COPIES = 2000
 MAX_COUNT = 100_000  # of single characters, which the `regex` module unrolls to some 300 bytes each
 MAX_UNROLLED = 250_000  # characters and classes in all, when every repetition is written out
 MAX_DIGITS = 12
-MAX_QUOTED = 500
+MAX_QUOTED = 200  # characters of an expression, in a message
 
 
 def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
@@ -71,7 +72,8 @@ class RegexSplitter:
         return f"RegexSplitter({self.pattern!r})"
 
     def split(self, text: str) -> list[str]:
-        """The pieces of a text. ValueError if the pattern backtracks beyond all measure on it."""
+        """The pieces of a text. ValueError if the pattern backtracks, or calls itself, beyond all measure on
+        it."""
         return [text[start:end] for start, end in self.spans(text)]
 
     @property
@@ -91,6 +93,11 @@ class RegexSplitter:
         except TimeoutError:
             problem = f"took more than {timeout:.0f} s on one text"
             raise ValueError(f"the split pattern {quoted(self.pattern)} {problem}") from None
+        except MemoryError:
+            if not calls_itself(self.pattern):
+                raise
+            problem = "calls itself, or a group in itself, without end: write it without (?R) and its like"
+            raise ValueError(f"the split pattern {quoted(self.pattern)} {problem}") from None
 
 
 def may_look_ahead(pattern: str) -> bool:
@@ -105,6 +112,13 @@ def may_look_ahead(pattern: str) -> bool:
     escapes = r"\\[sSdDwW\d]|\\[pP](?:\{[^{}]*\}|\w)|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[nrtfv]|\\[^\w]"
     groups = r"\((?!\?)|\(\?(?:[is]*:|[is]+\)|<[=!]|>|P?<[^\W\d]\w*>|P=[^\W\d]\w*\))"
     return re.fullmatch(rf"(?:{escapes}|{groups}|\{{\d*,?\d*\}}|[^\\({{$])*", pattern, re.ASCII) is None
+
+
+def calls_itself(pattern: str) -> bool:
+    """Whether an expression may match itself, or a group of it, anew within a match: "(?R)", "(?1)", "(?&name)"."""
+    import re
+
+    return re.search(r"\(\?(?:R|&|P>|[+-]?\d)", pattern) is not None
 
 
 def unicode_version(splitter: Splitter | PythonSplitter) -> str | None:
@@ -176,8 +190,17 @@ def largest_count(pattern: str) -> int:
     return max((int(digits[:MAX_DIGITS]) for digits in re.findall(r"\{(\d+)", pattern)), default=0)
 
 
-def quoted(pattern: str | None) -> str:
-    """A pattern, or that there is none, as a message quotes it."""
-    from cbpe.common.wording import shortened  # for messages alone
+def quoted(pattern: str) -> str:
+    """An expression as a message quotes it: as it was written, without what does not print, and the beginning of a long
+    one."""
+    written = "".join(each if each.isprintable() else repr(each)[1:-1] for each in pattern[:MAX_QUOTED])
+    return f"'{written}'" + (".." if len(pattern) > MAX_QUOTED else "")
 
-    return "no pattern" if pattern is None else shortened(pattern, MAX_QUOTED)
+
+def pattern_in_words(pattern: str | None) -> str:
+    """A split pattern by its short names, if it has some; or else the expression."""
+    if pattern is None:
+        return "no pattern"
+    known = {**BY_NAME, "characters": CHARACTERS_SPLIT_PATTERN}
+    names = [name for name, expression in known.items() if expression == pattern]
+    return " or ".join(names) or quoted(pattern)

@@ -18,7 +18,7 @@ from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File, read_whole
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.special_tokens import checked_special_tokens
-from cbpe.text.splitting import make_splitter
+from cbpe.text.splitting import make_splitter, pattern_in_words
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class BasicTokenizer(Tokenizer):
 
     def _loaded_pattern(self, pattern: str | None) -> str | None:
         if pattern is not None:
-            raise ValueError(f"the model splits text by {shown(pattern)}: load it with RegexTokenizer")
+            raise ValueError(f"the model splits text by {pattern_in_words(pattern)}: load it with RegexTokenizer")
         return None
 
 

@@ -166,8 +166,11 @@ def refuse_set_operations(pattern: str) -> None:
     something else to the `regex` module, by which such a pattern would run, unless it begins with (?V1)."""
     import re
 
+    from cbpe.text.splitting import pattern_in_words
+
     if not pattern.startswith("(?V1)") and re.search(r"\[[^\]]*(?:&&|--|~~)", pattern):
         raise ValueError(
-            f"the split pattern {shown(pattern)} has '&&', '--' or '~~' among characters, which tiktoken takes for an "
-            "operation on sets, and the `regex` module for characters: begin it with (?V1), which makes it one"
+            f"the split pattern {pattern_in_words(pattern)} has '&&', '--' or '~~' among characters, which tiktoken "
+            "takes for an operation on sets, and the `regex` module for characters: begin it with (?V1), which makes "
+            "it one"
         )

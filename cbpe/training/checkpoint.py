@@ -19,8 +19,10 @@ from cbpe.common.atomic_files import check_writable, write_whole
 from cbpe.common.checks import N_BYTES
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.common.warning import warn
+from cbpe.common.wording import number_of
 from cbpe.formats import minbpe
 from cbpe.formats.parts import Parts
+from cbpe.text.splitting import pattern_in_words
 from cbpe.training.rules import Rules
 
 __all__ = ["Checkpoint"]
@@ -81,11 +83,12 @@ class Checkpoint:
         except ValueError as error:
             raise ValueError(f"the checkpoint {self.path} is no model to go on from: {error}") from error
         if model.pattern != self.pattern:
-            raise self._foreign(f"it splits text by {shown(model.pattern)}, this one by {shown(self.pattern)}")
+            patterns = f"{pattern_in_words(model.pattern)}, this one by {pattern_in_words(self.pattern)}"
+            raise self._foreign(f"it splits text by {patterns}")
         if list(model.vocabulary.merges())[: initial.n_merges] != list(initial.merges()):
             raise self._foreign("its first merges are not those of the initial tokenizer")
         if model.vocabulary.n_merges > n_merges:
-            raise self._foreign(f"it has {model.vocabulary.n_merges} merges, and {n_merges} are asked for")
+            raise self._foreign(f"it has {number_of(model.vocabulary.n_merges, 'merge')}, and {n_merges} are asked for")
         self.written = model.vocabulary.n_merges
         return model.vocabulary
 

@@ -20,6 +20,7 @@ from cbpe.common.checks import N_BYTES, checked_int
 from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.common.warning import warn
+from cbpe.common.wording import number_of
 from cbpe.corpus.counting import Reading, counts_of
 from cbpe.corpus.describing import describe_source
 from cbpe.corpus.sources import Source
@@ -156,24 +157,26 @@ def record_of(
 def closing_line(record: TrainingRecord) -> str:
     """What verbose=True prints at the end."""
     tokens = record.tokens[-1] if record.tokens else record.tokens_at_start
-    return f"{record.covered_bytes:,} bytes are {tokens:,} tokens: {record.compression():.2f} bytes per token"
+    are = "is" if record.covered_bytes == 1 else "are"
+    sizes = f"{number_of(record.covered_bytes, 'byte')} {are} {number_of(tokens, 'token')}"
+    return f"{sizes}: {record.compression():.2f} bytes per token"
 
 
 def warn_if_stopped(record: TrainingRecord, n_merges: int) -> None:
     """A UserWarning where a training has ended early."""
     if record.stopped:
         learned = len(record.counts)
-        reached = f"{learned} of {n_merges} merges, at a vocabulary of {record.start_tokens + learned} tokens"
+        reached = (
+            f"{learned} of {number_of(n_merges, 'merge')}, at a vocabulary of {record.start_tokens + learned} tokens"
+        )
         warn(f"training stopped after {reached}: {record.stopped}")
 
 
 def nothing_to_learn(counted: Counted) -> ValueError:
     """The error for a source without any piece, which says why it has none."""
     if counted.dropped_words:
-        reason = (
-            f"all {counted.dropped_words:,} words were dropped as too rare when they were counted: count again with "
-            "a lower min_count"
-        )
+        dropped = "the only word was" if counted.dropped_words == 1 else f"all {counted.dropped_words:,} words were"
+        reason = f"{dropped} dropped as too rare when they were counted: count again with a lower min_count"
     else:
         reason = "the split pattern matches nothing in the text" if counted.text_bytes else "there is no text"
     return ValueError(f"nothing to learn merges from: {reason}")

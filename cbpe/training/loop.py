@@ -7,6 +7,7 @@ from typing import Protocol
 from cbpe._core.training.train import Trainer
 from cbpe.common.checks import N_BYTES
 from cbpe.common.progress import SECONDS_BETWEEN_REPORTS, ProgressCallback
+from cbpe.common.wording import number_of
 from cbpe.training.checkpoint import Checkpoint
 
 __all__ = ["Report", "run"]
@@ -70,7 +71,7 @@ class Report:
         self.n_start = len(self.vocab)
         for left, right in zip(*trainer.merges(), strict=True):
             self.vocab.append(self.vocab[left] + self.vocab[right])
-        print(f"{trainer.tokens + tokens_apart:,} tokens at the start")
+        print(f"{number_of(trainer.tokens + tokens_apart, 'token')} at the start")
 
     def print_new_merges(self) -> None:
         """One line for each merge since the last call."""
@@ -82,7 +83,9 @@ class Report:
             self.vocab.append(token)
             number = len(self.vocab) - self.n_start
             left_id, right_id, new_id = (self.ids[symbol] for symbol in (left, right, len(self.vocab) - 1))
+            left_over = tokens + self.tokens_apart
             print(
                 f"merge {number}/{self.n_merges}: ({left_id}, {right_id}) -> {new_id} ({shown}) "
-                f"had {count:,} occurrences, {tokens + self.tokens_apart:,} tokens remain"
+                f"had {number_of(count, 'occurrence')}, {number_of(left_over, 'token')} "
+                f"{'remains' if left_over == 1 else 'remain'}"
             )

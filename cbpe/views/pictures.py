@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 from cbpe.common.wording import listed, shown
 
-__all__ = ["metadata_of", "refuse_picture"]
+__all__ = ["is_picture", "metadata_of", "refuse_picture"]
 
 # Ending of a name -> what the file says of itself. Without a date in it, the same picture is the same file.
 PICTURES: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
+
+# What is found where a file of this kind begins.
+BEGINNINGS = {
+    ".svg": re.compile(rb"<svg", re.IGNORECASE),
+    ".png": re.compile(rb"\A\x89PNG\r\n\x1a\n"),
+    ".pdf": re.compile(rb"\A%PDF-"),
+    ".html": re.compile(rb"<!doctype html|<html", re.IGNORECASE),
+}
+ENOUGH_TO_TELL = 4096  # bytes of a file; comments may stand before what tells
+
+
+def is_picture(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a picture, or a page, of the kind that its name says. OSError where it cannot be
+    read."""
+    with open(path, "rb") as file:
+        return BEGINNINGS[ending_of(path)].search(file.read(ENOUGH_TO_TELL)) is not None
 
 
 def metadata_of(ending: str) -> dict[str, Any]:

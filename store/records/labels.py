@@ -128,10 +128,13 @@ def apply(connection: Connection, version: Any, labels: Labels) -> None:
 
 
 def point(connection: Connection, version: Any, alias: str) -> None:
-    """Make an alias of the version's name point to it."""
+    """Make an alias of the version's name point to it. Its history has no row more where it did already."""
+    pointing = select(aliases.c.version_id).where(aliases.c.name_id == version.name_id, aliases.c.alias == alias)
+    moves = connection.scalar(pointing) != version.id
     seal = alias_seal(version.name_id, alias, version.id)
     put(connection, aliases, name_id=version.name_id, alias=alias, version_id=version.id, seal=seal)
-    note_alias(connection, version.name_id, alias, version.number)
+    if moves:
+        note_alias(connection, version.name_id, alias, version.number)
 
 
 def note_alias(connection: Connection, name_id: int, alias: str, number: int | None) -> None:

@@ -23,6 +23,8 @@ def publish(database: Database, folder: str | os.PathLike[str], key: signatures.
     written: those that are there already stay as they are."""
     sign = None if key is None else signatures.private_key(key).sign
     place = Path(os.fsdecode(folder))
+    if place.exists() and not place.is_dir():
+        raise NotADirectoryError(f"{place} is a file: name a folder, which is made if it is not there")
     check_index(place / index.INDEX)
     (place / "files").mkdir(parents=True, exist_ok=True)
     names: dict[str, dict[str, Any]] = {}

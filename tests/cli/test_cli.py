@@ -404,6 +404,15 @@ def asked_to_complete(typed, tmp_path, shell="bash"):
     }
 
 
+def test_installing_completion_stands_alone_and_names_what_it_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    told = error_of("--install-completion", "nonsense", exit_code=2)
+    assert "--install-completion: it stands alone" in told
+    assert [*tmp_path.iterdir()] == []
+    monkeypatch.setattr("typer._completion_shared._get_shell_name", lambda: "bash")
+    assert f"{tmp_path / '.bashrc'} has a line that loads it\n" in run("--install-completion").stdout
+
+
 def completions(typed, tmp_path):
     """What a shell is told, by the program within this process."""
     result = CliRunner().invoke(app, prog_name="cbpe", env=asked_to_complete(typed, tmp_path))

@@ -364,3 +364,36 @@ def test_all_commands_count_the_tokens_of_the_text_alone_unless_the_template_is_
 def test_a_text_comes_back_from_its_ids_where_there_is_a_template(with_template):
     ids = run("encode", "-t", with_template, stdin=b"hi").stdout_bytes
     assert run("decode", "-t", with_template, stdin=ids).stdout_bytes == b"hi"
+
+
+# ---- Files and ids that are not what they should be
+
+
+def test_a_file_that_is_no_text_costs_no_other_its_count(text_file, tmp_path):
+    wrong, other = tmp_path / "latin1.txt", tmp_path / "other.txt"
+    wrong.write_bytes(b"caf\xe9")
+    other.write_bytes(b"hello world")
+    counted = run("count", "-t", "gpt2", text_file, wrong, other, exit_code=1)
+    n = cbpe.get_encoding("gpt2").count(TEXT)
+    assert [line.split() for line in counted.stdout.splitlines()] == [
+        [str(n), str(text_file)],
+        ["2", str(other)],
+        [str(n + 2), "total"],
+    ]
+    assert counted.stderr.startswith(f"cbpe: {wrong} is not UTF-8")
+    assert counted.stderr.count("\n") == 1
+    rows = run("count", "-t", "gpt2", "--json", wrong, other, exit_code=1)
+    assert json.loads(rows.stdout) == [{"file": str(other), "tokens": 2}]
+    assert rows.stderr == counted.stderr
+    error_of("count", "-t", "gpt2", wrong, "--json")  # which prints nothing else
+
+
+def test_ids_that_are_none_say_how_they_are_written_and_where_they_are(tmp_path):
+    for given in (b"15339, 1917", b"15339;"):
+        told = error_of("decode", "-t", "gpt2", stdin=given)
+        assert "write ids between blanks, as 15339 1917, or as a JSON list, [15339, 1917]" in told
+    ids = tmp_path / "some.ids"
+    ids.write_text("[31373, 995]\n[50256, 1917999, 3]\n")
+    told = run("decode", "-t", "gpt2", ids, exit_code=1).stderr
+    assert told == f"cbpe: token id 1917999 is not in the vocabulary: it is number 4 in {ids}\n"
+    assert "it is number 2 in standard input" in run("decode", "-t", "gpt2", stdin=b"1 4294967296", exit_code=1).stderr

@@ -715,3 +715,72 @@ def test_who_gives_a_version_where_a_name_is_asked_for_is_told_the_name(models):
 def test_an_unknown_name_is_an_error_that_says_what_may_be_meant(models, command):
     models.save(cbpe.train(TEXT, 270), "cats")
     assert "no version is called 'cast': did you mean 'cats'?" in error_of("models", command, "cast")
+
+
+def test_ranges_of_sizes_are_written_as_those_of_metrics(models):
+    def found(sizes):
+        return [row["number"] for row in json.loads(run("models", "ls", "--json", "--vocab-size", sizes).stdout)]
+
+    for sizes, numbers in {
+        "270..280": [1, 2],
+        "271..": [2],
+        "..270": [1],
+        "0..1k": [1, 2],
+        "270": [1],
+        "271-300": [2],  # as it was written before
+        "271-": [2],
+        "-270": [1],
+    }.items():
+        assert found(sizes) == numbers, sizes
+    for wrong in ("..", "-", "", "many", "1..many", "1..2..3", "1-2-3"):
+        told = error_of("models", "ls", "--vocab-size", wrong, exit_code=2)
+        assert "is no size, and no MIN..MAX: write 16000, 16k, 1k..32k, 1k.. or ..32k" in told
+    assert "begins above its end" in error_of("models", "ls", "--vocab-size", "2k..1k", exit_code=2)
+
+
+def test_an_alias_that_stays_where_it_is_has_no_second_row(models):
+    before = models.alias_history("book")
+    models.set_alias("book", "prod", "book@1")
+    models.save(trained(270), "book", aliases=["prod"])  # a third version
+    models.set_alias("book", "prod", "book@3")
+    assert [move.number for move in models.alias_history("book")] == [*(move.number for move in before), 3]
+    models.remove_alias("book", "prod")
+    models.set_alias("book", "prod", "book@3")
+    assert [move.number for move in models.alias_history("book", "prod")] == [1, 3, None, 3]
+    assert models.verify().ok
+
+
+def test_tags_are_shown_as_notes_and_metrics_are(models):
+    assert run("models", "tag", "book@1").stdout.split() == ["final", "language", "en"]
+    assert json.loads(run("models", "tag", "book@1", "--json").stdout) == {"language": "en", "final": ""}
+    assert run("models", "tag", "book@2").stdout == ""
+
+
+def test_what_is_told_of_metrics_that_are_gone_and_of_notes_of_several_lines(models):
+    run("models", "metrics", "book@1", "a=1", "b=2")
+    assert run("models", "metrics", "book@1", "--remove", "a", "c=3").stdout == "metrics of book@1: c=3; removed a\n"
+    run("models", "notes", "book@1", "the first\n\nand more")
+    lines = run("models", "show", "book@1").stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("notes"))
+    assert [line.strip() for line in lines[at : at + 3]] == ["notes           the first", "", "and more"]
+
+
+def test_the_store_is_named_before_a_command_of_models_as_after_it(models, tmp_path):
+    elsewhere = str(tmp_path / "elsewhere.db")
+    with ModelStore(elsewhere) as other:
+        other.save(trained(265), "other")
+    for command in (
+        ["models", "--store", elsewhere, "ls"],
+        ["models", "ls", "--store", elsewhere],
+        ["--store", elsewhere, "models", "ls"],
+    ):
+        assert "other@1" in run(*command).stdout
+    assert "book@1" in run("models", "ls").stdout
+
+
+def test_what_is_published_goes_to_a_folder(models, tmp_path):
+    file = tmp_path / "english.txt"
+    file.write_text("what is here")
+    told = error_of("models", "publish", file)
+    assert told == f"cbpe: {file} is a file: name a folder, which is made if it is not there\n"
+    assert file.read_text() == "what is here"

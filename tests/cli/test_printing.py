@@ -155,6 +155,11 @@ def test_names_are_folded_after_what_joins_their_parts(width, monkeypatch, capfd
         assert re.search(rf"(^|[ @-]){re.escape(part)}", told, re.MULTILINE), part
 
 
+def test_a_name_is_not_folded_before_its_ending():
+    assert folded("/some/zoo/llama3.json", 14) == ["/some/zoo/", "llama3.json"]
+    assert folded("/some/zoo/rows.jsonl.gz", 16) == ["/some/zoo/rows.", "jsonl.gz"]
+
+
 @pytest.mark.parametrize("width", [1, 2, 7, 12, 40])
 def test_folding_loses_no_character(width):
     text = "a  long-name@prod of x/y 안녕하세요" + "z" * 50
@@ -167,6 +172,8 @@ def test_a_pattern_is_not_folded_and_names_and_tokens_are_whole(monkeypatch, cap
     monkeypatch.setattr(printing, "WIDE", 60)
     pattern = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++ "
     tokens = Words(["12 tokens:", *(f'{n} " {chr(n) * 5} "' for n in range(97, 109))])
+    printing.print_pairs([("config.pattern", pattern)])
+    assert pattern.rstrip() in capfd.readouterr().out
     printing.print_pairs([("pattern", pattern), ("trainer.treat_whitespace_as_suffix", "no"), ("only in b", tokens)])
     told = capfd.readouterr().out
     assert f"{pattern}\n" in told

@@ -105,6 +105,11 @@ def test_a_reference_means_the_same_to_python(here, reference):
     assert [len(loaded.vocab), loaded.count("to be")] == [vocab_size(reference), tokens_of(reference, "to be")]
 
 
+def test_what_may_be_meant_ends_no_sentence_in_its_middle():
+    told = error_of("count", "-t", "gtp2", stdin=b"")
+    assert "o200k_harmony (did you mean 'gpt2'?); there is no model store" in told
+
+
 def tokens_of(reference, text):
     return int(run("count", "-t", reference, stdin=text.encode()).stdout)
 
@@ -116,7 +121,7 @@ def tokens_of(reference, text):
         ("shakespeare@prd", LookupError, "there is no alias 'shakespeare@prd'.*did you mean 'prod'"),
         ("cl100k_bas", LookupError, "the named encodings are .*did you mean 'cl100k_base'"),
         ("folder/x.json", FileNotFoundError, "there is no such file"),
-        ("book.jsn", FileNotFoundError, r"there is no such file \(book.jsn\): did you mean 'book.json'"),
+        ("book.jsn", FileNotFoundError, r"there is no such file \(book.jsn; did you mean 'book.json'"),
         ("folder", LookupError, "folder: this folder has neither tokenizer.json.*: give the path of a file; "),
         ("whole", LookupError, "a folder is named as ./whole"),
     ],

@@ -57,7 +57,8 @@ def test_train_reads_standard_input(tmp_path, model):
 
 
 def test_train_takes_several_files(tmp_path, text_file, model):
-    run("train", text_file, text_file, "--vocab-size", 280, "--output", tmp_path / "twice")
+    told = run("train", text_file, text_file, "--vocab-size", 280, "--output", tmp_path / "twice").stderr
+    assert told == f"cbpe: {text_file} is named twice: its texts count twice\n"
     expected = cbpe.train([TEXT, TEXT], 280)
     loaded = cbpe.RegexTokenizer()
     loaded.load(tmp_path / "twice.model")
@@ -242,7 +243,7 @@ def test_vocabulary_size_that_cannot_be(text_file, size):
 
 
 def test_split_pattern_that_is_no_expression(text_file):
-    assert "(" in error_of("train", text_file, "--vocab-size", 280, "--pattern", "(")
+    assert "(" in error_of("train", text_file, "--vocab-size", 280, "--pattern", "(", exit_code=2)
 
 
 def test_split_pattern_of_an_encoding(tmp_path, text_file):
@@ -334,8 +335,6 @@ def test_train_over_characters_says_what_it_is_not_for(tmp_path, text_file):
     for name in ("trained", "trained.vocab", "trained.tiktoken"):
         assert message in error_of("train", text_file, *over, "--output", tmp_path / name)
     assert [*tmp_path.iterdir()] == [text_file]
-    assert "leave --pattern and --no-split out" in error_of("train", text_file, *over, "--no-split")
-    assert "a checkpoint cannot hold" in error_of("train", text_file, *over, "--checkpoint", tmp_path / "a.model")
     assert "--mix-scripts is for --alphabet characters" in error_of(
         "train", text_file, *size, "--mix-scripts", exit_code=2
     )
@@ -375,7 +374,7 @@ def test_over_characters_no_special_token_brings_its_id(text_file):
 
 def test_an_invalid_pattern_is_told_so_for_every_format(tmp_path, text_file):
     for name in ("x.json", "x.model", "x.bin", "tekken.json"):
-        told = error_of("train", text_file, "--vocab-size", 280, "--pattern", "(", "-o", tmp_path / name)
+        told = error_of("train", text_file, "--vocab-size", 280, "--pattern", "(", "-o", tmp_path / name, exit_code=2)
         assert "the split pattern '(' is not a valid expression" in told
         assert "other engines" not in told
 
@@ -493,3 +492,43 @@ def test_train_says_before_it_reads_that_nothing_will_be_written(tmp_path, text_
     assert run("train", tmp_path / "missing.txt", "--vocab-size", 280, exit_code=1).stderr.startswith(f"cbpe: {UNKEPT}")
     for goal in (("--output", tmp_path / "new.json"), ("--checkpoint", tmp_path / "new.model")):
         assert run("train", text_file, "--vocab-size", 280, *goal).stderr == ""
+
+
+# ---- What is read, and what is told at the end
+
+
+def test_train_takes_folders_and_patterns(tmp_path, text_file):
+    (tmp_path / "texts" / "more").mkdir(parents=True)
+    (tmp_path / "texts" / "a.txt").write_text("low lower lowest " * 9)
+    (tmp_path / "texts" / "more" / "b.txt").write_text("new newer newest " * 9)
+    files = [tmp_path / "texts" / "a.txt", tmp_path / "texts" / "more" / "b.txt"]
+    expected = cbpe.train(files, 262).merges
+    for sources in ([tmp_path / "texts"], [tmp_path / "texts" / "**" / "*.txt"], files):
+        run("train", *sources, "--vocab-size", 262, "--output", tmp_path / "made.json")
+        assert cbpe.load(tmp_path / "made.json").merges == expected
+    run("train", files[0], "-", "--vocab-size", 262, "-o", tmp_path / "made.json", stdin=files[1].read_bytes())
+    assert cbpe.load(tmp_path / "made.json").merges == expected
+    assert "no file matches" in error_of("train", tmp_path / "*.md", "--vocab-size", 262)
+    assert "standard input is named twice" in error_of("train", "-", "-", "--vocab-size", 262)
+    warned = run("train", tmp_path / "texts", files[0], "--vocab-size", 262, "-o", tmp_path / "made.json").stderr
+    assert warned == f"cbpe: {files[0]} is named twice: its texts count twice\n"
+
+
+def test_a_checkpoint_alone_is_told_of_as_the_tokenizer_that_it_is(tmp_path, text_file):
+    checkpoint = tmp_path / "so-far.model"
+    told = run("train", text_file, "--vocab-size", 270, "--checkpoint", checkpoint)
+    assert told.stderr == ""
+    assert f"{checkpoint}, the checkpoint, which opens as a tokenizer; nothing else" in told.stdout
+    assert cbpe.load(checkpoint).vocab_size == 270
+    refused = error_of("train", text_file, "--vocab-size", 270, "--checkpoint", checkpoint, "--pattern", "gpt2")
+    assert "it splits text by gpt4, this one by gpt2. Give the source and options" in refused
+    refused = error_of("train", text_file, "--vocab-size", 270, "--checkpoint", checkpoint, "--pattern", r"\S+|\s+")
+    assert r"this one by '\S+|\s+'." in refused
+
+
+def test_one_is_told_as_one(tmp_path):
+    (tmp_path / "a.txt").write_text("aa ")
+    told = run("train", tmp_path / "a.txt", "--vocab-size", 257).stdout
+    assert "256 bytes and 1 merge\n" in told
+    told = run("count-words", tmp_path / "a.txt", "-o", tmp_path / "a.words", "--pattern", r"a+").stdout
+    assert "words    1, which occurs 1 time\n" in told

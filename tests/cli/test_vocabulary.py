@@ -178,3 +178,21 @@ def test_files_without_a_tokenizer_are_not_taken_for_one(tmp_path, monkeypatch):
     (tmp_path / "corpus").write_text("a", encoding="utf-8")
     for file in ("corpus", "missing", "missing.txt", "-", "s3://bucket/texts"):
         assert "Missing option" in error_of("count", file, exit_code=2)
+
+
+def test_a_tree_is_drawn_without_filters():
+    for option, value in {"--contains": "a", "--bytes": "e2", "--pattern": "x", "--limit": 3}.items():
+        told = error_of("vocab", "-t", "gpt2", "--tree", " the", option, value, exit_code=2)
+        assert f"{option}: not together with --tree" in told
+
+
+def test_a_file_that_is_no_text_costs_no_other_its_statistics(tmp_path):
+    wrong, text = tmp_path / "latin1.txt", tmp_path / "text.txt"
+    wrong.write_bytes(b"caf\xe9")
+    text.write_bytes(TEXT.encode())
+    measured = run("stats", "-t", "gpt2", "-t", "r50k_base", "--json", wrong, text, exit_code=1)
+    alone = run("stats", "-t", "gpt2", "-t", "r50k_base", "--json", text)
+    assert measured.stdout == alone.stdout
+    assert measured.stderr.startswith(f"cbpe: {wrong} is not UTF-8")
+    assert measured.stderr.count("\n") == 1  # for both tokenizers
+    error_of("stats", "-t", "gpt2", wrong)

@@ -155,7 +155,7 @@ def test_lines_of_a_word_and_its_count_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a\t1\nb 2\n", "line 2, must be a word, a tab and a count from 1 to 2.63 - 1, and is b'b 2'"),
+        (b"a\t1\nb 2\n", "line 2, must be a word, a tab and a count from 1 to 2.63 - 1, and is 'b 2'"),
         (b"word\tcount\n", "line 1, must be"),
         (b"a\t0\n", "line 1, must be"),
         (b"a\t-1\n", "line 1, must be"),

@@ -145,3 +145,25 @@ def test_a_folder_without_a_tokenizer_names_each_file_once_and_how_a_published_c
     (tmp_path / "index.json").write_text("{}")
     with pytest.raises(ValueError, match=r"or a name in the published copy, as .*/NAME"):
         cbpe.load(tmp_path)
+
+
+def test_files_of_this_project_that_hold_no_tokenizer_are_known(tmp_path):
+    path = tmp_path / "a.words"
+    cbpe.count_words("low lower low", pattern=r"\S+|\s+").save(path)
+    found = cbpe.inspect(path)
+    assert (found.format, found.refused) == (
+        "word counts of cbpe",
+        "this is a file of word counts, and holds no tokenizer: train reads it in place of texts",
+    )
+    assert found.found == {"words": 3, "text_bytes": 13, "split by": r"'\S+|\s+'"}
+    data = path.read_bytes()
+    for damaged in (
+        data[:9],
+        data[:20],
+        data.replace(b'"words"', b'"sword"'),
+        data[:12] + b"\xff\xff\xff\xff" + data[16:],
+    ):
+        path.write_bytes(damaged)
+        assert cbpe.inspect(path).found == {}
+    path.write_bytes(b"\x89cbpeSM\n...")
+    assert cbpe.inspect(path).format == "a version exported from a model store"

@@ -87,7 +87,7 @@ def test_not_native(pattern, reason):
 def test_an_invalid_pattern_is_refused_and_quoted(pattern):
     with pytest.raises(ValueError, match="not a valid expression") as caught:
         make_splitter(pattern)
-    assert repr(pattern) in str(caught.value)
+    assert f"'{pattern}'" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", HUGE)
@@ -109,12 +109,27 @@ def test_fallback_splits_as_regex_does():
     assert make_splitter(r"(\w)\1*|").split("aab cc") == ["aa", "b", "cc"]
 
 
+def test_a_pattern_that_calls_itself_without_end_is_named(monkeypatch):
+    class Endless:
+        def finditer(self, *_, **__):
+            raise MemoryError
+
+    for pattern, error in ((r"(?R)", ValueError), (r"((?1)a)", ValueError), (r"(\w)\1", MemoryError)):
+        splitter = RegexSplitter(pattern)
+        monkeypatch.setattr(splitter, "_compiled", Endless())
+        with pytest.raises(error) as caught:
+            splitter.split("a")
+        if error is ValueError:
+            assert f"the split pattern '{pattern}' calls itself" in str(caught.value)
+    assert RegexSplitter(r"\((?:[^()]|(?R))*\)").split("a(b(c)) d") == ["(b(c))"]  # with an end
+
+
 def test_fallback_does_not_backtrack_forever(monkeypatch):
     monkeypatch.setattr(cbpe.text.splitting, "SECONDS_PER_TEXT", 0.1)
     splitter = make_splitter(r"(?:(\w)|\w\w)+\b\1$|\w")
     with pytest.raises(ValueError, match="took more than") as caught:
         splitter.split("a" * 3_000 + "!")
-    assert repr(splitter.pattern) in str(caught.value)
+    assert f"'{splitter.pattern}' took" in str(caught.value)
 
 
 @pytest.mark.parametrize("pattern", [None, patterns.GPT4_SPLIT_PATTERN, r"(\w)+\1?"])

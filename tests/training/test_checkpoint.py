@@ -161,7 +161,7 @@ def test_a_larger_vocabulary_goes_on_where_a_finished_training_ended(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"pattern": None}, "it splits text by .* this one by None"),
+        ({"pattern": None}, "it splits text by gpt4, this one by no pattern. Give"),
         ({"vocab_size": 258}, "it has 6 merges, and 2 are asked for"),
         ({"source": "high higher highest " * 9}, "in this text its merge 0, of 119 and 101, has count 0, less than"),
         ({"source": TEXT + "newest " * 9}, r"in this text its merge \d, of .* has count \d+, after one with \d+"),

@@ -193,7 +193,7 @@ def test_verbose_prints_a_line_for_each_merge(capsys):
     assert capsys.readouterr().out.splitlines() == [
         "7 tokens at the start",
         "merge 1/2: (97, 98) -> 256 (b'ab') had 2 occurrences, 5 tokens remain",
-        "merge 2/2: (256, 256) -> 257 (b'abab') had 1 occurrences, 4 tokens remain",
+        "merge 2/2: (256, 256) -> 257 (b'abab') had 1 occurrence, 4 tokens remain",
         "7 bytes are 4 tokens: 1.75 bytes per token",
     ]
 

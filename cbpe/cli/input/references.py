@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,6 +11,7 @@ from cbpe.cli.input.model_store import open_store, stored_names
 from cbpe.cli.input.settings import settings
 from cbpe.encodings.named import SPECS
 from cbpe.encodings.references import DIGEST, is_encoding, is_file, plugin_names, refuse_empty, unknown
+from cbpe.formats.files import find_in_folder
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -19,6 +21,7 @@ __all__ = [
     "DIGEST",
     "complete_reference",
     "complete_version",
+    "files_of",
     "is_encoding",
     "is_file",
     "load_version",
@@ -57,6 +60,13 @@ def tokenizer_of(reference: str) -> Tokenizer:
 def version_of(reference: str) -> str | None:
     """The reference itself if it can only mean a version in the store; None for a file or a named encoding."""
     return None if is_file(reference) or is_encoding(reference) else reference
+
+
+def files_of(reference: str) -> list[str]:
+    """The file that a tokenizer is loaded from, if the reference means one on this machine."""
+    if not is_file(reference) or not os.path.exists(reference):
+        return []
+    return [find_in_folder(reference) if os.path.isdir(reference) else reference]
 
 
 def pinned(reference: str) -> str:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -22,6 +23,7 @@ __all__ = [
     "readers",
     "reading_bar",
     "source_of",
+    "sources_of",
     "strings",
     "warn_of_no_text",
 ]
@@ -34,6 +36,29 @@ Errors = Literal["strict", "replace"]
 def source_of(file: str) -> Path | BinaryIO:
     """What cbpe.train and Reader take for a file that the user names."""
     return standard_input() if file == STANDARD_STREAM else Path(file)
+
+
+def sources_of(files: list[str] | None, field: str | None, errors: Errors) -> list[PathLike[str] | BinaryIO]:
+    """What cbpe.train takes for the files, folders, patterns and URLs that the user names, and for standard input, with
+    a warning of what is named twice. Raises as find_sources does."""
+    from cbpe.tasks.sources import find_sources  # of no use to the commands that read files alone
+
+    places: list[PathLike[str] | BinaryIO] = []
+    seen = set()
+    for name in files or [STANDARD_STREAM]:
+        if name == STANDARD_STREAM:
+            if name in seen:
+                raise ValueError("standard input is named twice, and can be read only once")
+            seen.add(name)
+            places.append(standard_input())
+            continue
+        for found in find_sources(name, field=field, errors=errors):
+            same = os.path.realpath(found.path) if isinstance(found.place, Path) else found.path
+            if same in seen:
+                warn(f"{found.path} is named twice: its texts count twice")
+            seen.add(same)
+            places.append(found.place)
+    return places
 
 
 def standard_input() -> BinaryIO:

@@ -9,6 +9,7 @@ __all__ = ["read_ids"]
 
 LONGEST_ID = 64  # characters; far more than an id has
 SHOWN = 40
+WAYS = "write ids between blanks, as 15339 1917, or as a JSON list, [15339, 1917]"
 
 
 def read_ids(chunks: Iterable[bytes], name: str = "the input") -> Iterator[list[int]]:
@@ -53,7 +54,7 @@ def parsed(word: bytes, name: str) -> int:
     if word.isdigit() and len(word) <= LONGEST_ID:
         return int(word)
     shown = word[:SHOWN].decode("utf-8", "backslashreplace")
-    raise ValueError(f"{name} holds {shown!r}, which is not a token id")
+    raise ValueError(f"{name} holds {shown!r}, which is not a token id: {WAYS}")
 
 
 def json_lists(chunks: Iterable[bytes], name: str) -> Iterator[list[int]]:

@@ -16,6 +16,7 @@ from cbpe.common.warning import warn
 from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS
 from cbpe.text.patterns import BY_NAME
+from cbpe.text.splitting import make_splitter
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -126,18 +127,29 @@ def size_of(text: str, hint: str | None = None, most: int = MAX_SIZE) -> int:
 
 
 def size_range(text: str | None) -> tuple[int | None, int | None] | None:
-    """ "1000" -> (1000, 1000), "1k-" -> (1000, None)"""
+    """ "1000" -> (1000, 1000), "1k.." -> (1000, None), and so "1k-", as it was written before"""
     if text is None:
         return None
-    least, dash, most = text.partition("-")
+    least, is_range, most = text.partition(".." if ".." in text else "-")
     if not (least or most):
-        raise typer.BadParameter(f"{shown(text)} is no size, and no MIN-MAX", param_hint="--vocab-size")
-    first, last = (bound_of(size) if size else None for size in (least, most))
-    return first, last if dash else first
+        raise no_sizes(text)
+    first, last = (bound_of(size, text) if size else None for size in (least, most))
+    if first is not None and last is not None and first > last:
+        raise typer.BadParameter(f"{shown(text)} begins above its end", param_hint="--vocab-size")
+    return first, last if is_range else first
 
 
-def bound_of(text: str) -> int:
-    return 0 if text == "0" else size_of(text, "--vocab-size")
+def no_sizes(text: str) -> typer.BadParameter:
+    message = f"{shown(text)} is no size, and no MIN..MAX: write 16000, 16k, 1k..32k, 1k.. or ..32k"
+    return typer.BadParameter(message, param_hint="--vocab-size")
+
+
+def bound_of(size: str, text: str) -> int:
+    """A size, which may be 0. BadParameter for a text that has none in its place."""
+    try:
+        return 0 if size == "0" else size_of(size)
+    except typer.BadParameter:
+        raise no_sizes(text) from None
 
 
 def count_of(text: str) -> int:
@@ -171,7 +183,8 @@ def hex_bytes(digits: str) -> bytes:
 
 
 def pattern_of(name_or_expression: str) -> str:
-    """ "gpt2" -> GPT2_SPLIT_PATTERN; "cl100k_base" -> the pattern of that encoding; an expression -> itself."""
+    """ "gpt2" -> GPT2_SPLIT_PATTERN; "cl100k_base" -> the pattern of that encoding; an expression -> itself.
+    BadParameter for what is none."""
     if name_or_expression in BY_NAME:
         return BY_NAME[name_or_expression]
     if name_or_expression in SPECS:
@@ -182,6 +195,8 @@ def pattern_of(name_or_expression: str) -> str:
             f"{PATTERN_NAMES}",
             param_hint="--pattern",
         )
+    with wrong_value_of("--pattern"):
+        make_splitter(name_or_expression)
     return name_or_expression
 
 

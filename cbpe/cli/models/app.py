@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.registering import SuggestingGroup, new_app
 
 __all__ = ["app"]
@@ -40,3 +41,8 @@ app = new_app(
     "REF is a version in the store: name (its newest version), name@3, name@alias, name@latest, or sha256: and at "
     "least 8 digits of a digest.",
 )
+
+
+@app.callback()
+def of_all_commands(store: StoreOption = None) -> None:
+    """Take --store before a command as after it."""

@@ -38,7 +38,7 @@ from cbpe.cli.output.printing import (
 )
 from cbpe.cli.output.readable import beginning, readable
 from cbpe.cli.output.rows import json_value
-from cbpe.common.wording import listed, meant, shown
+from cbpe.common.wording import listed, meant, number_of, shown
 from cbpe.views.changes import change_in_words
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def list_versions(
     ] = None,
     vocab_size: Annotated[
         str | None,
-        typer.Option(metavar="N|MIN-MAX", help="Only versions with so many tokens (32k); MIN or MAX may be left out."),
+        typer.Option(metavar="N|MIN..MAX", help="Only versions with so many tokens (32k); MIN or MAX may be left out."),
     ] = None,
     semantics: Annotated[
         str | None, typer.Option(metavar="pairs|ranks", help="Only versions that merge in this way.")
@@ -125,7 +125,7 @@ def list_versions(
       cbpe models ls
       cbpe models ls --tag language=en --order -time --limit 10
       cbpe models ls --metric loss=..3.5 --order-by loss
-      cbpe models ls --vocab-size 1000-50000 --has-token " the" --json
+      cbpe models ls --vocab-size 1k..50k --has-token " the" --json
     """
     if order_by is not None:
         if order != "name":
@@ -198,7 +198,7 @@ def show(reference: VersionArgument, as_json: JsonOption = False, store: StoreOp
     if record is not None and as_json:
         more["training"] = {"source": record.source, "text_bytes": record.text_bytes, "seconds": record.seconds}
     elif record is not None:
-        more["trained on"] = f"{record.source}: {record.text_bytes:,} bytes in {record.seconds:.2f} s"
+        more["trained on"] = f"{record.source}: {number_of(record.text_bytes, 'byte')} in {record.seconds:.2f} s"
     print_version(version, as_json, more)
 
 

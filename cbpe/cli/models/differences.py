@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cbpe.cli.output.folding import Words
 from cbpe.cli.output.printing import PATTERNS
 from cbpe.cli.output.readable import beginning, readable, readable_bytes
+from cbpe.common.wording import number_of
 from cbpe.views.settings import differing
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def special_pairs(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:
 def first_of(tokens: Collection[T], told: Callable[[T], str]) -> Words:
     """How many tokens there are, and the first of them."""
     shown = [*map(told, islice(tokens, MOST_SHOWN)), *(["..."] if len(tokens) > MOST_SHOWN else [])]
-    return Words([f"{len(tokens):,} tokens:", *(f"{token}," for token in shown[:-1]), shown[-1]])
+    return Words([f"{number_of(len(tokens), 'token')}:", *(f"{token}," for token in shown[:-1]), shown[-1]])
 
 
 def moved_token(token: MovedToken) -> str:

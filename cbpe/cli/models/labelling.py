@@ -61,21 +61,30 @@ def remove_alias(
 @app.command()
 def tag(
     reference: VersionArgument,
-    tags: Annotated[list[str], typer.Argument(metavar="KEY[=VALUE]", help="Tags.", show_default=False)],
+    tags: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY[=VALUE]", help="Tags. Without any, show all.", show_default=False)
+    ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Put tags on a version.
+    """Put tags on a version, or show them.
 
     A tag that the version has already gets the new value.
 
     \b
     Example:
       cbpe models tag shakespeare@2 language=en final
+      cbpe models tag shakespeare@2
     """
     given = pairs_of(tags)
-    with open_store() as models:
-        version = models.tag(reference, given)
+    with open_store(read_only=not given) as models:
+        version = models.tag(reference, given) if given else models.version(reference)
+    if not given:
+        if as_json:
+            print_json(version.tags)
+        else:
+            print_pairs(version.tags.items())
+        return
     print_done(version, f"tagged {version.reference} {' '.join(labels(given))}", as_json)
 
 
@@ -157,8 +166,9 @@ def metrics(
         else:
             print_pairs(measured(version.metrics).items())
         return
-    done = [*labels(measured(given)), *(f"no {key}" for key in remove or ())]
-    print_done(version, f"metrics of {version.reference}: {' '.join(done)}", as_json)
+    gone = [f"removed {', '.join(remove)}"] if remove else []
+    done = "; ".join([*([" ".join(labels(measured(given)))] if given else []), *gone])
+    print_done(version, f"metrics of {version.reference}: {done}", as_json)
 
 
 @app.command("set-parent")

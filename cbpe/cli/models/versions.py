@@ -100,6 +100,12 @@ def metric_pairs(metrics: Mapping[str, float]) -> Iterator[tuple[str, object]]:
         yield "" if i else "metrics", f"{set_cell_size(name, wide)}  {rounded(metrics[key])}"
 
 
+def note_pairs(notes: str | None) -> Iterator[tuple[str, object]]:
+    """A line for each of the notes."""
+    for i, line in enumerate((notes or "").splitlines()):
+        yield "" if i else "notes", line
+
+
 def local_time(time: datetime) -> str:
     """In the time zone of the machine, to the second."""
     return time.astimezone().isoformat(" ", "seconds")
@@ -127,12 +133,12 @@ def print_version(version: Version, as_json: bool, more: Mapping[str, object] | 
         ("aliases", ", ".join(version.aliases)),
         ("tags", ", ".join(labels(version.tags))),
         *metric_pairs(version.metrics),
-        ("notes", version.notes),
+        *note_pairs(version.notes),
         ("parent", version.parent),
         ("sha256", version.digest),
         *(more or {}).items(),
     ]
-    print_pairs((name, value) for name, value in pairs if value is not None and value != "")
+    print_pairs((name, value) for name, value in pairs if value is not None and (value != "" or name == ""))
 
 
 def print_done(version: Version, done: str, as_json: bool) -> None:

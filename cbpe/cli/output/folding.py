@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Folding", "Words", "folded", "longest_part"]
 
-PARTS = re.compile(r"[^/@_.=-]+[/@_.=-]*|[/@_.=-]+")  # of a name: "a-b@prod" -> "a-", "b@", "prod"
+# Of a name: "a-b@prod" -> "a-", "b@", "prod"; and with its ending, "a/b.json" -> "a/", "b.json".
+PARTS = re.compile(r"(?:[^/@_.=-]|\.(?=[A-Za-z]\w{0,7}$))+[/@_.=-]*|[/@_.=-]+")
 
 
 class Words(list[str]):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "console",
+    "end_with_failures",
     "error_message",
     "leave_closed_pipe",
     "print_counts",
@@ -49,7 +50,7 @@ SHARE = re.compile(r"[\d,.]+%", re.ASCII)
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
 LONG_WORD = 12  # columns of a word that a heading does not go on within
-PATTERNS = ("pattern", "split pattern")  # names of values that are not folded
+PATTERNS = ("pattern", "split pattern", "config.pattern")  # names of values that are not folded
 
 
 def print_error(message: str) -> None:
@@ -71,6 +72,17 @@ def warn_of_left_out_text(tokenizer: str, file: str, n_bytes: int, covered_bytes
             f"{tokenizer} leaves {share:.1%} of {file} out, which its split pattern does not match: "
             "bytes/token is that of the rest"
         )
+
+
+def end_with_failures(failures: Iterable[Exception]) -> None:
+    """After what is printed of the other files: a line for each error, once, and exit code 1 if there is any."""
+    messages = dict.fromkeys(map(error_message, failures))
+    for message in messages:
+        print_error(message)
+    if messages:
+        import typer  # slow to import, and rarely needed
+
+        raise typer.Exit(1)
 
 
 def error_message(error: Exception) -> str:
