@@ -137,15 +137,14 @@ def train(
     over_characters = alphabet is Alphabet.characters
     if over_characters:
         refuse_of_bytes(pattern, no_split, initial, checkpoint)
+    elif vocab_size < N_BYTES:
+        raise typer.BadParameter(f"{vocab_size} is less than the {N_BYTES} bytes", param_hint="--vocab-size")
     origin = None if initial is None else pinned(initial)
     known = None if origin is None else initial_of(origin)
-    if vocab_size < N_BYTES and not over_characters:
-        raise typer.BadParameter(f"{vocab_size} is less than the {N_BYTES} bytes", param_hint="--vocab-size")
     split_by = split_pattern(pattern, no_split)
     target = Target(output, save, alias or [], pairs_of(tag), notes, origin and version_of(origin), plot, checkpoint)
     special_tokens = special_of(special, over_characters=over_characters)
-    splits = (GPT4_SPLIT_PATTERN if known is None else known.pattern) if split_by is ... else split_by
-    target.check(special_tokens, known, vocab_size, over_characters, splits)
+    target.check(special_tokens, known, vocab_size, over_characters, split_by)
     field = field_of_texts(form, field, files)
     sources = sources_of(files, field, errors)
     target.keep_others(sources, initial, over_characters)
@@ -254,7 +253,7 @@ class Target:
         initial: cbpe.Tokenizer | None,
         vocab_size: int,
         over_characters: bool,
-        pattern: str | None,
+        pattern: str | EllipsisType | None,
     ) -> None:
         """Before the training: an error for what could not be saved after it, and a warning where nothing would be."""
         from cbpe.tokenizers.saving import refuse_before_training
@@ -267,7 +266,9 @@ class Target:
         if self.output is None and self.name is None and self.checkpoint is None:
             print_warning(UNKEPT)
         if self.output is not None:
-            refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters, pattern)
+            default = GPT4_SPLIT_PATTERN if initial is None else initial.pattern
+            splits = default if isinstance(pattern, EllipsisType) else pattern
+            refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters, splits)
         if self.name is not None:
             refuse_unsavable(self.name, self.tags, self.aliases, self.notes)
 
