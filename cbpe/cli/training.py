@@ -150,9 +150,8 @@ def train(
     target.keep_others(sources, initial, over_characters)
     tokenizer = trained(
         sources, vocab_size, alphabet=alphabet.value, pattern=split_by, special_tokens=special_tokens,
-        tie_break=None if tie_break is None else tie_break.value, min_count=min_count,
-        max_token_length=max_token_length, initial=known, checkpoint=checkpoint, workers=workers, max_words=max_words,
-        field=field, errors=errors, verbose=verbose,
+        tie_break=tie_break and tie_break.value, min_count=min_count, max_token_length=max_token_length, initial=known,
+        checkpoint=checkpoint, workers=workers, max_words=max_words, field=field, errors=errors, verbose=verbose,
         **character_options(
             character_coverage, required_characters, no_byte_fallback, mix_scripts, mix_numbers, split_digits,
             no_dummy_prefix,
