@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cbpe.cli.input.model_store import open_store
-from cbpe.cli.input.options import ErrorsOption, FieldOption, FilesArgument, JsonOption
+from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption
 from cbpe.cli.input.references import complete_reference, load_version, tokenizer_of, version_of
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
@@ -43,7 +43,10 @@ OfferedOption = Annotated[
 
 @app.command()
 def ui(
-    files: FilesArgument = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE", help="Files whose texts the page offers.", show_default=False),
+    ] = None,
     tokenizers: OfferedOption = None,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[
