@@ -36,7 +36,7 @@ def test_an_alias_moves_and_its_history_is_kept(filled):
     filled.remove_alias("a", "prod")
     moves = filled.alias_history("a")
     assert [(move.alias, move.number) for move in moves] == [
-        *(("prod", 1), ("prod", 3), ("prod", 3), ("test", 2), ("prod", None)),
+        *(("prod", 1), ("prod", 3), ("test", 2), ("prod", None)),  # "a" is a@3: it stays where it is
     ]
     assert [move.time for move in moves] == sorted(move.time for move in moves)
     assert [move.number for move in filled.alias_history("a", "test")] == [2]
