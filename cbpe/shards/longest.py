@@ -37,9 +37,11 @@ def refuse_long(task: Task, record: Mapping[str, Any], options: Options) -> None
 
 def amend(run: Run, tasks: list[Task], options: Options, *, resume: bool) -> None:
     """Have a run that stopped at such a document go on with these options, if they are others only in what decides
-    about that: what is tokenized stays the same. ValueError if it is not to be gone on with."""
+    about that: what is tokenized stays the same, and where it lies. ValueError if it is not to be gone on with."""
     begun = run.begun_otherwise("options")
     if begun is None or {**begun, **{name: getattr(options, name) for name in OF_SHARDS}} != options.as_json():
+        return
+    if Options(**begun).in_one_step != options.in_one_step:
         return
     most = Options(**begun).most_in_document
     records = map(run.done, (task.number for task in tasks))

@@ -29,18 +29,18 @@ def in_the_way(place: object, said: Identity, mine: Identity, done: Sequence[int
     for name in mine:
         if name in ("sources", "tasks") or said.get(name) == mine[name]:
             continue
-        if name == "options" and done is not None and same_so_far(said.get(name), mine[name], done):
+        if name == "options" and done is not None and same_so_far(said.get(name), mine[name]):
             continue
         return f"{place} belongs to another run: its {differs(name, said.get(name), mine[name])}"
     return other_sources(place, said, mine, done) or other_tasks(place, said, mine, done)
 
 
-def same_so_far(before: Any, now: Mapping[str, Any], done: Sequence[int]) -> bool:
-    """Whether the options differ in `errors` alone, and what is done is the same with both: where no wrong byte was
-    let pass, none was there to be replaced."""
-    if not isinstance(before, dict) or "errors" not in now or {**before, "errors": now["errors"]} != now:
+def same_so_far(before: Any, now: Mapping[str, Any]) -> bool:
+    """Whether the options differ in `errors` alone, and what is done, or is being done by another process, is the same
+    with both: where no wrong byte was let pass, none was there to be replaced."""
+    if not isinstance(before, dict) or "errors" not in now:
         return False
-    return not done or bool(before.get("errors") == "strict")
+    return before.get("errors") == "strict" and {**before, "errors": now["errors"]} == now
 
 
 def other_sources(place: object, said: Identity, mine: Identity, done: Sequence[int] | None) -> str | None:

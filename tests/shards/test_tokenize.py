@@ -490,6 +490,17 @@ def test_a_run_with_a_document_that_no_shard_holds_goes_on_with_others(corpus, t
     assert manifests[0] == manifests[1]
 
 
+def test_a_run_whose_tokens_wait_for_their_shards_does_not_go_on_with_tasks_that_are_shards(corpus, tok, tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(ValueError, match=r"0.jsonl.* has 7 tokens, .* at most 6"):
+        tokenize(corpus, tok, out, shard_tokens=6, workers=1)
+    with pytest.raises(ValueError, match=r"its options \(shard_tokens\) are 6, and here None"):
+        tokenize(corpus, tok, out, workers=1, resume=True)
+    tokenize(corpus, tok, out, shard_tokens=7, resume=True)
+    tokenize(corpus, tok, tmp_path / "anew", shard_tokens=7)
+    assert bytes_of(out) == bytes_of(tmp_path / "anew")
+
+
 def test_a_run_that_stopped_for_another_reason_does_not_go_on_with_other_shards(corpus, tok, tmp_path):
     tokenize(corpus, tok, tmp_path / "out", shard_tokens=20, task=(1, 2))
     with pytest.raises(ValueError, match=r"belongs to another run: its options \(shard_tokens\) are 20, and here 30"):
