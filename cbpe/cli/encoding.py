@@ -168,7 +168,7 @@ def count(
     """Count the tokens of files.
 
     Prints a line for each file, as wc does: the number, and the name of the file if you gave one. After several files
-    comes the total. A file that cannot be read has no line, and the exit code is 1 then. Of a tokenizer.json with a
+    comes the total. A file that is no text has no line, and the exit code is 1 then. Of a tokenizer.json with a
     template only --template counts what it puts around each text; stats and compare leave it out.
 
     \b

@@ -44,6 +44,7 @@ app = new_app(add_completion=False)
 MEASURED_ON = "measured_on"  # the tag that names the corpus of metrics whose own names do not
 LONGEST_SIZE = len("@786256")  # of a vocabulary, behind the name of a metric
 METRICS_NAMED = 3  # in a message
+LONGEST_METRIC = 255  # characters of the name that a store keeps
 
 # Measures that a narrow terminal leaves out, in this order.
 SPARE = [BY_KEY[key].title for key in ("vocabulary_used", "renyi_efficiency", "continued_words", "strr", "gini", "nsl")]
@@ -145,15 +146,15 @@ def compare(
         progress=sys.stderr.isatty(),
     )
     warn_of_empty(found)
-    if save_metrics:
-        for each in filter(version_of, tokenizers):
-            keep_metrics(each, found.metrics(each), found.corpora)
     if as_json or as_csv:
         write_bytes((found.to_json() if as_json else found.to_csv()).encode())
     else:
         headings, cells = found._table()
         print_table(headings, cells, whole=headings, spare=SPARE, wide=wide)
     draw(found, plot)
+    if save_metrics:
+        for each in filter(version_of, tokenizers):
+            keep_metrics(each, found.metrics(each), found.corpora)
 
 
 def corpora_of(files: list[str] | None) -> dict[str, Source]:
@@ -223,16 +224,23 @@ def keep_metrics(reference: str, metrics: dict[str, float], corpora: list[str]) 
 def apart(version: Version, new: Mapping[str, float], corpus: str) -> tuple[dict[str, float | None], str]:
     """What becomes of measures that a version has already, beside the new ones of a corpus, and how that is said."""
     before = version.tags.get(MEASURED_ON)
-    found = {key: value for key, value in version.metrics.items() if key.partition("@")[0] in BY_KEY}
+    measures = ((key, value) for key, value in version.metrics.items() if ":" not in key)  # else of a corpus it names
+    found = {key: value for key, value in measures if key.partition("@")[0] in BY_KEY}
     if before == corpus or not found:
         return {}, ""
     if before is None:
         named = listed((f"{key} was {value:.4g}" for key, value in found.items()), METRICS_NAMED)
         return {}, f", in place of or beside those of a corpus that nobody named: {named}"
     renamed: dict[str, float | None] = dict.fromkeys(found)
-    renamed |= {f"{key}:{before}": value for key, value in found.items()}
-    named = listed((f"{key}:{before}" for key in found), METRICS_NAMED)
+    renamed |= {of_corpus(key, before): value for key, value in found.items()}
+    named = listed((of_corpus(key, before) for key in found), METRICS_NAMED)
     return renamed, f" on {corpus}; those on {before} are {named} now"
+
+
+def of_corpus(key: str, corpus: str) -> str:
+    """The name of a metric of this corpus; of a long path, with its end."""
+    rest = LONGEST_METRIC - len(key) - 1
+    return f"{key}:{corpus if len(corpus) <= rest else '…' + corpus[1 - rest :]}"
 
 
 @app.command()
@@ -288,14 +296,14 @@ def sweep(
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, progress=sys.stderr.isatty())
     warn_of_empty(found)
-    if save_metrics:
-        keep_metrics(model, found.metrics(), found.corpora)
     if as_json or as_csv:
         write_bytes((found.to_json() if as_json else found.to_csv()).encode())
     else:
         headings, cells = found._table()
         print_table(headings, cells, whole=headings, spare=("fertility", "vocabulary used"), wide=wide)
     draw(found, plot)
+    if save_metrics:
+        keep_metrics(model, found.metrics(), found.corpora)
 
 
 def swept(model: str | None, files: list[str] | None, tokenizer: str | None) -> tuple[str, list[str] | None]:

@@ -135,8 +135,9 @@ def usual_partitions(sources: Iterable[SourceFile], output: Path) -> int:
     begun = FileRun(output, {}, ()).begun() or {}
     size = sum(source.size for source in sources)
     usual = min(MOST_PARTITIONS, 1 + size // BYTES_PER_PARTITION)
-    partitions: int = (begun.get("options") or {}).get("partitions", usual)
-    return partitions
+    options = begun.get("options")
+    partitions = options.get("partitions") if isinstance(options, dict) else None
+    return partitions if isinstance(partitions, int) and 1 <= partitions <= MOST_PARTITIONS else usual
 
 
 class Steps:

@@ -174,8 +174,9 @@ class Shards:
             del record["files"]
         in_shards = sum(shard["tokens"] - shard["padding"] for shard in shards)
         dropped = totals["tokens"] - in_shards
+        manifest = self.run.finish({"version": VERSION, **plan, **totals, "dropped_tokens": dropped, "shards": shards})
         warn_of_result(self.options, totals["documents"], dropped, shards)
-        return self.run.finish({"version": VERSION, **plan, **totals, "dropped_tokens": dropped, "shards": shards})
+        return manifest
 
     def assemble(self, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Make shards of the parts."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cbpe.common.wording import listed, shown
+from cbpe.common.wording import listed, number_of, shown
 from cbpe.tasks.sources import version_in_words
 
 __all__ = ["in_the_way"]
@@ -24,7 +24,7 @@ def in_the_way(place: object, said: Identity, mine: Identity, done: Sequence[int
     """The first thing that differs and may not; None where this run may go on.
 
     said: of the run that is there; mine: of this one. done: the numbers of the tasks that are done, in order; None of a
-    run that is finished.
+    run that is finished, or that others work on.
     """
     for name in mine:
         if name in ("sources", "tasks") or said.get(name) == mine[name]:
@@ -32,7 +32,7 @@ def in_the_way(place: object, said: Identity, mine: Identity, done: Sequence[int
         if name == "options" and done is not None and same_so_far(said.get(name), mine[name]):
             continue
         return f"{place} belongs to another run: its {differs(name, said.get(name), mine[name])}"
-    return other_sources(place, said, mine, done) or other_tasks(place, said, mine, done)
+    return stray_record(said, done) or other_sources(place, said, mine, done) or other_tasks(place, said, mine, done)
 
 
 def same_so_far(before: Any, now: Mapping[str, Any]) -> bool:
@@ -41,6 +41,15 @@ def same_so_far(before: Any, now: Mapping[str, Any]) -> bool:
     if not isinstance(before, dict) or "errors" not in now:
         return False
     return before.get("errors") == "strict" and {**before, "errors": now["errors"]} == now
+
+
+def stray_record(said: Identity, done: Sequence[int] | None) -> str | None:
+    """The message where a share of the tasks that there were before the sources changed was done since."""
+    n_tasks = len(said.get("tasks") or [])
+    stray = next((number for number in done or () if number >= n_tasks), None)
+    return (
+        None if stray is None else f"task {stray} is done, and the run that is there has {number_of(n_tasks, 'task')}"
+    )
 
 
 def other_sources(place: object, said: Identity, mine: Identity, done: Sequence[int] | None) -> str | None:

@@ -55,12 +55,11 @@ class Run:
         resume: go on with a run that is there. shared: others work on the run at the same time. Raises ValueError for a
         folder that holds something else, and for one that holds a run unless it is to be gone on with.
         """
-        refuse_file(self.folder)
-        finished = self._read(self.manifest)
         begun = self.begun()
+        finished = self._read(self.manifest)
         said = begun if begun is not None else finished and finished.get("run")
         if said is not None:
-            changed = self._refuse_other(said, finished is not None)
+            changed = self._refuse_other(said, finished is not None, shared)
             if not (resume or (shared and finished is None)):
                 raise self.held()
             if changed:
@@ -80,7 +79,9 @@ class Run:
         return None
 
     def begun(self) -> dict[str, Any] | None:
-        """What is to be done by the run that is there, if it is not finished."""
+        """What is to be done by the run that is there, if it is not finished. NotADirectoryError where a file is in its
+        place."""
+        refuse_file(self.folder)
         return self._read(self.state / "run.json")
 
     def begun_otherwise(self, name: str) -> Any:
@@ -210,11 +211,11 @@ class Run:
             raise ValueError(f"{path} is no manifest and no record of a run: name another {self.kind}")
         return found
 
-    def _refuse_other(self, said: Mapping[str, Any], finished: bool) -> bool:
-        """Whether this is another run than was said, which may go on with what that one has done. ValueError where it
-        may not, which names the first thing that differs."""
+    def _refuse_other(self, said: Mapping[str, Any], finished: bool, shared: bool) -> bool:
+        """Whether this is another run than was said, which may go on with what that one has done: not while others
+        work on that one. ValueError where it may not, which names the first thing that differs."""
         mine = json.loads(as_json(self.identity))
-        problem = in_the_way(self.name, said, mine, None if finished else self._done())
+        problem = in_the_way(self.name, said, mine, None if finished or shared else self._done())
         if problem is not None:
             raise ValueError(f"{problem}; {self._remedy(finished)}")
         return bool(said != mine)

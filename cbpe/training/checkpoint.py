@@ -96,7 +96,7 @@ class Checkpoint:
         """ValueError where the merges from number n_initial on cannot have been learned from the trainer's text by
         these rules: one makes too long a token, is rarer than min_count, more frequent than one before it, or as
         frequent as one that tie_break takes later; or the pair that is merged next, of n_merges, is more frequent than
-        the last. (Of tie_break "first", the merges tell nothing.)
+        the last. (Not all other rules show in the merges, least of all tie_break "first".)
 
         (The trainer knows how often each merge was applied. A pair of two different tokens occurred just as often; a
         pair of one token with itself is passed over.)

@@ -11,6 +11,7 @@ from typer import BadParameter
 import cbpe
 from cbpe.cli.input import texts
 from cbpe.cli.input.values import sizes_of
+from cbpe.cli.measuring import of_corpus
 from store import ModelStore
 
 ENGLISH = "the cat sat on the mat\nthe cat sat still\n" * 20
@@ -150,6 +151,28 @@ def test_metrics_of_two_corpora_are_told_apart(files):
         version = models.version("small")
     assert version.metrics == {"loss": 2.5, **on_ko, **{f"{key}:en.txt": value for key, value in on_en.items()}}
     assert version.tags == {"measured_on": "ko.txt"}
+
+
+def test_metrics_that_name_their_corpus_keep_their_names(files):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "small")
+    run("compare", "-t", "small", "en.txt", "--save-metrics")
+    run("sweep", "small", "en.txt", "ko.txt", "--sizes", "256", "--save-metrics")
+    with ModelStore() as models:
+        before = {key: value for key, value in models.version("small").metrics.items() if ":" in key}
+    run("compare", "-t", "small", "ko.txt", "--save-metrics")
+    with ModelStore() as models:
+        after = models.version("small").metrics
+    assert before
+    assert {key: after.get(key) for key in before} == before
+
+
+def test_a_corpus_with_a_long_path_is_named_by_its_end():
+    assert of_corpus("bytes_per_token", "en.txt") == "bytes_per_token:en.txt"
+    name = of_corpus("bytes_per_token", "a/" * 200 + "en.txt")
+    assert len(name) == 255
+    assert name.startswith("bytes_per_token:…")
+    assert name.endswith("/a/en.txt")
 
 
 def test_metrics_of_a_corpus_that_nobody_named_are_not_replaced_without_a_word(files):

@@ -294,6 +294,8 @@ def test_compare_prints_a_file_of_many_texts_as_one_row(models, tmp_path):
     assert [text["text_bytes"] for text in found["texts"]] == [11, 10, 11]
     told = run("models", "compare", "book@1", "book@2", *files, "--field", "a").stdout.splitlines()[4:]
     assert [line.split()[:2] for line in told] == [[str(files[0]), "21"], [str(files[1]), "11"], ["total", "32"]]
+    twice = run("models", "compare", "book@1", "book@2", files[1], files[1], "--field", "a").stdout.splitlines()[4:]
+    assert [line.split()[1] for line in twice] == ["11", "11", "22"]
     tokens = [text["tokens_a"] for text in found["texts"]]
     assert [line.split()[2] for line in told] == [str(n) for n in (sum(tokens[:2]), tokens[2], sum(tokens))]
 

@@ -172,6 +172,22 @@ def test_a_task_that_somebody_has_done_with_a_source_as_it_was_before_is_refused
         run.done_task(now[0])
 
 
+def test_a_share_goes_on_only_with_the_same_sources_and_options(tmp_path, tasks):
+    new_run(tmp_path, tasks, options={"errors": "strict"}).begin(resume=False)
+    with pytest.raises(ValueError, match=r"its options \(errors\) are 'strict', and here 'replace'"):
+        new_run(tmp_path, tasks, options={"errors": "replace"}).begin(resume=True, shared=True)
+
+
+def test_a_record_of_a_task_that_is_not_of_the_run_is_told(tmp_path, tasks):
+    run = new_run(tmp_path, tasks)
+    run.begin(resume=False)
+    run.keep(99, {"documents": 1})
+    with pytest.raises(
+        ValueError, match=r"task 99 is done, and the run that is there has \d+ tasks.* remove .* to begin anew"
+    ):
+        run.begin(resume=True)
+
+
 @pytest.mark.parametrize(("before", "now", "goes_on"), [("strict", "replace", True), ("replace", "strict", False)])
 def test_errors_may_change_where_what_is_done_stays_the_same(tmp_path, tasks, before, now, goes_on):
     run = new_run(tmp_path, tasks, options={"a": 1, "errors": before})

@@ -316,8 +316,8 @@ def compare(
     """
     field = field_of_texts(form, field, files)
     named = [
-        (file, text)
-        for file, reader in readers(files, field, errors)
+        ((number, file), text)
+        for number, (file, reader) in enumerate(readers(files, field, errors))
         for text in ("".join(chunks) for chunks in reader.strings())
     ]
     with open_store_to_compare(reference, other) as models:
@@ -326,19 +326,24 @@ def compare(
     print_comparison(found, names, [file for file, _ in named], as_json, wide)
 
 
-def print_comparison(found: VersionComparison, names: list[str], files: list[str], as_json: bool, wide: bool) -> None:
-    """The names of the two, and a row for each file and, of several, for all together; as JSON one for each text."""
+def print_comparison(
+    found: VersionComparison, names: list[str], files: list[tuple[int, str]], as_json: bool, wide: bool
+) -> None:
+    """The names of the two, and a row for each file and, of several, for all together; as JSON one for each text.
+
+    files: of each text, the number and the name.
+    """
     from store.comparing import all_together
 
     of_files = groupby(zip(files, found.texts, strict=True), key=itemgetter(0))
-    rows = [(file, all_together(text for _, text in texts)) for file, texts in of_files]
+    rows = [(file, all_together(text for _, text in texts)) for (_, file), texts in of_files]
     for file, row in rows:
         warn_of_no_text(file, row.text_bytes)
     if as_json:
         keys = ("text_bytes", *(f"{of}_{side}" for of in COMPARED for side in "ab"))
         texts = [
             {"file": file, **{key: getattr(row, key) for key in keys}}
-            for file, row in [*zip(files, found.texts, strict=True), (None, found.total)]
+            for (_, file), row in [*zip(files, found.texts, strict=True), ((0, None), found.total)]
         ]
         print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": texts[-1]})
         return

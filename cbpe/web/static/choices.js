@@ -35,7 +35,7 @@ async function versionOf(name) {
   try {
     return (await ask("version", { reference: name })).reference;
   } catch (error) {
-    if (error instanceof Problem && error.status !== 401) return null;
+    if (error instanceof Problem && [400, 404].includes(error.status)) return null;
     throw error;
   }
 }

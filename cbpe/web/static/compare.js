@@ -74,8 +74,15 @@ async function takeFile(file) {
     problem(`${MOST} texts are the most: ${file.name} is not taken.`);
     return;
   }
+  let bytes;
   try {
-    const content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer());
+    bytes = await file.arrayBuffer();
+  } catch {
+    problem(`${file.name} cannot be read.`); // such as a folder
+    return;
+  }
+  try {
+    const content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if (content.includes("\r")) problem(`${file.name} has line ends with CR, which are LF here: name it at start to compare it as it is.`);
     const text = empty?.querySelector("textarea") ?? addText();
     text.value = content;

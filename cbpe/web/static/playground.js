@@ -387,13 +387,17 @@ const beginningOf = (content) => (content.length <= SHORT ? content : `${content
 // ---- Start
 
 // kept: whether the text stays that is there, as somebody typed it before the page was ready.
+let turns = 0; // of useState
+
 async function useState(kept = false) {
   const state = readState(here);
   special.checked = state.special;
   marks.checked = state.marks;
   price.value = state.price;
   sayOfPrice();
+  const turn = ++turns;
   const { known, unknown } = await findChoices(state.tokenizers, choices);
+  if (turn !== turns) return; // another link was opened meanwhile
   const given = choices.filter((choice) => choice.source === "given").map((choice) => choice.name);
   const wanted = known.length ? known : given.length ? given.slice(0, MOST_COLUMNS) : ["cl100k_base"];
   for (const column of columns.splice(0)) column.element.remove();

@@ -201,10 +201,14 @@ async function choose(state) {
 }
 
 // kept: whether the fields keep what somebody typed before the page was ready, unless the address says something else.
+let turns = 0; // of useState
+
 async function useState(kept = false) {
   const state = new URLSearchParams(location.hash.slice(1));
   problem(null);
+  const turn = ++turns;
   if (state.has("t")) await choose(state);
+  if (turn !== turns) return; // another link was opened meanwhile
   for (const name of FIELDS) byId(name).value = state.get(name) ?? (kept && byId(name).value ? byId(name).value : "");
   if (!byId("order").value) byId("order").value = "id"; // as for an order that there is not
   const problems = problemsOf(state);
