@@ -1,0 +1,157 @@
+"""cbpe models diff and compare: how two tokenizers differ, and how many tokens each makes of texts."""
+
+import json
+import re
+
+import pytest
+from books import rows, save_books, trained
+from command_line import TEXT, error_of, run
+
+import cbpe
+from cbpe.cli.output import printing
+from store import ModelStore
+
+pytestmark = pytest.mark.ci
+
+
+@pytest.fixture
+def models():
+    with ModelStore() as models:
+        save_books(models)
+        yield models
+
+
+def test_diff_shows_what_differs(models):
+    found = rows("diff", "book@1", "book@2")
+    diff = models.diff("book@1", "book@2")
+    assert (found["a"], found["b"], found["same"]) == ("book@1", "book@2", False)
+    assert [token_id for token_id, _ in found["only_b"]] == [token_id for token_id, _ in diff.only_b]
+    assert [bytes.fromhex(token["bytes"]) for _, token in found["only_b"]] == [token for _, token in diff.only_b]
+    assert found["special_moved"] == {"<|end|>": [270, 280]}
+    text = run("models", "diff", "book@1", "book@2").stdout
+    assert "only in book@2" in text
+    assert "book@2 goes on from book@1: 10 more merges" in text
+    assert "<|end|>: 270 here, 280 there" in text
+    assert "give the same results" in run("models", "diff", "book", "book@2").stdout
+
+
+def test_compare_counts_tokens_of_texts(models, tmp_path):
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for file in files:
+        file.write_text("the cat sat on the mat")
+    found = rows("compare", "book@1", "book@2", *files)
+    expected = models.compare("book@1", "book@2", ["the cat sat on the mat"] * 2)
+    assert [text["tokens_b"] for text in found["texts"]] == [text.tokens_b for text in expected.texts]
+    assert found["total"]["tokens_a"] == expected.total.tokens_a
+    told = run("models", "compare", "book@1", "book@2", *files).stdout.splitlines()
+    assert told[:3] == ["a  book@1", "b  book@2", ""]
+    assert [line.split()[0] for line in told[4:]] == [*map(str, files), "total"]
+
+
+def test_compare_prints_a_file_of_many_texts_as_one_row(models, tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"a": "the cat sat"}\n{"a": "on the mat"}\n')
+    (tmp_path / "c.jsonl").write_text('{"a": "the cat sat"}')
+    files = [tmp_path / "rows.jsonl", tmp_path / "c.jsonl"]
+    found = rows("compare", "book@1", "book@2", *files, "--field", "a")
+    assert [text["text_bytes"] for text in found["texts"]] == [11, 10, 11]
+    told = run("models", "compare", "book@1", "book@2", *files, "--field", "a").stdout.splitlines()[4:]
+    assert [line.split()[:2] for line in told] == [[str(files[0]), "21"], [str(files[1]), "11"], ["total", "32"]]
+    twice = run("models", "compare", "book@1", "book@2", files[1], files[1], "--field", "a").stdout.splitlines()[4:]
+    assert [line.split()[1] for line in twice] == ["11", "11", "22"]
+    tokens = [text["tokens_a"] for text in found["texts"]]
+    assert [line.split()[2] for line in told] == [str(n) for n in (sum(tokens[:2]), tokens[2], sum(tokens))]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_compare_cuts_no_name_and_no_number_in_a_narrow_terminal(width, models, tmp_path, monkeypatch):
+    monkeypatch.setattr(printing, "WIDE", width)
+    monkeypatch.chdir(tmp_path)
+    names = ["a-rather-long-model-name-for-production-english-v2", "日本語モデル"]
+    for name in names:
+        models.save(trained(270), name)
+    (tmp_path / "english.txt").write_text("the cat " * 200_000)
+    lines = run("models", "compare", *names, "english.txt").stdout.splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[:3] == [f"a  {names[0]}@1", f"b  {names[1]}@1", ""]
+    found = rows("compare", *names, "english.txt")["total"]
+    sizes = ["1,600,000"] if width > 60 else []
+    assert lines[-1].split() == [
+        "english.txt",
+        *sizes,
+        *[f"{found['tokens_a']:,}"] * 2,
+        *[f"{1_600_000 / found['tokens_a']:.2f}"] * 2,
+    ]
+    assert len(lines) <= 6
+
+
+def test_compare_counts_no_bytes_that_the_split_pattern_leaves_out(models, tmp_path):
+    models.save(cbpe.train("the cat " * 9, 260, pattern=r"\p{L}+"), "letters")
+    text = "the cat, the 123 ! \ud83d\ude00 \udc00"
+    found = models.compare("letters", "book", text)
+    statistics = models.load("letters").statistics([text])
+    assert found.texts[0][:2] == (statistics.bytes, statistics.tokens)
+    assert found.texts[0].covered_bytes_a == statistics.covered_bytes == len("thecatthe")
+    assert found.total.bytes_per_token_a == statistics.bytes_per_token
+    assert found.texts[0].covered_bytes_b == statistics.bytes
+    (tmp_path / "text.txt").write_text("the cat, the 123")
+    told = run("models", "compare", "letters", "book", tmp_path / "text.txt")
+    assert told.stderr.startswith("cbpe: letters@1 leaves 43.8% of ")
+    assert rows("compare", "letters", "book", tmp_path / "text.txt")["total"]["covered_bytes_a"] == 9
+    assert f"{len('thecatthe')}</bdi>" in found._repr_html_()
+
+
+def test_versions_are_compared_with_encodings_and_files(models, tmp_path):
+    trained(270).save(tmp_path / "book")
+    file = tmp_path / "book.model"
+    assert rows("diff", "book@1", file)["same"] is True
+    assert f"{file} and book@1 give the same results" in run("models", "diff", file, "book@1").stdout
+    found = rows("diff", "book@1", "gpt2")
+    assert (found["b"], len(found["only_b"])) == ("gpt2", len(models.diff("book@1", cbpe.get_encoding("gpt2")).only_b))
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat")
+    assert rows("compare", "book", "gpt2", text)["total"]["tokens_b"] == cbpe.get_encoding("gpt2").count(
+        text.read_text()
+    )
+    assert "the named encodings are" in error_of("models", "diff", "book", "gpt9")
+    assert "the newest version is book@2" in error_of("models", "diff", "book@7", "gpt2")
+    assert "a name has" in error_of("models", "diff", "book", " ")
+
+
+def test_encodings_are_compared_without_a_store(tmp_path):
+    assert rows("diff", "gpt2", "r50k_base", "--store", tmp_path / "none.db")["same"] is True
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_that_differ_are_told_one_by_one(models, tmp_path):
+    sp = cbpe.train("low lower lowest " * 9, 300, alphabet="characters")
+    sp.save(tmp_path / "sp.model")
+    models.save(sp, "sp")
+    told = [line.split("  ") for line in run("models", "diff", "sp", tmp_path / "sp.model").stdout.splitlines()]
+    controls = json.dumps(cbpe.load(tmp_path / "sp.model")._processing()["characters"]["sentencepiece"]["controls"])
+    assert ["characters: sentencepiece: controls", "", f"not set here, {controls} there"] in [
+        [line[0], "", line[-1].strip()] for line in told
+    ]
+    assert not any("byte fallback" in line[0] for line in told)
+    told = run("models", "diff", "book", "sp").stdout
+    assert re.search(r"^characters: byte fallback +not set here, yes there$", told, re.MULTILINE)
+    assert re.search(r"^pattern .* here, none there$", told, re.MULTILINE)
+    assert "None" not in told
+    assert "{" not in told.replace(models.version("book").pattern, "")
+    assert "yes" in models.diff("book", "sp")._repr_html_()
+
+
+def test_a_version_that_goes_on_from_another_has_so_many_more_merges(models):
+    first = models.save(cbpe.train(TEXT, 270), "cats")
+    models.save(cbpe.train(TEXT, 275, initial=models.load("cats")), "cats", parent=first)
+    shown = run("models", "diff", "cats@1", "cats@2").stdout
+    assert "cats@2 goes on from cats@1: 5 more merges" in shown
+    assert "first other merge" not in shown
+    assert "cats@2 goes on from cats@1: 5 more merges" in run("models", "diff", "cats@2", "cats@1").stdout
+    assert repr(models.diff("cats@1", "cats@2")) == "<Diff: cats@2 goes on from cats@1: 5 more merges>"
+    assert "goes on from" in models.diff("cats@1", "cats@2")._repr_html_()
+    assert (models.diff("cats@1", "cats@2").more_merges, models.diff("cats@2", "cats@1").more_merges) == (5, -5)
+    assert models.diff("cats@1", "cats@1").more_merges is None
+    assert repr(models.diff("cats", "cats")) == "<Diff: cats@2 and cats@2 give the same results>"
+    assert repr(models.compare("cats@1", "cats@2", "the cat")).startswith(
+        "<VersionComparison of 1 text, 7 bytes: cats@1"
+    )
