@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
+from functools import cache
 from typing import Annotated, Any, ClassVar, NoReturn
 
 import typer
@@ -145,6 +146,7 @@ def main() -> None:
     app()
 
 
+@cache  # of a program that calls several, as tests do: the options are read from annotations, which takes long
 def load_command(name: str) -> Any:
     """The command of this name, with its options."""
     module = importlib.import_module(f"cbpe.cli.{COMMANDS[name][0]}")

@@ -125,7 +125,7 @@ async function encode() {
     if (answer === null) column.sums.replaceChildren();
     else drawSums(column.sums, answer);
     if (units[i] !== null) column.view.draw(units[i], true);
-    else column.view.element.replaceChildren();
+    else column.view.clear();
   });
   const problem = found.find(([, error]) => error?.status === 401);
   if (problem) failed(problem[1]);

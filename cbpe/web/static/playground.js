@@ -15,6 +15,7 @@ import { View } from "./view.js";
 const MOST_COLUMNS = 4;
 const SHORT = 20000; // characters that are encoded with every key
 const PAUSE = 200; // milliseconds without a key, before a longer text is
+const LATE = 100; // milliseconds after which what is shown of another text is dimmed
 const MOST_TOLD = 20; // rows that are read out
 const EXAMPLE = "Hello, world! Tokenizers cut naïve text into pieces 👩‍🚀, 안녕하세요 too.\n    def f(x): return x + 1\n";
 
@@ -74,7 +75,7 @@ class Column {
     this.asking = true;
     const asked = { tokenizer: this.name, text: text.value, special: special.checked ? "tokens" : "text" };
     this.asked = asked;
-    this.stale(true);
+    const dim = setTimeout(() => this.stale(true), LATE);
     try {
       const answer = await send("encode", asked);
       if (this.asked === asked) this.found(answer, asked.text);
@@ -85,6 +86,7 @@ class Column {
         else failed(error);
       }
     }
+    clearTimeout(dim);
     this.stale(false);
     this.asking = false;
     if (this.waiting) {
@@ -132,9 +134,10 @@ class Column {
   }
 }
 
-// Draw the tokens of a column that were found; of the others those whose differences have changed by that.
+// Draw the tokens of a column that were found; of the others of the same text those whose differences have changed by
+// that. Those of a text before it wait for their own.
 function redraw(changed) {
-  const found = columns.filter((column) => column.units !== null);
+  const found = columns.filter((column) => column.units !== null && (changed === null || column.units.text === changed.units.text));
   const marked = found.map((column) => column.units.differs);
   markDifferences(found.map((column) => column.units));
   found.forEach((column, i) => {
@@ -249,7 +252,8 @@ function textChanged() {
   byId("said").textContent = "";
   turnText();
   clearTimeout(pause);
-  pause = setTimeout(encodeAll, text.value.length <= SHORT ? 0 : PAUSE);
+  if (text.value.length <= SHORT) encodeAll();
+  else pause = setTimeout(encodeAll, PAUSE);
 }
 
 // Of a text of megabytes, the browser's own way (dir="auto") takes seconds.
@@ -259,7 +263,7 @@ function turnText() {
 
 function encodeAll() {
   if (columns.length === 0) return; // before the tokenizers are known; the address still says what to show
-  if (new Blob([text.value]).size > limits.bytes) {
+  if (3 * text.value.length > limits.bytes && new Blob([text.value]).size > limits.bytes) {
     problem(`This text has more than ${number(limits.bytes)} bytes: cbpe count and cbpe compare take files of any size.`);
     for (const column of columns) column.drop();
     return;

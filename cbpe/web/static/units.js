@@ -41,6 +41,55 @@ export function textOfUnit(units, unit) {
   return textOf(bytes);
 }
 
+// How many characters between a unit and the one before it are in no token.
+export function gapBefore(units, unit) {
+  const { start, end } = units;
+  if (unit === units.count || end[unit] === start[unit]) return 0;
+  let before = unit - 1;
+  while (before >= 0 && end[before] === start[before]) before -= 1;
+  return Math.max(0, start[unit] - (before < 0 ? 0 : end[before]));
+}
+
+// How many units at the beginning, and how many at the end, are the same in two texts, and look the same. differs: which
+// of the old ones were marked when they were drawn.
+export function sameAtEnds(old, differs, now) {
+  if (old.placed !== now.placed) return [0, 0];
+  const most = Math.min(old.count, now.count);
+  const [ahead, behind] = sameCharacters(old.text, now.text);
+  const longer = now.text.length - old.text.length;
+  const sameUnit = (i, j, shift) => {
+    const n = now.first[j + 1] - now.first[j];
+    if (old.first[i + 1] - old.first[i] !== n || (differs?.[i] ?? 0) !== (now.differs?.[j] ?? 0)) return false;
+    if (old.start[i] + shift !== now.start[j] || old.end[i] + shift !== now.end[j]) return false;
+    for (let k = 0; k < n; k += 1) {
+      const id = now.answer.ids[now.first[j] + k];
+      if (old.answer.ids[old.first[i] + k] !== id) return false;
+      const [a, b] = [old.answer.tokens[id], now.answer.tokens[id]];
+      if (a.bytes !== b.bytes || a.special !== b.special) return false; // of another tokenizer
+    }
+    return true;
+  };
+  let before = 0;
+  while (before < most && sameUnit(before, before, 0) && now.end[before] <= ahead) before += 1;
+  let after = 0;
+  while (after < most - before) {
+    const [i, j] = [old.count - 1 - after, now.count - 1 - after];
+    if (!sameUnit(i, j, now.placed ? longer : 0) || (now.placed && now.start[j] < now.text.length - behind)) break;
+    after += 1;
+  }
+  return [before, after];
+}
+
+// How many characters two texts share at the beginning, and how many others at the end.
+function sameCharacters(a, b) {
+  const most = Math.min(a.length, b.length);
+  let ahead = 0;
+  while (ahead < most && a.charCodeAt(ahead) === b.charCodeAt(ahead)) ahead += 1;
+  let behind = 0;
+  while (behind < most - ahead && a.charCodeAt(a.length - 1 - behind) === b.charCodeAt(b.length - 1 - behind)) behind += 1;
+  return [ahead, behind];
+}
+
 // Mark, in all of them that have places, the units that do not begin and end at the same places in each.
 export function markDifferences(all) {
   for (const units of all) units.differs = null;

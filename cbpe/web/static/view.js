@@ -1,11 +1,12 @@
-// A view of tokens: only what is near to where somebody looks is drawn, so that a text of megabytes stays fluent.
+// A view of tokens: only what is near to where somebody looks is drawn, so that a text of megabytes stays fluent; and of
+// that, after a key, what has changed.
 
 import { make } from "./page.js";
 import { directionOf, shownText, spacedBytes, spokenText } from "./text.js";
-import { textOfUnit } from "./units.js";
+import { gapBefore, sameAtEnds, textOfUnit } from "./units.js";
 
-const MOST_IN_BLOCK = 300; // units
-const LEAST_IN_BLOCK = 100; // before a block ends at the end of a line
+const MOST_IN_BLOCK = 150; // units
+const LEAST_IN_BLOCK = 50; // before a block ends at the end of a line
 const COLOURS = 5;
 const DIGIT = /\p{Nd}/u;
 const MOST_SPOKEN = 20; // ids of tokens that share characters
@@ -18,50 +19,113 @@ export class View {
     this.element = element;
     this.onShow = onShow;
     this.units = null;
+    this.differs = null; // those of the units when they were drawn
     this.marks = true;
     this.blocks = [];
+    this.blockOf = new Map(); // element -> block
+    this.at = 0;
     this.watcher = new IntersectionObserver((entries) => this.see(entries), { root: element, rootMargin: `${NEAR}px` });
     element.addEventListener("keydown", (event) => this.walk(event));
     element.addEventListener("pointerover", (event) => this.show(event.target));
     element.addEventListener("focusin", (event) => this.show(event.target));
     this.walking = false; // whether the focused token is kept in sight while blocks around it are drawn
+    // Where it is scrolled to, and its size: whoever asks for them after a change has the whole page laid out at once.
+    this.top = 0;
+    this.size = { width: 0, height: 0 };
+    element.addEventListener("scroll", () => { this.top = element.scrollTop; }, { passive: true });
+    new ResizeObserver(([entry]) => { this.size = entry.contentRect; }).observe(element);
     for (const kind of ["wheel", "pointerdown", "touchmove"]) element.addEventListener(kind, () => { this.walking = false; }, { passive: true });
   }
 
   draw(units, marks) {
-    const top = this.element.scrollTop;
+    const { top } = this;
     const focused = this.element.contains(document.activeElement);
-    this.watcher.disconnect();
+    const kept = this.keep(units, marks);
+    const old = this.blocks;
     this.units = units;
+    this.differs = units.differs;
     this.marks = marks;
-    this.blocks = blocksOf(units).map(([from, to]) => ({ from, to, filled: false, element: make("div", { role: "presentation" }) }));
     this.at = 0;
-    const wide = Math.max(10, Math.floor(this.element.clientWidth / 11));
-    for (const block of this.blocks) {
-      const characters = units.placed ? units.end[block.to - 1] - units.start[block.from] : 4 * (block.to - block.from);
-      block.element.style.minHeight = `${Math.ceil(characters / wide) * 1.95}em`;
-    }
+    const [head, tail] = [old.slice(0, kept.head), old.slice(old.length - kept.tail)];
+    const gone = old.slice(kept.head, old.length - kept.tail);
+    const from = head.length ? head[head.length - 1].to : 0;
+    const moved = tail.length ? units.count - tail[tail.length - 1].to : 0;
+    for (const block of moved ? tail : []) move(block, moved);
+    const made = blocksOf(units, from, tail.length ? tail[0].from : units.count).map(([first, end]) => this.block(first, end));
+    this.blocks = [...head, ...made, ...tail];
     // What is seen at first is drawn at once, not after the observer's first look.
-    if (this.blocks.length) this.fill(this.blocks[0]);
-    this.element.replaceChildren(...this.blocks.map((block) => block.element));
-    this.element.scrollTop = top;
-    for (const block of this.blocks) this.watcher.observe(block.element);
+    const filled = head.length + tail.length ? gone.filter((block) => block.filled).length : 1;
+    for (const block of made.slice(0, filled)) this.fill(block);
+    this.replace(gone, made, tail);
+    if (top > 0 && head.length + tail.length === 0) this.element.scrollTop = top;
+    this.stopAtFirst();
     if (focused) this.element.querySelector(".token")?.focus({ preventScroll: true });
+  }
+
+  // How many blocks, at the beginning and at the end, show what they would show when they were drawn again.
+  keep(units, marks) {
+    const old = this.blocks;
+    let [head, tail] = [0, 0];
+    if (this.units === null || this.marks !== marks) return { head, tail };
+    const [first, last] = sameAtEnds(this.units, this.differs, units);
+    // The last block shows what stands after it, too.
+    while (head < old.length - 1 && old[head].to <= Math.min(first, units.count - 1)) head += 1;
+    while (tail < old.length - head && old[old.length - 1 - tail].from >= this.units.count - last) tail += 1;
+    const moved = units.count - this.units.count;
+    const changed = (block) => gapBefore(this.units, block.from) > 0 || gapBefore(units, block.from + moved) > 0;
+    if (tail && changed(old[old.length - tail])) tail -= 1;
+    const between = () => units.count - (head ? old[head - 1].to : 0) - (tail ? this.units.count - old[old.length - tail].from : 0);
+    if (tail && between() > 0 && between() < LEAST_IN_BLOCK) tail -= 1; // or ever smaller blocks would come of many keys
+    return { head, tail };
+  }
+
+  block(from, to) {
+    const { units } = this;
+    const wide = Math.max(10, Math.floor(this.size.width / 11));
+    const characters = units.placed ? units.end[to - 1] - units.start[from] : 4 * (to - from);
+    const element = make("div", { role: "presentation" });
+    element.style.minHeight = `${Math.ceil(characters / wide) * 1.95}em`;
+    return { from, to, filled: false, element };
+  }
+
+  // Put blocks that were made in the place of those that are gone, before those that follow.
+  replace(gone, made, tail) {
+    for (const block of gone) {
+      this.watcher.unobserve(block.element);
+      this.blockOf.delete(block.element);
+      block.element.remove();
+    }
+    const after = tail.length ? tail[0].element : null;
+    for (const block of made) {
+      this.element.insertBefore(block.element, after);
+      this.blockOf.set(block.element, block);
+      this.watcher.observe(block.element);
+    }
+  }
+
+  // Have the Tab key come to the first token.
+  stopAtFirst() {
+    if (this.blocks.length === 0) return;
+    this.fill(this.blocks[0]);
+    for (const token of this.element.querySelectorAll('.token[tabindex="0"]')) token.setAttribute("tabindex", "-1");
+    this.element.querySelector(".token").setAttribute("tabindex", "0");
   }
 
   clear() {
     this.watcher.disconnect();
+    this.blockOf.clear();
     this.units = null;
+    this.differs = null;
     this.blocks = [];
     this.element.replaceChildren();
   }
 
   see(entries) {
     for (const entry of entries) {
-      const block = this.blocks.find((each) => each.element === entry.target);
+      const block = this.blockOf.get(entry.target);
       if (!block) continue;
       if (entry.isIntersecting) this.fill(block);
-      else if (block.filled && !block.element.contains(document.activeElement)) this.empty(block);
+      else if (block.filled && !(block.from <= this.at && this.at < block.to)) this.empty(block); // the Tab key comes to it
     }
     if (this.walking) this.reveal(document.activeElement);
   }
@@ -102,7 +166,7 @@ export class View {
       const gap = this.leftOut(unit);
       if (gap) add(gap, gap.textContent);
       const said = textOfUnit(this.units, unit);
-      add(this.token(unit, said), said);
+      add(this.token(unit, said, (unit - from) % COLOURS), said);
       text += said;
       if (said.includes("\n")) finish();
     }
@@ -116,11 +180,8 @@ export class View {
 
   // The text before a unit that is in no token.
   leftOut(unit) {
-    const { start, end } = this.units;
-    if (end[unit] === start[unit]) return null;
-    let before = unit - 1;
-    while (before >= 0 && end[before] === start[before]) before -= 1;
-    return this.between(before < 0 ? 0 : end[before], start[unit]);
+    const start = this.units.start[unit];
+    return this.between(start - gapBefore(this.units, unit), start);
   }
 
   between(from, to) {
@@ -128,13 +189,13 @@ export class View {
     return make("span", { class: "left-out", title: "in no token" }, shownText(this.units.text.slice(from, to), this.marks));
   }
 
-  token(unit, said) {
+  token(unit, said, colour) {
     const { answer, first, differs } = this.units;
     const id = answer.ids[first[unit]];
     const n = first[unit + 1] - first[unit];
     const names = ["token"];
     if (answer.tokens[id].special) names.push("special");
-    else names.push(`c${unit % COLOURS}`);
+    else names.push(`c${colour}`);
     if (n > 1) names.push("shared");
     if (differs !== null && differs[unit]) names.push("differs");
     if (/[\t\n][^]/.test(said)) names.push("lines");
@@ -239,13 +300,21 @@ function turnRuns(line, directions) {
   }
 }
 
-// Runs of units: a block ends at the end of a line if it can, so that lines are drawn whole.
-function blocksOf(units) {
+// Number the units of a block anew, whose units are the same after others came or went before them.
+function move(block, by) {
+  block.from += by;
+  block.to += by;
+  for (const token of block.element.querySelectorAll(".token")) token.dataset.unit = Number(token.dataset.unit) + by;
+}
+
+// Runs of units of a range: a block ends at the end of a line if it can, so that lines are drawn whole.
+function blocksOf(units, first, end) {
   const found = [];
-  for (let from = 0; from < units.count; ) {
-    const most = Math.min(units.count, from + MOST_IN_BLOCK);
+  for (let from = first; from < end; ) {
+    const rest = end - from;
+    const most = from + (rest > MOST_IN_BLOCK && rest < MOST_IN_BLOCK + LEAST_IN_BLOCK ? Math.ceil(rest / 2) : Math.min(rest, MOST_IN_BLOCK));
     let to = most;
-    if (units.placed && most < units.count) {
+    if (units.placed && most < end) {
       for (let unit = most; unit > from + LEAST_IN_BLOCK; unit -= 1) {
         if (units.text.charCodeAt(units.end[unit - 1] - 1) === 10) {
           to = unit;

@@ -1,0 +1,143 @@
+"""The tokens of a text that somebody edits: what is not drawn anew after a key is what would be drawn."""
+
+import json
+import os
+import random
+import subprocess
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra web is not installed")
+pytest.importorskip("playwright", reason="the extra browser is not installed")
+
+from command_line import PROGRAM
+from web_browser import shows
+
+import cbpe
+
+pytestmark = pytest.mark.slow
+
+PARTS = [
+    "the quick brown fox ",
+    "é",
+    "👩‍🚀",
+    "שלום ",
+    "안녕 ",
+    "\n",
+    "\n\n",
+    "  ",
+    "1234567",
+    "a\u0301",
+    ".",
+    "<|end|>",
+    "\t",
+]
+TOKENIZERS = ["gpt2", "drops.json", "lower.json"]
+
+# Draws texts one after the other in one view, and each in a view of its own. Returned: what each shows, but for the
+# colours, which begin anew with each block (blocks may end elsewhere after edits); whether the blocks of a view are all
+# of it; and how many blocks stayed from text to text.
+DRAW = """async ([texts, tokenizers, other]) => {
+  const { View } = await import("/static/view.js");
+  const { unitsOf, markDifferences } = await import("/static/units.js");
+  const { send } = await import("/static/api.js");
+  const put = () => {
+    const place = document.createElement("div");
+    place.className = "tokens";
+    document.body.append(place);
+    return place;
+  };
+  const special = "tokens";
+  const encoded = async (tokenizer, text) => unitsOf(await send("encode", { tokenizer, text, special }), text);
+  const said = (element) => {
+    const names = element.className.split(" ").filter((name) => !/^c\\d$/.test(name));
+    const values = ["data-unit", "aria-label", "tabindex"].map((name) => element.getAttribute(name) ?? "");
+    return [...names, element.textContent, ...values].join("|");
+  };
+  const shown = (view) => {
+    for (const block of view.blocks) view.fill(block);
+    return view.blocks.flatMap((block) => [...block.element.querySelectorAll(".token, .left-out")].map(said));
+  };
+  const isWhole = ({ blocks, units, element }) =>
+    blocks.every((block, i) => block.to > block.from && block.from === (i === 0 ? 0 : blocks[i - 1].to))
+    && blocks.at(-1)?.to === (units.count || undefined)
+    && blocks.every((block, i) => element.children[i] === block.element) && element.children.length === blocks.length;
+  const kept = new View(put(), () => {});
+  const found = [];
+  let stayed = 0;
+  for (const [i, text] of texts.entries()) {
+    const units = await encoded(tokenizers[i % tokenizers.length], text);
+    if (other) markDifferences([units, await encoded(other, text)]);
+    const before = new Set(kept.element.children);
+    kept.draw(units, true);
+    stayed += [...kept.element.children].filter((element) => before.has(element)).length;
+    const place = put();
+    const own = new View(place, () => {});
+    own.draw(units, true);
+    found.push([shown(kept), shown(own), isWhole(kept)]);
+    place.remove();
+  }
+  return [found, stayed];
+}"""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("edits")
+    with pytest.warns(UserWarning, match="leaves .* out"):
+        cbpe.train("the quick brown fox jumps " * 20, 270, pattern=r"\p{L}+|\n").save(folder / "drops.json")
+    cbpe.train("the quick brown fox " * 20, 262, special_tokens=["<|end|>"]).save(folder / "lower.json")
+    lower = json.loads((folder / "lower.json").read_text(encoding="utf-8")) | {"normalizer": {"type": "Lowercase"}}
+    (folder / "lower.json").write_text(json.dumps(lower), encoding="utf-8")
+    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "drops.json", "-t", "lower.json"]
+    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
+        yield json.loads(server.stdout.readline())["url"]
+        server.terminate()
+
+
+def edited(chance, length, edits, breaks):
+    """A text, and what it is after each of some edits: something put in, taken out, or put in the place of another."""
+    parts = PARTS if breaks else [part for part in PARTS if "\n" not in part]
+    text = "".join(chance.choice(parts) for _ in range(length))
+    texts = [text]
+    for _ in range(edits):
+        at = chance.choice([0, len(text), chance.randrange(len(text) + 1), chance.randrange(len(text) + 1)])
+        gone = chance.choice([0, 0, 1, 1, 3, 40, len(text) // 2])
+        put = "".join(chance.choice(parts) for _ in range(chance.choice([0, 1, 1, 2, 30])))
+        text = text[:at] + put + text[at + gone :]
+        texts.append(text)
+    return texts
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_a_view_of_an_edited_text_shows_what_a_new_one_shows(page, url, tokenizer, seed):
+    page.goto(url)
+    shows(page, "document.querySelector('.token') !== null")
+    texts = edited(random.Random(f"{tokenizer} {seed}"), 300, 14, breaks=seed != 2)
+    other = "cl100k_base" if seed == 1 else None
+    found, stayed = page.evaluate(DRAW, [texts, [tokenizer], other])
+    for text, (kept, new, is_whole) in zip(texts, found, strict=True):
+        assert kept == new, text
+        assert is_whole
+    assert stayed > len(texts)
+
+
+def test_a_view_of_another_tokenizers_tokens_shows_them_alone(page, url):
+    page.goto(url)
+    shows(page, "document.querySelector('.token') !== null")
+    texts = edited(random.Random("others"), 300, 8, breaks=True)
+    found, _ = page.evaluate(DRAW, [[text for text in texts for _ in TOKENIZERS], TOKENIZERS, None])
+    for kept, new, is_whole in found:
+        assert kept == new
+        assert is_whole
+
+
+def test_the_tab_key_comes_to_a_token_wherever_the_view_is(page, url):
+    page.goto(f"{url}#t=gpt2&text=")
+    page.locator("#text").fill("the quick brown fox 123\n" * 2000)
+    shows(page, "document.querySelector('.sums dd')?.textContent === '12,000'")
+    page.evaluate("(() => { const all = document.querySelector('.tokens'); all.scrollTop = all.scrollHeight })()")
+    shows(page, "document.querySelector('[data-unit=\"11999\"]') !== null")
+    assert page.locator('#columns .token[tabindex="0"]').get_attribute("data-unit") == "0"
