@@ -99,6 +99,9 @@ def encoded(
 def decode(
     tokenizer: TokenizerOption,
     files: FilesArgument = None,
+    skip_special_tokens: Annotated[
+        bool, typer.Option("--skip-special-tokens", help="Leave special tokens out of the text.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the text of each file as a JSON string.")] = False,
     store: StoreOption = None,
 ) -> None:
@@ -120,23 +123,25 @@ def decode(
         id_lists = read_ids(id_chunks(file), name)
         if as_json:
             before = b'"'
-            for text in decoded(tok, id_lists, "replace", name):
+            for text in decoded(tok, id_lists, "replace", name, skip_special_tokens):
                 write_bytes(before + json.dumps(text)[1:-1].encode())
                 before = b""
             write_bytes(b'"\n')
         else:
-            for text in decoded(tok, id_lists, BYTES_KEPT, name):
+            for text in decoded(tok, id_lists, BYTES_KEPT, name, skip_special_tokens):
                 write_bytes(text.encode("utf-8", BYTES_KEPT))
 
 
-def decoded(tok: Tokenizer, id_lists: Iterator[list[int]], errors: str, name: str) -> Iterator[str]:
-    """The text of ids, all together, in parts. errors: as for Tokenizer.decode. name: what a message calls where they
-    come from."""
+def decoded(
+    tok: Tokenizer, id_lists: Iterator[list[int]], errors: str, name: str, skip_special_tokens: bool
+) -> Iterator[str]:
+    """The text of ids, all together, in parts. errors, skip_special_tokens: as for Tokenizer.decode. name: what a
+    message calls where they come from."""
     decoder = tok.stream_decoder(errors)
     done = 0
     for ids in id_lists:
         try:
-            yield decoder.extend(ids)
+            yield decoder.extend(tok._without_special(ids) if skip_special_tokens else ids)
         except KeyError as error:
             number = done + next(i for i, token_id in enumerate(ids, 1) if not is_known(tok, token_id))
             raise KeyError(f"{error.args[0]}: it is number {number:,} in {name}") from error

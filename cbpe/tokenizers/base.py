@@ -166,6 +166,12 @@ class TokenizerBase(Encoder):
         table: T = tables[name]
         return table
 
+    def _skipped_ids(self) -> frozenset[int]:
+        """The ids that decoding leaves out with skip_special_tokens: the added tokens of a tokenizer.json that it does
+        not call special stay, as in `tokenizers`."""
+        ids, ordinary = self._special.ids, frozenset(self._processing().get("ordinary", ()))
+        return self._table("skipped ids", lambda: frozenset(ids[token] for token in ids if token not in ordinary))
+
     def _sorted_tokens(self) -> list[bytes]:
         return self._table("sorted", lambda: sorted(self._vocabulary.tokens().values()))
 

@@ -60,7 +60,7 @@ class HuggingFaceTokenizer(Tokenizer):
     special; "normalized", those that are looked for after normalization; "lstrip" and "rstrip", those that take the
     white space before or after them; and "single_word", those that are none within a word.
 
-    Decoding keeps special tokens (skip_special_tokens=False). Normalization forms go by Unicode 9.0 and lower case by
+    Decoding keeps special tokens, but with skip_special_tokens. Normalization forms go by Unicode 9.0 and lower case by
     17.0, as in `tokenizers`. A lone surrogate is encoded as U+FFFD.
     """
 
@@ -205,6 +205,7 @@ class HuggingFaceTokenizer(Tokenizer):
         self._template = Template(before, after) if before or after else None
         self._changes_nothing = checked.keys() <= {"ordinary", "splits", "template"}
         self._tables.pop("finders", None)
+        self._tables.pop("skipped ids", None)
 
     def _refuse_contradictions(
         self, processing: Mapping[str, Any], normalizer: Normalizer, special_tokens: Mapping[str, int]

@@ -129,6 +129,18 @@ def test_json_ids_that_are_wrong(ids):
     assert "sys." not in result.stderr
 
 
+def test_decode_leaves_special_tokens_out_where_it_is_asked_to(tmp_path):
+    ids, end = [15339, 100257, 1917, 100257], "<|endoftext|>"
+    stdin = " ".join(map(str, ids)).encode()
+    assert run("decode", "-t", "cl100k_base", stdin=stdin).stdout == f"hello{end} world{end}"
+    asked = ("decode", "-t", "cl100k_base", "--skip-special-tokens")
+    assert run(*asked, stdin=stdin).stdout == "hello world"
+    assert json.loads(run(*asked, "--json", stdin=stdin).stdout) == "hello world"
+    wrong = run(*asked, stdin=b"100257 15339 99999999", exit_code=1)
+    assert "99999999" in wrong.stderr
+    assert "it is number 3 in standard input" in wrong.stderr  # as it stands there, those left out counted
+
+
 def test_decode_prints_a_json_string():
     text = 'naïve "café" 😉\n\x00'
     ids = run("encode", "-t", "gpt2", stdin=text.encode()).stdout_bytes

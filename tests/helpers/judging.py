@@ -24,6 +24,18 @@ def assert_ids_are_decoded_as_by(judge, ours, ids):
     assert ours.decode(ids) == decoded, ids
     stream = ours.stream_decoder()
     assert "".join(map(stream.push, ids)) + stream.flush() == decoded, ids
+    assert_special_tokens_are_left_out_as_by(judge, ours, ids)
+
+
+def assert_special_tokens_are_left_out_as_by(judge, ours, ids):
+    """By all four ways of decoding."""
+    decoded = judge.decode(ids, skip_special_tokens=True)
+    assert ours.decode(ids, skip_special_tokens=True) == decoded, ids
+    assert ours.decode_batch([ids, ids[:0]], skip_special_tokens=True) == [decoded, ""]
+    data = ours.decode_bytes(ids, skip_special_tokens=True)
+    assert ours.decode_bytes_batch(iter([ids]), skip_special_tokens=True) == [data]
+    added = judge.get_added_tokens_decoder()
+    assert data == ours.decode_bytes([i for i in ids if i not in added or not added[i].special]), ids
 
 
 def assert_any_ids_are_decoded_as_by(judge, ours, seed):

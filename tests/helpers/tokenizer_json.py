@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from judging import assert_special_tokens_are_left_out_as_by
 
 from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, spell
 from cbpe.text import patterns
@@ -132,6 +133,7 @@ def agrees(content, texts=(TEXT,)):
             assert tok.encode(text, add_special_tokens=around) == expected.ids, text
         if not any(there.normalizer and there.normalizer.normalize_str(token) != token for token in tok.special_tokens):
             assert tok.decode(expected.ids) == there.decode(expected.ids, skip_special_tokens=False)
+            assert_special_tokens_are_left_out_as_by(there, tok, expected.ids)
     return tok
 
 

@@ -214,3 +214,40 @@ def test_a_column_names_the_row_of_a_special_token(toy):
     for method in (toy.encode_arrow, toy.count_arrow):
         with pytest.raises(ValueError, match=r"'<\|endoftext\|>' \(at character 1\).*\(row 2 of the column, counted"):
             method(column)
+
+
+# ---- Decoding without them
+
+
+SKIPPING = {"skip_special_tokens": True}
+
+
+def test_decoding_leaves_special_tokens_out_where_it_is_asked_to(toy):
+    ids = toy.encode(f"the{END} cat<|fim|>", allowed_special="all")
+    assert toy.decode(ids) == toy.decode(ids, skip_special_tokens=False) == f"the{END} cat<|fim|>"
+    assert toy.decode(ids, **SKIPPING) == "the cat"
+    assert toy.decode_bytes(ids, **SKIPPING) == b"the cat"
+    assert toy.decode_batch(iter([ids, [100257]]), **SKIPPING) == ["the cat", ""]
+    assert toy.decode_bytes_batch([ids, []], **SKIPPING) == [b"the cat", b""]
+    assert cbpe.RegexTokenizer().decode(b"abc", **SKIPPING) == "abc"  # there are none
+    for kind in (tuple, iter, np.array, lambda each: np.array(each, dtype=np.uint32)[::1]):
+        assert toy.decode(kind(ids), **SKIPPING) == "the cat"
+    toy.register_special_tokens({END: 100257})
+    assert toy.decode([100257, 97], **SKIPPING) == "a"
+    with pytest.raises(KeyError, match="100258"):
+        toy.decode([100258], **SKIPPING)
+
+
+@pytest.mark.parametrize("wrong", [1.0, 100257.0, True, "a", None, [97], -1, 2**40, 999])
+def test_what_is_no_id_is_refused_where_special_tokens_are_left_out(toy, wrong):
+    toy.register_special_tokens({END: 100257, "<|one|>": 1_000})
+    for decode in (toy.decode, toy.decode_bytes, cbpe.HuggingFaceTokenizer.from_tokenizer(toy).decode):
+        with pytest.raises((KeyError, TypeError)) as refused:
+            decode([97, wrong])
+        with pytest.raises(refused.type) as skipping:
+            decode([97, 100257, wrong], **SKIPPING)
+        assert str(skipping.value) == str(refused.value)
+    with pytest.raises(TypeError):
+        toy.decode(97, **SKIPPING)
+    with pytest.raises(TypeError):
+        toy.decode([97], "replace", True)  # by its name alone

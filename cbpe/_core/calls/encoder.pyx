@@ -27,7 +27,7 @@ from cbpe._core.text.utf8 cimport (
 from cbpe._core.vocabulary.vocabulary cimport Vocabulary
 
 from cbpe._core.calls.engine import DEFAULT_CACHE_BYTES
-from cbpe._core.calls.join import join_batch
+from cbpe._core.calls.join import join_batch, without_ids
 from cbpe._core.calls.offsets import decode_with_offsets
 
 cdef enum:
@@ -382,39 +382,55 @@ cdef class Encoder:
         finally:
             engine.release(work)
 
-    def decode_bytes_batch(self, batch, *, num_threads=None):
-        """Decode several sequences of token ids to bytes: list[bytes], in parallel. Raises as decode_bytes does."""
-        return join_batch(self.installed(), batch, None, num_threads)
+    def _without_special(self, ids):
+        """Token ids without those of special tokens, which the class knows: list. What is no id stays in it."""
+        return without_ids(ids, self._skipped_ids())
 
-    def decode_batch(self, batch, *, str errors not None="replace", num_threads=None):
+    def decode_bytes_batch(self, batch, *, num_threads=None, bint skip_special_tokens=False):
+        """Decode several sequences of token ids to bytes: list[bytes], in parallel. Raises as decode_bytes does."""
+        sequences = map(self._without_special, batch) if skip_special_tokens else batch
+        return join_batch(self.installed(), sequences, None, num_threads)
+
+    def decode_batch(self, batch, *, str errors not None="replace", num_threads=None, bint skip_special_tokens=False):
         """Decode several sequences of token ids to text: list[str], in parallel. Raises as decode does.
 
         >>> enc.decode_batch([[15339, 1917], [15339]])
         ['hello world', 'hello']
         """
-        return join_batch(self.installed(), batch, errors, num_threads)
+        sequences = map(self._without_special, batch) if skip_special_tokens else batch
+        return join_batch(self.installed(), sequences, errors, num_threads)
 
-    def decode_bytes(self, tokens):
+    def decode_bytes(self, tokens, *, bint skip_special_tokens=False):
         """Decode token ids to bytes. Raises KeyError for an id that is not in the vocabulary, which is an OverflowError
         too if it is negative or no 32-bit number, and TypeError for what is no int.
+
+        skip_special_tokens: whether special tokens are left out; a HuggingFaceTokenizer leaves out those that its file
+        calls special.
 
         >>> enc.decode_bytes([15339, 1917])
         b'hello world'
         """
-        cdef ByteBuffer buffer = join_tokens(self.installed(), tokens)
+        cdef ByteBuffer buffer
+        if skip_special_tokens:
+            tokens = self._without_special(tokens)
+        buffer = join_tokens(self.installed(), tokens)
         try:
             return PyBytes_FromStringAndSize(<const char *>buffer.bytes, buffer.used)
         finally:
             free(buffer.bytes)
 
-    def decode(self, tokens, str errors not None="replace"):
+    def decode(self, tokens, str errors not None="replace", *, bint skip_special_tokens=False):
         """Decode token ids to text; `errors` says what becomes of bytes that are no UTF-8, as for bytes.decode.
 
-        Raises what decode_bytes raises.
+        skip_special_tokens, and what is raised: as for decode_bytes.
 
         >>> enc.decode([15339, 1917])
         'hello world'
+        >>> enc.decode([15339, 1917, 100257], skip_special_tokens=True)
+        'hello world'
         """
+        if skip_special_tokens:
+            tokens = self._without_special(tokens)
         return decode_to_text(self.installed(), tokens, errors)
 
     def decode_with_offsets(self, tokens):
@@ -444,6 +460,9 @@ cdef class Encoder:
         return StreamDecoder(self.installed(), errors)
 
 
-def decode_ids(Encoder self not None, ids, str errors not None="replace"):
+@cython.embedsignature(False)     # which the documentation would take for text, as the method has another name
+def decode_ids(Encoder self not None, ids, str errors not None="replace", *, bint skip_special_tokens=False):
     """Decode token ids to text, as Tokenizer.decode does; the argument's name is minbpe's."""
+    if skip_special_tokens:
+        ids = self._without_special(ids)
     return decode_to_text(self.installed(), ids, errors)

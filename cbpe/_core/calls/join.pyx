@@ -95,6 +95,21 @@ cdef object as_ids(ids):
     return listed
 
 
+def without_ids(ids, frozenset dropped not None):
+    """The ids that are not among some, as a list. What is no id stays in it, for who decodes them to refuse."""
+    ids = as_ids(ids)
+    if type(ids) is IdArray:
+        owner = (<IdArray>ids).owner
+        ids = owner.tolist() if hasattr(owner, "tolist") else list(owner)
+    return [item for item in ids if not is_among(item, dropped)]
+
+
+cdef bint is_among(item, frozenset ids) except -1:
+    if type(item) is int:
+        return item in ids
+    return hasattr(item, "__index__") and not isinstance(item, bool) and PyNumber_Index(item) in ids
+
+
 cdef ByteBuffer join_tokens(Engine engine, ids) except *:
     cdef ByteBuffer buffer
     ids = as_ids(ids)

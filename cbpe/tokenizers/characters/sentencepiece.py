@@ -105,18 +105,20 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             raise ValueError("not every token is in the text as it stands: there are no places of tokens in it")
         return text, [max(0, offset - 1) for offset in offsets]
 
-    def decode_bytes(self, tokens: Iterable[SupportsIndex]) -> bytes:
+    def decode_bytes(self, tokens: Iterable[SupportsIndex], *, skip_special_tokens: bool = False) -> bytes:
         """Decode token ids to bytes, without the space that was put before the text. Raises as Tokenizer.decode_bytes
         does."""
-        ids = listed_ids(tokens)
+        ids = self._without_special(tokens) if skip_special_tokens else listed_ids(tokens)
         if self._controls:
             return self.decode(ids, "surrogateescape").encode("utf-8", "surrogateescape")
         return self._stripped(super().decode_bytes(ids), ids, b" ")
 
-    def decode(self, tokens: Iterable[SupportsIndex], errors: str = "replace") -> str:
+    def decode(
+        self, tokens: Iterable[SupportsIndex], errors: str = "replace", *, skip_special_tokens: bool = False
+    ) -> str:
         """Decode token ids to text, without the space that was put before it; `errors` says what becomes of byte tokens
-        that are no UTF-8: with "replace", each of such a run is U+FFFD."""
-        ids = listed_ids(tokens)
+        that are no UTF-8: with "replace", each of such a run is U+FFFD. skip_special_tokens as Tokenizer.decode."""
+        ids = self._without_special(tokens) if skip_special_tokens else listed_ids(tokens)
         data = super().decode_bytes(ids)
         if self._is_plain(ids, data):
             return self._stripped(data.decode(), ids, " ")
@@ -124,16 +126,25 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         return "".join(map(decoder.push, map(int, ids))) + decoder.flush()
 
     def decode_bytes_batch(
-        self, batch: Iterable[Iterable[SupportsIndex]], *, num_threads: int | None = None
+        self,
+        batch: Iterable[Iterable[SupportsIndex]],
+        *,
+        num_threads: int | None = None,
+        skip_special_tokens: bool = False,
     ) -> list[bytes]:
         """Decode several sequences of token ids to bytes."""
-        return [self.decode_bytes(tokens) for tokens in batch]
+        return [self.decode_bytes(tokens, skip_special_tokens=skip_special_tokens) for tokens in batch]
 
     def decode_batch(
-        self, batch: Iterable[Iterable[SupportsIndex]], *, errors: str = "replace", num_threads: int | None = None
+        self,
+        batch: Iterable[Iterable[SupportsIndex]],
+        *,
+        errors: str = "replace",
+        num_threads: int | None = None,
+        skip_special_tokens: bool = False,
     ) -> list[str]:
         """Decode several sequences of token ids to text."""
-        return [self.decode(tokens, errors) for tokens in batch]
+        return [self.decode(tokens, errors, skip_special_tokens=skip_special_tokens) for tokens in batch]
 
     def stream_decoder(  # type: ignore[override]  # it has the same methods
         self, errors: str = "replace"

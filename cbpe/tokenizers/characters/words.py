@@ -84,34 +84,51 @@ class WordTokenizer(HuggingFaceTokenizer):
             n_characters += len(part)
         return "".join(parts), offsets
 
-    def decode_bytes(self, tokens: Iterable[SupportsIndex]) -> bytes:
+    def decode_bytes(self, tokens: Iterable[SupportsIndex], *, skip_special_tokens: bool = False) -> bytes:
         """Decode token ids to the UTF-8 of their text. Raises as Tokenizer.decode_bytes does."""
+        if skip_special_tokens:
+            tokens = self._without_special(tokens)
         if self._decodes_bytes:
             return super().decode_bytes(tokens)
         return "".join(self._decoded(tokens)).encode("utf-8", "surrogatepass")
 
-    def decode(self, tokens: Iterable[SupportsIndex], errors: str = "replace") -> str:
-        """Decode token ids to text, as the file's decoder does."""
+    def decode(
+        self, tokens: Iterable[SupportsIndex], errors: str = "replace", *, skip_special_tokens: bool = False
+    ) -> str:
+        """Decode token ids to text, as the file's decoder does. skip_special_tokens as Tokenizer.decode."""
+        if skip_special_tokens:
+            tokens = self._without_special(tokens)
         if self._decodes_bytes:
             return super().decode(tokens, errors)
         codecs.lookup_error(errors)
         return "".join(self._decoded(tokens))
 
     def decode_bytes_batch(
-        self, batch: Iterable[Iterable[SupportsIndex]], *, num_threads: int | None = None
+        self,
+        batch: Iterable[Iterable[SupportsIndex]],
+        *,
+        num_threads: int | None = None,
+        skip_special_tokens: bool = False,
     ) -> list[bytes]:
         """Decode several sequences of token ids to bytes."""
         if self._decodes_bytes:
-            return super().decode_bytes_batch(batch, num_threads=num_threads)
-        return [self.decode_bytes(tokens) for tokens in batch]
+            return super().decode_bytes_batch(batch, num_threads=num_threads, skip_special_tokens=skip_special_tokens)
+        return [self.decode_bytes(tokens, skip_special_tokens=skip_special_tokens) for tokens in batch]
 
     def decode_batch(
-        self, batch: Iterable[Iterable[SupportsIndex]], *, errors: str = "replace", num_threads: int | None = None
+        self,
+        batch: Iterable[Iterable[SupportsIndex]],
+        *,
+        errors: str = "replace",
+        num_threads: int | None = None,
+        skip_special_tokens: bool = False,
     ) -> list[str]:
         """Decode several sequences of token ids to text."""
         if self._decodes_bytes:
-            return super().decode_batch(batch, errors=errors, num_threads=num_threads)
-        return [self.decode(tokens, errors) for tokens in batch]
+            return super().decode_batch(
+                batch, errors=errors, num_threads=num_threads, skip_special_tokens=skip_special_tokens
+            )
+        return [self.decode(tokens, errors, skip_special_tokens=skip_special_tokens) for tokens in batch]
 
     def stream_decoder(self, errors: str = "replace") -> Any:
         """A decoder of ids that come one at a time, as Tokenizer.stream_decoder: it may hold back the last token."""
