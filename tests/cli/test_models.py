@@ -621,6 +621,22 @@ def test_what_is_told_of_metrics_that_are_gone_and_of_notes_of_several_lines(mod
     assert [line.strip() for line in lines[at : at + 3]] == ["notes           the first", "", "and more"]
 
 
+def test_notes_are_read_from_standard_input(models):
+    written = "# Ordnung\n\n\u00e4 - b\n\n".encode()
+    assert run("models", "notes", "book@1", "-", stdin=written).stdout == "noted on book@1\n"
+    assert rows("notes", "book@1")["notes"] == "# Ordnung\n\n\u00e4 - b\n"
+    for wrong, problem in (
+        (b"", "standard input holds no notes: --remove removes"),
+        (b"\n \n", "standard input holds no notes"),
+        (b"\xff", "standard input is not UTF-8"),
+        (b"a\0b", "NUL"),
+        (b"x" * ((1 << 24) + 1), "more than 16,777,216 bytes"),
+    ):
+        assert problem in error_of("models", "notes", "book@1", "-", stdin=wrong)
+    assert rows("notes", "book@1")["notes"] == "# Ordnung\n\n\u00e4 - b\n"
+    error_of("models", "notes", "book@1", "-", "--remove", exit_code=2)
+
+
 def test_the_store_is_named_before_a_command_of_models_as_after_it(models, tmp_path):
     elsewhere = str(tmp_path / "elsewhere.db")
     with ModelStore(elsewhere) as other:

@@ -12,6 +12,7 @@ from typing import BinaryIO, Literal
 
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
+from cbpe.corpus.files import decoded
 from cbpe.corpus.sources import Reader, read_chunks
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "source_of",
     "sources_of",
     "strings",
+    "text_of_standard_input",
     "warn_of_no_text",
 ]
 
@@ -61,12 +63,21 @@ def sources_of(files: list[str] | None, field: str | None, errors: Errors) -> li
     return places
 
 
-def standard_input() -> BinaryIO:
+def text_of_standard_input(most: int, instead: str) -> str:
+    """All of standard input, without the line break at its end. ValueError for more bytes than that, and for what is
+    not UTF-8. instead: what messages say that would do as well."""
+    data = standard_input(instead).read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"standard input has more than {most:,} bytes, which is the most that is kept")
+    return decoded(data, "standard input", "strict").removesuffix("\n").removesuffix("\r")
+
+
+def standard_input(instead: str = "name a file") -> BinaryIO:
     if sys.stdin is None:
-        raise ValueError("standard input is closed: name a file")
+        raise ValueError(f"standard input is closed: {instead}")
     if sys.stdin.isatty():
         end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
-        warn(f"reading what you type, as standard input is a terminal: end it with {end}, or name a file")
+        warn(f"reading what you type, as standard input is a terminal: end it with {end}, or {instead}")
     return sys.stdin.buffer
 
 

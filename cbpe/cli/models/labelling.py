@@ -10,6 +10,7 @@ from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import JsonOption, NameArgument, VersionArgument
 from cbpe.cli.input.references import complete_version
 from cbpe.cli.input.store_option import StoreOption
+from cbpe.cli.input.texts import STANDARD_STREAM, text_of_standard_input
 from cbpe.cli.input.values import metrics_of, pairs_of
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import labels, measured, print_done
@@ -109,7 +110,10 @@ def untag(
 @app.command()
 def notes(
     reference: VersionArgument,
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="The new notes. Without it, show them.")] = None,
+    text: Annotated[
+        str | None,
+        typer.Argument(metavar="TEXT", help="The new notes, or - for standard input. Without it, show them."),
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the notes.")] = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
@@ -119,10 +123,13 @@ def notes(
     \b
     Example:
       cbpe models notes shakespeare "trained on the first folio"
+      echo "trained on all plays" | cbpe models notes shakespeare -
       cbpe models notes shakespeare --remove
     """
     if remove and text:
         raise typer.BadParameter("not together with TEXT", param_hint="--remove")
+    if text == STANDARD_STREAM:
+        text = notes_of_standard_input()
     shows = text is None and not remove
     with open_store(read_only=shows) as models:
         version = models.version(reference) if shows else models.set_notes(reference, text or None)
@@ -130,6 +137,16 @@ def notes(
         print_done(version, f"{'noted on' if text else 'removed the notes of'} {version.reference}", as_json)
     elif version.notes is not None:
         print_lines(map(printable, version.notes.splitlines()))
+
+
+def notes_of_standard_input() -> str:
+    """ValueError where there are none, as those that a version has would be lost."""
+    from store.records.limits import MAX_NOTES_BYTES  # slow to import
+
+    text = text_of_standard_input(MAX_NOTES_BYTES, "give the notes as TEXT")
+    if not text.strip():
+        raise ValueError("standard input holds no notes: --remove removes those that a version has")
+    return text
 
 
 @app.command()
