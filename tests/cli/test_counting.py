@@ -37,11 +37,29 @@ def test_programs_get_lines_of_json(corpus, tmp_path):
 
 
 def test_shares_are_counted_and_then_the_rest(corpus, tmp_path):
-    command = ("count-words", corpus, "-o", tmp_path / "o.words", "--field", "text", "--task-bytes", 300)
+    command = ("count-words", corpus, "-o", tmp_path / "o.words", "--field", "text", "--task-bytes", "0.3k")
     for share in ("1/2", "2/2"):
         assert "--resume and without --task" in run(*command, "--task", share).stdout
     run(*command, "--resume", "--verify")
     assert cbpe.WordCounts.load(tmp_path / "o.words") == cbpe.count_words(corpus, field="text")
+
+
+def test_the_size_of_a_task_is_a_size_as_elsewhere(corpus, tmp_path):
+    n_tasks = {}
+    for number, (size, same) in enumerate((("1Ki", 1024), ("0.5K", 500), ("256Mi", None))):
+        for given in (size, same):
+            out = tmp_path / f"{number}-{given}.words"
+            options = [] if given is None else ["--task-bytes", given]
+            run("count-words", corpus, "-o", out, "--field", "text", *options)
+            n_tasks.setdefault(size, set()).add(len(json.loads(out.with_name(out.name + ".json").read_text())["tasks"]))
+    assert [len(each) for each in n_tasks.values()] == [1, 1, 1]  # as many tasks as with the number
+    assert max(n_tasks["0.5K"]) > max(n_tasks["1Ki"]) > max(n_tasks["256Mi"]) == 1
+    for wrong in ("0", "-1", "1kb", "1.5"):
+        for command in (["count-words", corpus, "-o", tmp_path / "o.words"], ["tokenize", corpus, tmp_path / "shards"]):
+            options = ["-t", "gpt2"] if command[0] == "tokenize" else []
+            told = error_of(*command, *options, "--field", "text", f"--task-bytes={wrong}", exit_code=2)
+            assert f"'{wrong}' is no size: write 16000" in told
+            assert "--task-bytes" in told
 
 
 def test_patterns_have_names(corpus, tmp_path):

@@ -229,13 +229,18 @@ def test_a_size_may_be_short(text_file):
         ("16_000", 16_000),
         ("16Ki", 16_384),
         ("1.5m", 1500_000),
+        ("16K", 16_000),
+        ("2M", 2_000_000),
+        ("1g", 1_000_000_000),
+        ("0.5Mi", 1 << 19),
+        ("1Gi", 1 << 30),
     ):
         assert size_of(size) == expected
     row = json.loads(run("train", text_file, "--vocab-size", "0.28k", "--json").stdout)
     assert row["vocab_size"] == 280
 
 
-@pytest.mark.parametrize("size", ["10", "255", "many", "-1", "1.5", "0", "1kk", "100000000k"])
+@pytest.mark.parametrize("size", ["10", "255", "many", "-1", "1.5", "0", "1kk", "1ki", "1mI", "1B", "100000000k"])
 def test_vocabulary_size_that_cannot_be(text_file, size):
     error = error_of("train", text_file, f"--vocab-size={size}", exit_code=2)
     assert "--vocab-size" in error

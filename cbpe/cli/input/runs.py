@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cbpe.cli.input.texts import STANDARD_STREAM
+from cbpe.cli.input.values import bytes_of
 
 __all__ = [
     "WORK",
@@ -50,7 +51,16 @@ TaskOption = Annotated[
         metavar="I/N", help="Do the I-th of N shares of the tasks, as 17/100, and no more.", rich_help_panel=WORK
     ),
 ]
-TaskBytesOption = Annotated[int, typer.Option(min=1, metavar="BYTES", help="The size of a task.", rich_help_panel=WORK)]
+TaskBytesOption = Annotated[
+    int,
+    typer.Option(
+        parser=bytes_of,
+        metavar="BYTES",
+        help="The size of a task, as 100m (of 1,000,000 bytes) or 256Mi (of 1,048,576); by default 256Mi.",
+        show_default=False,
+        rich_help_panel=WORK,
+    ),
+]
 ResumeOption = Annotated[
     bool, typer.Option("--resume", help="Go on with a run that was interrupted.", rich_help_panel=WORK)
 ]

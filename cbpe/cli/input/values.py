@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PATTERN_NAMES",
+    "bytes_of",
     "count_of",
     "hex_bytes",
     "metric_filter",
@@ -43,8 +44,8 @@ __all__ = [
 MAX_SIZE = 2**32  # which no vocabulary reaches
 ID = re.compile(r"\d{1,10}", re.ASCII)  # of a special token, in 32 bits
 SEEMS_ID = re.compile(r"[\d+\N{MINUS SIGN}-]")  # its beginning
-SIZE = re.compile(r"(\d+(?:[,_]\d{3})*|\d+\.\d+)(k|m|Ki)?", re.ASCII)
-UNITS = {"": 1, "k": 1000, "m": 1_000_000, "Ki": 1024}
+SIZE = re.compile(r"(\d+(?:[,_]\d{3})*|\d+\.\d+)([kmgKMG]|[KMG]i)?", re.ASCII)
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 NAMES_SHOWN = 10  # of special tokens, in a message
 PATTERN_NAMES = ", ".join(BY_NAME)
 
@@ -114,12 +115,12 @@ def time_of(text: str) -> datetime:
 
 
 def size_of(text: str, hint: str | None = None, most: int = MAX_SIZE) -> int:
-    """ "16000" -> 16000, "16,000" -> 16000, "16k" -> 16000, "16Ki" -> 16384
+    """ "16000" -> 16000, "16,000" -> 16000, "16k" and "16K" -> 16000, "16Ki" -> 16384; m and g, Mi and Gi likewise
 
     hint: the option that a message names, where Typer does not know it.
     """
     found = SIZE.fullmatch(text)
-    size = float(found[1].replace(",", "").replace("_", "")) * UNITS[found[2] or ""] if found else 0.0
+    size = float(found[1].replace(",", "").replace("_", "")) * UNITS[(found[2] or "").lower()] if found else 0.0
     if not 1 <= size <= most or size != int(size):
         message = f"{shown(text)} is no size: write 16000, 16,000, 16k (the same), or 16Ki (16384)"
         raise typer.BadParameter(message, param_hint=hint)
@@ -155,6 +156,11 @@ def bound_of(size: str, text: str) -> int:
 def count_of(text: str) -> int:
     """As size_of, of what may be more than any vocabulary."""
     return size_of(text, most=2**63 - 1)
+
+
+def bytes_of(text: str | int) -> int:
+    """As count_of, of bytes; the default of an option is a number already."""
+    return text if isinstance(text, int) else count_of(text)
 
 
 def sizes_of(text: str, largest: int) -> list[int]:
