@@ -24,7 +24,7 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_reference, files_of, is_encoding, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of, warn_of_no_text
-from cbpe.cli.input.values import sizes_of, wrong_value_of
+from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
 from cbpe.cli.output.printing import print_table, print_warning, write_bytes
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.cli.registering import new_app
@@ -126,9 +126,7 @@ def compare(
     corpora = corpora_of(files)
     if not alpha >= 0:
         raise typer.BadParameter(f"{alpha} is below 0, and no order of a Rényi entropy", param_hint="--alpha")
-    twice = next((each for each in tokenizers if tokenizers.count(each) > 1), None)
-    if twice is not None:
-        raise typer.BadParameter(f"{shown(twice)} is named twice", param_hint="-t")
+    refuse_named_twice(tokenizers)
     for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
         if given is not None and given not in known:
             raise typer.BadParameter(f"{shown(given)} is none of those that are compared", param_hint=option)
@@ -161,9 +159,7 @@ def corpora_of(files: list[str] | None) -> dict[str, Source]:
     """The files by their names. Standard input is one of them."""
     named = files or [STANDARD_STREAM]
     corpora: dict[str, Source] = {file: source_of(file) for file in named}
-    if len(corpora) < len(named):
-        twice = next(file for file in named if named.count(file) > 1)
-        raise typer.BadParameter(f"{shown(twice)} is named twice", param_hint="FILE")
+    refuse_named_twice(named, "FILE")
     return corpora
 
 

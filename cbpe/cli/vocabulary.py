@@ -26,7 +26,7 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_reference, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, Errors, field_of_texts, readers, reading_bar, warn_of_no_text
-from cbpe.cli.input.values import hex_bytes
+from cbpe.cli.input.values import hex_bytes, refuse_named_twice
 from cbpe.cli.output.printing import (
     end_with_failures,
     print_json,
@@ -169,6 +169,7 @@ def stats(
       cbpe stats -t cl100k_base -t o200k_base book.txt
       cbpe stats -t gpt2 english.txt german.txt
     """
+    refuse_named_twice(tokenizers)
     if len(tokenizers) > 1 and (not files or STANDARD_STREAM in files):
         raise typer.BadParameter("standard input can be read only once: name files, or one tokenizer", param_hint="-t")
     refuse_two_forms(as_csv, as_json)

@@ -87,6 +87,20 @@ def test_stats_has_a_row_for_each_file_and_tokenizer(tmp_path):
     assert table[0].split()[:3] == ["tokenizer", "file", "bytes"]
 
 
+def test_stats_refuses_a_tokenizer_that_would_have_its_rows_twice(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one two")
+    assert "'gpt2' is named twice" in error_of(
+        "stats", "-t", "gpt2", "-t", "r50k_base", "-t", "gpt2", path, exit_code=2
+    )
+
+
+@pytest.mark.parametrize("command", ["count", "encode", "stats", "tokens"])
+def test_standard_input_is_named_once(command):
+    told = error_of(command, "-t", "gpt2", "-", "-", stdin=b"one two")
+    assert "standard input is named twice, and can be read only once" in told
+
+
 def test_stats_of_standard_input():
     assert json.loads(run("stats", "-t", "gpt2", "--json", stdin=TEXT.encode()).stdout)[0]["bytes"] == len(
         TEXT.encode()

@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 STANDARD_STREAM = "-"
+STDIN_TWICE = "standard input is named twice, and can be read only once"
 
 Errors = Literal["strict", "replace"]
 
@@ -50,7 +51,7 @@ def sources_of(files: list[str] | None, field: str | None, errors: Errors) -> li
     for name in files or [STANDARD_STREAM]:
         if name == STANDARD_STREAM:
             if name in seen:
-                raise ValueError("standard input is named twice, and can be read only once")
+                raise ValueError(STDIN_TWICE)
             seen.add(name)
             places.append(standard_input())
             continue
@@ -104,8 +105,12 @@ def field_of_texts(form: str, field: str | None, files: list[str] | None) -> str
 
 
 def readers(files: list[str] | None, field: str | None, errors: Errors) -> list[tuple[str, Reader]]:
-    """Each file with its reader. A missing file raises before any other is read."""
-    return [(file, Reader(source_of(file), field=field, errors=errors)) for file in files or [STANDARD_STREAM]]
+    """Each file with its reader. A missing file raises before any other is read. ValueError where standard input is
+    named twice."""
+    named = files or [STANDARD_STREAM]
+    if named.count(STANDARD_STREAM) > 1:
+        raise ValueError(STDIN_TWICE)
+    return [(file, Reader(source_of(file), field=field, errors=errors)) for file in named]
 
 
 @contextmanager

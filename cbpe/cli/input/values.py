@@ -31,6 +31,7 @@ __all__ = [
     "metrics_of",
     "pairs_of",
     "pattern_of",
+    "refuse_named_twice",
     "size_of",
     "size_range",
     "sizes_of",
@@ -71,6 +72,13 @@ def refuse_twice(what: str, keys: list[str]) -> None:
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice is not None:
         raise typer.BadParameter(f"{shown(twice)} is given twice: give it once", param_hint=what)
+
+
+def refuse_named_twice(names: list[str], hint: str = "-t") -> None:
+    """BadParameter for a tokenizer, or a file, that would be measured twice and have two rows."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise typer.BadParameter(f"{shown(twice)} is named twice", param_hint=hint)
 
 
 def tag_filter(label: str) -> str | tuple[str, str]:
