@@ -5,11 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
+from books import trained
 from rich.cells import cell_len
 
 import cbpe
+from cbpe.cli.models.versions import print_versions
 from cbpe.cli.output import printing
 from cbpe.cli.output.folding import Words, folded
+from store import ModelStore
 
 COLUMNS = ["version", "aliases", "tokens", "saved", "notes"]
 ROWS = [["sqlpilot@1", "prod", 507, "2026-11-22 22:33:05+00:00", "for queries"], ["a@12", "", 255_822, "", "long " * 9]]
@@ -213,3 +216,19 @@ def test_a_time_is_folded_at_its_blank_before_a_name_is(monkeypatch, capfd):
     assert max(map(len, told.splitlines())) <= 80
     for whole in (LONG_NAME, "2026-11-22", "22:33:05", "set-metrics"):
         assert whole in told
+
+
+def test_versions_without_aliases_leave_that_column_out_before_a_name_is_folded(terminal, capfd):
+    name = "a-name-of-a-tokenizer-from-the-second-of-our-labs"
+    with ModelStore() as models:
+        models.save(trained(265), name)
+        for width, shown in ((60, True), (len(f"{name}@1  tokens"), True), (40, False)):
+            terminal(width)
+            print_versions(models.versions(), as_json=False, wide=False)
+            told = capfd.readouterr().out
+            assert (f"{name}@1" in told) == shown
+            assert "aliases" in told  # as left out
+        models.set_alias(name, "prod", name)
+        terminal(60)
+        print_versions(models.versions(), as_json=False, wide=False)
+        assert "prod" in capfd.readouterr().out

@@ -46,7 +46,9 @@ def print_versions(versions: Sequence[Version], as_json: bool, wide: bool, metri
         columns.insert(2, metric)
         for row, version in zip(rows, versions, strict=True):
             row.insert(2, rounded(version.metrics[metric]) if metric in version.metrics else "")
-    print_table(columns, rows, whole=[*NOT_SPLIT, metric or ""], spare=SPARE, wide=wide)
+    # A column without aliases makes no room for itself by folding names.
+    spare = SPARE if any(version.aliases for version in versions) else (*SPARE, "aliases")
+    print_table(columns, rows, whole=[*NOT_SPLIT, metric or ""], spare=spare, wide=wide)
 
 
 def version_cells(version: Version) -> Iterator[object]:
