@@ -61,6 +61,15 @@ def test_missing_file(tmp_path):
     assert "missing.model" in error_of("encode", "-t", tmp_path / "missing.model", "-")
 
 
+@pytest.mark.parametrize("command", ["count", "encode", "stats", "tokens"])
+def test_a_missing_file_among_others_is_told_to_have_them_all_wait(tmp_path, command):
+    missing, there = tmp_path / "missing.txt", tmp_path / "there.txt"
+    there.write_text("hello")
+    told = error_of(command, "-t", "gpt2", there, missing, there)
+    assert f"{missing}: No such file or directory; nothing was read of the 3 files, which are all looked at" in told
+    assert "nothing was read" not in error_of(command, "-t", "gpt2", missing)
+
+
 def test_folder_in_place_of_a_file(tmp_path):
     for arguments in [
         ("encode", "-t", "gpt2"),

@@ -105,12 +105,18 @@ def field_of_texts(form: str, field: str | None, files: list[str] | None) -> str
 
 
 def readers(files: list[str] | None, field: str | None, errors: Errors) -> list[tuple[str, Reader]]:
-    """Each file with its reader. A missing file raises before any other is read. ValueError where standard input is
-    named twice."""
+    """Each file with its reader. A missing file raises before any other is read, and says so of several. ValueError
+    where standard input is named twice."""
     named = files or [STANDARD_STREAM]
     if named.count(STANDARD_STREAM) > 1:
         raise ValueError(STDIN_TWICE)
-    return [(file, Reader(source_of(file), field=field, errors=errors)) for file in named]
+    try:
+        return [(file, Reader(source_of(file), field=field, errors=errors)) for file in named]
+    except OSError as error:
+        if len(named) == 1 or error.strerror is None:
+            raise
+        problem = f"{error.strerror}; nothing was read of the {len(named)} files, which are all looked at first"
+        raise OSError(error.errno, problem, error.filename) from error
 
 
 @contextmanager
