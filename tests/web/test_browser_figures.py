@@ -278,6 +278,22 @@ def test_files_that_are_dropped_on_compare_are_texts_with_their_names(page, url)
     assert page.locator(".remove").nth(1).get_attribute("aria-label") == "Remove the text 'de.txt'"
 
 
+def test_files_that_are_opened_on_compare_are_texts_too_and_one_that_is_none_is_named(page, url, tmp_path):
+    page.goto(f"{url}compare")
+    shows(page, "!document.getElementById('compare').disabled")
+    for name, content in {"en.txt": b"the cat", "de.txt": b"die Katze", "bad.txt": b"\xff"}.items():
+        (tmp_path / name).write_bytes(content)
+    page.get_by_label("Open files").set_input_files([tmp_path / "en.txt", tmp_path / "de.txt"])
+    shows(
+        page,
+        "[...document.querySelectorAll('#typed textarea')].map((each) => each.value).join() === 'the cat,die Katze'",
+    )
+    assert [each.input_value() for each in page.locator("#typed .name").all()] == ["en.txt", "de.txt"]
+    page.get_by_label("Open files").set_input_files(tmp_path / "bad.txt")
+    shows(page, "document.getElementById('problem').textContent === 'bad.txt is not UTF-8.'")
+    assert page.locator("#typed textarea").count() == 2
+
+
 def test_a_search_that_takes_long_says_so_and_shows_no_older_answer(page, url):
     page.goto(f"{url}vocabulary#t=words.json")
     shows(page, "document.querySelectorAll('#found tr').length > 0")

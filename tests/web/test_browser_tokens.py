@@ -106,6 +106,12 @@ def test_a_wide_tree_opens_at_its_root_and_a_token_shows_all_its_bytes(page, url
     assert token.hex(" ") in page.locator("#facts").inner_text()
 
 
+def test_the_text_of_a_long_token_ends_with_dots_in_its_tree(page, url):
+    page.goto(f"{url}vocabulary#t=cl100k_base&id=58040")  # 128 spaces
+    shows(page, "document.querySelector('svg.tree .said') !== null")
+    assert page.locator("svg.tree .said").first.text_content() == "·" * 80 + "…"
+
+
 def test_a_search_that_finds_nothing_says_why_where_it_can(page, url):
     page.goto(f"{url}vocabulary#t=gpt2")
     for text in ("·the", "Ġthe"):

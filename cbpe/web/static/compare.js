@@ -8,7 +8,7 @@ import { quoted, shownText, spokenText } from "./text.js";
 
 const MOST = 8; // tokenizers, and texts
 const MOST_ALPHA = 1000; // order of a Rényi entropy
-const LONGEST_FILE = 5000000; // bytes of one that is dropped
+const LONGEST_FILE = 5000000; // bytes of one that is opened or dropped
 const KEPT = "cbpe-compare";
 const LONGEST_KEPT = 1000000; // characters of a typed text that is kept until the tab is closed
 
@@ -58,9 +58,12 @@ function addText(called = null) {
 async function dropped(event) {
   if (!event.dataTransfer?.types.includes("Files")) return;
   event.preventDefault();
-  if (event.type !== "drop") return;
+  if (event.type === "drop") await takeFiles(event.dataTransfer.files);
+}
+
+async function takeFiles(files) {
   problem(null);
-  for (const file of [...event.dataTransfer.files]) await takeFile(file);
+  for (const file of [...files]) await takeFile(file);
 }
 
 // A file as a typed text, with its name: in the place of an empty one, or as one more.
@@ -283,6 +286,10 @@ byId("comparing").addEventListener("input", markOld);
 window.addEventListener("pagehide", keep);
 for (const kind of ["dragover", "drop"]) window.addEventListener(kind, dropped);
 byId("add").addEventListener("click", () => addText().focus());
+byId("files").addEventListener("change", async (event) => {
+  await takeFiles(event.target.files);
+  event.target.value = ""; // so that the same file can be opened again
+});
 byId("csv").addEventListener("click", () => save("comparison.csv", "text/csv", result.csv));
 byId("json").addEventListener("click", () => save("comparison.json", "application/json", JSON.stringify(result.rows, null, 1)));
 byId("svg").addEventListener("click", () => save("comparison.svg", "image/svg+xml", new XMLSerializer().serializeToString(drawCharts(result.rows, result.measures))));

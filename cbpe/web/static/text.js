@@ -9,6 +9,7 @@ const LETTER = /\p{L}/gu;
 const MARKS = { "\n": "↵\n", "\r": "␍", "\t": "⇥\t" };
 const VARIANT = /\p{VS}/u; // a selector of how the character before it looks
 const JOINER = /[\u200c\u200d\p{VS}]/u;
+const MOST_SPOKEN = 80; // characters
 const WORD_END = /<\/w>$/; // as some vocabularies mark the tokens that end a word
 
 // The direction that most letters of a text have; null without letters.
@@ -73,14 +74,14 @@ export function shownText(text, marks, ends = false) {
   return found;
 }
 
-// A text in one line of words, for those who hear it. space: what stands for each space.
+// The beginning of a text in one line of words, for those who hear it. space: what stands for each space.
 export function spokenText(text, space = "␣") {
   let said = "";
-  for (const character of text.slice(0, 80)) {
+  for (const character of text.slice(0, MOST_SPOKEN)) {
     const unseen = UNSEEN.test(character) && !(VARIANT.test(character) && text.length > 1);
     said += { " ": space, "\n": "↵", "\t": "⇥" }[character] ?? (unseen ? codePoint(character) : character);
   }
-  return said;
+  return text.length > MOST_SPOKEN ? `${said}…` : said;
 }
 
 // What somebody typed, as messages say it.
