@@ -81,7 +81,7 @@ export class View {
 
   block(from, to) {
     const { units } = this;
-    const wide = Math.max(10, Math.floor(this.size.width / 11));
+    const wide = Math.max(10, Math.floor((this.size.width || this.element.clientWidth) / 11)); // the size comes with the first frame
     const characters = units.placed ? units.end[to - 1] - units.start[from] : 4 * (to - from);
     const element = make("div", { role: "presentation" });
     element.style.minHeight = `${Math.ceil(characters / wide) * 1.95}em`;
