@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from cbpe.common.published import EXPORTED, INDEX
 from cbpe.formats.parts import Parts
@@ -43,9 +44,8 @@ def recognise(file: File) -> Format:
 
 
 def holds_tokenizer(path: str) -> bool:
-    """Whether a file seems to be one that a tokenizer is saved in, as far as its format tells: a file that is for
-    people to read is, and one of GPT-2's two that has another name is, if the other file is there. OSError where it
-    cannot be read."""
+    """Whether a file is one that a tokenizer can be loaded from, or one of two of which the other is gone, or lists
+    tokens for people to read. OSError where it cannot be read."""
     from cbpe.formats import gpt2, minbpe
 
     file = File(path)
@@ -55,10 +55,14 @@ def holds_tokenizer(path: str) -> bool:
         return False
     try:
         known = recognise(file)
-        if known.module is gpt2 and format_of_name(path) is not known:
-            gpt2.find_partner(path, *((0, 1) if file.looks_like_json else (1, 0)))
     except ValueError:
         return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            known.module.load(file)
+    except ValueError:
+        return known.module is gpt2 and format_of_name(path) is known and gpt2.may_be_half(file)
     return True
 
 

@@ -63,6 +63,11 @@ def recognises(file: File) -> bool:
     return re.match(MERGES_START, file.start) is not None
 
 
+def may_be_half(file: File) -> bool:
+    """Whether a file that is recognised may be one of the two by itself: merges, or ids of all bytes at least."""
+    return not file.looks_like_json or all(character in file.json for character in CHARACTER_TO_BYTE)
+
+
 def load(file: File) -> Parts:
     """The parts in the two files, of which one is given. ValueError where the other is not beside it."""
     own, other = (0, 1) if file.looks_like_json else (1, 0)

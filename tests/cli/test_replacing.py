@@ -36,6 +36,9 @@ def kept_by(path, *command, content=ROWS):
     [
         ("rows.json", ROWS),
         ("counts.json", b'{"low": 1, "lower": 2}'),  # as one of GPT-2's two files, without the other
+        ("settings.json", b"{}"),
+        ("bert.json", b'{"model": {"type": "BERT"}}'),
+        ("config.json", b'{"config": {}, "vocab": []}'),
         ("rows.tiktoken", ROWS),
         ("notes.model", b"what was learned"),
         ("notes.vocab", b"what was learned"),
@@ -45,7 +48,22 @@ def kept_by(path, *command, content=ROWS):
 def test_a_tokenizer_takes_the_place_of_no_other_file(here, name, content):
     for command in (["train", "text.txt", "--vocab-size", 270, "-o", name], ["convert", "book.model", name]):
         told = kept_by(name, *command, content=content)
-        assert f"{name}' holds no tokenizer, and would be lost: give another name, or remove it" in told
+        assert (
+            f"{name}' holds no tokenizer that can be loaded, and would be lost: give another name, or remove it" in told
+        )
+
+
+def test_words_and_their_numbers_are_no_half_of_a_tokenizer(here):
+    cbpe.train(TEXT, 265, pattern=GPT2_SPLIT_PATTERN).save("gpt.json")
+    told = kept_by("vocab.json", "convert", "gpt.json", "vocab.json", content=b'{"low": 1, "lower": 2}')
+    assert "'vocab.json' holds no tokenizer that can be loaded" in told
+
+
+def test_numbers_of_labels_are_no_vocabulary_where_merges_stand_beside_them(here):
+    cbpe.get_encoding("gpt2").save("merges.txt")
+    Path("vocab.json").unlink()
+    told = kept_by("label2id.json", "convert", "book.model", "label2id.json", content=b'{"bad": 0, "good": 1}')
+    assert "'label2id.json' holds no tokenizer that can be loaded" in told
 
 
 def test_a_file_that_is_written_with_another_is_not_lost_either(here):

@@ -13,13 +13,14 @@ __all__ = ["refuse_replacing", "refuse_replacing_by_picture", "refuse_replacing_
 
 
 def refuse_replacing_by_tokenizer(files: Iterable[str], read: Iterable[str], option: str) -> None:
-    """BadParameter, before any work, for files of a tokenizer of which one is read, or holds no tokenizer now."""
+    """BadParameter, before any work, for files of a tokenizer of which one is read, or holds something
+    else now, such as a vocabulary without its merges."""
     from cbpe.formats.files import holds_tokenizer
 
     for file in files:
         refuse_replacing(file, read, option)
         if has_content(file) and not holds_tokenizer(file):
-            raise kept(f"{shown(file)} holds no tokenizer", option)
+            raise kept(f"{shown(file)} holds no tokenizer that can be loaded", option)
 
 
 def refuse_replacing_by_picture(file: str, read: Iterable[str], option: str) -> None:
