@@ -9,7 +9,7 @@ import typer
 
 import cbpe
 from cbpe.cli.input import runs
-from cbpe.cli.input.options import ErrorsOption, FieldOption
+from cbpe.cli.input.options import ErrorsOption, FieldOption, MissingOption
 from cbpe.cli.input.values import PATTERN_NAMES, pattern_of
 from cbpe.cli.output.interrupts import told_if_interrupted
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
@@ -59,6 +59,7 @@ def count_words(
     no_split: NoSplitOption = False,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
     counts: CountsOption = False,
     min_count: MinCountOption = 1,
     workers: runs.WorkersOption = None,
@@ -88,8 +89,8 @@ def count_words(
     with told_if_interrupted(output, "file", resume or share is not None):
         manifest = cbpe.count_corpus(
             sources, output, pattern=None if no_split else split_pattern(pattern), field=field, errors=errors,
-            counts=counts, min_count=min_count, workers=workers, executor=executor, task=share, task_bytes=task_bytes,
-            partitions=partitions, resume=resume, verify=verify, progress=listener,
+            missing=missing, counts=counts, min_count=min_count, workers=workers, executor=executor, task=share,
+            task_bytes=task_bytes, partitions=partitions, resume=resume, verify=verify, progress=listener,
         )  # fmt: skip
     if as_json:
         print_line_of_json({"event": "done", **summary(manifest)})
@@ -106,7 +107,16 @@ def split_pattern(name_or_expression: str | None) -> str:
 
 def summary(manifest: dict[str, Any]) -> dict[str, Any]:
     """What a run made, for programs; the manifest says more."""
-    names = ("documents", "counted_files", "text_bytes", "words", "occurrences", "dropped_words", "dropped_occurrences")
+    names = (
+        "documents",
+        "skipped",
+        "counted_files",
+        "text_bytes",
+        "words",
+        "occurrences",
+        "dropped_words",
+        "dropped_occurrences",
+    )
     return {**{name: manifest[name] for name in names if name in manifest}, "tasks": len(manifest["tasks"])}
 
 

@@ -15,6 +15,7 @@ from cbpe.cli.input.options import (
     FilesArgument,
     FormatOption,
     JsonOption,
+    MissingOption,
     SpecialOption,
     TokenizerOption,
 )
@@ -167,6 +168,7 @@ def count(
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -184,10 +186,11 @@ def count(
     tok = tokenizer_of(tokenizer)
     refuse_no_template(tok, tokenizer, template)
     allowed = special_choice(tok, allowed_special)
-    named = readers(files, field_of_texts(form, field, files), errors)
+    named = readers(files, field_of_texts(form, field, files), errors, missing)
     counts, failures = file_counts(tok, named, allowed, template=template)
     if as_json and (counts or not failures):
-        print_rows({"file": file, "tokens": n} for file, n in counts)
+        skipped = {file: {"skipped": reader.nulls.skipped} for file, reader in named if missing == "skip"}
+        print_rows({"file": file, "tokens": n, **skipped.get(file, {})} for file, n in counts)
     elif counts:
         print_counts(counts, named=bool(files))
     end_with_failures(failures)

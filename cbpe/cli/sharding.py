@@ -10,7 +10,7 @@ import typer
 
 import cbpe
 from cbpe.cli.input import runs
-from cbpe.cli.input.options import ErrorsOption, FieldOption, TokenizerOption
+from cbpe.cli.input.options import ErrorsOption, FieldOption, MissingOption, TokenizerOption
 from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import size_of
@@ -114,6 +114,7 @@ def tokenize(
     shard_format: FormatOption = ShardFormat.megatron,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
     append_eot: AppendOption = None,
     eot_token: EotOption = None,
     keep_empty: EmptyOption = False,
@@ -149,8 +150,8 @@ def tokenize(
     tok = tokenizer_of(tokenizer)
     with told_if_interrupted(output, "folder", resume or share is not None):
         manifest = cbpe.tokenize(
-            sources, tok, output, shard_format.value, field=field, errors=errors, append_eot=append_eot,
-            eot_token=eot_token, keep_empty=keep_empty, columns=column or (),
+            sources, tok, output, shard_format.value, field=field, errors=errors, missing=missing,
+            append_eot=append_eot, eot_token=eot_token, keep_empty=keep_empty, columns=column or (),
             dtype=None if dtype is None else dtype.value, shard_tokens=shard_tokens, row_tokens=row_tokens,
             cut_documents=cut_documents, shuffle=shuffle, val_fraction=val_fraction, workers=workers,
             executor=executor, task=share, task_bytes=task_bytes, resume=resume, verify=verify, progress=listener,
@@ -163,7 +164,7 @@ def tokenize(
 
 def summary(manifest: dict[str, Any]) -> dict[str, Any]:
     """What a run made, for programs; the manifest says more."""
-    names = ("documents", "empty", "tokens", "bytes", "dropped_tokens")
+    names = ("documents", "empty", "skipped", "tokens", "bytes", "dropped_tokens")
     found = {name: manifest[name] for name in names if name in manifest}
     shards = manifest.get("shards", [])
     padding = {"padding": sum(shard["padding"] for shard in shards)} if "shards" in manifest else {}

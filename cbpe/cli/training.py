@@ -21,6 +21,7 @@ from cbpe.cli.input.options import (
     FieldOption,
     FormatOption,
     JsonOption,
+    MissingOption,
     NotesOption,
     TagOption,
 )
@@ -72,7 +73,7 @@ IN_CHECKPOINT = "which opens as a tokenizer; nothing else (no --output FILE, no 
 
 class TrainCommand(GroupedCommand):
     groups: ClassVar = {
-        "What is read": ("form", "field", "errors", "workers", "max_words"),
+        "What is read": ("form", "field", "errors", "missing", "workers", "max_words"),
         "Over characters": (
             "character_coverage",
             "required_characters",
@@ -109,6 +110,7 @@ def train(
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
     workers: WorkersOption = None,
     max_words: MaxWordsOption = None,
     output: OutputOption = None,
@@ -151,11 +153,10 @@ def train(
     tokenizer = trained(
         sources, vocab_size, alphabet=alphabet.value, pattern=split_by, special_tokens=special_tokens,
         tie_break=tie_break and tie_break.value, min_count=min_count, max_token_length=max_token_length, initial=known,
-        checkpoint=checkpoint, workers=workers, max_words=max_words, field=field, errors=errors, verbose=verbose,
-        **character_options(
+        checkpoint=checkpoint, workers=workers, max_words=max_words, field=field, errors=errors, missing=missing,
+        verbose=verbose, **character_options(
             character_coverage, required_characters, no_byte_fallback, mix_scripts, mix_numbers, split_digits,
-            no_dummy_prefix,
-        ),
+            no_dummy_prefix),
     )  # fmt: skip
     target.finish(tokenizer, as_json)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,20 +18,20 @@ def column_batches(file: TextFile) -> Iterator[Batch]:
     """The texts of a Parquet file, or of a span, in batches of about BATCH_BYTES, each of whole texts. Raises what
     reading the file raises; errors="strict" is taken for granted."""
     with file.parquet() as (opened, pa):
-        for row, batch in file.rows(opened, rows_at_once(opened.metadata, file.field), [file.field]):
-            yield from batches_of(checked(file, batch.column(0), row, pa))
+        for row, read in file.rows(opened, rows_at_once(opened.metadata, file.field), [file.field]):
+            batch, rows = without_nulls(file, read, 0, row)
+            yield from batches_of(checked(file, batch.column(0), rows, pa))
 
 
-def checked(file: TextFile, column: Any, row: int, pa: Any) -> Any:
-    """A column as one of large_string. ValueError for a row that is null or not UTF-8, which it names."""
-    column = without_nulls(file, column, row)
+def checked(file: TextFile, column: Any, rows: Sequence[int], pa: Any) -> Any:
+    """A column without nulls as one of large_string. ValueError for a row that is not UTF-8, which it names."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     column = column.cast(pa.large_string())
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
-        for i, data in enumerate(column.view(pa.large_binary()).to_pylist(), row):
+        for i, data in zip(rows, column.view(pa.large_binary()).to_pylist(), strict=True):
             decoded(data, file.name_of_row(i), file.errors)
         raise
     return column

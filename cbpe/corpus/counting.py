@@ -45,6 +45,7 @@ def count_words(
     progress: bool | ProgressCallback | None = None,
     field: str | None = None,
     errors: str = "strict",
+    missing: str = "error",
 ) -> WordCounts:
     """The distinct pieces that pattern splits the texts of source into, and how often each occurs.
 
@@ -53,7 +54,8 @@ def count_words(
     column `field`); a file open in binary, such as sys.stdin.buffer; or an iterable of these. Each text is split on its
     own. Files are read a chunk at a time, so memory depends on the distinct pieces alone. (With pattern=None a text is
     one piece, and memory holds it whole. So it does where the `regex` module has to match the pattern.) Lone surrogates
-    count as U+FFFD, and so, with errors="replace", does what is not UTF-8.
+    count as U+FFFD, and so, with errors="replace", does what is not UTF-8. A row or a line whose text is null is
+    refused; missing="skip" leaves such out, and a UserWarning says how many.
 
     workers: the number of threads that count; None: one for each usable core. The result does not depend on it, the
     order of the pieces included. max_words bounds memory, and is an approximation: after every half MiB of text or so,
@@ -70,7 +72,9 @@ def count_words(
     """
     splitter = make_splitter(pattern)
     with progress_reports(progress) as report:
-        return count_source(source, splitter, report, workers=workers, max_words=max_words, field=field, errors=errors)
+        return count_source(
+            source, splitter, report, workers=workers, max_words=max_words, field=field, errors=errors, missing=missing
+        )
 
 
 class Reading(TypedDict, total=False):
@@ -80,6 +84,7 @@ class Reading(TypedDict, total=False):
     max_words: int | None
     field: str | None
     errors: str
+    missing: str
 
 
 def counts_of(
@@ -128,6 +133,7 @@ def count_source(
     max_words: int | None = None,
     field: str | None = None,
     errors: str = "strict",
+    missing: str = "error",
     batch_bytes: int = BATCH_BYTES,
 ) -> WordCounts:
     """As count_words. batch_bytes: how much of the text is counted at a time; the result depends on it with max_words
@@ -137,7 +143,7 @@ def count_source(
         max_words = checked_int("max_words", max_words, 1)
     if isinstance(source, WordCounts):
         raise TypeError("these are WordCounts already: there is nothing to count")
-    reader = Reader(source, field=field, errors=errors)
+    reader = Reader(source, field=field, errors=errors, missing=missing)
     report = about(report, reader.name)
     reason = getattr(splitter, "reason", "")
     if reason:

@@ -12,7 +12,7 @@ from typing import Any
 from cbpe._core.arrow.exported import ArrowColumn
 from cbpe._core.arrow.texts import text_column
 from cbpe.common.wording import shown
-from cbpe.corpus.files import TextFile, decoded, field_of, names_in, row_of, valid_utf8
+from cbpe.corpus.files import NullTextError, TextFile, decoded, field_of, names_in, row_of, valid_utf8
 
 __all__ = [
     "BATCH_CHARACTERS",
@@ -36,7 +36,7 @@ class TextsOfColumn:
 
     file: TextFile
     column: Any
-    row: int  # the number of the first one in the file
+    rows: Sequence[int]  # the number of each in the file
     pa: Any
 
     def __len__(self) -> int:
@@ -44,7 +44,7 @@ class TextsOfColumn:
 
     def as_strings(self) -> list[str]:
         """The texts as errors of the file has them. ValueError for one that is not UTF-8, which it names."""
-        return strings(self.file, self.column, self.row, self.pa)
+        return strings(self.file, self.column, self.rows, self.pa)
 
 
 @dataclass
@@ -100,6 +100,10 @@ def place_of(file: TextFile, number: int) -> str:
     if file.kind != "parquet":
         return str(file.path)
     with file.parquet() as (opened, _):
+        if file.nulls.missing == "skip":
+            found = file.rows(opened, rows_at_once(opened.metadata, file.field), [file.field])
+            kept = (row for first, batch in found for row in without_nulls(file, batch, 0, first)[1])
+            return file.name_of_row(next(islice(kept, number, None)))
         groups = range(0 if file.span is None else file.span[0])
         return file.name_of_row(sum(opened.metadata.row_group(i).num_rows for i in groups) + number)
 
@@ -128,10 +132,12 @@ def of_parquet(file: TextFile, columns: Sequence[str], optional: bool) -> Iterat
             raise ValueError(f"{file.path} has no column {shown(missing[0])}; it has {names_in(names)}")
         kept = [name for name in columns if name in names]
         asked = list(dict.fromkeys([file.field, *kept]))
-        for row, batch in file.rows(opened, rows_at_once(opened.metadata, file.field), asked):
-            texts = TextsOfColumn(file, without_nulls(file, batch.column(asked.index(file.field)), row), row, pa)
+        at = asked.index(file.field)
+        for row, read in file.rows(opened, rows_at_once(opened.metadata, file.field), asked):
+            batch, rows = without_nulls(file, read, at, row)
+            texts = TextsOfColumn(file, batch.column(at), rows, pa)
             others = {name: batch.column(asked.index(name)) for name in kept}
-            yield DocumentBatch(texts, range(row, row + len(texts)), others)
+            yield DocumentBatch(texts, rows, others)
 
 
 def rows_at_once(metadata: Any, name: str) -> int:
@@ -146,14 +152,19 @@ def rows_at_once(metadata: Any, name: str) -> int:
     return max(1, min(MOST_ROWS, int(BATCH_CHARACTERS / most)))
 
 
-def without_nulls(file: TextFile, column: Any, row: int) -> Any:
-    """The column. ValueError for a row that has no text, which it names."""
-    if column.null_count:
-        raise file.no_text(row + next(i for i in range(len(column)) if not column[i].is_valid))
-    return column
+def without_nulls(file: TextFile, batch: Any, at: int, row: int) -> tuple[Any, Sequence[int]]:
+    """The rows of a batch, of which this is the first, that have a text in the column there, and their numbers. Others
+    are skipped, or a ValueError that names the first."""
+    column, rows = batch.column(at), range(row, row + batch.num_rows)
+    if not column.null_count:
+        return batch, rows
+    valid = column.is_valid()
+    there = valid.to_pylist()
+    file.pass_over(column.null_count, rows[there.index(False)])
+    return batch.filter(valid), [number for number, is_there in zip(rows, there, strict=True) if is_there]
 
 
-def strings(file: TextFile, column: Any, row: int, pa: Any) -> list[str]:
+def strings(file: TextFile, column: Any, rows: Sequence[int], pa: Any) -> list[str]:
     """The texts of a column without nulls. ValueError for a row that is not UTF-8, which it names."""
     if file.errors == "strict":
         try:
@@ -164,7 +175,7 @@ def strings(file: TextFile, column: Any, row: int, pa: Any) -> list[str]:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     raw = column.cast(pa.large_string()).view(pa.large_binary()).to_pylist()
-    return [decoded(data, file.name_of_row(i), file.errors) for i, data in enumerate(raw, row)]
+    return [decoded(data, file.name_of_row(i), file.errors) for i, data in zip(rows, raw, strict=True)]
 
 
 # ---- JSON Lines
@@ -211,13 +222,18 @@ def new_lists(columns: Sequence[str]) -> tuple[list[str], list[int], dict[str, l
 
 
 def object_of(file: TextFile, line: bytes, place: str, offset: int) -> dict[str, Any] | None:
-    """The object on a line, with whole numbers as they are; None for a line of white space."""
+    """The object on a line, with whole numbers as they are; None for a line of white space, and for one whose
+    text is null where such are skipped."""
     text = decoded(line, str(file.path), file.errors, offset)
     if offset == 0:
         text = text.removeprefix("\ufeff")
     if not text.strip():
         return None
-    field_of(text, place, file.field)
+    try:
+        field_of(text, place, file.field)
+    except NullTextError as error:
+        file.nulls.pass_over(error)
+        return None
     return row_of(text, place, file.field, int)
 
 

@@ -26,7 +26,17 @@ from cbpe._core.text.utf8 import count_valid, utf8
 from cbpe.common.wording import listed
 from cbpe.corpus.storage import Url, place_of
 
-__all__ = ["CHUNK_BYTES", "TextFile", "decoded", "has_word_counts", "not_utf8", "valid_utf8"]
+__all__ = [
+    "CHUNK_BYTES",
+    "NullTextError",
+    "Nulls",
+    "TextFile",
+    "checked_missing",
+    "decoded",
+    "has_word_counts",
+    "not_utf8",
+    "valid_utf8",
+]
 
 CHUNK_BYTES = 1 << 18
 LINES_BYTES = 1 << 19  # of the texts in lines that are read at once
@@ -41,6 +51,8 @@ TIMES_THE_FILE = 32
 class TextFile:
     """One file, or a span of one, and how far it has been read.
 
+    missing: what becomes of rows and lines whose text is null, as Nulls takes it.
+
     span: (start, stop), for a part of a file: row groups of Parquet, or bytes of JSON Lines that are not compressed.
     Its lines are those that begin in these bytes, so that spans which follow one another have every line once.
 
@@ -50,10 +62,17 @@ class TextFile:
     """
 
     def __init__(
-        self, path: os.PathLike[str], *, field: str | None, errors: str, span: tuple[int, int] | None = None
+        self,
+        path: os.PathLike[str],
+        *,
+        field: str | None,
+        errors: str,
+        span: tuple[int, int] | None = None,
+        missing: str | None = None,
     ) -> None:
         self.path = place_of(path)
         self.errors = errors
+        self.nulls = Nulls(missing)
         self.size = size_of(self.path)  # in bytes, as it is stored; None for a pipe
         self.position = 0  # how many of them have been read
         self.span = span
@@ -111,7 +130,9 @@ class TextFile:
 
     def line_columns(self, n_bytes: int) -> Iterator[ArrowColumn | str]:
         """The same, as columns_of_lines gives them."""
-        return columns_of_lines(self._whole_lines(), self.field, str(self.path), self.errors, self.place_of, n_bytes)
+        return columns_of_lines(
+            self._whole_lines(), self.field, str(self.path), self.errors, self.place_of, n_bytes, self.nulls
+        )
 
     def lines(self) -> Iterator[tuple[str, int, bytes]]:
         """The lines of the file, or of the span: what a message calls each, where it begins, and its bytes."""
@@ -156,8 +177,9 @@ class TextFile:
             for row, batch in self.rows(file, PARQUET_ROWS, [self.field]):
                 for i, text in enumerate(bytes_of(batch.column(0), pa), row):
                     if text is None:
-                        raise self.no_text(i)
-                    yield decoded(text, self.name_of_row(i), self.errors).encode()
+                        self.pass_over(1, i)
+                    else:
+                        yield decoded(text, self.name_of_row(i), self.errors).encode()
 
     @contextmanager
     def parquet(self, dictionaries: Sequence[str] = ()) -> Iterator[tuple[Any, Any]]:
@@ -204,10 +226,10 @@ class TextFile:
     def name_of_row(self, row: int) -> str:
         return f"{self.path}, row {row} of the column {shown(self.field)}"
 
-    def no_text(self, row: int) -> ValueError:
-        return ValueError(
-            f"{self.name_of_row(row)} (rows are counted from 0) holds no text, but null: leave such rows out"
-        )
+    def pass_over(self, n: int, row: int) -> None:
+        """Skip rows that are null, of which this is the first. ValueError, unless that was asked for."""
+        problem = f"{self.name_of_row(row)} (rows are counted from 0) holds no text, but null: "
+        self.nulls.pass_over(NullTextError(f"{problem}leave such rows out"), n)
 
     @property
     def _most_at_once(self) -> int:
@@ -276,9 +298,39 @@ def field_of(line: str, place: str, field: str) -> str:
     """The text in a field of one line of JSON Lines; ValueError says what is there instead."""
     text = row_of(line, place, field)[field]
     if not isinstance(text, str):
-        way = ": leave such lines out" if text is None else ""
-        raise ValueError(f"{place}, has no text in the field {shown(field)}, but {json_type(text)}{way}")
+        problem = f"{place}, has no text in the field {shown(field)}, but {json_type(text)}"
+        raise NullTextError(f"{problem}: leave such lines out") if text is None else ValueError(problem)
     return text
+
+
+def checked_missing(missing: str) -> str:
+    if missing not in ("error", "skip"):
+        raise ValueError(f"missing is {shown(missing)}; it must be 'error' or 'skip'")
+    return missing
+
+
+class NullTextError(ValueError):
+    """A row, or a line, whose text is null."""
+
+
+class Nulls:
+    """What becomes of rows and lines whose text is null, and how many there were.
+
+    missing: "skip" leaves them out, "error" refuses them and says so, and None is "error" where nothing else may be
+    asked for. ValueError for another value.
+    """
+
+    def __init__(self, missing: str | None) -> None:
+        self.missing = None if missing is None else checked_missing(missing)
+        self.skipped = 0
+
+    def pass_over(self, error: NullTextError, n: int = 1) -> None:
+        """Skip rows, of which the error tells the first; or raise it."""
+        if self.missing == "skip":
+            self.skipped += n
+        else:
+            way = "" if self.missing is None else ", or set missing to 'skip'"
+            raise NullTextError(f"{error}{way}")
 
 
 def columns_of_lines(
@@ -288,6 +340,7 @@ def columns_of_lines(
     errors: str,
     place_of: Callable[[int, int], str],
     n_bytes: int,
+    nulls: Nulls,
 ) -> Iterator[ArrowColumn | str]:
     """The texts in a field of JSON Lines, without lines of white space and a byte order mark, in columns of about
     n_bytes. A text with half of a surrogate pair, which no column holds, comes as a str.
@@ -302,7 +355,11 @@ def columns_of_lines(
             line = part[at : stop if stop >= 0 else len(part)]
             others += 1
             place = place_of(texts.lines_read + others, offset + at)
-            text = text_of_line(line, field, name, errors, place, offset + at)
+            try:
+                text = text_of_line(line, field, name, errors, place, offset + at)
+            except NullTextError as error:
+                nulls.pass_over(error)
+                text = None
             at = min(at + len(line) + 1, len(part))
             if text is None:
                 continue
@@ -335,7 +392,7 @@ def texts_in(texts: ArrowColumn | str) -> Iterator[bytes]:
         yield data[start:stop].tobytes()
 
 
-def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str) -> Iterator[bytes]:
+def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str, nulls: Nulls) -> Iterator[bytes]:
     """The texts in a field of JSON Lines that come in chunks, as from a pipe; name: what messages call them."""
 
     def parts() -> Iterator[tuple[int, bytes]]:
@@ -347,7 +404,7 @@ def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str) 
     def place_of(number: int, offset: int) -> str:
         return f"{name}, line {number}"
 
-    for texts in columns_of_lines(parts(), field, name, errors, place_of, LINES_BYTES):
+    for texts in columns_of_lines(parts(), field, name, errors, place_of, LINES_BYTES, nulls):
         yield from texts_in(texts)
 
 

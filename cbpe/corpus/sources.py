@@ -17,7 +17,8 @@ from cbpe._core.text.utf8 import utf8
 from cbpe.common.columns import missing, texts_in
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn
-from cbpe.corpus.files import CHUNK_BYTES, TextFile, texts_of_lines, valid_utf8
+from cbpe.common.wording import number_of
+from cbpe.corpus.files import CHUNK_BYTES, Nulls, TextFile, texts_of_lines, valid_utf8
 from cbpe.text.surrogates import ends_within_pair
 
 __all__ = ["Reader", "Source"]
@@ -37,14 +38,17 @@ class Reader:
     from here to its end, or with a field JSON Lines; or an iterable of these, such as a column of pandas, polars or
     Arrow. field: the field of .jsonl and the column of .parquet files that holds the texts. errors: "strict" refuses
     what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode does; neither takes a compressed file for a
-    text, whose name does not say so.
+    text, whose name does not say so. missing: "skip" leaves out rows and lines whose text is null, and a UserWarning
+    says how many when all is read; "error" refuses them, as None does for who cannot choose.
 
     A UserWarning tells if a str, or the first of several, is the name of a file that exists. Raises TypeError for
     another source, as a table or a dict, which give names; ValueError for another value of errors and for a field that
     no file asks for.
     """
 
-    def __init__(self, source: Any, *, field: str | None = None, errors: str = "strict") -> None:
+    def __init__(
+        self, source: Any, *, field: str | None = None, errors: str = "strict", missing: str | None = None
+    ) -> None:
         if errors not in ("strict", "replace"):
             raise ValueError(f"errors is {shown(errors)}; it must be 'strict' or 'replace'")
         if field is not None and not isinstance(field, str):
@@ -53,6 +57,7 @@ class Reader:
             )
         self.field = field
         self.errors = errors
+        self.nulls = Nulls(missing)  # of the items that have been read to their ends
         self._done = 0  # bytes of the items that have been read to their ends
         self._file: TextFile | None = None  # that is being read
         source = texts_in(source)
@@ -113,10 +118,11 @@ class Reader:
             elif isinstance(item, os.PathLike):
                 self._file = self._open(item)
                 yield from self._file.texts()
+                self.nulls.skipped += self._file.nulls.skipped
                 self._done, self._file = self.done_bytes, None
             elif self.field is not None and is_open_file(item):
                 name = str(getattr(item, "name", "the text"))
-                yield from texts_of_lines(self._counted(read_chunks(item)), self.field, name, self.errors)
+                yield from texts_of_lines(self._counted(read_chunks(item)), self.field, name, self.errors, self.nulls)
             elif self.field is not None:
                 raise ValueError(f"the field {shown(self.field)} is of .jsonl and .parquet files, not of a text")
             elif isinstance(item, (bytes, bytearray, memoryview)):
@@ -131,6 +137,8 @@ class Reader:
                     f"text number {i} of the source (counted from 0) must be a str, bytes or a path, "
                     f"not {type(item).__name__}{missing(item)}"
                 )
+        if self.nulls.skipped:
+            warn(skipped_in_words(self.nulls.skipped, self.name))
 
     def strings(self, report: ProgressCallback | None = None) -> Iterator[Iterator[str]]:
         """The texts as strings, each in chunks that end between two characters. Each has to be read to its end before
@@ -147,7 +155,7 @@ class Reader:
             yield chunk
 
     def _open(self, path: os.PathLike[str]) -> TextFile:
-        return TextFile(path, field=self.field, errors=self.errors)
+        return TextFile(path, field=self.field, errors=self.errors, missing=self.nulls.missing)
 
     def _counted(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
@@ -163,6 +171,11 @@ def warn_of_names(texts: Sequence[object]) -> None:
                 f"{shown(text)} is read as a text, and there is a file of this name: to read the file, pass "
                 f"pathlib.Path({shown(text)})"
             )
+
+
+def skipped_in_words(n: int, where: str = "") -> str:
+    """What is said of rows and lines that were left out: how many, and in which file or files."""
+    return f"left out {number_of(n, 'text')} that {'is' if n == 1 else 'are'} null{where and f', in {where}'}"
 
 
 def is_open_file(item: object) -> bool:

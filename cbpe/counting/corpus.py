@@ -10,8 +10,10 @@ from typing import Any
 from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import checked_int
 from cbpe.common.public import public
+from cbpe.common.warning import warn
 from cbpe.common.wording import shown
-from cbpe.corpus.files import has_word_counts
+from cbpe.corpus.files import checked_missing, has_word_counts
+from cbpe.corpus.sources import skipped_in_words
 from cbpe.corpus.word_counts import Header
 from cbpe.counting.joining import write_words
 from cbpe.counting.merging import MERGED, MergePartition, partition_record, written_by
@@ -43,6 +45,7 @@ def count_corpus(
     pattern: str | None = GPT4_SPLIT_PATTERN,
     field: str | None = None,
     errors: str = "strict",
+    missing: str = "error",
     counts: bool = False,
     min_count: int = 1,
     workers: int | None = None,
@@ -62,10 +65,10 @@ def count_corpus(
     The file is byte for byte that of cbpe.count_words(...).save(output), which reads all sources in their order on one
     machine and holds all pieces in memory: whatever is done where, in which order, and how often.
 
-    sources, field, errors: as for cbpe.tokenize. A source whose name ends in .words is a file of word counts, whose
-    counts are added. counts: the other sources have a word, a tab and its count on each line; a word is a piece as it
-    is, which nothing splits. min_count: drop pieces that occur less often in the whole corpus; `dropped_words` and
-    `dropped_occurrences` say how many.
+    sources, field, errors, missing: as for cbpe.tokenize. A source whose name ends in .words is a file of word
+    counts, whose counts are added. counts: the other sources have a word, a tab and its count on each line; a word
+    is a piece as it is, which nothing splits. min_count: drop pieces that occur less often in the whole corpus;
+    `dropped_words` and `dropped_occurrences` say how many.
 
     The corpus is cut into tasks of about task_bytes, which `workers` threads do (None: one for each usable core), or
     what `executor` names ("ray"). A task leaves its counts in `partitions` parts by a hash of the piece (None: one for
@@ -85,6 +88,7 @@ def count_corpus(
     workers = None if workers is None else checked_workers(workers)
     share = checked_share(task)
     refuse_unknown_errors(errors)
+    missing = checked_missing(missing)
     if counts and field is not None:
         raise ValueError(f"the field {shown(field)} is of texts, and the sources are counts: leave it out")
     task_bytes = checked_int("task_bytes", task_bytes, 1)
@@ -96,7 +100,7 @@ def count_corpus(
         partitions = usual_partitions(found, file)
     partitions = checked_int("partitions", partitions, 1, most=MOST_PARTITIONS)
     tasks = cut(found, field=field, task_bytes=task_bytes)
-    counting = Counting(pattern, field, errors, bool(counts), min_count, partitions)
+    counting = Counting(pattern, field, errors, bool(counts), min_count, partitions, missing=missing)
     plan = {"unicode_version": unicode_version(splitter), "options": counting.as_json()}
     run = FileRun(file, plan, tasks)
     alone = share is None and executor == "local"
@@ -181,6 +185,8 @@ class Steps:
         merged = self.merge(self.run.records_of_tasks(self.tasks))
         for name in ("words", "word_bytes", "occurrences", "dropped_words", "dropped_occurrences"):
             totals[name] = totals.get(name, 0) + sum(record[name] for record in merged)
+        if totals.get("skipped"):
+            warn(skipped_in_words(totals["skipped"]))
         if totals["occurrences"] > MOST:
             raise OverflowError(f"{totals['occurrences']:,} pieces occur in the sources, which is more than 2^63 - 1")
         tally = Tally(self.listener, totals["word_bytes"], 1, "writing")
@@ -197,6 +203,10 @@ class Steps:
             del record["files"]
         names = ("documents", "text_bytes", "dropped_words", "dropped_occurrences")
         sums = {name: sum(record[name] for record in records) for name in names}
+        if self.counting.missing == "skip":
+            for record in records:
+                record.setdefault("skipped", 0)  # of a task that was done while none were to be skipped
+            sums["skipped"] = sum(record["skipped"] for record in records)
         counted = self.counted_files({record["task"] for record in records})
         return {**sums, "counted_files": len(counted), "tasks": records}
 

@@ -48,11 +48,13 @@ def kind_of(span: Span, counts: bool) -> str:
 class Texts:
     """The texts of consecutive spans, and how far they have been read."""
 
-    def __init__(self, spans: Iterable[Span], field: str | None, errors: str) -> None:
+    def __init__(self, spans: Iterable[Span], field: str | None, errors: str, missing: str) -> None:
         self.spans = spans
         self.field = field
         self.errors = errors
+        self.missing = missing
         self.documents = 0
+        self.skipped = 0  # rows and lines whose text is null
         self.done = 0  # bytes of the spans that have been read to their ends
         self.file: TextFile | None = None  # that is being read, if it is read whole
 
@@ -72,10 +74,11 @@ class Texts:
     def opened(self) -> Iterator[TextFile]:
         """The file of each span, which has to be read to its end before the next one is taken."""
         for span in self.spans:
-            file = span.open(self.field, self.errors)
+            file = span.open(self.field, self.errors, self.missing)
             self.file = file if span.part is None else None
             self.limit = span.size
             yield file
+            self.skipped += file.nulls.skipped
             span.source.refuse_changed()
             self.done, self.file = self.done + span.size, None
 

@@ -15,6 +15,7 @@ from cbpe.corpus.word_counts import Header
 from cbpe.counting.partitions import write_partitions
 from cbpe.counting.reading import Texts, counted_lines, kind_of, words_of
 from cbpe.tasks.cutting import Span, Task
+from cbpe.tasks.other_runs import without_usual_missing
 from cbpe.tasks.outputs import Outputs
 from cbpe.tasks.run import Run
 from cbpe.text.splitting import make_splitter, unicode_version
@@ -44,9 +45,10 @@ class Counting:
     min_count: int
     partitions: int
     held_bytes: int = HELD_BYTES
+    missing: str = "error"
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return without_usual_missing(asdict(self))
 
 
 @dataclass(frozen=True)
@@ -87,12 +89,12 @@ class TaskCounts(Tally):
         self.outputs = outputs
         self.task = task
         self.threads = threads
-        self.documents = self.places = 0
+        self.documents = self.places = self.skipped = 0
 
     def add(self, kind: str, spans: list[Span], tell: Tell) -> None:
         """Count what consecutive spans of one kind hold."""
         if kind == "texts":
-            self.add_texts(Texts(spans, self.options.field, self.options.errors), tell)
+            self.add_texts(Texts(spans, self.options.field, self.options.errors, self.options.missing), tell)
             return
         for span in spans:
             if kind == "words":
@@ -115,6 +117,7 @@ class TaskCounts(Tally):
                 documents, position = texts.documents, texts.position
         tell(texts.documents - documents, 0, texts.position - position)
         self.documents += texts.documents
+        self.skipped += texts.skipped
 
     def add_words(self, words: Iterable[Any], tell: Tell) -> None:
         for data, lengths, counts in words:
@@ -152,5 +155,7 @@ class TaskCounts(Tally):
     def about(self) -> dict[str, Any]:
         """What the record of the task says. places: how many pieces it has written, one more than once where the counts
         were too large to be held."""
-        names = ("documents", "text_bytes", "places", "dropped_words", "dropped_occurrences")
+        names = ["documents", "text_bytes", "places", "dropped_words", "dropped_occurrences"]
+        if self.options.missing == "skip":
+            names.append("skipped")
         return {name: getattr(self, name) for name in names}

@@ -98,12 +98,12 @@ class Encoded:
         self.threads = threads
         self.writer: Writer | None = None  # without documents there are no files
         self.digest = sha256()  # of the tokens, where no file's is that
-        self.documents = self.tokens = self.empty = 0
+        self.documents = self.tokens = self.empty = self.skipped = 0
         self.longest = Longest()
 
     def add(self, span: Span, number: int, tell: Tell) -> None:
         """Encode the documents of a span: while some are written, the next ones are encoded, and others are read."""
-        file = span.open(self.options.field, self.options.errors)
+        file = span.open(self.options.field, self.options.errors, self.options.missing)
         places = self.options.made_of.keeps == "places"
         names = ("id",) if places else self.options.columns
         told = 0
@@ -121,6 +121,7 @@ class Encoded:
                 read = min(position, span.size) if span.part is None else told
                 tell(self.documents - before[0], self.tokens - before[1], max(0, read - told))
                 told = max(told, read)
+        self.skipped += file.nulls.skipped
         span.source.refuse_changed()
         tell(0, 0, span.size - told)
 
@@ -234,6 +235,8 @@ class Encoded:
             "tokens": self.tokens,
             "bytes": n_bytes,
         }
+        if self.options.missing == "skip":
+            counts["skipped"] = self.skipped
         counts["longest"] = self.longest
         bare = None if self.writer is None else self.writer.bare
         return {**counts, "sha256": (self.digest.digest() if bare is None else bare.digest).hex()}

@@ -28,7 +28,7 @@ def refuse_long(task: Task, record: Mapping[str, Any], options: Options) -> None
     most, longest = options.most_in_document, Longest(*record["longest"])
     if most is None or longest.tokens <= most:
         return
-    place = place_of(task.spans[longest.span].open(options.field, options.errors), longest.number)
+    place = place_of(task.spans[longest.span].open(options.field, options.errors, options.missing), longest.number)
     raise ValueError(
         f"{place}: this document has {longest.tokens:,} tokens, and a shard at most {most:,}; make shard_tokens "
         f"{longest.tokens:,} or more, or set cut_documents, and resume: what is tokenized is kept"

@@ -10,8 +10,10 @@ import numpy as np
 
 from cbpe.common.checks import checked_int, is_float
 from cbpe.common.wording import listed, shown
+from cbpe.corpus.files import checked_missing
 from cbpe.shards.formats.table import FORMATS
 from cbpe.shards.formats.writing import Format
+from cbpe.tasks.other_runs import without_usual_missing
 from cbpe.text.special_tokens import END_OF_TEXT
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -37,6 +39,7 @@ class Options:
     cut_documents: bool
     shuffle: int | None
     val_fraction: float
+    missing: str = "error"
 
     @property
     def made_of(self) -> Format:
@@ -55,7 +58,8 @@ class Options:
         return None if cut else self.shard_tokens
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "columns": list(self.columns)}
+        options = {**asdict(self), "columns": list(self.columns)}
+        return without_usual_missing(options)
 
 
 def checked_options(
@@ -64,6 +68,7 @@ def checked_options(
     *,
     field: str | None,
     errors: str,
+    missing: str,
     append_eot: bool | None,
     eot_token: str | None,
     dtype: str | None,
@@ -100,7 +105,7 @@ def checked_options(
         format_name, checked_dtype(dtype, made, format_name, tokenizer.n_vocab), field, errors, checked_eot(tokenizer,
         made, format_name, append_eot, eot_token), bool(keep_empty), kept, shard_tokens, row_tokens,
         bool(cut_documents), None if shuffle is None else checked_int("shuffle", shuffle, 0, most=2**64 - 1),
-        checked_fraction(val_fraction, made, format_name),
+        checked_fraction(val_fraction, made, format_name), checked_missing(missing),
     )  # fmt: skip
 
 

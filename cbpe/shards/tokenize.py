@@ -10,6 +10,8 @@ from typing import Any
 from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import checked_int
 from cbpe.common.public import public
+from cbpe.common.warning import warn
+from cbpe.corpus.sources import skipped_in_words
 from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask
 from cbpe.shards.longest import amend, refuse_long
@@ -41,6 +43,7 @@ def tokenize(
     *,
     field: str | None = None,
     errors: str = "strict",
+    missing: str = "error",
     append_eot: bool | None = None,
     eot_token: str | None = None,
     keep_empty: bool = False,
@@ -63,8 +66,8 @@ def tokenize(
     manifest.json says: the tasks, the shards with their SHA-256, and the totals.
 
     sources: names of files, folders or patterns, or URLs that fsspec opens; files may be plain text, .jsonl or
-    .parquet, compressed as for cbpe.train, whose `field` and `errors` these are. Special tokens in texts are ordinary
-    text, and no template is put around them.
+    .parquet, compressed as for cbpe.train, whose `field`, `errors` and `missing` these are. Special tokens in texts are
+    ordinary text, and no template is put around them.
 
     format: "megatron" (NAME.bin, NAME.idx), "bin" (nanoGPT's train.bin and val.bin), "llmc", "datatrove", "dolma" or
     "parquet". append_eot: whether every document gets the end-of-text token, `eot_token` (`<|endoftext|>`); None: as is
@@ -93,8 +96,9 @@ def tokenize(
     if not isinstance(tokenizer, Tokenizer):
         raise TypeError(f"tokenizer must be a Tokenizer, as cbpe.load gives, not {type(tokenizer).__name__}")
     options = checked_options(
-        tokenizer, format, field=field, errors=errors, append_eot=append_eot, eot_token=eot_token, dtype=dtype,
-        keep_empty=keep_empty, columns=columns, shard_tokens=shard_tokens, row_tokens=row_tokens,
+        tokenizer, format, field=field, errors=errors, missing=missing, append_eot=append_eot,
+        eot_token=eot_token, dtype=dtype, keep_empty=keep_empty, columns=columns,
+        shard_tokens=shard_tokens, row_tokens=row_tokens,
         cut_documents=cut_documents, shuffle=shuffle, val_fraction=val_fraction,
     )  # fmt: skip
     execute = executor_of(executor)
@@ -175,6 +179,8 @@ class Shards:
         in_shards = sum(shard["tokens"] - shard["padding"] for shard in shards)
         dropped = totals["tokens"] - in_shards
         manifest = self.run.finish({"version": VERSION, **plan, **totals, "dropped_tokens": dropped, "shards": shards})
+        if totals.get("skipped"):
+            warn(skipped_in_words(totals["skipped"]))
         warn_of_result(self.options, totals["documents"], dropped, shards)
         return manifest
 
@@ -195,6 +201,10 @@ class Shards:
         for record in records:
             del record["longest"]
         sums = {name: sum(record[name] for record in records) for name in ("documents", "empty", "tokens", "bytes")}
+        if self.options.missing == "skip":
+            for record in records:
+                record.setdefault("skipped", 0)  # of a task that was done while none were to be skipped
+            sums["skipped"] = sum(record["skipped"] for record in records)
         return {**sums, "tasks": records}
 
 

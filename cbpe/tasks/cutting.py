@@ -30,10 +30,10 @@ class Span:
     part: tuple[int, int] | None  # row groups of Parquet, bytes of JSON Lines; None: the whole file
     size: int  # in bytes, as it is stored
 
-    def open(self, field: str | None, errors: str) -> TextFile:
+    def open(self, field: str | None, errors: str, missing: str | None = None) -> TextFile:
         """The texts in it. ValueError if the file is no longer what it was when the run began."""
         self.source.refuse_changed()
-        return TextFile(self.source.place, field=field, errors=errors, span=self.part)
+        return TextFile(self.source.place, field=field, errors=errors, span=self.part, missing=missing)
 
     def described(self) -> dict[str, object]:
         """The span, as a manifest has it."""

@@ -1,7 +1,8 @@
 """What keeps a run from going on with what another has done in its place, as a message says it.
 
 Both are known by what run.json says: options, sources and tasks. What is not done yet may be done in another way: a
-source of which no task is done may have changed, and so may `errors` where that changes nothing in what is done.
+source of which no task is done may have changed, and so may `errors` and `missing` where that changes nothing in what
+is done.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Any
 from cbpe.common.wording import listed, number_of, shown
 from cbpe.tasks.sources import version_in_words
 
-__all__ = ["in_the_way"]
+__all__ = ["in_the_way", "without_usual_missing"]
 
 NAMED = 3  # sources in a message
 DIGITS = 16  # of a SHA-256 in a message
+STRICT = {"errors": "strict", "missing": "error"}  # options that may let pass what they refuse with these values
 
 Identity = Mapping[str, Any]
 
@@ -36,11 +38,19 @@ def in_the_way(place: object, said: Identity, mine: Identity, done: Sequence[int
 
 
 def same_so_far(before: Any, now: Mapping[str, Any]) -> bool:
-    """Whether the options differ in `errors` alone, and what is done, or is being done by another process, is the same
-    with both: where no wrong byte was let pass, none was there to be replaced."""
-    if not isinstance(before, dict) or "errors" not in now:
+    """Whether the options differ in those of STRICT alone, and what is done, or is being done by another process, is
+    the same with both: where no wrong byte and no null was let pass, none was there to be replaced or skipped."""
+    if not isinstance(before, dict):
         return False
-    return before.get("errors") == "strict" and {**before, "errors": now["errors"]} == now
+    if any(before.get(name, strict) not in (strict, now.get(name, strict)) for name, strict in STRICT.items()):
+        return False
+    some, others = ({name: each[name] for name in each if name not in STRICT} for each in (before, now))
+    return some == others
+
+
+def without_usual_missing(options: dict[str, Any]) -> dict[str, Any]:
+    """Options as a run keeps them: without `missing` where it is the usual one, of which older runs say nothing."""
+    return {name: value for name, value in options.items() if name != "missing" or value != STRICT["missing"]}
 
 
 def stray_record(said: Identity, done: Sequence[int] | None) -> str | None:
@@ -111,9 +121,10 @@ def differs(name: str, before: Any, now: Any) -> str:
     if name == "tokenizer" and isinstance(before, dict):
         return f"{name} is {named(before)}, and here {named(now)}"
     if isinstance(before, dict) and isinstance(now, dict):
-        for each in now:
-            if before.get(each) != now[each]:
-                return f"{name} ({each}) are {shown(before.get(each))}, and here {shown(now[each])}"
+        for each in [*now, *before]:
+            was, is_now = (options.get(each, STRICT.get(each)) for options in (before, now))
+            if was != is_now:
+                return f"{name} ({each}) are {shown(was)}, and here {shown(is_now)}"
     return f"{name} is {shown(before)}, and here {shown(now)}"
 
 

@@ -54,6 +54,7 @@ class BasicTokenizer(Tokenizer):
         max_words: int | None = None,
         field: str | None = None,
         errors: str = "strict",
+        missing: str = "error",
         progress: bool | ProgressCallback | None = None,
     ) -> None:
         """Learn vocab_size - 256 merges from text, a str or any source of cbpe.train; verbose prints each. The options
@@ -82,6 +83,7 @@ class BasicTokenizer(Tokenizer):
             max_words=max_words,
             field=field,
             errors=errors,
+            missing=missing,
         )
         self._use(trained_vocabulary(zip(left, right, strict=True)), self._splitter, self.special_tokens)
         self.training = record

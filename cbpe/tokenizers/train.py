@@ -64,6 +64,7 @@ def train(
     max_words: int | None = None,
     field: str | None = None,
     errors: str = "strict",
+    missing: str = "error",
     verbose: bool = False,
     progress: bool | ProgressCallback | None = None,
 ) -> BasicTokenizer: ...
@@ -83,6 +84,7 @@ def train(
     max_words: int | None = None,
     field: str | None = None,
     errors: str = "strict",
+    missing: str = "error",
     verbose: bool = False,
     progress: bool | ProgressCallback | None = None,
     **characters: Unpack[CharacterOptions],
@@ -107,6 +109,7 @@ def train(
     max_words: int | None = None,
     field: str | None = None,
     errors: str = "strict",
+    missing: str = "error",
     verbose: bool = False,
     progress: bool | ProgressCallback | None = None,
     **characters: Unpack[CharacterOptions],
@@ -131,14 +134,15 @@ def train(
     max_words: int | None = None,
     field: str | None = None,
     errors: str = "strict",
+    missing: str = "error",
     verbose: bool = False,
     progress: bool | ProgressCallback | None = None,
     **characters: Unpack[CharacterOptions],
 ) -> BasicTokenizer | SentencePieceTokenizer:
     """A new tokenizer with vocab_size - 256 merges learned from source: a text, texts, files, or WordCounts.
 
-    source, workers, max_words, field, errors: as for count_words, whose WordCounts are a source as well, and so are
-    files of them: those whose names end in .words, as count_corpus writes.
+    source, workers, max_words, field, errors, missing: as for count_words, whose WordCounts are a source as well, and
+    so are files of them: those whose names end in .words, as count_corpus writes.
 
     pattern splits each text into pieces, which merges stay within: a regular expression (a RegexTokenizer comes back),
     or None for no splitting (a BasicTokenizer). Left out, it is that of the WordCounts, or of the initial tokenizer,
@@ -189,7 +193,7 @@ def train(
         return train_characters(
             source, vocab_size, special_tokens, characters, tie_break="shortest" if tie_break is None else tie_break,
             min_count=min_count, max_token_length=max_token_length, verbose=verbose, progress=progress, workers=workers,
-            max_words=max_words, field=field, errors=errors,
+            max_words=max_words, field=field, errors=errors, missing=missing,
         )  # fmt: skip
     tie_break = "first" if tie_break is None else tie_break
     vocabulary = trained_vocabulary() if initial is None else initial_vocabulary(initial)
@@ -216,7 +220,7 @@ def train(
     left, right, record = learn_merges(
         source, n_merges, tok._splitter, tie_break=tie_break, min_count=min_count, max_token_length=max_token_length,
         initial=vocabulary, ids=ids, special_tokens=planned, checkpoint=saved, verbose=verbose, progress=progress,
-        workers=workers, max_words=max_words, field=field, errors=errors,
+        workers=workers, max_words=max_words, field=field, errors=errors, missing=missing,
     )  # fmt: skip
     del ids[N_BYTES + len(left) :]
     tok._use(Vocabulary(left, right, ids, whole_pieces=vocabulary.whole_pieces), tok._splitter, {})

@@ -150,3 +150,28 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(corpus, tmp_path, monkeypatch
             )
             assert "the same command goes on from there" in error_of(*command, "--resume", exit_code=130)
         assert json.loads(run(*command, "--resume").stdout.splitlines()[-1])["documents"] == 50
+
+
+def test_texts_that_are_null_are_skipped_where_it_is_asked_for_and_said(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"text": "a b"}\n{"text": null}\n{"text": "hello world"}\n')
+    read = ("--field", "text", path)
+    commands = (
+        (["count", "-t", "gpt2", *read], "in rows.jsonl"),
+        (["train", "--vocab-size", 258, "--output", tmp_path / "a.model", *read], "in rows.jsonl"),
+        (["count-words", "-o", tmp_path / "a.words", *read], ""),
+        (["tokenize", "-t", "gpt2", "-o", tmp_path / "shards", *read], ""),
+    )
+    for command, where in commands:
+        told = error_of(*command)
+        assert "line 2, has no text in the field 'text', but null: leave such lines out, or give --missing skip" in told
+        done = run(*command, "--missing", "skip")
+        assert done.stderr == f"cbpe: left out 1 text that is null{where and f', {where}'}\n"
+    rows = json.loads(run("count", "-t", "gpt2", *read, "--missing", "skip", "--json").stdout)
+    assert rows == [{"file": str(path), "tokens": 4, "skipped": 1}]
+    for command, _ in commands[2:]:
+        told = run(*command, "--resume", "--missing", "skip", "--json").stdout.splitlines()[-1]
+        assert json.loads(told)["skipped"] == 1
+    stdin = run("count", "-t", "gpt2", "--format", "jsonl", "--missing", "skip", stdin=path.read_bytes())
+    assert (stdin.stdout, stdin.stderr) == ("4\n", "cbpe: left out 1 text that is null\n")
+    assert "leave such lines out\n" in error_of("stats", "-t", "gpt2", *read)  # which has no such option

@@ -66,7 +66,9 @@ def test_any_pattern_splits_as_on_one_machine(corpus, tmp_path, pattern):
 
 
 def test_counts_that_are_too_large_to_be_held_are_written_bit_by_bit(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(counting_corpus, "Counting", lambda *options: Counting(*options, held_bytes=1))
+    monkeypatch.setattr(
+        counting_corpus, "Counting", lambda *options, **named: Counting(*options, **named, held_bytes=1)
+    )
     # A batch is counted before anything is written: several tasks, and one of several batches.
     (tmp_path / "long.txt").write_text("".join(texts(9000, 4)))
     manifest = count_corpus(tmp_path / "long.txt", tmp_path / "out.words", partitions=3, verify=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from cbpe.cli.input.references import complete_reference, complete_version
-from cbpe.cli.input.texts import Errors
+from cbpe.cli.input.texts import Errors, Missing
 
 __all__ = [
     "AliasOption",
@@ -17,6 +17,7 @@ __all__ = [
     "FilesArgument",
     "FormatOption",
     "JsonOption",
+    "MissingOption",
     "NameArgument",
     "NotesOption",
     "SmallerOption",
@@ -53,6 +54,9 @@ FormatOption = Annotated[
     ),
 ]
 ErrorsOption = Annotated[Errors, typer.Option(help="Refuse what is not UTF-8, or read it as U+FFFD.")]
+MissingOption = Annotated[
+    Missing, typer.Option(help="Refuse rows and lines whose text is null, or skip them and say how many.")
+]
 
 # ---- Which tokenizer, and how it takes special tokens
 

@@ -18,6 +18,7 @@ from cbpe.corpus.sources import Reader, read_chunks
 __all__ = [
     "STANDARD_STREAM",
     "Errors",
+    "Missing",
     "field_of_texts",
     "id_chunks",
     "input_name",
@@ -34,6 +35,7 @@ STANDARD_STREAM = "-"
 STDIN_TWICE = "standard input is named twice, and can be read only once"
 
 Errors = Literal["strict", "replace"]
+Missing = Literal["error", "skip"]
 
 
 def source_of(file: str) -> Path | BinaryIO:
@@ -104,14 +106,16 @@ def field_of_texts(form: str, field: str | None, files: list[str] | None) -> str
     return "text" if field is None else field
 
 
-def readers(files: list[str] | None, field: str | None, errors: Errors) -> list[tuple[str, Reader]]:
+def readers(
+    files: list[str] | None, field: str | None, errors: Errors, missing: Missing | None = None
+) -> list[tuple[str, Reader]]:
     """Each file with its reader. A missing file raises before any other is read, and says so of several. ValueError
     where standard input is named twice."""
     named = files or [STANDARD_STREAM]
     if named.count(STANDARD_STREAM) > 1:
         raise ValueError(STDIN_TWICE)
     try:
-        return [(file, Reader(source_of(file), field=field, errors=errors)) for file in named]
+        return [(file, Reader(source_of(file), field=field, errors=errors, missing=missing)) for file in named]
     except OSError as error:
         if len(named) == 1 or error.strerror is None:
             raise

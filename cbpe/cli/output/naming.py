@@ -48,6 +48,7 @@ IN_OPTIONS = {
     "make shard_tokens": "make --shard-tokens",
     "make row_tokens": "make --row-tokens",
     "make val_fraction": "make --val-fraction",
+    "or set missing to 'skip'": "or give --missing skip",
     "or set cut_documents, in a new folder": "or give --cut-documents, in a new folder",
     "or set cut_documents, and resume": "or give --cut-documents, and go on with --resume",
     "is no multiple of row_tokens": "is no multiple of --row-tokens",
@@ -61,9 +62,9 @@ OPTIONS = {
         name: f"--{name.replace('_', '-')}"
         for name in (
             "alphabet", "vocab_size", "tie_break", "checkpoint", "min_count", "max_token_length", "max_words", "field",
-            "errors", "character_coverage", "required_characters", "split_digits", "format", "append_eot", "eot_token",
-            "dtype", "shuffle", "val_fraction", "shard_tokens", "row_tokens", "cut_documents", "executor", "workers",
-            "task_bytes", "partitions", "alpha", "order", "semantics", "since",
+            "errors", "missing", "character_coverage", "required_characters", "split_digits", "format", "append_eot",
+            "eot_token", "dtype", "shuffle", "val_fraction", "shard_tokens", "row_tokens", "cut_documents", "executor",
+            "workers", "task_bytes", "partitions", "alpha", "order", "semantics", "since",
         )
     },
     "byte_fallback": "--no-byte-fallback",

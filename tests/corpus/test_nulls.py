@@ -1,0 +1,111 @@
+"""Rows and lines whose text is null: refused, or left out and counted, by all that takes `missing`."""
+
+import gzip
+import json
+
+import pytest
+
+import cbpe
+
+NULLS = ["one two", None, " ", None, "three \u4e2d"]
+TEXTS = [text for text in NULLS if text is not None]
+KINDS = ["rows.jsonl", "rows.jsonl.gz", "rows.parquet", "rows.parquet with a dictionary"]
+TOLD = "left out 2 texts that are null"
+
+
+def lines_of(texts):
+    return "".join(json.dumps({"text": text}) + "\n" for text in texts).encode()
+
+
+@pytest.fixture(params=KINDS)
+def with_nulls(request, tmp_path):
+    """A file with two texts that are null."""
+    path = tmp_path / request.param.split()[0]
+    if path.suffix == ".parquet":
+        pa = pytest.importorskip("pyarrow", reason="reads Parquet")
+        pq = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")
+        column = pa.array(NULLS)
+        table = {"text": column.dictionary_encode() if "dictionary" in request.param else column, "n": range(5)}
+        pq.write_table(pa.table(table), path, row_group_size=2)
+    else:
+        data = lines_of(NULLS)
+        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def test_they_are_left_out_where_it_is_asked_for_and_counted(with_nulls):
+    with pytest.warns(UserWarning, match=rf"^{TOLD}, in {with_nulls.name}$"):
+        counts = cbpe.count_words(with_nulls, field="text", missing="skip")
+    assert counts == cbpe.count_words(TEXTS)
+    with pytest.warns(UserWarning, match="left out 4 texts that are null, in 2 files"):
+        tok = cbpe.train([with_nulls, with_nulls], 257, field="text", missing="skip")
+    assert tok.merges == cbpe.train(TEXTS * 2, 257).merges
+    with pytest.raises(ValueError, match=r"but null: leave such (rows|lines) out, or set missing to 'skip'$"):
+        cbpe.count_words(with_nulls, field="text")
+    with pytest.raises(ValueError, match="missing is 'drop'; it must be 'error' or 'skip'"):
+        cbpe.count_words(with_nulls, field="text", missing="drop")
+
+
+@pytest.mark.parametrize("line", ['{"text": 1}', '{"other": "a"}', "null", '{"text": null'])
+def test_nothing_else_is_left_out(tmp_path, line):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": null}\n' + line)
+    with pytest.raises(ValueError, match="line 2"):
+        cbpe.count_words(path, field="text", missing="skip")
+
+
+@pytest.mark.parametrize("task_bytes", [1, 1 << 20])
+def test_runs_make_what_they_make_of_the_others_alone(with_nulls, tmp_path, task_bytes):
+    tok = cbpe.get_encoding("gpt2")
+    whole = tmp_path / "whole.jsonl"
+    whole.write_bytes(lines_of(TEXTS))
+    options = {"field": "text", "task_bytes": task_bytes, "verify": True}
+    skipping = {**options, "missing": "skip"}
+    with pytest.warns(UserWarning, match=rf"^{TOLD}$"):
+        shards = cbpe.tokenize(with_nulls, tok, tmp_path / "shards", "bin", keep_empty=True, **skipping)
+    with pytest.warns(UserWarning, match=rf"^{TOLD}$"):
+        counts = cbpe.count_corpus(with_nulls, tmp_path / "a.words", **skipping)
+    for made in (shards, counts):
+        assert (made["documents"], made["skipped"], sum(task["skipped"] for task in made["tasks"])) == (3, 2, 2)
+    assert "skipped" not in cbpe.tokenize(whole, tok, tmp_path / "whole", "bin", keep_empty=True, **options)
+    assert "skipped" not in cbpe.count_corpus(whole, tmp_path / "whole.words", **options)
+    assert (tmp_path / "shards" / "train.bin").read_bytes() == (tmp_path / "whole" / "train.bin").read_bytes()
+    assert (tmp_path / "a.words").read_bytes() == (tmp_path / "whole.words").read_bytes()
+
+
+def test_a_run_that_they_stopped_goes_on_without_them(with_nulls, tmp_path):
+    first = tmp_path / "a.jsonl"
+    first.write_bytes(lines_of(["the first"]))
+    tok, sources = cbpe.get_encoding("gpt2"), [first, with_nulls]
+    options = {"field": "text", "task_bytes": 1 if with_nulls.suffix == ".gz" else 60, "workers": 1}
+    for run, name in ((cbpe.tokenize, "shards"), (cbpe.count_corpus, "a.words")):
+        given = (sources, tok) if run is cbpe.tokenize else (sources,)
+        with pytest.raises(ValueError, match="or set missing to 'skip'"):
+            run(*given, tmp_path / name, **options)
+        with pytest.warns(UserWarning, match=TOLD):
+            gone_on = run(*given, tmp_path / name, **options, missing="skip", resume=True)
+        with pytest.warns(UserWarning, match=TOLD):
+            anew = run(*given, tmp_path / f"b{name}", **options, missing="skip")
+        assert {**gone_on, "file": None} == {**anew, "file": None}
+        with pytest.raises(ValueError, match=r"options \(missing\) are 'skip', and here 'error'"):
+            run(*given, tmp_path / name, **options, resume=True)
+        with pytest.raises(ValueError, match="missing is 1; it must be 'error' or 'skip'"):
+            run(*given, tmp_path / name, **options, missing=1)
+
+
+def test_documents_keep_their_places_and_columns(with_nulls, tmp_path):
+    numbers = {".parquet": [0, 2, 4]}.get(with_nulls.suffix, [1, 3, 5])  # rows from 0, lines from 1
+    options = {"field": "text", "missing": "skip", "keep_empty": True}
+    with pytest.warns(UserWarning, match=TOLD):
+        cbpe.tokenize(with_nulls, cbpe.get_encoding("gpt2"), tmp_path / "dolma", "dolma", **options)
+    places = gzip.decompress(next((tmp_path / "dolma").glob("*.csv.gz")).read_bytes()).decode().splitlines()
+    assert [int(line.split(",")[-1]) for line in places] == numbers
+    if with_nulls.suffix == ".parquet":
+        with pytest.warns(UserWarning, match=TOLD):
+            cbpe.tokenize(with_nulls, cbpe.get_encoding("gpt2"), tmp_path / "kept", "parquet", columns=["n"], **options)
+        pq = pytest.importorskip("pyarrow.parquet")
+        kept = [pq.read_table(path)["n"].to_pylist() for path in (tmp_path / "kept").glob("*.parquet")]
+        assert kept == [[0, 2, 4]]
+    place = "row 4 of the column" if with_nulls.suffix == ".parquet" else "line 5"
+    with pytest.raises(ValueError, match=f"{place}.*: this document has 9 tokens"):
+        cbpe.tokenize(with_nulls, cbpe.BasicTokenizer(), tmp_path / "out", **options, shard_tokens=8)
