@@ -138,7 +138,7 @@ def in_json(value: Any) -> dict[str, str | int]:
         kinds = kinds_of(value.get(name))
         if kinds:
             found[name] = ", ".join(kinds[:MOST_KINDS]) + (", ..." if len(kinds) > MOST_KINDS else "")
-    found.update({name: "there" for name in ("truncation", "padding") if value.get(name) is not None})
+    found.update({name: "there" for name in ("truncation", "padding") if isinstance(value.get(name), dict)})
     return found
 
 

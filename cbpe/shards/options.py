@@ -100,7 +100,7 @@ def checked_options(
         cut_documents = made.stream or row_tokens is not None
     elif made.stream and not cut_documents and (row_tokens is None or made.first_is_val):
         raise ValueError(f"cut_documents is False, and the shards of format {format_name!r} are streams, cut anywhere")
-    kept = checked_columns(columns, made, format_name, row_tokens)
+    kept = checked_columns(columns, field, made, format_name, row_tokens)
     return Options(
         format_name, checked_dtype(dtype, made, format_name, tokenizer.n_vocab), field, errors, checked_eot(tokenizer,
         made, format_name, append_eot, eot_token), bool(keep_empty), kept, shard_tokens, row_tokens,
@@ -163,7 +163,9 @@ def checked_eot(
     return special[token]
 
 
-def checked_columns(columns: Iterable[str], made: Format, format_name: str, row_tokens: int | None) -> tuple[str, ...]:
+def checked_columns(
+    columns: Iterable[str], field: str | None, made: Format, format_name: str, row_tokens: int | None
+) -> tuple[str, ...]:
     """The columns to keep."""
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     for name in names:
@@ -171,6 +173,11 @@ def checked_columns(columns: Iterable[str], made: Format, format_name: str, row_
             raise TypeError(f"columns are names, not {type(name).__name__}: {shown(name)}")
     if names and made.keeps != "columns":
         raise ValueError(f"columns are kept by format 'parquet' alone, and the format is {format_name!r}")
+    if names and field is None:
+        raise ValueError(
+            f"plain text has no column {shown(names[0])}; .jsonl and .parquet have columns, and a field that holds the "
+            "texts: set field to a name"
+        )
     if names and row_tokens is not None:
         raise ValueError("columns belong to documents, and row_tokens makes rows of several: leave one of them out")
     if len(set(names)) < len(names) or "input_ids" in names:

@@ -141,8 +141,16 @@ def completed(
     digest = hashlib.sha256(file.data).hexdigest()
     published = PUBLISHED.get(digest)
     if published is not None:
-        same = name in SPECS and SPECS[name].vocabulary == SPECS[published].vocabulary
-        spec = SPECS[name if name is not None and same else published]
+        of_file = [each for each, spec in SPECS.items() if spec.vocabulary == SPECS[published].vocabulary]
+        if name is not None and name not in of_file:
+            said = f"this file holds the ranks of {', '.join(of_file)}, and {shown(name)} is"
+            if name in SPECS:
+                raise ValueError(f"{said} another encoding: leave name out")
+            if pattern is None or special_tokens is None:
+                from cbpe.common.warning import warn
+
+                warn(f"{said} none of these: what is not given is that of {published}")
+        spec = SPECS[name if name in of_file else published]
         name = published if name is None else name
         pattern = spec.pattern if pattern is None else pattern
         special_tokens = spec.special_tokens if special_tokens is None else special_tokens

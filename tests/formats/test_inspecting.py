@@ -36,6 +36,12 @@ def test_of_a_good_file_all_is_told_that_the_tokenizer_has(tmp_path, kind):
     assert json.dumps([dict(found.found), found.processing])
 
 
+def test_tokens_that_are_called_like_parts_are_none(tmp_path):
+    cbpe.get_encoding("gpt2").save(tmp_path / "encoder.json")
+    assert "padding" in json.loads((tmp_path / "encoder.json").read_text(encoding="utf-8"))
+    assert dict(cbpe.inspect(tmp_path / "encoder.json").found) == {}
+
+
 @pytest.mark.parametrize("kind", ["tiktoken", "llm.c"])
 def test_a_file_without_a_split_pattern_says_what_is_missing(tmp_path, kind):
     found = cbpe.inspect(saved(tmp_path, GOOD[kind]))

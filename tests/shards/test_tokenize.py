@@ -238,6 +238,11 @@ WRONG = {
     "columns are kept by format 'parquet' alone": {"columns": ["id"]},
     "columns belong to documents": {"format_name": "parquet", "columns": ["id"], "row_tokens": 3},
     "each column is kept once": {"format_name": "parquet", "columns": ["id", "id"]},
+    "plain text has no column 'id'; .jsonl and .parquet have": {
+        "format_name": "parquet",
+        "columns": ["id"],
+        "field": None,
+    },
     "has no field 'id'; it has 'text'": {"format_name": "parquet", "columns": ["id"]},
     "val_fraction is 1.0; it must be": {"val_fraction": 1.0},
     "the first shard is for validation": {"format_name": "llmc", "val_fraction": 0.1},

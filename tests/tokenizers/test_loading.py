@@ -112,7 +112,19 @@ def test_openais_files_may_be_another_encoding_of_the_same_ranks(tmp_path):
     loaded = cbpe.load(path, name="o200k_harmony")
     assert loaded.name == "o200k_harmony"
     assert loaded.special_tokens == SPECS["o200k_harmony"].special_tokens
-    assert cbpe.load(path, special_tokens={}, name="mine").special_tokens == {}
+    given = {"pattern": ".", "special_tokens": {}}
+    assert cbpe.load(path, **given, name="mine").special_tokens == {}
+
+
+def test_openais_files_are_no_encoding_that_is_not_of_them(tmp_path):
+    path = tmp_path / "o200k_base.tiktoken"
+    path.write_bytes(tiktoken.dumps(ranks_of(load_vocabulary("o200k_base"))))
+    said = "this file holds the ranks of o200k_base, o200k_harmony, and"
+    with pytest.raises(ValueError, match=f"{said} 'cl100k_base' is another encoding: leave name out"):
+        cbpe.load(path, name="cl100k_base", pattern=".", special_tokens={})
+    with pytest.warns(UserWarning, match=f"{said} 'o200k_harmny' is none of these: .* is that of o200k_base"):
+        loaded = cbpe.load(path, name="o200k_harmny")
+    assert loaded.special_tokens == SPECS["o200k_base"].special_tokens
 
 
 @pytest.fixture(scope="module")
