@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from cbpe.common.wording import number_of
@@ -12,6 +12,7 @@ from cbpe.views.html import block, escaped
 __all__ = ["ShownText"]
 
 MOST_TOKENS = 5000  # that are drawn; a page with more is slow
+MOST_IN_LINE = 20  # that are printed
 COLOURS = 5  # of neighbours, in turn
 STYLE = (
     ".cbpe .t{border-radius:.2em;padding:.05em .1em;margin:0 1px;display:inline-block;white-space:pre-wrap;"
@@ -48,30 +49,33 @@ class ShownText:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        shown = " ".join(repr(group.text) for group in self._groups(self.ids[:20]))
-        return f"<{number_of(len(self.ids), 'token')}: {shown}{' ...' if len(self.ids) > 20 else ''}>"
+        shown = [repr(group.text) for group in self._groups(MOST_IN_LINE)]
+        more = ["..."] if len(self.ids) > MOST_IN_LINE else []
+        return f"<{number_of(len(self.ids), 'token')}: {' '.join([*shown, *more])}>"
 
-    def _groups(self, ids: Iterable[int]) -> Iterator[Group]:
+    def _groups(self, most: int) -> Iterator[Group]:
+        """The first tokens, at most so many. A group that goes on after them is left out."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         held: list[tuple[int, bytes]] = []
-        for token_id in ids:
+        for token_id in self.ids[:most]:
             held.append((token_id, self._vocab[token_id]))
             decoder.decode(held[-1][1])
             if not decoder.getstate()[0]:  # no character has begun and not ended
                 yield group_of(held)
                 held = []
-        if held:
+        if held and len(self.ids) <= most:
             yield group_of(held)
 
     def _repr_html_(self) -> str:
-        drawn = self.ids[:MOST_TOKENS]
-        spans = "".join(self._span(i, group) for i, group in enumerate(self._groups(drawn)))
+        drawn = list(self._groups(MOST_TOKENS))
+        n_drawn = sum(len(group.ids) for group in drawn)
+        spans = "".join(self._span(i, group) for i, group in enumerate(drawn))
         n_bytes = sum(len(self._vocab[token_id]) for token_id in self.ids)
         total = f"{len(self.ids):,} tokens, {n_bytes:,} bytes"
         if self.ids:
             total += f", {n_bytes / len(self.ids):.2f} bytes per token"
-        if len(self.ids) > len(drawn):
-            total += f"; the first {len(drawn):,} are shown"
+        if len(self.ids) > n_drawn:
+            total += f"; the first {n_drawn:,} are shown"
         return block(f'<div dir="auto">{spans}</div><p class="dim">{escaped(total)}</p>', style=STYLE)
 
     def _span(self, i: int, group: Group) -> str:

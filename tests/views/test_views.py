@@ -126,6 +126,23 @@ def test_a_long_text_is_shown_in_part():
     assert shown.count("<sub>") == 5000
 
 
+@pytest.mark.parametrize("before", [17, 18, 19, 20])
+def test_no_line_ends_within_a_character(before):
+    enc = cbpe.get_encoding("gpt2")
+    assert len(enc.encode("😉")) == 2
+    whole = (20 - before) // 2  # of the faces, of those 20 tokens that a line has at most
+    shown = ["' a'"] * before + ["'😉'"] * whole
+    assert repr(enc.show(" a" * before + "😉" * 5)) == f"<{before + 10} tokens: {' '.join(shown)} ...>"
+
+
+def test_no_drawing_ends_within_a_character():
+    enc = cbpe.get_encoding("gpt2")
+    drawn = enc.show(" a" * 4_999 + "😉" * 5)._repr_html_()
+    assert "\ufffd" not in drawn
+    assert "the first 4,999 are shown" in drawn
+    assert drawn.count("<sub>") == 4_999
+
+
 def test_every_character_that_would_not_show_is_written_out():
     assert escaped("a\u202e\0\x1b<\u00ad\ud800\n\t") == "a\\u202e\\u0000\\u001b&lt;\\u00ad\\ud800↵⇥"
     assert table(("a",), [(float("nan"),), (1234,), (None,)]).count("<bdi></bdi>") == 2
