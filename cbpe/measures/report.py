@@ -73,8 +73,8 @@ def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str],
             often = [merge for merge in merges(tokenizer, corpus) if merge["applied"] >= LEAST_APPLIED]
             often.sort(key=lambda merge: max(merge["left_overlap"], merge["right_overlap"]), reverse=True)
             found += [
-                (tokenizer, corpus, text(merge["left"]), text(merge["right"]), merge["applied"], merge["left_overlap"],
-                 merge["right_overlap"])
+                (tokenizer, corpus, quoted(merge["left"]), quoted(merge["right"]), merge["applied"],
+                 merge["left_overlap"], merge["right_overlap"])
                 for merge in often[:HARDLY_ALONE]
             ]  # fmt: skip
     return table(("tokenizer", "corpus", "left", "right", "applied", "of the left", "of the right"), found)
@@ -94,5 +94,9 @@ def definitions() -> str:
     return table(("measure", "definition", "source"), rows)
 
 
-def text(token: bytes) -> str:
-    return token.decode("utf-8", "backslashreplace")
+def quoted(token: bytes) -> str:
+    """A token as Python writes it: its text, or the bytes of one that is no UTF-8 alone."""
+    try:
+        return repr(token.decode())
+    except UnicodeDecodeError:
+        return repr(token)

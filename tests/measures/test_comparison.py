@@ -5,7 +5,9 @@ import io
 import json
 import pickle
 import re
+from ast import literal_eval
 from base64 import b64decode
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -114,6 +116,21 @@ def test_a_notebook_shows_it_escaped_in_light_and_in_dark(comparison):
     check_safe(page)
     assert "&lt;script&gt;" in page
     assert "prefers-color-scheme:dark" in page
+
+
+def test_the_report_tells_tokens_apart_that_differ_in_spaces_alone_or_are_no_text(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    merged = [b"  ", b"    ", b"    a", b"\xe4\xb8"]
+    ranks = {bytes([i]): i for i in range(256)} | {token: 256 + i for i, token in enumerate(merged)}
+    tok = cbpe.Encoding("spaces", pat_str=r"[\s\S]+", mergeable_ranks=ranks, special_tokens={})
+    found = cbpe.compare({"spaces": tok}, {"a": "    a\u4e2d<" * 20})
+    found.plot(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    rows = re.findall(r"<bdi>a</bdi></td><td><bdi>(.*?)</bdi></td><td><bdi>(.*?)</bdi>", page)
+    tokens = {tuple(literal_eval(unescape(token)) for token in row) for row in rows}
+    assert tokens == {(" ", " "), ("  ", "  "), ("    ", "a"), (b"\xe4", b"\xb8")}
+    assert re.search(r"\.cbpe bdi\{[^}]*white-space:pre", page)  # or a browser draws several spaces as one
+    check_safe(page)
 
 
 def test_plots(comparison, tmp_path):
