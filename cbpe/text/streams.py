@@ -32,8 +32,14 @@ def encode_stream(
     whole: bool = False,
 ) -> Iterator[list[int]]:
     """The ids of the text that the chunks make, as they become known. whole: as for text_parts."""
+    before = 0
     for part in text_parts(encoder._splitter, chunks, allowed, forbidden, whole=whole):
-        yield encoder._encode(part, allowed, forbidden)
+        try:
+            ids = encoder._encode(part, allowed, forbidden)
+        except (KeyError, ValueError) as error:
+            raise in_stream(error, before) from None
+        yield ids
+        before += len(part)
 
 
 def count_stream(
@@ -46,8 +52,21 @@ def count_stream(
     whole: bool = False,
 ) -> int:
     """The number of tokens of the text that the chunks make. whole: as for text_parts."""
-    parts = text_parts(encoder._splitter, chunks, allowed, forbidden, whole=whole)
-    return sum(encoder._count(part, allowed, forbidden, workers) for part in parts)
+    before = found = 0
+    for part in text_parts(encoder._splitter, chunks, allowed, forbidden, whole=whole):
+        try:
+            found += encoder._count(part, allowed, forbidden, workers)
+        except (KeyError, ValueError) as error:
+            raise in_stream(error, before) from None
+        before += len(part)
+    return found
+
+
+def in_stream(error: KeyError | ValueError, before: int) -> KeyError | ValueError:
+    """The error of a part, whose message counts characters within it, with what to add to these."""
+    if before == 0 or type(error) not in (KeyError, ValueError):
+        return error
+    return type(error)(f"{error.args[0]} (counted from character {before:,} of the stream)")
 
 
 def text_parts(

@@ -465,7 +465,7 @@ class Tokenizer(TokenizerBase):
         (' world', b'\\xe4', None)
         """
         try:
-            token = self.decode_bytes((token_id,))
+            token = self.decode_single_token_bytes(token_id)
         except (KeyError, OverflowError):
             return None
         try:

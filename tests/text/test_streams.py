@@ -1,6 +1,7 @@
 """Encoding a text that comes in chunks: the tokens of the whole, whatever the chunks, and little of it held."""
 
 import random
+import re
 
 import pytest
 from project import SHARED
@@ -117,6 +118,20 @@ def test_special_tokens_that_are_forbidden_raise_wherever_the_chunks_end():
     with pytest.raises(ValueError, match="endoftext"):
         encoding.count_stream(["hello <|endof", "text|>"])
     assert encoding.count_stream(["hello <|endof", "text|>"], allowed_special="all") == 3
+
+
+@pytest.mark.parametrize("size", [1, 7, 200, 10_000])
+def test_the_place_of_what_is_refused_is_that_in_the_whole_text(size):
+    text = "a bright day, naïve and 안녕. " * 20 + "<|endoftext|>"
+    enc = cbpe.get_encoding("gpt2")
+    with pytest.raises(ValueError, match=rf"\(at character {text.index('<|')}\)"):
+        enc.encode(text)
+    for call in (lambda chunks: list(enc.encode_stream(chunks)), enc.count_stream):
+        with pytest.raises(ValueError, match="holds the special token") as caught:
+            call(text[i : i + size] for i in range(0, len(text), size))
+        said = re.findall(r"character ([\d,]+)", str(caught.value))
+        assert sum(int(number.replace(",", "")) for number in said) == text.index("<|")
+        assert len(said) == 2 or (size == 10_000 and "stream" not in str(caught.value))
 
 
 def test_a_text_is_cut_as_it_comes():

@@ -204,6 +204,18 @@ def test_a_tokenizer_that_shares_ids_with_its_special_tokens_counts_each_once():
     assert (len(tok), tok.vocab_size, tok.n_vocab) == (257, 256, 301)
 
 
+def test_a_token_over_characters_is_found_by_its_whole_text():
+    with pytest.warns(UserWarning, match="training stopped"):
+        tok = cbpe.train("the cat the hat the bat " * 20, 290, alphabet="characters")
+    whole = {token_id: tok.vocab[token_id] for token_id in tok.vocab}
+    once = [token_id for token_id, token in whole.items() if list(whole.values()).count(token) == 1]
+    assert b" the" in (whole[token_id] for token_id in once)  # whose space decode([id]) takes off
+    for token_id in once:
+        token = tok.id_to_token(token_id)
+        assert (token if isinstance(token, bytes) else token.encode()) == whole[token_id]
+        assert tok.token_to_id(token) == token_id
+
+
 def test_tokens_and_ids_are_found_by_hugging_faces_names():
     tok = cbpe.get_encoding("gpt2")
     for token_id in [*range(600), 50255, 50256]:
