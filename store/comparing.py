@@ -267,7 +267,9 @@ class VersionComparison:
     def __repr__(self) -> str:
         total = self.total
         sides = ((self.a, total.tokens_a, total.bytes_per_token_a), (self.b, total.tokens_b, total.bytes_per_token_b))
-        counts = ", ".join(f"{side!s} {tokens:,} tokens, {ratio:.2f} bytes each" for side, tokens, ratio in sides)
+        counts = ", ".join(
+            f"{side!s} {number_of(tokens, 'token')}, {ratio:.2f} bytes each" for side, tokens, ratio in sides
+        )
         size = f"{number_of(len(self.texts), 'text')}, {number_of(total.text_bytes, 'byte')}"
         return f"<VersionComparison of {size}: {counts}>"
 
@@ -280,7 +282,7 @@ class VersionComparison:
             (str(self.a), total.tokens_a, total.covered_bytes_a, total.bytes_per_token_a),
             (str(self.b), total.tokens_b, total.covered_bytes_b, total.bytes_per_token_b),
         )
-        about = f"{len(self.texts):,} texts, {total.text_bytes:,} bytes"
+        about = f"{number_of(len(self.texts), 'text')}, {number_of(total.text_bytes, 'byte')}"
         shown = table(("", "tokens", "bytes in tokens", "bytes/token"), sides, caption=about)
         if len(self.texts) < 2:
             return block(shown)

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["as_typed", "listed", "meant", "number_of", "shortened", "shown"]
+__all__ = ["as_typed", "listed", "meant", "number_of", "shortened", "shown", "steps_named"]
 
 LONGEST_TYPED = 80  # characters
 LONGEST_COMPARED = 100  # characters of a name; time grows with their square
@@ -68,3 +68,19 @@ def shown(value: object) -> str:
     from cbpe._core.text import shown as messages  # which a program that makes no mistake never loads
 
     return messages.shown(value)
+
+
+# What a tokenizer does besides splitting by its pattern and merging bytes, by the names that its parts have.
+STEPS = {
+    "characters": "merging characters",
+    "normalizer": "normalizing text",
+    "prefix_space": "putting a space before a text",
+    "splits": "splitting before the split pattern does",
+    "template": "putting tokens around a text",
+    "words": "merging characters within words",
+}
+
+
+def steps_named(steps: Iterable[str]) -> str:
+    """Such steps, as messages name them: {"prefix_space"} -> "putting a space before a text" """
+    return ", ".join(STEPS.get(step, step) for step in sorted(steps))

@@ -283,7 +283,9 @@ def row_of(line: str, place: str, field: str, parse_int: Callable[[str], Any] = 
     makes numbers, which mostly do not matter, while int() refuses long ones."""
     try:
         row = json.loads(line, parse_int=parse_int)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{place}, is not JSON: {error.msg}, at character {error.pos + 1} of the line") from error
+    except RecursionError as error:
         raise ValueError(f"{place}, is not JSON: {error}") from error
     except ValueError as error:
         raise ValueError(f"{place}, has a number that is too long for Python: {error}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cbpe._core.splitting.split import PatternNotSupported, refuse_unportable
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.common.wording import listed
+from cbpe.common.wording import listed, steps_named
 from cbpe.formats.parts import Parts
 from cbpe.text.added_tokens import FLAGS
 from cbpe.text.splitting import make_splitter
@@ -74,5 +74,5 @@ def refuse_processing(what: str, parts: Parts, besides: Iterable[str] = ()) -> N
     steps = parts.processing.keys() - {*FLAGS, *besides}
     if steps:
         raise ValueError(
-            f"{what} cannot hold what the tokenizer does besides splitting and merging: {', '.join(sorted(steps))}"
+            f"{what} cannot hold what the tokenizer does besides splitting and merging: {steps_named(steps)}"
         )

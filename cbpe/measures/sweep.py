@@ -16,7 +16,7 @@ from cbpe.common.checks import N_BYTES, checked_int
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.warning import warn
-from cbpe.common.wording import listed, number_of, shown
+from cbpe.common.wording import listed, number_of, shown, steps_named
 from cbpe.corpus.batches import batches
 from cbpe.corpus.counting import Tally
 from cbpe.corpus.sources import Reader, Source
@@ -204,9 +204,10 @@ def sweep(
 
 def refuse_unswept(tokenizer: Tokenizer, name: str) -> None:
     """ValueError, which calls it by this name, for a tokenizer that holds no smaller ones which could be measured."""
-    steps = sorted(tokenizer._processing().keys() - {*FLAGS, "template"})
+    steps = tokenizer._processing().keys() - {*FLAGS, "template"}
     if steps:
-        raise ValueError(f"{name} changes text before it splits it ({', '.join(steps)}): it is not swept")
+        said = steps_named(steps)
+        raise ValueError(f"{name} does more than to split by a pattern and to merge bytes ({said}): it is not swept")
     shrunk(tokenizer._parts(), N_BYTES, name)
 
 

@@ -14,7 +14,7 @@ from cbpe.common.garbage import without_collecting
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
-from cbpe.common.wording import shown
+from cbpe.common.wording import shown, steps_named
 from cbpe.corpus.counted import name_of_counts, with_counts_loaded
 from cbpe.corpus.counting import refuse_other_pattern
 from cbpe.corpus.sources import Source
@@ -283,9 +283,9 @@ def initial_vocabulary(initial: Tokenizer) -> Vocabulary:
 
 def refuse_initial(initial: Tokenizer, name: str) -> None:
     """ValueError, which calls it by this name, for a tokenizer that training cannot go on from exactly."""
-    steps = sorted(initial._processing().keys() - {*FLAGS, "template"})
+    steps = initial._processing().keys() - {*FLAGS, "template"}
     if steps and not initial._vocabulary.characters:
-        problem = f"what is trained splits and merges text as it is, and this changes it before: {', '.join(steps)}"
+        problem = f"what is trained splits and merges text as it is, and this does more: {steps_named(steps)}"
     else:
         problem = problem_with(initial._vocabulary) or ""
     if problem:

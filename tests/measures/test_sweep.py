@@ -176,5 +176,5 @@ def test_what_cannot_be_swept_is_refused(tok, arguments, error, message):
 
 def test_a_tokenizer_that_changes_texts_is_refused():
     tok = cbpe.train(TRAINED, 330, alphabet="characters")
-    with pytest.raises(ValueError, match="changes text before it splits it"):
+    with pytest.raises(ValueError, match="does more than to split by a pattern and to merge bytes"):
         cbpe.sweep(tok, {"a": "b"})

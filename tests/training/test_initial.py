@@ -220,7 +220,7 @@ def normalizing():
         (Tokenizer(by_merges_in_heap([]), None), "merged from a token of a higher rank"),
         (by_ranks({}, missing=[7]), "the byte 0x07 has no token"),
         (never_merged(), "token 258 is no token that merging its bytes gives"),
-        (normalizing(), "what is trained splits and merges text as it is, and this changes it before: normalizer"),
+        (normalizing(), "what is trained splits and merges text as it is, and this does more: normalizing text"),
     ],
 )
 def test_what_cannot_be_exact_is_refused(tok, message):
