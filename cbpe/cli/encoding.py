@@ -52,6 +52,7 @@ def encode(
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -59,7 +60,7 @@ def encode(
 
     Texts are encoded as they come, in little memory. A tokenizer that has no split pattern, or that normalizes, holds
     each text whole. The ids are those of the text alone, which decode turns back into it: --template adds what a
-    tokenizer.json puts around a text, as its encode in Python does.
+    tokenizer.json puts around a text, as its encode in Python does. A text that --missing skip leaves out has no line.
 
     \b
     Example:
@@ -69,7 +70,7 @@ def encode(
     tok = tokenizer_of(tokenizer)
     refuse_no_template(tok, tokenizer, template)
     separator, begin, end = (b", ", b"[", b"]\n") if as_json else (b" ", b"", b"\n")
-    texts = strings(files, field_of_texts(form, field, files), errors)
+    texts = strings(files, field_of_texts(form, field, files), errors, missing)
     for id_lists in encoded(tok, texts, allowed_special, template):
         before = begin
         for ids in id_lists:
@@ -189,8 +190,8 @@ def count(
     named = readers(files, field_of_texts(form, field, files), errors, missing)
     counts, failures = file_counts(tok, named, allowed, template=template)
     if as_json and (counts or not failures):
-        skipped = {file: {"skipped": reader.nulls.skipped} for file, reader in named if missing == "skip"}
-        print_rows({"file": file, "tokens": n, **skipped.get(file, {})} for file, n in counts)
+        skipped = {file: reader.nulls.as_row() for file, reader in named}
+        print_rows({"file": file, "tokens": n, **skipped[file]} for file, n in counts)
     elif counts:
         print_counts(counts, named=bool(files))
     end_with_failures(failures)
@@ -205,6 +206,7 @@ def tokens(
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -222,7 +224,7 @@ def tokens(
     """
     tok = tokenizer_of(tokenizer)
     refuse_no_template(tok, tokenizer, template)
-    texts = encoded(tok, strings(files, field_of_texts(form, field, files), errors), allowed_special, template)
+    texts = encoded(tok, strings(files, field_of_texts(form, field, files), errors, missing), allowed_special, template)
     found = (((token, tok.vocab[token]) for ids in id_lists for token in ids) for id_lists in texts)
     if as_json:
         for text in found:

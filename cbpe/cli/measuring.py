@@ -18,6 +18,7 @@ from cbpe.cli.input.options import (
     FilesArgument,
     FormatOption,
     JsonOption,
+    MissingOption,
     WideOption,
     refuse_two_forms,
 )
@@ -104,6 +105,7 @@ def compare(
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
     wide: WideOption = False,
     as_csv: CsvOption = False,
     as_json: JsonOption = False,
@@ -141,6 +143,7 @@ def compare(
         alpha=alpha,
         field=field,
         errors=errors,
+        missing=missing,
         progress=sys.stderr.isatty(),
     )
     warn_of_empty(found)
@@ -263,6 +266,7 @@ def sweep(
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
     wide: WideOption = False,
     as_csv: CsvOption = False,
     as_json: JsonOption = False,
@@ -290,7 +294,8 @@ def sweep(
     tok = tokenizer_of(model)
     refuse_unswept(tok, model)
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
-    found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, progress=sys.stderr.isatty())
+    listener = sys.stderr.isatty()
+    found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, missing=missing, progress=listener)
     warn_of_empty(found)
     if as_json or as_csv:
         write_bytes((found.to_json() if as_json else found.to_csv()).encode())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -19,13 +20,14 @@ from cbpe.cli.input.options import (
     FilesArgument,
     FormatOption,
     JsonOption,
+    MissingOption,
     TokenizerOption,
     WideOption,
     refuse_two_forms,
 )
 from cbpe.cli.input.references import complete_reference, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, Errors, field_of_texts, readers, reading_bar, warn_of_no_text
+from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, readers, reading_bar, warn_of_no_text
 from cbpe.cli.input.values import hex_bytes, refuse_named_twice
 from cbpe.cli.output.printing import (
     end_with_failures,
@@ -152,6 +154,7 @@ def stats(
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
     wide: WideOption = False,
     as_csv: CsvOption = False,
     as_json: JsonOption = False,
@@ -174,63 +177,77 @@ def stats(
         raise typer.BadParameter("standard input can be read only once: name files, or one tokenizer", param_hint="-t")
     refuse_two_forms(as_csv, as_json)
     field = field_of_texts(form, field, files)
-    rows: list[tuple[str, str, TextStatistics]] = []
+    rows: list[MeasuredFile] = []
     failures: list[Exception] = []
     for reference in tokenizers:
-        found_in, failed = file_statistics(tokenizer_of(reference), files, field, errors)
-        rows += [(reference, file, found) for file, found in found_in]
+        named = readers(files, field, errors, missing)
+        found_in, failed = file_statistics(tokenizer_of(reference), named)
+        rows += [MeasuredFile(reference, *found) for found in found_in]
         failures += failed
     if rows or not failures:
         print_statistics(rows, as_csv, as_json, wide)
     end_with_failures(failures)
 
 
-def print_statistics(rows: list[tuple[str, str, TextStatistics]], as_csv: bool, as_json: bool, wide: bool) -> None:
+class MeasuredFile(NamedTuple):
+    """What a tokenizer makes of a file."""
+
+    tokenizer: str
+    file: str
+    found: TextStatistics
+    skipped: dict[str, int]  # what JSON says of texts that were left out
+
+
+def print_statistics(rows: list[MeasuredFile], as_csv: bool, as_json: bool, wide: bool) -> None:
     """A row for each tokenizer and file."""
-    for _, file, found in rows:
-        warn_of_no_text(file, found.bytes)
+    for row in rows:
+        warn_of_no_text(row.file, row.found.bytes)
     if as_json:
-        print_rows(statistics_row(*row) for row in rows)
+        print_rows(map(statistics_row, rows))
         return
     if as_csv:
-        write_bytes(csv_of([statistics_row(*row) for row in rows]).encode())
+        write_bytes(csv_of([*map(statistics_row, rows)]).encode())
         return
-    for reference, file, found in rows:
-        warn_of_left_out_text(reference, file, found.bytes, found.covered_bytes)
+    for row in rows:
+        warn_of_left_out_text(row.tokenizer, row.file, row.found.bytes, row.found.covered_bytes)
     spare = ("words", "vocabulary used", "bytes")
     names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
-    print_table(names, (statistics_cells(*row) for row in rows), whole=("file",), spare=spare, wide=wide)
+    print_table(names, map(statistics_cells, rows), whole=("file",), spare=spare, wide=wide)
 
 
 def file_statistics(
-    tok: cbpe.Tokenizer, files: list[str] | None, field: str | None, errors: Errors
-) -> tuple[list[tuple[str, TextStatistics]], list[Exception]]:
-    """The statistics of each file and, of several, of all together; and the errors of those that fail."""
+    tok: cbpe.Tokenizer, files: list[tuple[str, Reader]]
+) -> tuple[list[tuple[str, TextStatistics, dict[str, int]]], list[Exception]]:
+    """The statistics of each file and, of several, of all together, with the number of texts that were left out, where
+    that was asked for; and the errors of those that fail."""
 
-    def measured(file: str, reader: Reader) -> TextTally:
+    def measured(file: str, reader: Reader) -> tuple[TextTally, dict[str, int]]:
         tally = tok.tally()
         with reading_bar(file) as report:
             tally.add(reader, report)
-        return tally
+        return tally, reader.nulls.as_row()
 
-    tallies, failures = each_file(readers(files, field, errors), measured)
-    found = [(file, tally.statistics()) for file, tally in tallies]
+    tallies, failures = each_file(files, measured)
+    found = [(file, tally.statistics(), skipped) for file, (tally, skipped) in tallies]
     if len(found) > 1:
         total = tok.tally()
-        for _, tally in tallies:
+        all_skipped: Counter[str] = Counter()
+        for _, (tally, skipped) in tallies:
             total += tally
-        found.append(("total", total.statistics()))
+            all_skipped.update(skipped)
+        found.append(("total", total.statistics(), dict(all_skipped)))
     return found, failures
 
 
-def statistics_row(reference: str, file: str, found: TextStatistics) -> dict[str, Any]:
-    ratios = ("bytes_per_token", "tokens_per_word", "vocabulary_used")
-    return {"tokenizer": reference, "file": file, **asdict(found), **{name: getattr(found, name) for name in ratios}}
+def statistics_row(row: MeasuredFile) -> dict[str, Any]:
+    ratios = {name: getattr(row.found, name) for name in ("bytes_per_token", "tokens_per_word", "vocabulary_used")}
+    return {"tokenizer": row.tokenizer, "file": row.file, **asdict(row.found), **ratios, **row.skipped}
 
 
-def statistics_cells(reference: str, file: str, found: TextStatistics) -> tuple[object, ...]:
+def statistics_cells(row: MeasuredFile) -> tuple[object, ...]:
+    found = row.found
     ratios = found.bytes_per_token, found.tokens_per_word, f"{found.vocabulary_used:.1%}"
-    return reference, file, found.bytes, found.words, found.tokens, *ratios
+    return row.tokenizer, row.file, found.bytes, found.words, found.tokens, *ratios
 
 
 @app.command()

@@ -326,6 +326,10 @@ class Nulls:
         self.missing = None if missing is None else checked_missing(missing)
         self.skipped = 0
 
+    def as_row(self) -> dict[str, int]:
+        """What a row of results says of them: nothing, unless they may be skipped."""
+        return {"skipped": self.skipped} if self.missing == "skip" else {}
+
     def pass_over(self, error: NullTextError, n: int = 1) -> None:
         """Skip rows, of which the error tells the first; or raise it."""
         if self.missing == "skip":

@@ -78,11 +78,16 @@ class Reader:
     @property
     def name(self) -> str:
         """What a bar calls the source: the name of its file, or how many files it has; empty for texts."""
+        return os.path.basename(self.place)
+
+    @property
+    def place(self) -> str:
+        """The same, with the whole path of the file."""
         items = self.items if isinstance(self.items, (list, tuple)) else ()
         paths = [item for item in items if not isinstance(item, (str, bytes)) and isinstance(item, os.PathLike)]
         if len(paths) != 1 or len(items) > 1:
             return f"{len(paths):,} files" if paths else ""
-        return os.path.basename(os.fsdecode(paths[0]))
+        return os.fsdecode(paths[0])
 
     @functools.cached_property
     def total_bytes(self) -> int | None:
@@ -138,7 +143,7 @@ class Reader:
                     f"not {type(item).__name__}{missing(item)}"
                 )
         if self.nulls.skipped:
-            warn(skipped_in_words(self.nulls.skipped, self.name))
+            warn(skipped_in_words(self.nulls.skipped, self.place))
 
     def strings(self, report: ProgressCallback | None = None) -> Iterator[Iterator[str]]:
         """The texts as strings, each in chunks that end between two characters. Each has to be read to its end before

@@ -11,6 +11,7 @@ from cbpe.common.checks import is_float
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.wording import listed, meant, shown
+from cbpe.corpus.files import checked_missing
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.measures.comparison import Comparison, TokenCounts
@@ -44,6 +45,7 @@ def compare(
     workers: int | None = None,
     field: str | None = None,
     errors: str = "strict",
+    missing: str = "error",
     progress: bool | ProgressCallback | None = None,
 ) -> Comparison:
     """Measure tokenizers on corpora: how many tokens, which, and what that costs each language.
@@ -56,10 +58,12 @@ def compare(
     reference: the tokenizer whose lengths NSL divides by; None: the first. parallel: the corpus, such as that in
     English, whose lines the lines of all other corpora translate; each line is encoded alone, and without it there is
     no parity, premium or Gini. alpha: the order of the Rényi entropy, 0 or more; 1 is Shannon's. workers: threads that
-    encode; None: one for each core. field, errors, progress: as for count_words.
+    encode; None: one for each core. field, errors, missing, progress: as for count_words. With
+    missing="skip" the rows say how many texts were left out (`skipped`); parallel texts, whose lines it would shift,
+    refuse it.
 
     Raises what reading a source raises, TypeError for what is no tokenizer, ValueError for a name that is not there,
-    for an alpha below 0, and for parallel corpora with other numbers of lines.
+    for an alpha below 0, for parallel corpora with other numbers of lines, and for these with missing="skip".
 
     >>> compare({"gpt2": cbpe.get_encoding("gpt2")}, {"greeting": ["hello world"]}).rows[0]["tokens"]
     2
@@ -70,11 +74,12 @@ def compare(
     if parallel is not None:
         named("corpus", parallel, corpora)
     alpha = checked_alpha(alpha)
+    kept = checked_nulls(missing, parallel)
     workers = checked_workers(workers)
     found = {}
     with progress_reports(progress) as report:
         for name, source in corpora.items():
-            reader = Reader(source, field=field, errors=errors)
+            reader = Reader(source, field=field, errors=errors, missing=kept)
             told = about(report, name)
             found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=told)
     costs = Costs.of(found, parallel) if parallel is not None else None
@@ -145,6 +150,19 @@ def checked_alpha(alpha: float) -> float:
     return found
 
 
+def checked_nulls(missing: str, parallel: str | None) -> str | None:
+    """What becomes of texts that are null, as Reader takes it. ValueError where lines would no longer stand side by
+    side."""
+    if parallel is None:
+        return checked_missing(missing)
+    if checked_missing(missing) == "skip":
+        raise ValueError(
+            "missing is 'skip', which would leave a line out of one of the parallel texts, and shift all after it: "
+            "leave it out of all of them"
+        )
+    return None
+
+
 # ---- Reading
 
 
@@ -154,10 +172,11 @@ class Counted(NamedTuple):
     tokens: dict[str, TokenTally]
     words: WordTally
     texts: int
+    skipped: dict[str, int]  # how many texts were left out, where that was asked for
 
     def sizes(self) -> dict[str, int]:
         sizes = {"bytes": self.words.bytes, "characters": self.words.characters, "words": self.words.words}
-        return {"texts": self.texts, **sizes}
+        return {"texts": self.texts, **self.skipped, **sizes}
 
 
 def read(
@@ -187,7 +206,7 @@ def read(
             tally.end()
     for tally in everyone:
         tally.flush()
-    return Counted(tallies, words, texts)
+    return Counted(tallies, words, texts, reader.nulls.as_row())
 
 
 def lines_of(chunks: Iterator[str]) -> Iterator[str]:

@@ -156,15 +156,17 @@ def sweep(
     workers: int | None = None,
     field: str | None = None,
     errors: str = "strict",
+    missing: str = "error",
     progress: bool | ProgressCallback | None = None,
 ) -> Sweep:
     """Measure the smaller vocabularies that a tokenizer holds (Tokenizer.shrink), on texts that it was not trained on.
 
     corpora: name -> source, as count_words takes it; each is read once. Special tokens in texts are ordinary text.
     sizes: of vocabularies, from 256 up to the tokenizer's own, which is always measured too; None: 512, 1024 and so on.
-    workers, field, errors, progress: as for count_words. A UserWarning tells if a corpus seems to be what the tokenizer
-    was trained on, which would show the vocabulary better than it is: the whole of it, by its size, or a file with the
-    name of one of the several that its record of training names.
+    workers, field, errors, missing, progress: as for count_words; with missing="skip" the rows say how many texts were
+    left out (`skipped`). A UserWarning tells if a corpus seems to be what the tokenizer was trained on, which would
+    show the vocabulary better than it is: the whole of it, by its size, or a file with the name of one of the several
+    that its record of training names.
 
     Raises what reading a source and shrink raise, TypeError for what is no tokenizer, ValueError for one that changes
     texts before it splits them.
@@ -184,7 +186,7 @@ def sweep(
     with progress_reports(progress) as reports:
         for corpus, source in corpora.items():
             report = about(reports, corpus)
-            reader = Reader(source, field=field, errors=errors)
+            reader = Reader(source, field=field, errors=errors, missing=missing)
             counts, words = counted(reader, tokenizer._splitter, workers, report)
             trained_on.check(corpus, source, counts)
             pieces = Pieces(counts)
@@ -195,7 +197,7 @@ def sweep(
                 tokens[size], used = pieces.encoded(vocabulary, workers)
                 if size in asked:
                     n_bytes = counts.text_bytes, pieces.n_bytes
-                    rows.append(row_of(corpus, size, n_bytes, words, tokens, used))
+                    rows.append(row_of(corpus, size, n_bytes, words, tokens, used) | reader.nulls.as_row())
             if report:
                 report("encoding", len(vocabularies), len(vocabularies))
     trained_on.check_all()

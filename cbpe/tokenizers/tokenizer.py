@@ -532,12 +532,14 @@ class Tokenizer(TokenizerBase):
         ids = self._encode(text, *self._special_sets("all" if special else "none", ()))
         return ShownText(ids, self.vocab, frozenset(self._special.ids.values()))
 
-    def statistics(self, source: Source, *, field: str | None = None, errors: str = "strict") -> TextStatistics:
+    def statistics(
+        self, source: Source, *, field: str | None = None, errors: str = "strict", missing: str = "error"
+    ) -> TextStatistics:
         """Bytes per token, tokens per word and the share of the vocabulary used, in a text or several; special tokens
         in them are ordinary text, and a template adds nothing. Bytes that the split pattern leaves out count in `bytes`
         and not in `covered_bytes`, from which bytes per token come.
 
-        source, field, errors and what is raised: as for cbpe.count_words. What is held in memory is as for
+        source, field, errors, missing and what is raised: as for cbpe.count_words. What is held in memory is as for
         encode_stream.
 
         >>> tok.statistics(["hello world"]).tokens_per_word
@@ -546,7 +548,7 @@ class Tokenizer(TokenizerBase):
         from cbpe.corpus.sources import Reader
 
         tally = self.tally()
-        tally.add(Reader(source, field=field, errors=errors))
+        tally.add(Reader(source, field=field, errors=errors, missing=missing))
         return tally.statistics()
 
     def tally(self) -> TextTally:

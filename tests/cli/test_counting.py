@@ -157,8 +157,8 @@ def test_texts_that_are_null_are_skipped_where_it_is_asked_for_and_said(tmp_path
     path.write_text('{"text": "a b"}\n{"text": null}\n{"text": "hello world"}\n')
     read = ("--field", "text", path)
     commands = (
-        (["count", "-t", "gpt2", *read], "in rows.jsonl"),
-        (["train", "--vocab-size", 258, "--output", tmp_path / "a.model", *read], "in rows.jsonl"),
+        (["count", "-t", "gpt2", *read], f"in {path}"),
+        (["train", "--vocab-size", 258, "--output", tmp_path / "a.model", *read], f"in {path}"),
         (["count-words", "-o", tmp_path / "a.words", *read], ""),
         (["tokenize", "-t", "gpt2", "-o", tmp_path / "shards", *read], ""),
     )
@@ -174,4 +174,3 @@ def test_texts_that_are_null_are_skipped_where_it_is_asked_for_and_said(tmp_path
         assert json.loads(told)["skipped"] == 1
     stdin = run("count", "-t", "gpt2", "--format", "jsonl", "--missing", "skip", stdin=path.read_bytes())
     assert (stdin.stdout, stdin.stderr) == ("4\n", "cbpe: left out 1 text that is null\n")
-    assert "leave such lines out\n" in error_of("stats", "-t", "gpt2", *read)  # which has no such option

@@ -66,6 +66,52 @@ def test_a_picture_that_fails_does_not_lose_the_table(files, monkeypatch):
     assert "no fonts" in failed.stderr
 
 
+COMMANDS = [
+    ("encode", "-t", "gpt2"),
+    ("tokens", "-t", "gpt2"),
+    ("stats", "-t", "gpt2", "-t", "r50k_base"),
+    ("compare", "-t", "gpt2"),
+    ("sweep", "-t", "small.json"),
+    ("models", "compare", "gpt2", "small.json"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_texts_that_are_null_are_skipped_where_it_is_asked_for_and_said(command, files):
+    cbpe.train("low lower", 258).save("small.json")
+    with ModelStore():  # which `models compare` opens
+        pass
+    (files / "rows.jsonl").write_text('{"text": "a b"}\n{"text": null}\n{"text": "hello world"}\n')
+    (files / "others.jsonl").write_text('{"text": "a b"}\n{"text": "hello world"}\n')
+    told = error_of(*command, "rows.jsonl", "--field", "text")
+    assert "line 2, has no text in the field 'text', but null: leave such lines out, or give --missing skip" in told
+    for form in ([], ["--json"]):
+        skipping = run(*command, "rows.jsonl", "--field", "text", "--missing", "skip", *form)
+        others = run(*command, "others.jsonl", "--field", "text", *form).stdout
+        assert skipping.stderr == "cbpe: left out 1 text that is null, in rows.jsonl\n"
+        if form and command[0] in ("stats", "compare", "sweep", "models"):  # where counts are
+            assert skipping.stdout.count('"skipped": 1') == max(1, others.count('"bytes"'))
+        else:
+            assert skipping.stdout.replace("rows.jsonl", "others.jsonl").split() == others.split()
+
+
+def test_each_file_and_all_together_say_how_many_texts_were_skipped(files):
+    for name, n in (("a", 1), ("b", 1), ("c", 0)):
+        (files / name).mkdir()
+        (files / name / "rows.jsonl").write_text('{"text": "a b"}\n' + '{"text": null}\n' * n)
+    names = [f"{name}/rows.jsonl" for name in "abc"]
+    found = run("stats", "-t", "gpt2", *names, "--field", "text", "--missing", "skip", "--json")
+    assert found.stderr.splitlines() == [f"cbpe: left out 1 text that is null, in {name}" for name in names[:2]]
+    assert [row["skipped"] for row in json.loads(found.stdout)] == [1, 1, 0, 2]
+
+
+def test_none_is_skipped_in_parallel_texts(files):
+    told = error_of(
+        "compare", "-t", "gpt2", "en.txt", "ko.txt", "--parallel", "en.txt", "--missing", "skip", exit_code=2
+    )
+    assert told.startswith("cbpe: --missing is 'skip', which would leave a line out of one of the parallel texts")
+
+
 def refusing(*arguments):
     raise RuntimeError("no fonts")
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import pytest
 
@@ -34,7 +35,7 @@ def with_nulls(request, tmp_path):
 
 
 def test_they_are_left_out_where_it_is_asked_for_and_counted(with_nulls):
-    with pytest.warns(UserWarning, match=rf"^{TOLD}, in {with_nulls.name}$"):
+    with pytest.warns(UserWarning, match=rf"^{TOLD}, in {re.escape(str(with_nulls))}$"):
         counts = cbpe.count_words(with_nulls, field="text", missing="skip")
     assert counts == cbpe.count_words(TEXTS)
     with pytest.warns(UserWarning, match="left out 4 texts that are null, in 2 files"):
@@ -44,6 +45,37 @@ def test_they_are_left_out_where_it_is_asked_for_and_counted(with_nulls):
         cbpe.count_words(with_nulls, field="text")
     with pytest.raises(ValueError, match="missing is 'drop'; it must be 'error' or 'skip'"):
         cbpe.count_words(with_nulls, field="text", missing="drop")
+
+
+def test_measures_say_how_many_were_left_out(with_nulls):
+    tok = cbpe.get_encoding("gpt2")
+    with pytest.warns(UserWarning, match=TOLD):
+        assert tok.statistics(with_nulls, field="text", missing="skip") == tok.statistics(TEXTS)
+    for measured in (lambda source, **how: cbpe.compare({"a": tok}, {"b": source}, **how), swept):
+        with pytest.warns(UserWarning, match=TOLD):
+            rows = measured(with_nulls, field="text", missing="skip").rows
+        assert [row.pop("skipped") for row in rows] == [2] * len(rows)
+        assert json.dumps(rows) == json.dumps(measured(TEXTS).rows)  # nan is not itself
+        with pytest.raises(ValueError, match=r"but null: leave such (rows|lines) out, or set missing to 'skip'$"):
+            measured(with_nulls, field="text")
+        with pytest.raises(ValueError, match="missing is 1; it must be 'error' or 'skip'"):
+            measured(TEXTS, missing=1)
+
+
+def swept(source, **how):
+    return cbpe.sweep(cbpe.train("abcabc", 257), {"b": source}, **how)
+
+
+def test_none_is_left_out_of_parallel_texts_whose_lines_would_shift(with_nulls):
+    tokenizers, corpora = {"a": cbpe.get_encoding("gpt2")}, {"b": with_nulls, "c": with_nulls}
+    with pytest.raises(
+        ValueError, match="missing is 'skip', which would leave a line out of one of the parallel texts"
+    ):
+        cbpe.compare(tokenizers, corpora, parallel="b", field="text", missing="skip")
+    with pytest.raises(ValueError, match="missing is 'drop'; it must be 'error' or 'skip'"):
+        cbpe.compare(tokenizers, corpora, parallel="b", field="text", missing="drop")
+    with pytest.raises(ValueError, match=r"but null: leave such (rows|lines) out$"):
+        cbpe.compare(tokenizers, corpora, parallel="b", field="text")
 
 
 @pytest.mark.parametrize("line", ['{"text": 1}', '{"other": "a"}', "null", '{"text": null'])

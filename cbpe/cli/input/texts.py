@@ -131,9 +131,9 @@ def reading_bar(file: str) -> Iterator[ProgressCallback | None]:
         yield about(report, "standard input" if file == STANDARD_STREAM else os.path.basename(file))
 
 
-def strings(files: list[str] | None, field: str | None, errors: Errors) -> Iterator[Iterator[str]]:
+def strings(files: list[str] | None, field: str | None, errors: Errors, missing: Missing) -> Iterator[Iterator[str]]:
     """The texts of all files, each in chunks."""
-    for _, reader in readers(files, field, errors):
+    for _, reader in readers(files, field, errors, missing):
         yield from reader.strings()
 
 

@@ -17,6 +17,7 @@ from cbpe.cli.input.options import (
     FieldOption,
     FormatOption,
     JsonOption,
+    MissingOption,
     NameArgument,
     VersionArgument,
     WideOption,
@@ -300,6 +301,7 @@ def compare(
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
     wide: WideOption = False,
     as_json: JsonOption = False,
     store: StoreOption = None,
@@ -315,23 +317,30 @@ def compare(
       cbpe models compare shakespeare cl100k_base book.txt
     """
     field = field_of_texts(form, field, files)
+    opened = readers(files, field, errors, missing)
     named = [
         ((number, file), text)
-        for number, (file, reader) in enumerate(readers(files, field, errors))
+        for number, (file, reader) in enumerate(opened)
         for text in ("".join(chunks) for chunks in reader.strings())
     ]
     with open_store_to_compare(reference, other) as models:
         found = models.compare(side_of(models, reference), side_of(models, other), [text for _, text in named])
     names = [side_name(found.a, reference), side_name(found.b, other)]
-    print_comparison(found, names, [file for file, _ in named], as_json, wide)
+    skipped = {"skipped": sum(reader.nulls.skipped for _, reader in opened)} if missing == "skip" else {}
+    print_comparison(found, names, [file for file, _ in named], skipped, as_json, wide)
 
 
 def print_comparison(
-    found: VersionComparison, names: list[str], files: list[tuple[int, str]], as_json: bool, wide: bool
+    found: VersionComparison,
+    names: list[str],
+    files: list[tuple[int, str]],
+    skipped: dict[str, int],
+    as_json: bool,
+    wide: bool,
 ) -> None:
     """The names of the two, and a row for each file and, of several, for all together; as JSON one for each text.
 
-    files: of each text, the number and the name.
+    files: of each text, the number and the name. skipped: what JSON says of texts that were left out.
     """
     from store.comparing import all_together
 
@@ -345,7 +354,7 @@ def print_comparison(
             {"file": file, **{key: getattr(row, key) for key in keys}}
             for (_, file), row in [*zip(files, found.texts, strict=True), ((0, None), found.total)]
         ]
-        print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": texts[-1]})
+        print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": texts[-1], **skipped})
         return
     printed = [*rows, ("total", found.total)] if len(rows) > 1 else rows
     for file, row in printed:
