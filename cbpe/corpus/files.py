@@ -24,6 +24,7 @@ from cbpe._core.arrow.json_lines import FieldOfLines
 from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import count_valid, utf8
 from cbpe.common.wording import listed
+from cbpe.corpus.packed import DECOMPRESSORS, LOOKED_AT, begun, refuse_compressed, without_archive
 from cbpe.corpus.storage import Url, place_of
 
 __all__ = [
@@ -162,7 +163,7 @@ class TextFile:
     def _chunks_from(self, offset: int) -> Iterator[bytes]:
         """The bytes of the file from there on, decompressed if it is read from its beginning."""
         if offset == 0:
-            yield from self.chunks()
+            yield from without_archive(self.chunks(), str(self.path))
             return
         with self.opened() as stored:
             stored.seek(offset)
@@ -403,7 +404,7 @@ def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str, 
 
     def parts() -> Iterator[tuple[int, bytes]]:
         offset = 0
-        for part in whole_lines(chunks, MOST_AT_ONCE, name):
+        for part in whole_lines(without_archive(chunks, name), MOST_AT_ONCE, name):
             yield offset, part
             offset += len(part)
 
@@ -417,14 +418,14 @@ def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str, 
 def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
     """The same bytes, in chunks that end between two characters. What is not UTF-8 becomes U+FFFD with
     errors="replace"; otherwise it is a ValueError, which says the name and the place. Whole compressed files, of which
-    no text would come, are a ValueError whatever errors is."""
+    no text would come, and tar archives are a ValueError whatever errors is."""
     pending = b""  # the beginning of a character
     offset = 0
     first = b""  # bytes of all
     for chunk in chunks:
         data = pending + chunk if pending else bytes(chunk)
-        if len(first) < LONGEST_SIGN:
-            first += bytes(chunk[: LONGEST_SIGN - len(first)])
+        if len(first) < LOOKED_AT:
+            first = begun(first, chunk, name)
         valid = count_valid(data)
         if valid == len(data):
             pending = b""
@@ -435,14 +436,6 @@ def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> 
             yield data[:valid] + text.encode()
         offset += len(data) - len(pending)
     yield decoded(pending, name, errors, offset).encode()
-
-
-def refuse_compressed(data: bytes, name: str) -> None:
-    """ValueError for what is no UTF-8 and begins as a compressed file, whose name does not say so."""
-    for sign, (program, ending) in SIGNS.items():
-        if data.startswith(sign):
-            known = f", or name a file that ends in {ending}" if ending in DECOMPRESSORS else ""
-            raise ValueError(f"{name} is no text, but compressed by {program}: decompress it first{known}")
 
 
 def decoded_part(data: bytes, name: str, errors: str, offset: int) -> tuple[str, bytes]:
@@ -514,41 +507,5 @@ def names_in(names: Iterable[str]) -> str:
     return listed(map(shown, names), SHOWN_FIELDS) or "none"
 
 
-# Each decompressor with what it raises where the file is damaged.
-
-
-def open_gzip(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
-    import gzip
-    import zlib
-
-    return gzip.GzipFile(fileobj=stored), (EOFError, OSError, zlib.error)
-
-
-def open_xz(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
-    import lzma
-
-    return lzma.LZMAFile(stored), (EOFError, lzma.LZMAError)
-
-
-def open_zstandard(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
-    try:
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
-    except ImportError as error:
-        raise ImportError(f'reading {stored.name} takes backports.zstd: pip install "cbpe[zstd]"') from error
-    return zstd.ZstdFile(stored), (EOFError, zstd.ZstdError)
-
-
-DECOMPRESSORS = {".gz": open_gzip, ".xz": open_xz, ".zst": open_zstandard}
-# How compressed files begin -> what they are compressed by, and the ending of their names.
-SIGNS = {
-    b"\x1f\x8b\x08": ("gzip", ".gz"),
-    b"\xfd7zXZ\0": ("xz", ".xz"),
-    b"(\xb5/\xfd": ("zstd", ".zst"),
-    **{b"BZh%d1AY&SY" % size: ("bzip2", ".bz2") for size in range(1, 10)},
-}
-LONGEST_SIGN = max(map(len, SIGNS))
 WORDS = ".words"
 KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}

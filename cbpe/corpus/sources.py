@@ -37,9 +37,9 @@ class Reader:
     corpus/files.py for the kinds); a file that is open for reading in binary, such as sys.stdin.buffer, a text in UTF-8
     from here to its end, or with a field JSON Lines; or an iterable of these, such as a column of pandas, polars or
     Arrow. field: the field of .jsonl and the column of .parquet files that holds the texts. errors: "strict" refuses
-    what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode does; neither takes a compressed file for a
-    text, whose name does not say so. missing: "skip" leaves out rows and lines whose text is null, and a UserWarning
-    says how many when all is read; "error" refuses them, as None does for who cannot choose.
+    what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode does; neither takes for a text a tar archive,
+    or a compressed file whose name does not say so. missing: "skip" leaves out rows and lines whose text is null, and a
+    UserWarning says how many when all is read; "error" refuses them, as None does for who cannot choose.
 
     A UserWarning tells if a str, or the first of several, is the name of a file that exists. Raises TypeError for
     another source, as a table or a dict, which give names; ValueError for another value of errors and for a field that

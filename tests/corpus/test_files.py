@@ -2,10 +2,12 @@
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import os
 import sys
+import tarfile
 import threading
 
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 
 from cbpe import count_words
 from cbpe.corpus import files
-from cbpe.corpus.documents import documents
+from cbpe.corpus.documents import DocumentBatch, documents
 from cbpe.corpus.files import CHUNK_BYTES, TextFile, whole_lines
 from cbpe.corpus.sources import Reader
 
@@ -100,6 +102,79 @@ def test_what_is_compressed_and_does_not_say_so_is_named(tmp_path, suffix, progr
         read(pipe, errors=errors, field="text")
     with pytest.raises(ValueError, match=message):
         list(documents(TextFile(path, field=None, errors=errors)))
+
+
+TAR_FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
+
+
+def tar_of(data, form=tarfile.USTAR_FORMAT, name="a.txt"):
+    stored = io.BytesIO()
+    with tarfile.open(fileobj=stored, mode="w", format=form) as archive:
+        member = tarfile.TarInfo(name)
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+    return stored.getvalue()
+
+
+def read_documents(path, errors):
+    for found in documents(TextFile(path, field=None, errors=errors)):
+        list(found.texts if isinstance(found, DocumentBatch) else found.chunks)
+
+
+IS_TAR = "is no text, but a tar archive: unpack it first, and name the files that were in it$"
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("form", TAR_FORMATS)
+def test_a_tar_archive_is_refused_by_name_wherever_texts_are_read(tmp_path, form, suffix, errors):
+    data = tar_of(TEXT.encode(), TAR_FORMATS[form], "a" * 99 + "/\u00e9.txt")  # with headers before the member's own
+    path = tmp_path / f"texts.tar{suffix}"
+    path.write_bytes(packed(data, suffix))
+    message = rf"texts\.tar{suffix} {IS_TAR}"
+    with pytest.raises(ValueError, match=message):
+        read(path, errors=errors)
+    with pytest.raises(ValueError, match=message):
+        read_documents(path, errors)
+    large = tmp_path / f"large.tar{suffix}"
+    large.write_bytes(packed(tar_of(TEXT.encode() * 20_000 + b"\xff", TAR_FORMATS[form]), suffix))
+    with pytest.raises(ValueError, match=IS_TAR):
+        read_documents(large, errors)
+    lines = tmp_path / f"texts.jsonl{suffix}"
+    lines.write_bytes(packed(data, suffix))
+    with pytest.raises(ValueError, match=rf"texts\.jsonl{suffix} {IS_TAR}"):
+        read(lines, errors=errors, field="text")
+
+
+@pytest.mark.parametrize("field", [None, "text"])
+@pytest.mark.parametrize("n", [1, 100, 511, 512, 10_000])
+def test_a_tar_archive_from_a_pipe_is_refused_however_it_comes(monkeypatch, n, field):
+    monkeypatch.setattr("cbpe.corpus.sources.CHUNK_BYTES", n)
+    with pytest.raises(ValueError, match=IS_TAR):
+        read(io.BytesIO(tar_of(b'{"text": "a"}\n', name='{"text": 1}')), field=field)
+
+
+def test_bytes_that_are_a_tar_archive_are_refused():
+    with pytest.raises(ValueError, match=f"the text {IS_TAR}"):
+        count_words(tar_of(b"text"))
+
+
+def test_a_text_that_has_the_magic_of_tar_and_not_its_checksum_is_a_text(tmp_path):
+    data = tar_of(b"text")
+    said = int(data[148:154], 8)
+    others = [data[:148] + b"%06o" % (said + wrong) + data[154:] for wrong in (-1, 1)]
+    others += [data[:148] + field + data[156:] for field in (b"        ", b"0x12\0\0\0\0", b"-00001\0 ", b"\0" * 8)]
+    others += [data[:257] + b"Ustar" + data[262:], data[:511], b"a" * 257 + b"ustar\x0000" + b"b" * 1000]
+    path = tmp_path / "text"
+    for other in others:
+        path.write_bytes(other)
+        assert read(path) == [other]
+
+
+def test_only_the_beginning_of_a_file_is_looked_at(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"a" * 512 + tar_of(b"text"))
+    assert read(path) == [path.read_bytes()]
 
 
 def test_a_text_that_begins_as_a_compressed_file_does_is_a_text(tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import cbpe
 from cbpe._core.text.utf8 import utf8
 from cbpe.corpus import sources
-from cbpe.corpus.files import SIGNS
+from cbpe.corpus.packed import SIGNS
 from cbpe.corpus.sources import Reader, slices
 
 
