@@ -173,13 +173,13 @@ def checked_columns(
             raise TypeError(f"columns are names, not {type(name).__name__}: {shown(name)}")
     if names and made.keeps != "columns":
         raise ValueError(f"columns are kept by format 'parquet' alone, and the format is {format_name!r}")
+    if names and row_tokens is not None:
+        raise ValueError("columns belong to documents, and row_tokens makes rows of several: leave one of them out")
     if names and field is None:
         raise ValueError(
             f"plain text has no column {shown(names[0])}; .jsonl and .parquet have columns, and a field that holds the "
             "texts: set field to a name"
         )
-    if names and row_tokens is not None:
-        raise ValueError("columns belong to documents, and row_tokens makes rows of several: leave one of them out")
     if len(set(names)) < len(names) or "input_ids" in names:
         raise ValueError(
             f"each column is kept once, and input_ids are the tokens; columns are {', '.join(map(repr, names))}"
