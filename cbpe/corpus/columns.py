@@ -9,7 +9,8 @@ import numpy as np
 
 from cbpe.corpus.batches import BATCH_BYTES, Batch
 from cbpe.corpus.documents import rows_at_once, without_nulls
-from cbpe.corpus.files import TextFile, decoded
+from cbpe.corpus.files import TextFile
+from cbpe.corpus.stored_bytes import decoded
 
 __all__ = ["column_batches"]
 

@@ -12,7 +12,8 @@ from typing import Any
 from cbpe._core.arrow.exported import ArrowColumn
 from cbpe._core.arrow.texts import text_column
 from cbpe.common.wording import shown
-from cbpe.corpus.files import NullTextError, TextFile, decoded, field_of, names_in, row_of, valid_utf8
+from cbpe.corpus.files import NullTextError, TextFile, field_of, names_in, row_of
+from cbpe.corpus.stored_bytes import decoded, valid_utf8
 
 __all__ = [
     "BATCH_CHARACTERS",

@@ -8,7 +8,6 @@ end of the name. A text keeps all that it has, line ends and a byte order mark i
 
 from __future__ import annotations
 
-import codecs
 import json
 import os
 import stat
@@ -22,10 +21,10 @@ from typing import Any, BinaryIO
 from cbpe._core.arrow.exported import ArrowColumn, memory_of
 from cbpe._core.arrow.json_lines import FieldOfLines
 from cbpe._core.text.shown import shown
-from cbpe._core.text.utf8 import count_valid, utf8
+from cbpe._core.text.utf8 import utf8
 from cbpe.common.wording import listed
-from cbpe.corpus.packed import DECOMPRESSORS, LOOKED_AT, begun, refuse_compressed, without_archive
 from cbpe.corpus.storage import Url, place_of
+from cbpe.corpus.stored_bytes import DECOMPRESSORS, decoded, valid_utf8, without_archive
 
 __all__ = [
     "CHUNK_BYTES",
@@ -33,10 +32,7 @@ __all__ = [
     "Nulls",
     "TextFile",
     "checked_missing",
-    "decoded",
     "has_word_counts",
-    "not_utf8",
-    "valid_utf8",
 ]
 
 CHUNK_BYTES = 1 << 18
@@ -413,55 +409,6 @@ def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str, 
 
     for texts in columns_of_lines(parts(), field, name, errors, place_of, LINES_BYTES, nulls):
         yield from texts_in(texts)
-
-
-def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
-    """The same bytes, in chunks that end between two characters. What is not UTF-8 becomes U+FFFD with
-    errors="replace"; otherwise it is a ValueError, which says the name and the place. Whole compressed files, of which
-    no text would come, and tar archives are a ValueError whatever errors is."""
-    pending = b""  # the beginning of a character
-    offset = 0
-    first = b""  # bytes of all
-    for chunk in chunks:
-        data = pending + chunk if pending else bytes(chunk)
-        if len(first) < LOOKED_AT:
-            first = begun(first, chunk, name)
-        valid = count_valid(data)
-        if valid == len(data):
-            pending = b""
-            yield data
-        else:
-            refuse_compressed(first, name)
-            text, pending = decoded_part(data[valid:], name, errors, offset + valid)
-            yield data[:valid] + text.encode()
-        offset += len(data) - len(pending)
-    yield decoded(pending, name, errors, offset).encode()
-
-
-def decoded_part(data: bytes, name: str, errors: str, offset: int) -> tuple[str, bytes]:
-    """As decoded, but for a character that is cut off at the end, whose bytes come second."""
-    try:
-        text, used = codecs.utf_8_decode(data, errors, False)
-    except UnicodeDecodeError as error:
-        raise not_utf8(error, name, offset) from error
-    return text, data[used:]
-
-
-def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:
-    """UTF-8 as a str. Unless errors is "replace", ValueError for what is not UTF-8, which says the name and the place,
-    counted from offset."""
-    try:
-        return data.decode("utf-8", errors)
-    except UnicodeDecodeError as error:
-        if offset == 0:
-            refuse_compressed(data, name)
-        raise not_utf8(error, name, offset) from error
-
-
-def not_utf8(error: UnicodeDecodeError, name: str, offset: int) -> ValueError:
-    """The exception that says what is not UTF-8, and where."""
-    wrong = f"byte 0x{error.object[error.start]:02x} at offset {offset + error.start}"
-    return ValueError(f"{name} is not UTF-8 ({wrong}): convert it, or set errors to 'replace'")
 
 
 def bytes_of(column: Any, pa: Any) -> Iterator[bytes | None]:

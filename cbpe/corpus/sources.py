@@ -18,7 +18,8 @@ from cbpe.common.columns import missing, texts_in
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn
 from cbpe.common.wording import number_of
-from cbpe.corpus.files import CHUNK_BYTES, Nulls, TextFile, texts_of_lines, valid_utf8
+from cbpe.corpus.files import CHUNK_BYTES, Nulls, TextFile, texts_of_lines
+from cbpe.corpus.stored_bytes import valid_utf8
 from cbpe.text.surrogates import ends_within_pair
 
 __all__ = ["Reader", "Source"]

@@ -15,7 +15,8 @@ from cbpe.common.wording import shown
 from cbpe.corpus.batches import Batch, batches
 from cbpe.corpus.columns import column_batches
 from cbpe.corpus.counting import border_of
-from cbpe.corpus.files import CHUNK_BYTES, TextFile, decoded, has_word_counts
+from cbpe.corpus.files import CHUNK_BYTES, TextFile, has_word_counts
+from cbpe.corpus.stored_bytes import decoded
 from cbpe.corpus.word_counts import (
     DIGEST,
     FIXED,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import cbpe
 from cbpe._core.text.utf8 import utf8
 from cbpe.corpus import sources
-from cbpe.corpus.packed import SIGNS
 from cbpe.corpus.sources import Reader, slices
+from cbpe.corpus.stored_bytes import SIGNS
 
 
 def read(source, **options):

@@ -1,13 +1,16 @@
-"""Files within files: decompresses them, and refuses archives and compressed files that are taken for text."""
+"""What the bytes of a file are: text in UTF-8, or compressed. Archives, and what else is no text, are refused."""
 
 from __future__ import annotations
 
+import codecs
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
-__all__ = ["DECOMPRESSORS", "LOOKED_AT", "SIGNS", "begun", "refuse_compressed", "without_archive"]
+from cbpe._core.text.utf8 import count_valid
+
+__all__ = ["DECOMPRESSORS", "SIGNS", "decoded", "valid_utf8", "without_archive"]
 
 LOOKED_AT = 512  # bytes at the beginning of a file: the header of the first member of a tar archive
 # Of that header, as POSIX (pax, "ustar interchange format") and GNU tar have it.
@@ -15,6 +18,9 @@ MAGIC = slice(257, 265)  # with the version
 MAGICS = (b"ustar\0", b"ustar  \0")
 CHECKSUM = slice(148, 156)  # of all bytes, where these count as spaces
 OCTAL = re.compile(rb"[ \0]*([0-7]+)[ \0]*")
+
+
+# ---- Archives, and compressed files that are taken for text
 
 
 def without_archive(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
@@ -50,7 +56,59 @@ def refuse_compressed(data: bytes, name: str) -> None:
             raise ValueError(f"{name} is no text, but compressed by {program}: decompress it first{known}")
 
 
-# Each decompressor with what it raises where the file is damaged.
+# ---- UTF-8
+
+
+def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
+    """The same bytes, in chunks that end between two characters. What is not UTF-8 becomes U+FFFD with
+    errors="replace"; otherwise it is a ValueError, which says the name and the place. Whole compressed files, of which
+    no text would come, and tar archives are a ValueError whatever errors is."""
+    pending = b""  # the beginning of a character
+    offset = 0
+    first = b""  # bytes of all
+    for chunk in chunks:
+        data = pending + chunk if pending else bytes(chunk)
+        if len(first) < LOOKED_AT:
+            first = begun(first, chunk, name)
+        valid = count_valid(data)
+        if valid == len(data):
+            pending = b""
+            yield data
+        else:
+            refuse_compressed(first, name)
+            text, pending = decoded_part(data[valid:], name, errors, offset + valid)
+            yield data[:valid] + text.encode()
+        offset += len(data) - len(pending)
+    yield decoded(pending, name, errors, offset).encode()
+
+
+def decoded_part(data: bytes, name: str, errors: str, offset: int) -> tuple[str, bytes]:
+    """As decoded, but for a character that is cut off at the end, whose bytes come second."""
+    try:
+        text, used = codecs.utf_8_decode(data, errors, False)
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, name, offset) from error
+    return text, data[used:]
+
+
+def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:
+    """UTF-8 as a str. Unless errors is "replace", ValueError for what is not UTF-8, which says the name and the place,
+    counted from offset."""
+    try:
+        return data.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        if offset == 0:
+            refuse_compressed(data, name)
+        raise not_utf8(error, name, offset) from error
+
+
+def not_utf8(error: UnicodeDecodeError, name: str, offset: int) -> ValueError:
+    """The exception that says what is not UTF-8, and where."""
+    wrong = f"byte 0x{error.object[error.start]:02x} at offset {offset + error.start}"
+    return ValueError(f"{name} is not UTF-8 ({wrong}): convert it, or set errors to 'replace'")
+
+
+# ---- Decompressors, each with what it raises where the file is damaged.
 
 
 def open_gzip(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
