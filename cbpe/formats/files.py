@@ -61,9 +61,13 @@ def holds_tokenizer(path: str) -> bool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             known.module.load(file)
+        return True
     except ValueError:
+        pass
+    try:
         return known.module is gpt2 and format_of_name(path) is known and gpt2.may_be_half(file)
-    return True
+    except ValueError:
+        return False
 
 
 def find_in_folder(folder: str) -> str:

@@ -64,8 +64,11 @@ def recognises(file: File) -> bool:
 
 
 def may_be_half(file: File) -> bool:
-    """Whether a file that is recognised may be one of the two by itself: merges, or ids of all bytes at least."""
-    return not file.looks_like_json or all(character in file.json for character in CHARACTER_TO_BYTE)
+    """Whether a file that is recognised may be one of the two by itself: merges, or ids of all bytes at least.
+    ValueError where what begins as merges goes on as something else."""
+    if file.looks_like_json:
+        return all(character in file.json for character in CHARACTER_TO_BYTE)
+    return bool(load_merges(file.data))
 
 
 def load(file: File) -> Parts:

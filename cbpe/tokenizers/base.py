@@ -169,8 +169,12 @@ class TokenizerBase(Encoder):
     def _skipped_ids(self) -> frozenset[int]:
         """The ids that decoding leaves out with skip_special_tokens: the added tokens of a tokenizer.json that it does
         not call special stay, as in `tokenizers`."""
-        ids, ordinary = self._special.ids, frozenset(self._processing().get("ordinary", ()))
-        return self._table("skipped ids", lambda: frozenset(ids[token] for token in ids if token not in ordinary))
+
+        def make() -> frozenset[int]:
+            ids, ordinary = self._special.ids, frozenset(self._processing().get("ordinary", ()))
+            return frozenset(ids[token] for token in ids if token not in ordinary)
+
+        return self._table("skipped ids", make)
 
     def _sorted_tokens(self) -> list[bytes]:
         return self._table("sorted", lambda: sorted(self._vocabulary.tokens().values()))

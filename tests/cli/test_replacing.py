@@ -59,6 +59,15 @@ def test_words_and_their_numbers_are_no_half_of_a_tokenizer(here):
     assert "'vocab.json' holds no tokenizer that can be loaded" in told
 
 
+@pytest.mark.parametrize(
+    "content", [b"#version 3 of my list\nkeep this line!\n", b"I x\nof words, of which one is more\n"]
+)
+def test_notes_under_the_name_of_merges_are_none(here, content):
+    cbpe.train(TEXT, 265, pattern=GPT2_SPLIT_PATTERN).save("gpt.json")
+    told = kept_by("merges.txt", "convert", "gpt.json", "vocab.json", content=content)
+    assert "'merges.txt' holds no tokenizer that can be loaded" in told
+
+
 def test_numbers_of_labels_are_no_vocabulary_where_merges_stand_beside_them(here):
     cbpe.get_encoding("gpt2").save("merges.txt")
     Path("vocab.json").unlink()

@@ -145,6 +145,51 @@ def test_a_view_of_another_tokenizers_tokens_shows_them_alone(page, url):
         assert is_whole
 
 
+def test_a_token_that_was_clicked_keeps_the_focus_and_the_keys_walk_from_it(page, url):
+    page.goto(f"{url}#t=gpt2&text=")
+    page.evaluate("document.getElementById('text').value = 'the quick brown fox 123\\n'.repeat(2000)")
+    page.locator("#text").dispatch_event("input")
+    shows(page, "document.querySelector('.sums dd')?.textContent === '12,000'")
+    page.evaluate("document.querySelector('[data-unit=\"20\"]').focus()")
+    scrolled = (
+        "(() => { const all = document.querySelector('.tokens'); all.scrollTop = all.scrollHeight; return true })()"
+    )
+    shows(page, f"{scrolled} && document.querySelector('[data-unit=\"11999\"]') !== null")
+    assert page.evaluate("document.activeElement.dataset.unit") == "20"
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.unit") == "21"
+    assert page.locator('#columns .token[tabindex="0"]').get_attribute("data-unit") == "21"
+    page.keyboard.press("End")
+    page.locator("#text").dispatch_event("input")  # of the same text: nothing is drawn anew
+    page.wait_for_timeout(500)
+    assert page.evaluate("document.activeElement.dataset.unit") == "11999"
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    page.evaluate("document.getElementById('text').value += 'and more'")
+    page.locator("#text").dispatch_event("input")
+    shows(page, "document.querySelector('.sums dd')?.textContent === '12,002'")
+    assert page.evaluate("document.activeElement.dataset.unit") == "10"
+
+
+def test_what_is_late_stays_dim_until_the_newest_tokens_are_there(page, url):
+    page.goto(f"{url}#t=gpt2&text=hello")
+    shows(page, "document.querySelectorAll('.token').length === 1")
+    page.evaluate(
+        """() => { const ask = window.fetch;
+        window.fetch = async (...all) => { await new Promise((done) => setTimeout(done, 300)); return ask(...all) };
+        const tokens = document.querySelector(".tokens");
+        window.seen = [];
+        new MutationObserver(() => window.seen.push(tokens.classList.contains("stale")))
+            .observe(tokens, { attributeFilter: ["class"] }) }"""
+    )
+    page.locator("#text").focus()
+    for _ in range(10):
+        page.keyboard.press("a")
+        page.wait_for_timeout(80)
+    shows(page, "window.seen.at(-1) === false")
+    assert page.evaluate("window.seen.filter((stale, i) => stale !== window.seen[i - 1])") == [True, False]
+
+
 def test_the_tab_key_comes_to_a_token_wherever_the_view_is(page, url):
     page.goto(f"{url}#t=gpt2&text=")
     page.evaluate("document.getElementById('text').value = 'the quick brown fox 123\\n'.repeat(2000)")

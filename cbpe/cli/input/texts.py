@@ -69,10 +69,14 @@ def sources_of(files: list[str] | None, field: str | None, errors: Errors) -> li
 def text_of_standard_input(most: int, instead: str) -> str:
     """All of standard input, without the line break at its end. ValueError for more bytes than that, and for what is
     not UTF-8. instead: what messages say that would do as well."""
-    data = standard_input(instead).read(most + 1)
+    data = standard_input(instead).read(most + len(b"\r\n") + 1).removesuffix(b"\n").removesuffix(b"\r")
     if len(data) > most:
         raise ValueError(f"standard input has more than {most:,} bytes, which is the most that is kept")
-    return decoded(data, "standard input", "strict").removesuffix("\n").removesuffix("\r")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        at = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise ValueError(f"standard input is not UTF-8 ({at}): convert it") from error
 
 
 def standard_input(instead: str = "name a file") -> BinaryIO:

@@ -130,7 +130,8 @@ def size_of(text: str, hint: str | None = None, most: int = MAX_SIZE) -> int:
     found = SIZE.fullmatch(text)
     size = float(found[1].replace(",", "").replace("_", "")) * UNITS[(found[2] or "").lower()] if found else 0.0
     if not 1 <= size <= most or size != int(size):
-        message = f"{shown(text)} is no size: write 16000, 16,000, 16k (the same), or 16Ki (16384)"
+        written = "16000, 16,000, 16k (the same), or 16Ki (16384), and with m, Mi, g or Gi likewise"
+        message = f"{shown(text)} is no size: write {written}"
         raise typer.BadParameter(message, param_hint=hint)
     return int(size)
 

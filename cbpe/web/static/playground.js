@@ -42,6 +42,9 @@ class Column {
     this.asking = false;
     this.asked = null; // what was asked last; an answer to anything else is dropped
     this.waiting = false;
+    this.since = null; // when a text was changed first whose tokens are not known
+    this.next = null; // when it was changed first after those were asked for that will be known next
+    this.dim = null;
     this.select = make("select", { "aria-label": "Tokenizer" });
     fillChoices(this.select, choices);
     this.select.value = name;
@@ -66,8 +69,26 @@ class Column {
     return this.select.value;
   }
 
+  // What is shown is of another text now: dim it, if its own tokens come late.
+  changed() {
+    if (this.since === null) {
+      this.since = performance.now();
+      this.dim = setTimeout(() => this.stale(true), LATE);
+    } else if (this.asking) this.next ??= performance.now();
+  }
+
+  // The tokens that were asked for are known.
+  known() {
+    [this.since, this.next] = [this.next, null];
+    clearTimeout(this.dim);
+    const left = this.since === null ? null : this.since + LATE - performance.now();
+    this.stale(left !== null && left <= 0);
+    if (left > 0) this.dim = setTimeout(() => this.stale(true), left);
+  }
+
   // Ask for the tokens of the text as it is now. One request runs at a time; the newest text is asked for after it.
   async encode() {
+    this.changed();
     if (this.asking) {
       this.waiting = true;
       return;
@@ -75,7 +96,6 @@ class Column {
     this.asking = true;
     const asked = { tokenizer: this.name, text: text.value, special: special.checked ? "tokens" : "text" };
     this.asked = asked;
-    const dim = setTimeout(() => this.stale(true), LATE);
     try {
       const answer = await send("encode", asked);
       if (this.asked === asked) this.found(answer, asked.text);
@@ -86,9 +106,8 @@ class Column {
         else failed(error);
       }
     }
-    clearTimeout(dim);
-    this.stale(false);
     this.asking = false;
+    this.known();
     if (this.waiting) {
       this.waiting = false;
       this.encode();
@@ -120,6 +139,8 @@ class Column {
   drop() {
     this.asked = null;
     this.waiting = false;
+    this.next = null;
+    this.known();
     this.clear();
   }
 
@@ -251,6 +272,7 @@ function textChanged() {
   hideDetails();
   byId("said").textContent = "";
   turnText();
+  for (const column of columns) column.changed();
   clearTimeout(pause);
   if (text.value.length <= SHORT) encodeAll();
   else pause = setTimeout(encodeAll, PAUSE);

@@ -50,8 +50,8 @@ export function gapBefore(units, unit) {
   return Math.max(0, start[unit] - (before < 0 ? 0 : end[before]));
 }
 
-// How many units at the beginning, and how many at the end, are the same in two texts, and look the same. differs: which
-// of the old ones were marked when they were drawn.
+// How many units at the beginning, and how many at the end, are the same in two texts, and look the same: the whole of
+// equal ones, both times. differs: which of the old ones were marked when they were drawn.
 export function sameAtEnds(old, differs, now) {
   if (old.placed !== now.placed) return [0, 0];
   const most = Math.min(old.count, now.count);
@@ -72,7 +72,7 @@ export function sameAtEnds(old, differs, now) {
   let before = 0;
   while (before < most && sameUnit(before, before, 0) && now.end[before] <= ahead) before += 1;
   let after = 0;
-  while (after < most - before) {
+  while (after < most) {
     const [i, j] = [old.count - 1 - after, now.count - 1 - after];
     if (!sameUnit(i, j, now.placed ? longer : 0) || (now.placed && now.start[j] < now.text.length - behind)) break;
     after += 1;
@@ -80,13 +80,13 @@ export function sameAtEnds(old, differs, now) {
   return [before, after];
 }
 
-// How many characters two texts share at the beginning, and how many others at the end.
+// How many characters two texts share at the beginning, and how many at the end.
 function sameCharacters(a, b) {
   const most = Math.min(a.length, b.length);
   let ahead = 0;
   while (ahead < most && a.charCodeAt(ahead) === b.charCodeAt(ahead)) ahead += 1;
   let behind = 0;
-  while (behind < most - ahead && a.charCodeAt(a.length - 1 - behind) === b.charCodeAt(b.length - 1 - behind)) behind += 1;
+  while (behind < most && a.charCodeAt(a.length - 1 - behind) === b.charCodeAt(b.length - 1 - behind)) behind += 1;
   return [ahead, behind];
 }
 

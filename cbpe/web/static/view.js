@@ -27,7 +27,10 @@ export class View {
     this.watcher = new IntersectionObserver((entries) => this.see(entries), { root: element, rootMargin: `${NEAR}px` });
     element.addEventListener("keydown", (event) => this.walk(event));
     element.addEventListener("pointerover", (event) => this.show(event.target));
-    element.addEventListener("focusin", (event) => this.show(event.target));
+    element.addEventListener("focusin", (event) => {
+      if (event.target.matches(".token")) this.stopAt(event.target);
+      this.show(event.target);
+    });
     this.walking = false; // whether the focused token is kept in sight while blocks around it are drawn
     // Where it is scrolled to, and its size: whoever asks for them after a change has the whole page laid out at once.
     this.top = 0;
@@ -45,7 +48,6 @@ export class View {
     this.units = units;
     this.differs = units.differs;
     this.marks = marks;
-    this.at = 0;
     const [head, tail] = [old.slice(0, kept.head), old.slice(old.length - kept.tail)];
     const gone = old.slice(kept.head, old.length - kept.tail);
     const from = head.length ? head[head.length - 1].to : 0;
@@ -54,10 +56,13 @@ export class View {
     const made = blocksOf(units, from, tail.length ? tail[0].from : units.count).map(([first, end]) => this.block(first, end));
     this.blocks = [...head, ...made, ...tail];
     // What is seen at first is drawn at once, not after the observer's first look.
+    const walked = this.at !== 0 && !gone.some((block) => this.holdsStop(block));
+    if (walked && tail.length && this.at >= tail[0].from - moved) this.at += moved;
     const filled = head.length + tail.length ? gone.filter((block) => block.filled).length : 1;
     for (const block of made.slice(0, filled)) this.fill(block);
     this.replace(gone, made, tail);
     if (top > 0 && head.length + tail.length === 0) this.element.scrollTop = top;
+    if (walked) return; // the token that the keys have come to stays, with the focus
     this.stopAtFirst();
     if (focused) this.element.querySelector(".token")?.focus({ preventScroll: true });
   }
@@ -70,8 +75,9 @@ export class View {
     const [first, last] = sameAtEnds(this.units, this.differs, units);
     // The last block shows what stands after it, too.
     while (head < old.length - 1 && old[head].to <= Math.min(first, units.count - 1)) head += 1;
-    while (tail < old.length - head && old[old.length - 1 - tail].from >= this.units.count - last) tail += 1;
     const moved = units.count - this.units.count;
+    const least = Math.max(this.units.count - last, (head ? old[head - 1].to : 0) - moved);
+    while (tail < old.length - head && old[old.length - 1 - tail].from >= least) tail += 1;
     const changed = (block) => gapBefore(this.units, block.from) > 0 || gapBefore(units, block.from + moved) > 0;
     if (tail && changed(old[old.length - tail])) tail -= 1;
     const between = () => units.count - (head ? old[head - 1].to : 0) - (tail ? this.units.count - old[old.length - tail].from : 0);
@@ -105,10 +111,17 @@ export class View {
 
   // Have the Tab key come to the first token.
   stopAtFirst() {
+    this.at = 0;
     if (this.blocks.length === 0) return;
     this.fill(this.blocks[0]);
-    for (const token of this.element.querySelectorAll('.token[tabindex="0"]')) token.setAttribute("tabindex", "-1");
-    this.element.querySelector(".token").setAttribute("tabindex", "0");
+    this.stopAt(this.element.querySelector(".token"));
+  }
+
+  // Have the Tab key come to a token, from which the arrow keys walk.
+  stopAt(token) {
+    for (const before of this.element.querySelectorAll('.token[tabindex="0"]')) before.setAttribute("tabindex", "-1");
+    token.setAttribute("tabindex", "0");
+    this.at = Number(token.dataset.unit);
   }
 
   clear() {
@@ -117,6 +130,7 @@ export class View {
     this.units = null;
     this.differs = null;
     this.blocks = [];
+    this.at = 0;
     this.element.replaceChildren();
   }
 
@@ -125,9 +139,14 @@ export class View {
       const block = this.blockOf.get(entry.target);
       if (!block) continue;
       if (entry.isIntersecting) this.fill(block);
-      else if (block.filled && !(block.from <= this.at && this.at < block.to)) this.empty(block); // the Tab key comes to it
+      else if (block.filled && !this.holdsStop(block) && !block.element.contains(document.activeElement)) this.empty(block);
     }
     if (this.walking) this.reveal(document.activeElement);
+  }
+
+  // Whether the Tab key comes to a token of a block.
+  holdsStop(block) {
+    return block.from <= this.at && this.at < block.to;
   }
 
   fill(block) {
@@ -231,10 +250,7 @@ export class View {
   focus(unit) {
     const block = this.blocks.find((each) => each.from <= unit && unit < each.to);
     this.fill(block);
-    this.element.querySelector('.token[tabindex="0"]')?.setAttribute("tabindex", "-1");
-    this.at = unit;
     const token = block.element.querySelector(`[data-unit="${unit}"]`);
-    token.setAttribute("tabindex", "0");
     token.focus({ preventScroll: true });
     this.walking = true;
     this.fillAround(block);
