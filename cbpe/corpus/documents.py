@@ -162,7 +162,17 @@ def without_nulls(file: TextFile, batch: Any, at: int, row: int) -> tuple[Any, S
     valid = column.is_valid()
     there = valid.to_pylist()
     file.pass_over(column.null_count, rows[there.index(False)])
-    return batch.filter(valid), [number for number, is_there in zip(rows, there, strict=True) if is_there]
+    return kept_rows(batch, valid), [number for number, is_there in zip(rows, there, strict=True) if is_there]
+
+
+def kept_rows(batch: Any, valid: Any) -> Any:
+    """The rows of a batch that are to stay. Arrow filters no views: they become columns of a type that it filters, and
+    views again."""
+    import pyarrow as pa
+
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    columns = [column.cast(plain.get(column.type, column.type)).filter(valid).cast(column.type) for column in batch]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 def strings(file: TextFile, column: Any, rows: Sequence[int], pa: Any) -> list[str]:

@@ -164,7 +164,10 @@ class Shards:
         records = totals["tasks"]
         if not totals["documents"]:
             self.run.give_up()
-            raise ValueError("the sources hold no documents that are not empty: there is nothing to make shards of")
+            left = f" ({skipped_in_words(totals['skipped'])})" if totals.get("skipped") else ""
+            raise ValueError(
+                f"the sources hold no documents that are not empty{left}: there is nothing to make shards of"
+            )
         if self.options.in_one_step:
             shards = [
                 {"split": "train", "documents": record["documents"], "tokens": record["tokens"], "padding": 0,

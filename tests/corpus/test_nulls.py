@@ -10,7 +10,7 @@ import cbpe
 
 NULLS = ["one two", None, " ", None, "three \u4e2d"]
 TEXTS = [text for text in NULLS if text is not None]
-KINDS = ["rows.jsonl", "rows.jsonl.gz", "rows.parquet", "rows.parquet with a dictionary"]
+KINDS = ["rows.jsonl", "rows.jsonl.gz", "rows.parquet", "rows.parquet with a dictionary", "rows.parquet with views"]
 TOLD = "left out 2 texts that are null"
 
 
@@ -26,7 +26,9 @@ def with_nulls(request, tmp_path):
         pa = pytest.importorskip("pyarrow", reason="reads Parquet")
         pq = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")
         column = pa.array(NULLS)
-        table = {"text": column.dictionary_encode() if "dictionary" in request.param else column, "n": range(5)}
+        column = column.dictionary_encode() if "dictionary" in request.param else column
+        column = column.cast(pa.string_view()) if "views" in request.param else column
+        table = {"text": column, "n": range(5)}
         pq.write_table(pa.table(table), path, row_group_size=2)
     else:
         data = lines_of(NULLS)
@@ -141,3 +143,11 @@ def test_documents_keep_their_places_and_columns(with_nulls, tmp_path):
     place = "row 4 of the column" if with_nulls.suffix == ".parquet" else "line 5"
     with pytest.raises(ValueError, match=f"{place}.*: this document has 9 tokens"):
         cbpe.tokenize(with_nulls, cbpe.BasicTokenizer(), tmp_path / "out", **options, shard_tokens=8)
+
+
+def test_a_corpus_of_nulls_alone_says_that_they_were_left_out(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines_of([None, None]))
+    said = "no documents that are not empty (left out 2 texts that are null): there is nothing to make shards of"
+    with pytest.raises(ValueError, match=re.escape(said)):
+        cbpe.tokenize(path, cbpe.get_encoding("gpt2"), tmp_path / "out", field="text", missing="skip")

@@ -13,7 +13,6 @@ from typing import BinaryIO, Literal
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
 from cbpe.corpus.sources import Reader, read_chunks
-from cbpe.corpus.stored_bytes import decoded
 
 __all__ = [
     "STANDARD_STREAM",
