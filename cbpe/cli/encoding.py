@@ -139,11 +139,11 @@ def decoded(
 ) -> Iterator[str]:
     """The text of ids, all together, in parts. errors, skip_special_tokens: as for Tokenizer.decode. name: what a
     message calls where they come from."""
-    decoder = tok.stream_decoder(errors)
+    decoder = tok.stream_decoder(errors, skip_special_tokens=skip_special_tokens)
     done = 0
     for ids in id_lists:
         try:
-            yield decoder.extend(tok._without_special(ids) if skip_special_tokens else ids)
+            yield decoder.extend(ids)
         except KeyError as error:
             number = done + next(i for i, token_id in enumerate(ids, 1) if not is_known(tok, token_id))
             raise KeyError(f"{error.args[0]}: it is number {number:,} in {name}") from error

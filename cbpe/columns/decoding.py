@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     class Decodes(Protocol):
         """A tokenizer."""
 
-        def decode(self, tokens: list[int], errors: str = "replace") -> str: ...
+        def decode(self, tokens: list[int], errors: str = "replace", *, skip_special_tokens: bool = False) -> str: ...
 
 
 __all__ = ["decoded_column"]
 
 
-def decoded_column(tokenizer: Decodes, column: Any, errors: str) -> ArrowColumn:
+def decoded_column(tokenizer: Decodes, column: Any, errors: str, skip_special_tokens: bool) -> ArrowColumn:
     """The text of each list of ids. Raises what `decode` raises, and names the row in a KeyError."""
     ids = id_column(column)
-    return strings_column(decoded(tokenizer, ids, errors), len(ids), errors)
+    return strings_column(decoded(tokenizer, ids, errors, skip_special_tokens), len(ids), errors)
 
 
-def decoded(tokenizer: Decodes, ids: IdColumn, errors: str) -> Iterator[str | None]:
+def decoded(tokenizer: Decodes, ids: IdColumn, errors: str, skip_special_tokens: bool) -> Iterator[str | None]:
     for row, tokens in enumerate(ids.rows()):
         if tokens is None:
             yield None
             continue
         try:
-            text = tokenizer.decode(tokens, errors)
+            text = tokenizer.decode(tokens, errors, skip_special_tokens=skip_special_tokens)
         except KeyError as error:
             raise type(error)(f"row {row} of the column: {error.args[0]}") from None
         except UnicodeDecodeError as error:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import SupportsIndex
 
-__all__ = ["IdDecoder", "PieceDecoder", "RunDecoder", "byte_of", "byte_token"]
+__all__ = ["IdDecoder", "PieceDecoder", "RunDecoder", "SkippingDecoder", "byte_of", "byte_token"]
 
 BYTE_TOKEN = re.compile("<0x([0-9A-F]{2})>")
 
@@ -55,6 +55,10 @@ class IdDecoder:
         """The text that is whole with this id."""
         raise NotImplementedError
 
+    def flush(self) -> str:
+        """What is held back, at the end of the ids. After that the decoder is as new."""
+        raise NotImplementedError
+
     def extend(self, ids: Iterable[SupportsIndex]) -> str:
         """Decode several more ids, as push does with each; if anything is raised, none of them counts."""
         before = {name: value[:] if isinstance(value, bytearray) else value for name, value in vars(self).items()}
@@ -63,6 +67,28 @@ class IdDecoder:
         except BaseException:
             vars(self).update(before)
             raise
+
+
+class SkippingDecoder(IdDecoder):
+    """Decodes ids that come one at a time, without some of them."""
+
+    def __init__(
+        self, decoder: IdDecoder, without_special: Callable[[Iterable[SupportsIndex]], list[SupportsIndex]]
+    ) -> None:
+        self._decoder = decoder
+        self._without_special = without_special
+
+    def push(self, token: int) -> str:
+        """The text that is whole with this id: what is held back stays so where the id is left out."""
+        return self.extend((token,))
+
+    def extend(self, ids: Iterable[SupportsIndex]) -> str:
+        """Decode several more ids; if anything is raised, none of them counts."""
+        return self._decoder.extend(self._without_special(ids))
+
+    def flush(self) -> str:
+        """What is held back, at the end of the ids."""
+        return self._decoder.flush()
 
 
 class RunDecoder(IdDecoder):

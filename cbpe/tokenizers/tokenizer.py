@@ -487,18 +487,18 @@ class Tokenizer(TokenizerBase):
         """
         return [self.decode_bytes((token,)) for token in tokens]
 
-    def decode_arrow(self, column: Any, *, errors: str = "replace") -> ArrowColumn:
+    def decode_arrow(self, column: Any, *, errors: str = "replace", skip_special_tokens: bool = False) -> ArrowColumn:
         """Decode a column of lists of token ids, of any integers, to a column of texts: the way back of encode_arrow.
 
-        The texts are utf8, large_utf8 if they have more than 2**31 - 1 bytes; a row that is null stays so. `errors` is
-        as for decode, but for what Arrow's texts cannot hold. Raises what decode raises, and names the row; TypeError
-        for another column.
+        The texts are utf8, large_utf8 if they have more than 2**31 - 1 bytes; a row that is null stays so. `errors` and
+        skip_special_tokens are as for decode, but for what Arrow's texts cannot hold. Raises what decode raises, and
+        names the row; TypeError for another column.
 
         >>> pyarrow.array(enc.decode_arrow(pyarrow.array([[15339, 1917], None]))).to_pylist()
         ['hello world', None]
         """
         codecs.lookup_error(errors)
-        return self._decode_arrow(column, errors)
+        return self._decode_arrow(column, errors, skip_special_tokens)
 
     # ---- What it is made of: see TokenizerBase, too
 

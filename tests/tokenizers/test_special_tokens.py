@@ -229,6 +229,9 @@ def test_decoding_leaves_special_tokens_out_where_it_is_asked_to(toy):
     assert toy.decode_bytes(ids, **SKIPPING) == b"the cat"
     assert toy.decode_batch(iter([ids, [100257]]), **SKIPPING) == ["the cat", ""]
     assert toy.decode_bytes_batch([ids, []], **SKIPPING) == [b"the cat", b""]
+    stream = toy.stream_decoder(**SKIPPING)
+    assert [stream.push(100257), stream.extend(np.array([*ids, 0xC3])), stream.push(100257)] == ["", "the cat", ""]
+    assert [stream.push(0xA9), stream.flush()] == ["é", ""]
     assert cbpe.RegexTokenizer().decode(b"abc", **SKIPPING) == "abc"  # there are none
     for kind in (tuple, iter, np.array, lambda each: np.array(each, dtype=np.uint32)[::1]):
         assert toy.decode(kind(ids), **SKIPPING) == "the cat"
@@ -241,7 +244,12 @@ def test_decoding_leaves_special_tokens_out_where_it_is_asked_to(toy):
 @pytest.mark.parametrize("wrong", [1.0, 100257.0, True, "a", None, [97], -1, 2**40, 999])
 def test_what_is_no_id_is_refused_where_special_tokens_are_left_out(toy, wrong):
     toy.register_special_tokens({END: 100257, "<|one|>": 1_000})
-    for decode in (toy.decode, toy.decode_bytes, cbpe.HuggingFaceTokenizer.from_tokenizer(toy).decode):
+
+    def decode_as_a_stream(ids, **skipping):
+        return toy.stream_decoder(**skipping).extend(ids)
+
+    hugging_face = cbpe.HuggingFaceTokenizer.from_tokenizer(toy)
+    for decode in (toy.decode, toy.decode_bytes, hugging_face.decode, decode_as_a_stream):
         with pytest.raises((KeyError, TypeError)) as refused:
             decode([97, wrong])
         with pytest.raises(refused.type) as skipping:
@@ -251,3 +259,23 @@ def test_what_is_no_id_is_refused_where_special_tokens_are_left_out(toy, wrong):
         toy.decode(97, **SKIPPING)
     with pytest.raises(TypeError):
         toy.decode([97], "replace", True)  # by its name alone
+
+
+def test_special_tokens_registered_while_the_skipped_ones_are_listed_are_skipped_from_then_on(toy):
+    class Registering(cbpe.HuggingFaceTokenizer):
+        """Registers one more, as another thread may, while it is asked for what its file calls special."""
+
+        more = None
+
+        def _processing(self):
+            if self.more:
+                self.more, more = None, self.more
+                self.register_special_tokens(more)
+            return super()._processing()
+
+    tok = Registering.from_tokenizer(toy)
+    tok.register_special_tokens({**tok.special_tokens, END: 1000})
+    tok.more = {**tok.special_tokens, "<|new|>": 1001}
+    assert tok.decode([97, 1000], **SKIPPING) == "a"
+    assert tok.more is None
+    assert tok.decode([97, 1000, 1001], **SKIPPING) == "a"

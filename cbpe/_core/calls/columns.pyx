@@ -5,7 +5,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from cbpe._core.arrow.exported cimport ArrowColumn, new_column
@@ -291,7 +291,32 @@ cdef struct Position:
     Py_ssize_t start            # of the row's text
 
 
-cdef Stop decode_rows(Engine engine, const Lists *lists, Texts texts, Position *position) noexcept nogil:
+# The ids that are left out of the texts.
+@cython.final
+cdef class LeftOut:
+    cdef frozenset ids
+    cdef uint8_t *marks         # one for each slot of the table; NULL where nothing is left out
+    cdef Py_ssize_t n_marks
+
+    def __cinit__(self, Engine engine not None, frozenset ids not None):
+        self.ids = ids
+        if not ids:
+            return
+        self.n_marks = engine.table.n_slots
+        self.marks = <uint8_t *>calloc(self.n_marks + 1, 1)
+        if self.marks == NULL:
+            raise MemoryError
+        for token in ids:
+            if token < self.n_marks:
+                self.marks[<Py_ssize_t>token] = 1
+
+    def __dealloc__(self):
+        free(self.marks)
+
+
+cdef Stop decode_rows(
+    Engine engine, const Lists *lists, Texts texts, LeftOut left_out, Position *position
+) noexcept nogil:
     """Decode rows up to the end of the chunk, or to what needs a look; a row that ended goes to its end there."""
     cdef int64_t start = 0, stop = 0, i, token, budget = BETWEEN_SIGNALS
     cdef Py_ssize_t size
@@ -305,10 +330,12 @@ cdef Stop decode_rows(Engine engine, const Lists *lists, Texts texts, Position *
             if not is_there(lists.item_validity, lists.item_start + i):
                 return NULL_ID
             token = integer_at(lists.items, lists.item_kind, lists.item_start + i)
+            position.item += 1
+            if left_out.marks != NULL and 0 <= token < left_out.n_marks and left_out.marks[token]:
+                continue
             status = append_token(
                 &engine.table, &texts.buffer, <Py_ssize_t>token if 0 <= token < engine.table.n_slots else -1
             )
-            position.item += 1
             if status <= 0:
                 return UNKNOWN_ID if status == 0 else OUT_OF_MEMORY
         budget -= stop - start + A_ROW
@@ -328,7 +355,7 @@ cdef void end_row(const Lists *lists, Texts texts, Position *position) noexcept 
 
 
 cdef int look_at(
-    Engine engine, const Lists *lists, Texts texts, Position *position, Stop why, str errors
+    Engine engine, const Lists *lists, Texts texts, LeftOut left_out, Position *position, Stop why, str errors
 ) except -1:
     """Do what stopped decode_rows, or raise."""
     cdef int64_t start = 0, stop = 0
@@ -342,7 +369,7 @@ cdef int look_at(
         raise MemoryError
     if why == UNKNOWN_ID:
         find_list(lists, position.row, &start, &stop)
-        append_unknown(engine, lists, texts, lists.item_start + start + position.item - 1)
+        append_unknown(engine, lists, texts, left_out, lists.item_start + start + position.item - 1)
     elif why == NO_UTF8:
         text = (<const char *>texts.buffer.bytes)[position.start:texts.buffer.used]
         texts.buffer.used = position.start
@@ -351,11 +378,13 @@ cdef int look_at(
     return 0
 
 
-cdef int append_unknown(Engine engine, const Lists *lists, Texts texts, int64_t at) except -1:
+cdef int append_unknown(Engine engine, const Lists *lists, Texts texts, LeftOut left_out, int64_t at) except -1:
     """Append the token of an id that is not in the table. KeyError, which names the row, where there is none."""
     cdef object token = integer_at(lists.items, lists.item_kind, at)
     if token < 0 and lists.item_kind == c"L":
         token += 2**64
+    if token in left_out.ids:
+        return 0
     try:
         append_checked(engine, &texts.buffer, token)
     except KeyError as error:
@@ -384,8 +413,9 @@ cdef bytes encoded(str text, str errors, Py_ssize_t row):
         ) from None
 
 
-def decode_column(Engine engine not None, column, str errors not None):
-    """The text of each list of ids in a column: an ArrowColumn."""
+def decode_column(Engine engine not None, column, str errors not None, frozenset skipped not None):
+    """The text of each list of ids in a column, without those that are skipped: an ArrowColumn."""
+    cdef LeftOut left_out = LeftOut(engine, skipped)
     cdef IdColumn ids = read_id_column(column)
     cdef Texts texts = Texts(ids.n_rows)
     cdef Position position
@@ -396,8 +426,8 @@ def decode_column(Engine engine not None, column, str errors not None):
         why = PAUSE
         while why != ALL_DONE:
             with nogil:
-                why = decode_rows(engine, ids.chunks + k, texts, &position)
-            look_at(engine, ids.chunks + k, texts, &position, why, errors)
+                why = decode_rows(engine, ids.chunks + k, texts, left_out, &position)
+            look_at(engine, ids.chunks + k, texts, left_out, &position, why, errors)
     return texts.column()
 
 

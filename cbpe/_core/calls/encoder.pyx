@@ -347,11 +347,12 @@ cdef class Encoder:
 
         return count_column(self.installed(), column, allowed, forbidden, workers, more)
 
-    def _decode_arrow(self, column, str errors not None):
+    def _decode_arrow(self, column, str errors not None, bint skip_special_tokens):
         """The text of each list of ids in an Arrow column, as one."""
         from cbpe._core.calls.columns import decode_column
 
-        return decode_column(self.installed(), column, errors)
+        skipped = self._skipped_ids() if skip_special_tokens else frozenset()
+        return decode_column(self.installed(), column, errors, skipped)
 
     def _truncate(self, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):
         """The longest prefix of a text with at most max_tokens tokens."""
@@ -444,11 +445,12 @@ cdef class Encoder:
         """
         return decode_with_offsets(self.installed(), tokens)
 
-    def stream_decoder(self, errors="replace"):
+    def stream_decoder(self, errors="replace", *, bint skip_special_tokens=False):
         """A decoder of ids that come one at a time: `push(id)` returns the text that is whole by now, `flush()` at the
         end what is held back. Together that is what `decode` returns for all ids, with the same `errors`.
 
         A character that is still coming is held back, at most 3 bytes. LookupError if `errors` is unknown.
+        skip_special_tokens: as for decode.
 
         >>> stream = enc.stream_decoder()
         >>> [stream.push(token) for token in [9468, 239, 233]], stream.flush()
@@ -457,7 +459,7 @@ cdef class Encoder:
         # Few programs take ids one at a time: the others start without what it takes.
         from cbpe._core.calls.stream import StreamDecoder
 
-        return StreamDecoder(self.installed(), errors)
+        return StreamDecoder(self.installed(), errors, self._skipped_ids() if skip_special_tokens else frozenset())
 
 
 @cython.embedsignature(False)     # which the documentation would take for text, as the method has another name

@@ -11,6 +11,7 @@ import codecs
 from cbpe._core.c.objects cimport cbpe_small_int
 from cbpe._core.calls.engine cimport Engine
 from cbpe._core.calls.join cimport join_tokens
+from cbpe._core.calls.join import without_ids
 from cbpe._core.decoding.decode cimport FAR, ByteBuffer, DecodeSlot, reserve_bytes
 
 cdef extern from "Python.h":
@@ -31,13 +32,15 @@ cdef class StreamDecoder:
 
     cdef Engine engine
     cdef bytes errors
+    cdef frozenset skipped      # ids that are left out of the text
     cdef uint8_t held[4]        # the beginning of a character that is still coming
     cdef Py_ssize_t n_held
 
-    def __cinit__(self, Engine engine not None, str errors not None):
+    def __cinit__(self, Engine engine not None, str errors not None, frozenset skipped not None):
         codecs.lookup_error(errors)
         self.engine = engine
         self.errors = errors.encode()
+        self.skipped = skipped
 
     def push(self, token):
         """Decode one more token id: the text that is whole now, which may be empty, and more than this token's.
@@ -51,7 +54,7 @@ cdef class StreamDecoder:
         cdef Py_ssize_t token_id = cbpe_small_int(<PyObject *>token)
         cdef const DecodeSlot *slot
         cdef uint8_t joined[ROOM]
-        if <size_t>token_id >= <size_t>self.engine.table.n_slots:
+        if self.skipped or <size_t>token_id >= <size_t>self.engine.table.n_slots:
             return self.extend((token,))
         slot = self.engine.table.slots + token_id
         if slot.size == 0 or slot.size == FAR:
@@ -68,7 +71,10 @@ cdef class StreamDecoder:
         >>> stream.extend([15339, 1917])
         'hello world'
         """
-        cdef ByteBuffer buffer = join_tokens(self.engine, ids)
+        cdef ByteBuffer buffer
+        if self.skipped:
+            ids = without_ids(ids, self.skipped)
+        buffer = join_tokens(self.engine, ids)
         try:
             if not reserve_bytes(&buffer, self.n_held):
                 raise MemoryError

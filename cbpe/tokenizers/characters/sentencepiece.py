@@ -18,7 +18,7 @@ from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.hugging_face.characters.settings import checked_characters
 from cbpe.text.added_tokens import Finders
-from cbpe.text.byte_tokens import PieceDecoder, RunDecoder
+from cbpe.text.byte_tokens import IdDecoder, PieceDecoder, RunDecoder, SkippingDecoder
 from cbpe.text.spaces import MARK, with_spaces
 from cbpe.text.special_tokens import MAX_SUBSETS, OLD_ONES_TOO, SpecialChoices
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer, refuse_no_text
@@ -122,7 +122,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         data = super().decode_bytes(ids)
         if self._is_plain(ids, data):
             return self._stripped(data.decode(), ids, " ")
-        decoder = self.stream_decoder(errors)
+        decoder = self._id_decoder(errors)
         return "".join(map(decoder.push, map(int, ids))) + decoder.flush()
 
     def decode_bytes_batch(
@@ -147,17 +147,11 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         return [self.decode(tokens, errors, skip_special_tokens=skip_special_tokens) for tokens in batch]
 
     def stream_decoder(  # type: ignore[override]  # it has the same methods
-        self, errors: str = "replace"
-    ) -> PieceDecoder | RunDecoder:
+        self, errors: str = "replace", *, skip_special_tokens: bool = False
+    ) -> IdDecoder:
         """A decoder of ids that come one at a time, as Tokenizer.stream_decoder: it holds back a run of byte tokens."""
-        codecs.lookup_error(errors)
-        if self._controls:
-            strips = self._characters["strip"] is not None
-            strips_all = self._removes_spaces
-            return PieceDecoder(
-                self.decode_single_token_bytes, self._byte_ids, self._controls, strips, errors, strips_all=strips_all
-            )
-        return RunDecoder(self._spelled, self._byte_ids, self._characters["strip"], errors)
+        decoder = self._id_decoder(errors)
+        return SkippingDecoder(decoder, self._without_special) if skip_special_tokens else decoder
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """The bytes of one token, its space included. KeyError if there is no such id."""
@@ -168,6 +162,16 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         return [super(SentencePieceTokenizer, self).decode_bytes((token,)) for token in tokens]
 
     # ---- Private
+
+    def _id_decoder(self, errors: str) -> PieceDecoder | RunDecoder:
+        codecs.lookup_error(errors)
+        if self._controls:
+            strips = self._characters["strip"] is not None
+            strips_all = self._removes_spaces
+            return PieceDecoder(
+                self.decode_single_token_bytes, self._byte_ids, self._controls, strips, errors, strips_all=strips_all
+            )
+        return RunDecoder(self._spelled, self._byte_ids, self._characters["strip"], errors)
 
     def _is_plain(self, ids: Sequence[SupportsIndex], data: bytes) -> bool:
         """Whether these bytes of ids are the text, but for the space before it."""
@@ -386,10 +390,10 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         ids, spans = self._encode_with_offsets(text, allowed, forbidden)
         return array("I", ids), bytearray(array("q", [place for span in spans for place in span]))
 
-    def _decode_arrow(self, column: Any, errors: str) -> ArrowColumn:
+    def _decode_arrow(self, column: Any, errors: str, skip_special_tokens: bool) -> ArrowColumn:
         from cbpe.columns.decoding import decoded_column
 
-        return decoded_column(self, column, errors)
+        return decoded_column(self, column, errors, skip_special_tokens)
 
     def _truncate(
         self, text: str, max_tokens: int, allowed: SpecialTokens | None, forbidden: SpecialTokens | None

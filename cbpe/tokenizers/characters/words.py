@@ -8,7 +8,7 @@ import codecs
 from cbpe.common.public import public
 from cbpe.formats.hugging_face.pre_tokenizers import one_pattern_for, steps_of
 from cbpe.formats.hugging_face.words.settings import checked_words
-from cbpe.text.byte_tokens import IdDecoder
+from cbpe.text.byte_tokens import IdDecoder, SkippingDecoder
 from cbpe.text.chains import ChainSplitter
 from cbpe.text.splitting import make_splitter
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
@@ -130,12 +130,13 @@ class WordTokenizer(HuggingFaceTokenizer):
             )
         return [self.decode(tokens, errors, skip_special_tokens=skip_special_tokens) for tokens in batch]
 
-    def stream_decoder(self, errors: str = "replace") -> Any:
+    def stream_decoder(self, errors: str = "replace", *, skip_special_tokens: bool = False) -> Any:
         """A decoder of ids that come one at a time, as Tokenizer.stream_decoder: it may hold back the last token."""
         if self._decodes_bytes:
-            return super().stream_decoder(errors)
+            return super().stream_decoder(errors, skip_special_tokens=skip_special_tokens)
         codecs.lookup_error(errors)
-        return WordDecoder(self)
+        decoder = WordDecoder(self)
+        return SkippingDecoder(decoder, self._without_special) if skip_special_tokens else decoder
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """The bytes of one token, as it is shown: with its prefix or suffix. KeyError if there is no such id."""
@@ -220,10 +221,10 @@ class WordTokenizer(HuggingFaceTokenizer):
     def _encodes_as_it_is(self) -> bool:
         return super()._encodes_as_it_is() and not self._whole
 
-    def _decode_arrow(self, column: Any, errors: str) -> ArrowColumn:
+    def _decode_arrow(self, column: Any, errors: str, skip_special_tokens: bool) -> ArrowColumn:
         from cbpe.columns.decoding import decoded_column
 
-        return decoded_column(self, column, errors)
+        return decoded_column(self, column, errors, skip_special_tokens)
 
     def _holds_whole(self, text: str) -> bool:
         """Whether a text holds one that the steps split in another way than the one pattern does."""

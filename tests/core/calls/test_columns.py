@@ -176,6 +176,22 @@ def test_bytes_that_are_no_utf8_become_what_decode_makes_of_them(lists):
         assert listed(tok.decode_arrow(column, errors=errors)) == texts
 
 
+@pytest.mark.parametrize("special", [{"<|a|>": 256, "<|b|>": 258}, {"<|a|>": 100_000, "<|b|>": 2**31}, {}], ids=str)
+def test_special_tokens_are_left_out_of_columns_as_of_lists(special):
+    rng = random.Random(5)
+    tok = cbpe.RegexTokenizer()
+    tok.register_special_tokens(special)
+    known = [*b"ab\xc3\xa9", *special.values()]
+    lists = [None if rng.random() < 0.1 else rng.choices(known, k=rng.randrange(6)) for _ in range(300)]
+    for kind in (tok, cbpe.HuggingFaceTokenizer.from_tokenizer(tok)):
+        texts = [None if ids is None else kind.decode(ids, skip_special_tokens=True) for ids in lists]
+        assert listed(kind.decode_arrow(pyarrow.array(lists), skip_special_tokens=True)) == texts
+    assert all(text is None or "<" not in text for text in texts)
+    wrong = pyarrow.array([[97], [*special.values(), 257]])
+    with pytest.raises(KeyError, match="row 1 of the column: token id 257"):
+        tok.decode_arrow(wrong, skip_special_tokens=True)
+
+
 def test_what_cannot_be_decoded_is_refused_with_its_row(enc):
     def column(ids, kind=None):
         return pyarrow.array([[995], ids], pyarrow.list_(kind or pyarrow.int64()))
@@ -232,6 +248,11 @@ def test_tokenizers_over_characters_encode_and_decode_columns_as_texts():
     found = tok.encode_arrow(pyarrow.array(texts))
     assert listed(found) == expected(tok, texts)
     assert listed(tok.decode_arrow(found)) == [None if ids is None else tok.decode(ids) for ids in listed(found)]
+    tok.register_special_tokens({**tok.special_tokens, "<|x|>": 400})
+    assert listed(tok.decode_arrow(pyarrow.array([[400], [*tok.encode("the"), 400]]), skip_special_tokens=True)) == [
+        "",
+        "the",
+    ]
     with pytest.raises(KeyError, match="row 0 of the column: token id 99999"):
         tok.decode_arrow(pyarrow.array([[99999]]))
 
