@@ -107,6 +107,8 @@ def restore(
 ) -> str | None:
     """Replace all that is in a store by what is in a backup, in one transaction, while others have the store open.
     before: where the store as it was is kept. Returns where that is; None if nothing was kept."""
+    if force and before is not None:
+        raise ValueError(f"force is set, which keeps nothing, and so no backup can be made in {os.fspath(before)!r}")
     if database.path is not None and os.path.realpath(path) == os.path.realpath(database.path):
         raise Refused(f"{os.fspath(path)} is the store itself: restore it from another file")
     source = Database(find_store(os.path.abspath(path)), read_only=True)

@@ -446,9 +446,9 @@ class ModelStore:
         default, beside the store's file (NAME.before-restore). Returns where that is; None if none was made. force:
         make none, as for a store that is damaged.
 
-        Raises Damaged for a backup that verify() finds something wrong with, NotAStore and CannotOpen for a file that
-        is none, Refused for the store itself, and, unless force is set, for a file that is there and for no file where
-        the store is in PostgreSQL; the store is as before then.
+        Raises ValueError for `backup` together with force, Damaged for a backup that verify() finds something wrong
+        with, NotAStore and CannotOpen for a file that is none, Refused for the store itself, and, unless force is set,
+        for a file that is there and for no file where the store is in PostgreSQL; the store is as before then.
         """
         return keeping.restore(self._database, path, backup, force)
 

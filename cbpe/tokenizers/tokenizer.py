@@ -322,8 +322,8 @@ class Tokenizer(TokenizerBase):
         workers, texts = checked_workers(num_threads, "num_threads"), listed_texts(texts)
         try:
             tokens, starts = self._encode_flat(texts, *sets, workers)
-        except (TypeError, ValueError) as error:
-            raise self._of_batch(error, texts, sets[1]) from None
+        except (TypeError, ValueError, KeyError) as error:
+            raise self._of_batch(error, texts, *sets) from None
         ids, offsets = np.frombuffer(memoryview(tokens), dtype=np.uint32), np.frombuffer(starts, dtype=np.int64)
         if add_special_tokens and self._template is not None:
             return self._template.around_flat(ids, offsets)
@@ -357,8 +357,8 @@ class Tokenizer(TokenizerBase):
         workers = checked_workers(num_threads, "num_threads")
         try:
             return self._encode_arrow(column, *sets, workers, around, dtype)
-        except ValueError as error:
-            raise self._of_column(error, column, sets[1]) from None
+        except (ValueError, KeyError) as error:
+            raise self._of_column(error, column, *sets) from None
 
     def count_arrow(
         self,
@@ -380,8 +380,8 @@ class Tokenizer(TokenizerBase):
         workers = checked_workers(num_threads, "num_threads")
         try:
             return self._count_arrow(column, *sets, workers, more)
-        except ValueError as error:
-            raise self._of_column(error, column, sets[1]) from None
+        except (ValueError, KeyError) as error:
+            raise self._of_column(error, column, *sets) from None
 
     def arrow_udf(self, text: str, out: str = "input_ids", **options: Any) -> ArrowFunction:
         """A function from batch to batch, which can be pickled: given a table of pyarrow or polars, it gives one with
@@ -617,37 +617,49 @@ class Tokenizer(TokenizerBase):
         texts = listed_texts(texts)
         try:
             lists: list[list[int]] = self._encode_batch(texts, allowed, forbidden, workers)
-        except (TypeError, ValueError) as error:
-            raise self._of_batch(error, texts, forbidden) from None
+        except (TypeError, ValueError, KeyError) as error:
+            raise self._of_batch(error, texts, allowed, forbidden) from None
         return lists
 
-    def _of_batch(self, error: TypeError | ValueError, texts: Any, forbidden: Any) -> TypeError | ValueError:
+    def _of_batch(self, error: Exception, texts: Any, allowed: Any, forbidden: Any) -> Exception:
         """The error, with the number of the first text of a batch that is wrong, if one is found to be."""
-        if type(error) not in (TypeError, ValueError) or not isinstance(texts, list):
+        if type(error) not in (TypeError, ValueError, KeyError) or not isinstance(texts, list):
             return error
         for i, text in enumerate(texts):
-            if isinstance(error, TypeError) and not isinstance(text, str):
-                return TypeError(f"{error} (text {i} of the batch, counted from 0){missing(text)}")
-            if isinstance(error, ValueError) and forbidden is not None and isinstance(text, str):
-                try:
-                    self._refuse_special(text, forbidden)
-                except ValueError as found:
-                    return ValueError(f"{found} (text {i} of the batch, counted from 0)")
+            place = f"(text {i} of the batch, counted from 0)"
+            if not isinstance(text, str):
+                if isinstance(error, TypeError):
+                    return TypeError(f"{error} {place}{missing(text)}")
+                continue
+            found = self._refusal(type(error), text, allowed, forbidden)
+            if found is not None:
+                return type(error)(f"{found} {place}")
         return error
 
-    def _of_column(self, error: ValueError, column: Any, forbidden: Any) -> ValueError:
-        """The error, with the number of the first row that holds what is forbidden; of a column that can be read only
+    def _of_column(self, error: Exception, column: Any, allowed: Any, forbidden: Any) -> Exception:
+        """The error, with the number of the first row that holds what is refused; of a column that can be read only
         once, as it is."""
-        if type(error) is not ValueError or forbidden is None or not hasattr(column, "__len__"):
+        if type(error) not in (ValueError, KeyError) or not hasattr(column, "__len__"):
             return error
         from cbpe._core.arrow.texts import text_column
 
         for row, text in enumerate(text_column(column).as_strings()):
-            try:
-                self._refuse_special(text, forbidden)
-            except ValueError as found:
-                return ValueError(f"{found} (row {row} of the column, counted from 0)")
+            found = self._refusal(type(error), text, allowed, forbidden)
+            if found is not None:
+                return type(error)(f"{found} (row {row} of the column, counted from 0)")
         return error
+
+    def _refusal(self, kind: type[Exception], text: str, allowed: Any, forbidden: Any) -> str | None:
+        """What an error of this kind says of a text: ValueError of a special token that is forbidden, KeyError of a
+        byte without a token."""
+        try:
+            if kind is KeyError:
+                self._encode(text, allowed, None)
+            elif kind is ValueError and forbidden is not None:
+                self._refuse_special(text, forbidden)
+        except kind as found:
+            return str(found.args[0])
+        return None
 
     def _lengths_of_tokens(self) -> npt.NDArray[np.int64]:
         """How many bytes each token has, by id, as far as ids go that are no special token's; 0 where there is none."""

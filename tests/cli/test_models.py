@@ -392,6 +392,9 @@ def test_tags_notes_and_metrics_are_edited(models):
     assert rows("metrics", "book@1", "--remove", "loss", "size=2")["metrics"] == {"size": 2.0}
     assert rows("metrics", "book@1") == {"size": 2.0}
     assert "has no metric 'loss'" in error_of("models", "metrics", "book@1", "--remove", "loss")
+    error = error_of("models", "metrics", "book@1", "size=3.5", "--remove", "size", exit_code=2)
+    assert "--remove: 'size' is also set to 3.5" in error
+    assert rows("metrics", "book@1") == {"size": 2.0}
     assert rows("notes", "book@1", "x")["notes"] == "x"
     assert rows("notes", "book@1", "--remove")["notes"] is None
     error_of("models", "notes", "book@1", "x", "--remove", exit_code=2)
@@ -504,6 +507,11 @@ def test_a_backup_and_restoring_it_are_told_as_json(models, tmp_path):
     said = f"restored all from {tmp_path / 'b.db'} (versions: {there})"
     assert run("models", "restore", tmp_path / "b.db").stdout == f"{said}; the store as it was is {kept}-2\n"
     assert run("models", "restore", tmp_path / "b.db", "--force").stdout == f"{said}\n"
+    error = error_of("models", "restore", tmp_path / "b.db", "--backup", tmp_path / "c.db", "--force", exit_code=2)
+    assert "--backup: not together with --force, which keeps nothing" in error
+    told = run("models", "restore", tmp_path / "b.db", "--backup", tmp_path / "c.db", "--store", tmp_path / "new.db")
+    assert told.stdout == f"{said}; the store held no version, and {tmp_path / 'c.db'} was not made\n"
+    assert not (tmp_path / "c.db").exists()
     error = error_of("models", "restore", tmp_path / "b.db", "--backup", kept)
     assert "is there already: name another file" in error
     assert error.endswith(", or give --force to restore without that backup\n")

@@ -1,6 +1,7 @@
 """What a tokenizer.json cannot say: it is refused by its name, and what the format cannot hold is not written."""
 
 import copy
+from contextlib import suppress
 
 import pytest
 from tokenizer_json import (
@@ -177,6 +178,29 @@ def test_a_byte_without_a_token_is_an_error_when_it_comes_up():
     tok = agrees(content, ["the", "other words"])
     with pytest.raises(KeyError, match="the byte 0x78 has no token"):
         tok.encode("x")
+
+
+def test_a_byte_without_a_token_is_told_with_the_text_of_a_batch_or_the_row_of_a_column():
+    content = a_file()
+    del content["model"]["vocab"]["x"]
+    tok = HuggingFaceTokenizer.from_json(as_json(content))
+    texts = ["the", "a", "the fox", "x"] * 500
+    batches = {
+        "text 2 of the batch": [
+            lambda: tok.encode_batch(texts),
+            lambda: tok.encode_batch_flat(texts),
+            lambda: tok.encode_ordinary_batch(texts, num_threads=1),
+        ]
+    }
+    with suppress(ImportError):
+        import pyarrow
+
+        column = pyarrow.chunked_array([["the", None], ["the fox", "x"]])
+        batches["row 2 of the column"] = [lambda: tok.encode_arrow(column), lambda: tok.count_arrow(column)]
+    for place, calls in batches.items():
+        for encode in calls:
+            with pytest.raises(KeyError, match=rf"0x78 .*'x', at character 6\) \({place}, counted from 0\)"):
+                encode()
 
 
 def test_a_template_of_an_id_that_is_no_token_is_refused():

@@ -172,6 +172,8 @@ def test_a_damaged_store_is_restored_when_that_is_forced(tmp_path):
     with ModelStore(path) as models:
         with pytest.raises(Damaged, match=", or set force to restore without that backup"):
             models.restore(tmp_path / "backup.db")
+        with pytest.raises(ValueError, match=r"force is set, .* no backup can be made in '.*before\.db'"):
+            models.restore(tmp_path / "backup.db", backup=tmp_path / "before.db", force=True)
         models.restore(tmp_path / "backup.db", force=True)
         assert models.verify().ok
 

@@ -58,6 +58,8 @@ def restore(
     Example:
       cbpe models restore models-backup.db
     """
+    if force and backup is not None:
+        raise typer.BadParameter("not together with --force, which keeps nothing", param_hint="--backup")
     with open_store(make=True) as models:
         kept = models.restore(file, backup=backup, force=force)
         revision, versions = models.revision, len(models.versions())
@@ -65,6 +67,8 @@ def restore(
         print_json({"restored": file, "revision": revision, "versions": versions, "backup": kept})
     else:
         before = "" if kept is None else f"; the store as it was is {readable(kept)}"
+        if backup is not None and kept is None:
+            before = f"; the store held no version, and {readable(backup)} was not made"
         print_lines([f"restored all from {readable(file)} (versions: {versions:,}){before}"])
 
 

@@ -169,6 +169,9 @@ def metrics(
       cbpe models metrics shakespeare --remove bytes_per_token
     """
     given = metrics_of(values)
+    for key in remove or ():
+        if key in given:
+            raise typer.BadParameter(f"{key!r} is also set to {given[key]:g}", param_hint="--remove")
     shows = not given and not remove
     with open_store(read_only=shows) as models:
         version = models.version(reference)
