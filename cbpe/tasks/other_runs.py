@@ -18,6 +18,9 @@ __all__ = ["in_the_way", "without_usual_missing"]
 NAMED = 3  # sources in a message
 DIGITS = 16  # of a SHA-256 in a message
 STRICT = {"errors": "strict", "missing": "error"}  # options that may let pass what they refuse with these values
+# Options of which others give the default: where these differ as well, they are told first.
+WITH_DEFAULTS = ("dtype", "shard_tokens", "cut_documents", "partitions")
+PATTERN = 60  # characters of a split pattern in a message
 
 Identity = Mapping[str, Any]
 
@@ -86,7 +89,10 @@ def other_tasks(place: object, said: Identity, mine: Identity, done: Sequence[in
     if before == now:
         return None
     if done is None or said.get("sources") == mine["sources"]:
-        return f"{place} belongs to another run: its tasks are {shown(before)}, and here {shown(now)}"
+        return (
+            f"{place} belongs to another run: it has {number_of(len(before), 'task')}, cut at other places than the "
+            f"{len(now):,} here: set task_bytes to what it was"
+        )
     if all(number < len(now) and before[number] == now[number] for number in done):
         return None
     old = {path: about for path, *about in said["sources"]}
@@ -121,11 +127,38 @@ def differs(name: str, before: Any, now: Any) -> str:
     if name == "tokenizer" and isinstance(before, dict):
         return f"{name} is {named(before)}, and here {named(now)}"
     if isinstance(before, dict) and isinstance(now, dict):
-        for each in [*now, *before]:
+        for each in sorted({**now, **before}, key=WITH_DEFAULTS.__contains__):
             was, is_now = (options.get(each, STRICT.get(each)) for options in (before, now))
             if was != is_now:
-                return f"{name} ({each}) are {shown(was)}, and here {shown(is_now)}"
+                return option_differs(each, was, is_now)
     return f"{name} is {shown(before)}, and here {shown(now)}"
+
+
+def option_differs(name: str, before: Any, now: Any) -> str:
+    """What is not the same of an option, by the argument that gives it: "options (append_eot) are off, and here on"."""
+    if name == "eot":
+        if before is None or now is None:
+            name, before, now = "append_eot", before is not None, now is not None
+        else:
+            name = "eot_token"
+    return f"options ({name}) are {in_short(name, before)}, and here {in_short(name, now)}"
+
+
+def in_short(name: str, value: Any) -> str:
+    """The value of an option: 4000000 -> 4,000,000; None -> not given."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None or value == []:
+        return "none" if name == "pattern" else "not given"
+    if isinstance(value, list):
+        return ", ".join(map(shown, value))
+    if name in ("eot_token", "shuffle"):  # an id, and a seed
+        return f"id {value}" if name == "eot_token" else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if name == "pattern":  # as it is, to be copied
+        return str(value) if len(value) <= PATTERN else f"{value[:PATTERN]}..."
+    return shown(value)
 
 
 def named(tokenizer: Mapping[str, Any]) -> str:

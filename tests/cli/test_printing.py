@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from books import trained
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import cbpe
@@ -158,6 +160,19 @@ def test_names_are_folded_after_what_joins_their_parts(width, monkeypatch, capfd
         assert re.search(rf"(^|[ @-]){re.escape(part)}", told, re.MULTILINE), part
 
 
+def test_a_token_in_quotes_is_whole_so_that_its_blanks_can_be_counted():
+    tokens = ['"            " (5)', '" the end" (6)', '"   "', "word (7)", '"two words" (8)']
+    lines = folded(", ".join(tokens), 20)
+    for token in ('"            "', '" the end"', '"   ",', '"two', 'words"'):
+        assert any(token in line for line in lines), token
+    assert max(map(len, lines)) <= 20
+
+
+@given(text=st.text('ab "\\\\,.', max_size=40), width=st.integers(1, 12))
+def test_folding_any_quotes_loses_no_character(text, width):
+    assert "".join(folded(text, width)).replace(" ", "") == text.replace(" ", "")
+
+
 def test_a_name_is_not_folded_before_its_ending():
     assert folded("/some/zoo/llama3.json", 14) == ["/some/zoo/", "llama3.json"]
     assert folded("/some/zoo/rows.jsonl.gz", 16) == ["/some/zoo/rows.", "jsonl.gz"]
@@ -216,6 +231,20 @@ def test_a_time_is_folded_at_its_blank_before_a_name_is(monkeypatch, capfd):
     assert max(map(len, told.splitlines())) <= 80
     for whole in (LONG_NAME, "2026-11-22", "22:33:05", "set-metrics"):
         assert whole in told
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 255, "company-multilingual-code-32k-nfc-lowercase-dropout-distilled-v2", "日本語" * 9]
+)
+def test_no_date_and_no_short_word_is_broken_before_a_name_is(monkeypatch, capfd, name):
+    for width in (50, 60, 80):
+        monkeypatch.setattr(printing, "WIDE", width)
+        row = ("2026-11-22 22:33:05", "metrics", f"{name}@1", "metric loss=3.1")
+        printing.print_table(("time", "action", "version", "details"), [row], whole=("version",), spare=("details",))
+        told = capfd.readouterr().out
+        assert max(map(cell_len, told.splitlines())) <= width
+        for whole in ("2026-11-22", "metrics"):
+            assert whole in told
 
 
 def test_versions_without_aliases_leave_that_column_out_before_a_name_is_folded(terminal, capfd):

@@ -13,6 +13,7 @@ import pytest
 from shard_runs import N, bytes_of, tokenize
 
 import cbpe
+from cbpe.cli.output.naming import of_options
 from cbpe.tasks.outputs import Output
 
 
@@ -20,6 +21,13 @@ from cbpe.tasks.outputs import Output
 def tok():
     tok = cbpe.BasicTokenizer()
     tok.register_special_tokens({"<|endoftext|>": 256})
+    return tok
+
+
+@pytest.fixture(scope="module")
+def two_ends():
+    tok = cbpe.BasicTokenizer()
+    tok.register_special_tokens({"<|endoftext|>": 1000, "<|b|>": 1001})
     return tok
 
 
@@ -183,6 +191,35 @@ def test_a_source_that_changes_while_it_is_read_is_refused(corpus, tok, tmp_path
 
     with pytest.raises(ValueError, match=r"2.jsonl has changed since the run began"):
         tokenize(corpus, tok, tmp_path / "out", workers=1, progress=change)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"append_eot": True}, "its options (--append-eot) are off, and here on"),
+        ({"append_eot": True, "eot_token": "<|b|>"}, "its options (--append-eot) are off, and here on"),
+        ({"columns": ["id"]}, "its options (--column) are not given, and here 'id'"),
+        ({"keep_empty": True}, "its options (--keep-empty) are off, and here on"),
+        ({"row_tokens": 64}, "its options (--row-tokens) are not given, and here 64"),
+        ({"shuffle": 123456}, "its options (--shuffle) are not given, and here 123456"),
+        ({"shard_tokens": 5000}, "its options (--shard-tokens) are not given, and here 5,000"),
+        ({"task_bytes": 10**6}, "cut at other places than the 1 here: give --task-bytes as it was then"),
+    ],
+    ids=str,
+)
+def test_a_run_of_other_options_is_told_by_the_option_that_was_given(corpus, two_ends, tmp_path, change, told):
+    for number in (1, 2):
+        (corpus / f"{number}.jsonl").write_text('{"text": "some text", "id": 1}\n' * 3)
+    tokenize(corpus, two_ends, tmp_path / "out", "parquet", task=(1, 2), task_bytes=40)
+    with pytest.raises(ValueError, match="out belongs to another run: ") as error:
+        tokenize(corpus, two_ends, tmp_path / "out", "parquet", resume=True, **{"task_bytes": 40, **change})
+    assert told in of_options(str(error.value))
+
+
+def test_another_token_at_the_end_of_documents_is_told_by_its_id(corpus, two_ends, tmp_path):
+    tokenize(corpus, two_ends, tmp_path / "out", append_eot=True)
+    with pytest.raises(ValueError, match=r"its options \(eot_token\) are id 1000, and here id 1001"):
+        tokenize(corpus, two_ends, tmp_path / "out", append_eot=True, eot_token="<|b|>", resume=True)
 
 
 def test_the_folder_of_another_run_is_refused(corpus, tok, tmp_path):

@@ -13,6 +13,7 @@ __all__ = ["SPACE", "Column", "needed", "widths_in", "with_folded_headings", "wi
 SPACE = 2  # columns of a terminal beside each
 LEGIBLE = 18  # columns that each which need not be whole wants: for that, spare columns are left out
 FOLDED = 6  # columns that each of these keeps
+SHORT = 10  # columns of a word, or of a date, that is not broken before names are
 
 
 class Column(NamedTuple):
@@ -43,8 +44,8 @@ class Column(NamedTuple):
 
     @property
     def folded(self) -> int:
-        """What is left of text before names that are whole are folded: enough for the heading."""
-        return max(FOLDED, longest_part(self.cells[0]))
+        """What is left of text before names that are whole are folded: enough for the heading, and for short words."""
+        return max(FOLDED, longest_part(self.cells[0]), min(SHORT, self.longest_part))
 
     def used(self, width: int) -> int:
         """How many of so many columns of a terminal its lines take, once they are folded."""

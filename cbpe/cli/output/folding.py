@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Folding", "Words", "folded", "longest_part"]
 
-# Of a name: "a-b@prod" -> "a-", "b@", "prod"; and with its ending, "a/b.json" -> "a/", "b.json".
-PARTS = re.compile(r"(?:[^/@_.=-]|\.(?=[A-Za-z]\w{0,7}$))+[/@_.=-]*|[/@_.=-]+")
+# Of a name: "a-b@prod" -> "a-", "b@", "prod"; and with its ending, "a/b.json" -> "a/", "b.json". A date is one part.
+PARTS = re.compile(r"\b\d{4}-\d\d-\d\d\b|(?:[^/@_.=-]|\.(?=[A-Za-z]\w{0,7}$))+[/@_.=-]*|[/@_.=-]+")
+# What stands in double quotes, as in JSON.
+QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 class Words(list[str]):
@@ -34,7 +36,7 @@ def folded(value: object, width: int) -> list[str]:
 
     lines: list[str] = []
     for paragraph in [value] if isinstance(value, Words) else str(value).split("\n"):
-        words = paragraph if isinstance(paragraph, Words) else paragraph.split(" ")
+        words = paragraph if isinstance(paragraph, Words) else words_of(paragraph)
         line = words[0]
         for word in words[1:]:
             if cell_len(line) + 1 + cell_len(word) <= width:
@@ -44,6 +46,25 @@ def folded(value: object, width: int) -> list[str]:
                 line = word
         lines += within(line, width)
     return lines
+
+
+def words_of(text: str) -> list[str]:
+    """The words between blanks. A token in quotes that begins or ends with blanks is one word: they are to be counted.
+
+    >>> words_of('"  " (220), " the end" (5)')
+    ['"  "', '(220),', '" the end"', '(5)']
+    """
+    words, end = [""], 0
+    for quoted in QUOTED.finditer(text):
+        if quoted[1].strip(" ") != quoted[1]:
+            first, *others = text[end : quoted.start()].split(" ")
+            words[-1] += first
+            words += others
+            words[-1] += quoted[0]
+            end = quoted.end()
+    first, *others = text[end:].split(" ")
+    words[-1] += first
+    return words + others
 
 
 def longest_part(text: str) -> int:

@@ -16,6 +16,7 @@ IN_OPTIONS = {
     "set pattern to it": "give it as --pattern",
     "take https, or cbpe.load(URL, allow_http=True)": "take https (cbpe.load(URL, allow_http=True) would load it)",
     "or set force": "or give --force",
+    "set task_bytes to what it was": "give --task-bytes as it was then",
     "name a file for the backup": "give --backup FILE for the backup",
     "holds this run already: resume it": "holds this run already: go on with --resume",
     "save it in one by ModelStore.import_(path), and load it from there": (
@@ -64,13 +65,15 @@ OPTIONS = {
             "alphabet", "vocab_size", "tie_break", "checkpoint", "min_count", "max_token_length", "max_words", "field",
             "errors", "missing", "character_coverage", "required_characters", "split_digits", "format", "append_eot",
             "eot_token", "dtype", "shuffle", "val_fraction", "shard_tokens", "row_tokens", "cut_documents", "executor",
-            "workers", "task_bytes", "partitions", "alpha", "order", "semantics", "since",
+            "workers", "task_bytes", "partitions", "alpha", "order", "semantics", "since", "keep_empty",
+            "pattern", "counts",
         )
     },
     "byte_fallback": "--no-byte-fallback",
     "split_by_script": "--mix-scripts",
     "split_by_number": "--mix-numbers",
     "add_dummy_prefix": "--no-dummy-prefix",
+    "columns": "--column",
 }  # fmt: skip
 NAME = f"({'|'.join(OPTIONS)})"
 # "vocab_size is 3", "field is for counting words", "required_characters has U+0000"; "a file is no model" is none.
