@@ -36,13 +36,15 @@ class Chunker:
         """The chunks of the text between two borders."""
         covered = start
         while covered < stop:
-            end = self.end_of_chunk(start, covered, stop)
-            if end is None:  # there is no room for more than what two chunks would share
-                start = covered
-                end = self.end_of_any_chunk(start, stop)
-            yield start, end
-            before, covered = start, end
-            start = self.start_of_shared(before, end, overlap) if overlap and end < stop else end
+            before, covered = self.next_chunk(start, covered, stop)
+            yield before, covered
+            start = self.start_of_shared(before, covered, overlap) if overlap and covered < stop else covered
+
+    def next_chunk(self, start: int, covered: int, stop: int) -> tuple[int, int]:
+        """The chunk that begins here and ends behind what is covered; where there is no room for more than what two
+        chunks would share, it shares nothing."""
+        end = self.end_of_chunk(start, covered, stop)
+        return (start, end) if end is not None else (covered, self.end_of_any_chunk(covered, stop))
 
     def count(self, start: int, end: int) -> int:
         """How many tokens a part of the text is, encoded alone."""

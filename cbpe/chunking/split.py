@@ -2,13 +2,15 @@
 
 The text is encoded once, which tells where its tokens are: so many of them on, a chunk is full, and ends at the best
 border before that. All chunks are then counted, each alone, by all cores: one that has more tokens alone than in the
-text, which is rare, is cut again, with counting at every step (exact.py).
+text, which is rare, is cut again, with counting at every step (exact.py). Where chunks share tokens, those behind such
+a one are planned anew.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cbpe._core.text.chunks import Stretch
@@ -26,6 +28,7 @@ __all__ = ["checked_budget", "split_text"]
 STRETCH = 1 << 17  # characters that are encoded at a time
 CHARACTERS_PER_TOKEN = 16  # that a stretch has at least for a chunk
 CHUNKS_AT_ONCE = 1 << 14  # that are counted together
+FEWEST_AT_ONCE = 16  # that are so behind one that was cut again
 
 Span = tuple[int, int]
 Lengths = Any  # numpy's int64[n]
@@ -58,12 +61,13 @@ def split_text(
         return []
     borders = Borders(clean, () if allowed is None else list(allowed.ids))
     chunker = Chunker(encoder, clean, borders, budget, allowed)
-    if overlap or borders.special_starts:
-        plan = planned_with_care(chunker, Starts(encoder, clean, allowed, lengths), overlap)
-    else:
-        plan = planned(chunker, Places(encoder, clean, allowed, lengths))
     try:
-        chunks = list(counted(chunker, plan, overlap))
+        if overlap:
+            chunks = list(counted_sharing(chunker, Starts(encoder, clean, allowed, lengths), overlap))
+        elif borders.special_starts:
+            chunks = list(counted(chunker, planned_with_care(chunker, Starts(encoder, clean, allowed, lengths))))
+        else:
+            chunks = list(counted(chunker, planned(chunker, Places(encoder, clean, allowed, lengths))))
     except TokensElsewhere:
         chunks = list(chunker.chunks(0, len(clean), overlap))
     if len(clean) == len(text):
@@ -109,6 +113,12 @@ class Starts(Places):
         self.index = 0
         return stretch
 
+    def go_back(self, start: int, budget: int) -> None:
+        """Make ready to be asked for places from here on."""
+        if start < self.base:
+            self.move_to(start, budget)
+        self.index = max(bisect_left(self.starts, start - self.base) - 1, 0)
+
     def end_of_full(self, start: int, budget: int) -> int:
         """Where a chunk that begins here is full, as far as the tokens of the whole text tell."""
         starts = self.starts
@@ -146,11 +156,16 @@ def planned(chunker: Chunker, places: Places) -> Iterator[Span]:
             stretch = places.move_to(start, chunker.budget)
 
 
-def planned_with_care(chunker: Chunker, places: Starts, overlap: int) -> Iterator[Span]:
-    """The same of chunks that share tokens, or of a text with special tokens."""
+def planned_with_care(
+    chunker: Chunker, places: Starts, overlap: int = 0, start: int = 0, covered: int = 0
+) -> Iterator[Span]:
+    """The same of chunks that share tokens, or of a text with special tokens, from a chunk on that begins at `start`
+    and ends behind what is covered. Both ends of each chunk are behind those of the one before it."""
     text, borders = chunker.text, chunker.borders
-    start = covered = 0
-    places.move_to(0, chunker.budget)
+    if start == 0:
+        places.move_to(0, chunker.budget)
+    else:
+        places.go_back(start, chunker.budget)
     while covered < len(text):
         limit = places.end_of_full(start, chunker.budget)
         end = limit if limit == len(text) else next(borders.ends(start, covered, limit), None)
@@ -167,47 +182,44 @@ def planned_with_care(chunker: Chunker, places: Starts, overlap: int) -> Iterato
                 start = borders.start_from(first, before, end)
 
 
-def counted(chunker: Chunker, chunks: Iterator[Span], overlap: int) -> Iterator[Span]:
-    """The same chunks, but those that are too much when they are encoded alone are cut again, and those that share too
-    much with the one before them begin later."""
-    covered = 0
-    for several in batches(chunks):
-        sizes = sizes_of(chunker, several)
-        if not overlap:
-            yield from recut(chunker, several, sizes)
-            continue
-        shared = sizes_of(chunker, shared_parts(several, covered))
-        for (start, end), n, n_shared in zip(several, sizes.tolist(), shared.tolist(), strict=True):
-            if n_shared > overlap:
-                start, n = covered, chunker.count(covered, end)
-            if n <= chunker.budget:
-                yield start, end
-            else:
-                yield from chunker.chunks(start, end)
-            covered = end
+def counted(chunker: Chunker, plan: Iterator[Span]) -> Iterator[Span]:
+    """Chunks that share nothing, those cut again that are too much when they are encoded alone."""
+    while chunks := [*islice(plan, CHUNKS_AT_ONCE)]:
+        done = 0
+        for i in (sizes_of(chunker, chunks) > chunker.budget).nonzero()[0].tolist():
+            yield from chunks[done:i]
+            yield from chunker.chunks(*chunks[i])
+            done = i + 1
+        yield from chunks[done:]
 
 
-def recut(chunker: Chunker, chunks: list[Span], sizes: Lengths) -> Iterator[Span]:
-    """Chunks that share nothing, those that are too much cut again."""
-    done = 0
-    for i in (sizes > chunker.budget).nonzero()[0].tolist():
-        yield from chunks[done:i]
-        yield from chunker.chunks(*chunks[i])
-        done = i + 1
-    yield from chunks[done:]
+def counted_sharing(chunker: Chunker, places: Starts, overlap: int) -> Iterator[Span]:
+    """Chunks that share tokens. Where one is too much when it is encoded alone, or what it shares, it is found by
+    counting, and those behind it are planned anew."""
+    text, before, covered, n_at_once = chunker.text, 0, 0, FEWEST_AT_ONCE
+    plan = planned_with_care(chunker, places, overlap)
+    while chunks := [*islice(plan, n_at_once)]:
+        n_at_once = min(2 * n_at_once, CHUNKS_AT_ONCE)
+        too_much = sizes_of(chunker, chunks) > chunker.budget
+        too_much |= sizes_of(chunker, shared_parts(chunks, covered)) > overlap
+        n_good = int(too_much.argmax()) if too_much.any() else len(chunks)
+        yield from chunks[:n_good]
+        if n_good:
+            before, covered = chunks[n_good - 1]
+        if n_good < len(chunks):
+            start = chunker.start_of_shared(before, covered, overlap) if covered else 0
+            before, covered = chunker.next_chunk(start, covered, len(text))
+            yield before, covered
+            if covered == len(text):
+                return
+            start = chunker.start_of_shared(before, covered, overlap)
+            plan, n_at_once = planned_with_care(chunker, places, overlap, start, covered), FEWEST_AT_ONCE
 
 
 def shared_parts(chunks: Sequence[Span], covered: int) -> list[Span]:
     """What each chunk shares with the one before it; the first one with what ends at `covered`."""
     ends = [covered, *(end for _, end in chunks)]
     return [(start, max(start, end)) for (start, _), end in zip(chunks, ends, strict=False)]
-
-
-def batches(chunks: Iterator[Span]) -> Iterator[list[Span]]:
-    from itertools import islice
-
-    while several := list(islice(chunks, CHUNKS_AT_ONCE)):
-        yield several
 
 
 def sizes_of(chunker: Chunker, spans: list[Span]) -> Lengths:

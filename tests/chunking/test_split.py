@@ -1,6 +1,7 @@
 """tok.split: chunks are whole, within the budget, and cut where people would; judged by counting, and by \\X."""
 
 import random
+from itertools import pairwise
 
 import pytest
 import regex
@@ -105,6 +106,20 @@ def test_stretches_and_counting_in_parts_change_nothing(tokenizers, monkeypatch)
     found = check(tokenizers["gpt2"], text, 40, allowed_special="none")
     assert len(found) == pytest.approx(len(expected), rel=0.05)
     check(tokenizers["gpt2"], text, 40, 6, allowed_special="none")
+
+
+CODE = ["Iterator.", "register(", "dict_keys", "中文", "字符", "。", "é", "()\n", "\n", "    ", "word ", "안녕"]
+
+
+@pytest.mark.parametrize(("max_tokens", "overlap"), [(30, 15), (50, 10), (20, 6)])
+def test_each_chunk_begins_and_ends_behind_the_one_before_it_whatever_they_share(tokenizers, max_tokens, overlap):
+    chance = random.Random(max_tokens)
+    text = "".join(chance.choice(CODE) for _ in range(8000))
+    chunks = check(tokenizers["gpt2"], text, max_tokens, overlap)
+    assert len(chunks) > 500
+    for (start, end), (next_start, next_end) in pairwise(chunks):
+        assert start < next_start
+        assert end < next_end
 
 
 def parts_of(tok, text, *numbers):
