@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["missing", "texts_in"]
+__all__ = ["is_missing", "missing", "texts_in"]
 
 ROWS_AT_ONCE = 1000  # that an Arrow column turns into Python's objects
 
@@ -31,11 +31,17 @@ def texts_in(texts: Any) -> Any:
     return texts
 
 
+def is_missing(text: object) -> bool:
+    """Whether this is what a column has for a missing value: None, or NaN, NA and NaT of pandas."""
+    is_nan = isinstance(text, float) and text != text
+    return text is None or is_nan or type(text).__name__ in ("NAType", "NaTType")
+
+
 def missing(text: object) -> str:
     """The end of a message about what is no text, where it is what a column has for a missing value."""
-    is_nan = isinstance(text, float) and text != text
-    if text is None or is_nan or type(text).__name__ in ("NAType", "NaTType"):
-        return ": a value is missing there; leave it out, as column.dropna() of pandas or column.drop_nulls() of polars"
+    if is_missing(text):
+        ways = "column.dropna() of pandas, drop_nulls() of polars or drop_null() of pyarrow"
+        return f": a value is missing there; leave it out, as {ways}"
     return ""
 
 

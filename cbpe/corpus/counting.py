@@ -55,7 +55,7 @@ def count_words(
     own. Files are read a chunk at a time, so memory depends on the distinct pieces alone. (With pattern=None a text is
     one piece, and memory holds it whole. So it does where the `regex` module has to match the pattern.) Lone surrogates
     count as U+FFFD, and so, with errors="replace", does what is not UTF-8. A row or a line whose text is null is
-    refused; missing="skip" leaves such out, and a UserWarning says how many.
+    refused, as is None (NaN, NA) among texts; missing="skip" leaves such out, and a UserWarning says how many.
 
     workers: the number of threads that count; None: one for each usable core. The result does not depend on it, the
     order of the pieces included. max_words bounds memory, and is an approximation: after every half MiB of text or so,

@@ -327,13 +327,13 @@ class Nulls:
         """What a row of results says of them: nothing, unless they may be skipped."""
         return {"skipped": self.skipped} if self.missing == "skip" else {}
 
-    def pass_over(self, error: NullTextError, n: int = 1) -> None:
+    def pass_over(self, error: NullTextError | TypeError, n: int = 1) -> None:
         """Skip rows, of which the error tells the first; or raise it."""
         if self.missing == "skip":
             self.skipped += n
         else:
             way = "" if self.missing is None else ", or set missing to 'skip'"
-            raise NullTextError(f"{error}{way}")
+            raise type(error)(f"{error}{way}")
 
 
 def columns_of_lines(

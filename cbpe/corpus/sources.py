@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import utf8
-from cbpe.common.columns import missing, texts_in
+from cbpe.common.columns import is_missing, missing, texts_in
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn
 from cbpe.common.wording import number_of
@@ -39,8 +39,9 @@ class Reader:
     from here to its end, or with a field JSON Lines; or an iterable of these, such as a column of pandas, polars or
     Arrow. field: the field of .jsonl and the column of .parquet files that holds the texts. errors: "strict" refuses
     what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode does; neither takes for a text a tar archive,
-    or a compressed file whose name does not say so. missing: "skip" leaves out rows and lines whose text is null, and a
-    UserWarning says how many when all is read; "error" refuses them, as None does for who cannot choose.
+    or a compressed file whose name does not say so. missing: "skip" leaves out rows and lines whose text is null,
+    and of an iterable what a column has for a missing value, and a UserWarning says how many when all is read; "error"
+    refuses them, as None does for who cannot choose.
 
     A UserWarning tells if a str, or the first of several, is the name of a file that exists. Raises TypeError for
     another source, as a table or a dict, which give names; ValueError for another value of errors and for a field that
@@ -87,7 +88,7 @@ class Reader:
         items = self.items if isinstance(self.items, (list, tuple)) else ()
         paths = [item for item in items if not isinstance(item, (str, bytes)) and isinstance(item, os.PathLike)]
         if len(paths) != 1 or len(items) > 1:
-            return f"{len(paths):,} files" if paths else ""
+            return number_of(len(paths), "file") if paths else ""
         return os.fsdecode(paths[0])
 
     @functools.cached_property
@@ -102,6 +103,8 @@ class Reader:
     def _size_of(self, item: Any) -> int | None:
         if isinstance(item, str):
             return len(item) if item.isascii() else None
+        if is_missing(item):
+            return 0
         if isinstance(item, os.PathLike):
             return self._open(item).size
         return memoryview(item).nbytes if isinstance(item, (bytes, bytearray, memoryview)) else None
@@ -113,6 +116,7 @@ class Reader:
 
     def texts(self) -> Iterator[bytes | Iterator[bytes]]:
         """The texts. A text that is an iterator has to be read to its end before the next one is taken."""
+        of_items = 0  # of the nulls, those that are in no file
         for i, item in enumerate(self.items):
             if isinstance(item, str) and self.field is None:  # the usual case of many
                 if len(item) > CHUNK_BYTES:
@@ -121,6 +125,9 @@ class Reader:
                     encoded = utf8(str.__str__(item))
                     self._done += len(encoded)
                     yield encoded
+            elif is_missing(item):
+                self.nulls.pass_over(TypeError(no_text(item, i)))
+                of_items += 1
             elif isinstance(item, os.PathLike):
                 self._file = self._open(item)
                 yield from self._file.texts()
@@ -139,12 +146,9 @@ class Reader:
             elif is_open_file(item):
                 yield self._counted(valid_utf8(read_chunks(item), str(getattr(item, "name", "the text")), self.errors))
             else:
-                raise TypeError(
-                    f"text number {i} of the source (counted from 0) must be a str, bytes or a path, "
-                    f"not {type(item).__name__}{missing(item)}"
-                )
+                raise TypeError(no_text(item, i))
         if self.nulls.skipped:
-            warn(skipped_in_words(self.nulls.skipped, self.place))
+            warn(skipped_in_words(self.nulls.skipped, "" if of_items else self.place))
 
     def strings(self, report: ProgressCallback | None = None) -> Iterator[Iterator[str]]:
         """The texts as strings, each in chunks that end between two characters. Each has to be read to its end before
@@ -182,6 +186,12 @@ def warn_of_names(texts: Sequence[object]) -> None:
 def skipped_in_words(n: int, where: str = "") -> str:
     """What is said of rows and lines that were left out: how many, and in which file or files."""
     return f"left out {number_of(n, 'text')} that {'is' if n == 1 else 'are'} null{where and f', in {where}'}"
+
+
+def no_text(item: object, i: int) -> str:
+    """What is said of an item that is none."""
+    problem = f"text number {i} of the source (counted from 0) must be a str, bytes or a path"
+    return f"{problem}, not {type(item).__name__}{missing(item)}"
 
 
 def is_open_file(item: object) -> bool:

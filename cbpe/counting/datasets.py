@@ -9,15 +9,18 @@ from typing import Any
 
 from cbpe._core.counting.count import PieceCounter
 from cbpe.common.checks import checked_int
+from cbpe.common.warning import warn
 from cbpe.common.wording import listed, shown
 from cbpe.corpus.counting import count_words as words_of
+from cbpe.corpus.files import checked_missing
+from cbpe.corpus.sources import skipped_in_words
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, unicode_version
 
 __all__ = ["count_words"]
 
-COUNTS = "counts"  # the column of what batches become
+COUNTS, SKIPPED = "counts", "skipped"  # the columns of what batches become
 
 
 def count_words(
@@ -27,6 +30,7 @@ def count_words(
     pattern: str | None = GPT4_SPLIT_PATTERN,
     ordered: bool = True,
     min_count: int = 1,
+    missing: str = "error",
 ) -> WordCounts:
     """The distinct pieces of the texts in a column of a Ray Dataset, and how often each occurs: as cbpe.count_words of
     all its rows. The blocks are counted where they are; this process adds up, and holds all distinct pieces.
@@ -34,27 +38,32 @@ def count_words(
     ordered: add up in the order of the rows, which Ray then keeps (preserve_order), so that the result is exactly that
     of reading them in order. With ordered=False blocks are taken as they come, and the pieces are in the order of their
     bytes: the counts are the same, and so is the result each time, but training breaks ties otherwise. min_count: drop
-    pieces that occur less often.
+    pieces that occur less often. missing: "skip" leaves out rows that are null, and a UserWarning says how many.
 
-    Raises TypeError for what is no Dataset and for a row that is no text, ValueError for a column that is not there.
+    Raises TypeError for what is no Dataset and for a row that is no text, ValueError for a column that is not there and
+    for another value of missing.
 
     >>> cbpe.distributed.count_words(ray.data.read_parquet("data"), "text").save("corpus.words")
     """
     if not hasattr(dataset, "map_batches") or not hasattr(dataset, "iter_rows"):
         raise TypeError(f"dataset must be a Dataset of Ray's, not {type(dataset).__name__}")
     min_count = checked_int("min_count", min_count, 1)
+    missing = checked_missing(missing)
     splitter = make_splitter(pattern)
     names = dataset.columns() or []
     if names and column not in names:
         raise ValueError(f"the dataset has no column {shown(column)}; it has {listed(map(repr, names), 10)}")
-    counter, text_bytes = PieceCounter(), 0
+    counter, text_bytes, skipped = PieceCounter(), 0, 0
     with order_kept(dataset, ordered):
-        # Of each batch one row, which is the file of its counts.
-        counted = dataset.map_batches(CountBatch(column, pattern), batch_format="pyarrow", batch_size=None)
+        # Of each batch one row, with the file of its counts.
+        counted = dataset.map_batches(CountBatch(column, pattern, missing), batch_format="pyarrow", batch_size=None)
         for row in counted.iter_rows():
             counts = WordCounts._from_bytes(row[COUNTS])
             counter.merge(counts._counter)
             text_bytes += counts.text_bytes
+            skipped += row[SKIPPED]
+    if skipped:
+        warn(skipped_in_words(skipped))
     found = WordCounts._of(counter, pattern, unicode_version(splitter), text_bytes, 0, 0)
     return found if ordered and min_count == 1 else arranged(found, ordered, min_count)
 
@@ -65,12 +74,17 @@ class CountBatch:
 
     column: str
     pattern: str | None
+    missing: str
 
     def __call__(self, batch: Any) -> Any:
         import pyarrow as pa
 
-        counts = words_of(batch.column(self.column), pattern=self.pattern, workers=1)
-        return pa.table({COUNTS: pa.array([b"".join(map(bytes, counts._parts()))], pa.large_binary())})
+        texts, skipped = batch.column(self.column), 0
+        if self.missing == "skip":
+            texts, skipped = texts.drop_null(), texts.null_count
+        counts = words_of(texts, pattern=self.pattern, workers=1)
+        file = b"".join(map(bytes, counts._parts()))
+        return pa.table({COUNTS: pa.array([file], pa.large_binary()), SKIPPED: [skipped]})
 
 
 @contextmanager

@@ -49,11 +49,67 @@ def test_they_are_left_out_where_it_is_asked_for_and_counted(with_nulls):
         cbpe.count_words(with_nulls, field="text", missing="drop")
 
 
+def column_of(kind):
+    """The texts with nulls in what holds them in memory: each null is None, NaN or NA."""
+    module, _, name = kind.partition(".")
+    if not name:
+        return {"list": list, "tuple": tuple, "iterator": iter}[kind](NULLS)
+    library = pytest.importorskip(module, reason="has columns")
+    if name == "object":
+        return library.Series([float("nan") if text is None else text for text in NULLS], dtype=object)
+    if name == "chunked_array":
+        return library.chunked_array([NULLS[:2], NULLS[2:]])
+    return getattr(library, name)(NULLS, **({"dtype": "string"} if module == "pandas" else {}))
+
+
+IN_MEMORY = [
+    "list", "tuple", "iterator", "pandas.Series", "pandas.object", "polars.Series", "pyarrow.array",
+    "pyarrow.chunked_array",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", IN_MEMORY)
+def test_they_are_left_out_of_columns_and_lists_as_of_files(kind):
+    with pytest.warns(UserWarning, match=rf"^{TOLD}$"):
+        assert cbpe.count_words(column_of(kind), missing="skip") == cbpe.count_words(TEXTS)
+    with pytest.warns(UserWarning, match=rf"^{TOLD}$"):
+        assert cbpe.train(column_of(kind), 257, missing="skip").merges == cbpe.train(TEXTS, 257).merges
+    told = "number 1 of the source .*: a value is missing there; leave it out, as .*, or set missing to 'skip'$"
+    with pytest.raises(TypeError, match=told):
+        cbpe.count_words(column_of(kind))
+    tok = cbpe.get_encoding("gpt2")
+    with pytest.warns(UserWarning, match=rf"^{TOLD}$"):
+        assert tok.statistics(column_of(kind), missing="skip") == tok.statistics(TEXTS)
+    for measured in (compared, swept):
+        with pytest.warns(UserWarning, match=rf"^{TOLD}$"):
+            rows = measured(column_of(kind), missing="skip").rows
+        assert [row.pop("skipped") for row in rows] == [2] * len(rows)
+        assert json.dumps(rows) == json.dumps(measured(TEXTS).rows)
+    with pytest.raises(TypeError, match=r"of polars or drop_null\(\) of pyarrow$"):
+        cbpe.compare({"a": tok}, {"b": column_of(kind), "c": TEXTS}, parallel="c")
+
+
+def test_those_beside_files_are_counted_with_those_in_them(with_nulls):
+    sources = [None, with_nulls, float("nan")]
+    with pytest.warns(UserWarning, match="^left out 4 texts that are null$"):
+        assert cbpe.count_words(sources, field="text", missing="skip") == cbpe.count_words(TEXTS)
+    with pytest.raises(TypeError, match=r"number 0 of the source .*, or set missing to 'skip'$"):
+        cbpe.count_words(sources, field="text")
+
+
+@pytest.mark.parametrize("other", [0, 1.5, ["a"], False])
+def test_nothing_else_is_left_out_of_columns_and_lists(other):
+    with pytest.raises(TypeError, match=rf"text number 1 .* not {type(other).__name__}$"):
+        cbpe.count_words([None, other], missing="skip")
+    with pytest.raises(TypeError, match=r"a source of text is a str.* not NoneType"):
+        cbpe.count_words(None, missing="skip")
+
+
 def test_measures_say_how_many_were_left_out(with_nulls):
     tok = cbpe.get_encoding("gpt2")
     with pytest.warns(UserWarning, match=TOLD):
         assert tok.statistics(with_nulls, field="text", missing="skip") == tok.statistics(TEXTS)
-    for measured in (lambda source, **how: cbpe.compare({"a": tok}, {"b": source}, **how), swept):
+    for measured in (compared, swept):
         with pytest.warns(UserWarning, match=TOLD):
             rows = measured(with_nulls, field="text", missing="skip").rows
         assert [row.pop("skipped") for row in rows] == [2] * len(rows)
@@ -62,6 +118,10 @@ def test_measures_say_how_many_were_left_out(with_nulls):
             measured(with_nulls, field="text")
         with pytest.raises(ValueError, match="missing is 1; it must be 'error' or 'skip'"):
             measured(TEXTS, missing=1)
+
+
+def compared(source, **how):
+    return cbpe.compare({"a": cbpe.get_encoding("gpt2")}, {"b": source}, **how)
 
 
 def swept(source, **how):

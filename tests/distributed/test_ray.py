@@ -122,3 +122,16 @@ def test_a_dataset_is_counted_where_it_is(cluster, corpus):
     assert not dataset.context.execution_options.preserve_order
     with pytest.raises(ValueError, match="the dataset has no column 'body'; it has 'text'"):
         cbpe.distributed.count_words(dataset, "body")
+
+
+def test_null_rows_of_a_dataset_are_left_out_and_counted(cluster):
+    data = pytest.importorskip("ray.data", reason="needs Ray with its datasets")
+    rows = [{"text": text} for text in ("to be", None, "or not", None, None, "to be")]
+    dataset = data.from_items(rows).repartition(3)
+    with pytest.warns(UserWarning, match="^left out 3 texts that are null$"):
+        counts = cbpe.distributed.count_words(dataset, "text", missing="skip")
+    assert counts == cbpe.count_words(["to be", "or not", "to be"])
+    with pytest.raises(Exception, match=r"a value is missing there.*, or set missing to 'skip'"):
+        cbpe.distributed.count_words(dataset, "text")
+    with pytest.raises(ValueError, match="missing is 'drop'; it must be 'error' or 'skip'"):
+        cbpe.distributed.count_words(dataset, "text", missing="drop")
