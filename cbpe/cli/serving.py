@@ -12,7 +12,7 @@ import typer
 
 from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption
-from cbpe.cli.input.references import complete_reference, load_version, tokenizer_of, version_of
+from cbpe.cli.input.references import complete_reference, empty_store, load_version, tokenizer_of, version_of
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, source_of
@@ -95,7 +95,8 @@ def ui(
         import webbrowser
 
         Thread(target=webbrowser.open, args=(page,), daemon=True).start()
-    run(make_app(catalogue, models=partial(open_store, read_only=True), host=host, token=token), opened)
+    models = partial(open_store, read_only=True)
+    run(make_app(catalogue, models=models, outside=empty_store, host=host, token=token), opened)
 
 
 def catalogue_of(references: list[str], files: list[str], field: str | None, errors: str) -> Catalogue:

@@ -47,13 +47,15 @@ def make_app(
     catalogue: Catalogue,
     *,
     models: stored.OpenModels | None = None,
+    outside: stored.OpenModels | None = None,
     host: str = "127.0.0.1",
     token: str | None = None,
     seconds: float = SECONDS,
 ) -> Guard:
-    """The ASGI application that serves a catalogue. models: what opens the model store, for reading alone. host: where
-    it listens. token: what requests for JSON have to bring, if any. seconds: how long one may take."""
-    api = Api(catalogue, models, seconds)
+    """The ASGI application that serves a catalogue. models: what opens the model store, for reading alone. outside:
+    what opens an empty one, which compares tokenizers that are in no store. host: where it listens. token: what
+    requests for JSON have to bring, if any. seconds: how long one may take."""
+    api = Api(catalogue, models, outside or models, seconds)
     routes = [
         *(Route(path, sender(content), methods=["GET"]) for path, content in pages().items()),
         Route("/static/{name}", file_sender(), methods=["GET"]),
@@ -102,9 +104,16 @@ def taking(keys: str, answer: Answer) -> Answer:
 class Api:
     """The answers in JSON. What takes time runs in threads, within a time."""
 
-    def __init__(self, catalogue: Catalogue, models: stored.OpenModels | None, seconds: float) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        models: stored.OpenModels | None,
+        outside: stored.OpenModels | None,
+        seconds: float,
+    ) -> None:
         self.catalogue = catalogue
         self.models = models
+        self.outside = outside
         self.seconds = seconds
         self.slots = BoundedSemaphore(MOST_AT_ONCE)
 
@@ -227,12 +236,13 @@ class Api:
     async def diff(self, request: Request) -> Response:
         a, b = (name_in(request.query_params, key) for key in ("a", "b"))
 
-        def ask(models: stored.Models) -> dict[str, Any]:
+        def read() -> dict[str, Any]:
             sides = [self.catalogue.outside(name) or name for name in (a, b)]
-            found = differing.difference(models, *sides)
+            opened = self.models if any(isinstance(side, str) for side in sides) else self.outside
+            found = stored.asked(opened, lambda models: differing.difference(models, *sides))
             return {**found, "a": found["a"] or a, "b": found["b"] or b}
 
-        return await self.of_store(ask)
+        return await self.answer(read)
 
     async def of_store(self, ask: Callable[[stored.Models], dict[str, Any]]) -> Response:
         return await self.answer(lambda: stored.asked(self.models, ask))

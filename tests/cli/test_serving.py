@@ -55,6 +55,15 @@ def test_the_page_offers_what_is_named_the_encodings_and_the_store(served, tmp_p
     assert served["opened"] == []
 
 
+def test_two_tokenizers_are_compared_while_there_is_no_store(served, tmp_path):
+    cbpe.train("the cat sat " * 20, 260).save("mine.json")
+    run("ui", "--no-open", "--port", "0", "-t", "mine.json")
+    for other, same in (("mine.json", True), ("r50k_base", False)):
+        assert call(served["apps"][0], "GET", f"/api/v1/diff?a=mine.json&b={other}").json()["same"] is same
+    assert call(served["apps"][0], "GET", "/api/v1/diff?a=mine.json&b=book").status == 404
+    assert not (tmp_path / "models.db").exists()
+
+
 def test_a_file_that_is_no_text_is_told_at_the_start_and_takes_nothing_else_away(served, tmp_path):
     (tmp_path / "good.txt").write_text("naïve", encoding="utf-8")
     (tmp_path / "cut.txt").write_bytes("naïve 中".encode()[:-1])

@@ -292,7 +292,7 @@ def test_a_fault_tells_nothing_of_the_program():
 
 def test_the_documentation_names_the_keys_that_are_taken():
     said = DOCUMENTED.read_text(encoding="utf-8")
-    taken = {f"GET {name}": keys.split() for name, keys, _ in Api(Catalogue(), None, 1).asked()}
+    taken = {f"GET {name}": keys.split() for name, keys, _ in Api(Catalogue(), None, None, 1).asked()}
     taken |= {"POST search": [*vocabulary.KEYS], "POST compare": [*comparing.KEYS]}
     for path, keys in taken.items():
         (cell,) = re.findall(rf"^\| `{path}` \| ([^|]*)\|", said, re.MULTILINE)

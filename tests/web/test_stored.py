@@ -176,6 +176,22 @@ def test_versions_are_compared_with_tokenizers_of_elsewhere(app):
     assert get(app, "diff", a="small", b="small").json()["same"] is True
 
 
+def test_two_tokenizers_of_elsewhere_are_compared_without_a_store(opened):
+    def missing():
+        raise FileNotFoundError("there is no model store at /a/b: train --save and models save make one")
+
+    small = cbpe.train(TEXT, 260)
+    outside = partial(ModelStore, ":memory:")
+    app = make_app(Catalogue([Choice("small", "given", lambda: small)]), models=missing, outside=outside)
+    found = get(app, "diff", a="r50k_base", b="small").json()
+    with opened() as models:
+        expected = models.diff(cbpe.get_encoding("r50k_base"), small)
+    assert (found["a"], found["b"], found["same"]) == ("r50k_base", "small", False)
+    assert (found["n_only_a"], found["n_only_b"]) == (len(expected.only_a), len(expected.only_b))
+    answer = get(app, "diff", a="small", b="book")
+    assert (answer.status, answer.json()["error"].startswith("there is no model store")) == (404, True)
+
+
 def test_asking_leaves_the_file_of_the_store_as_it_was(app, path):
     before = {each.name: hashlib.sha256(each.read_bytes()).digest() for each in path.parent.iterdir()}
     for name, values in (

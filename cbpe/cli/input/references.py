@@ -21,6 +21,7 @@ __all__ = [
     "DIGEST",
     "complete_reference",
     "complete_version",
+    "empty_store",
     "files_of",
     "is_encoding",
     "is_file",
@@ -93,15 +94,15 @@ def ask_store(reference: str, ask: Callable[[ModelStore], T]) -> T:
 
 
 def open_store_to_compare(*references: str) -> ModelStore:
-    """The store. Where there is none, an empty one in memory, if all references are to files and named encodings."""
+    """The store; an empty one if all references are to files and named encodings, for which none need be there."""
+    return open_store(read_only=True) if any(version_of(reference) for reference in references) else empty_store()
+
+
+def empty_store() -> ModelStore:
+    """A store in memory, which compares what is in no store."""
     from store import ModelStore
 
-    try:
-        return open_store(read_only=True)
-    except FileNotFoundError:
-        if any(version_of(reference) for reference in references):
-            raise
-        return ModelStore(":memory:")
+    return ModelStore(":memory:")
 
 
 def side_of(models: ModelStore, reference: str) -> Version | Tokenizer:
