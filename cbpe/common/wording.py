@@ -6,7 +6,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["as_typed", "listed", "meant", "number_of", "shortened", "shown", "steps_named"]
+__all__ = [
+    "as_typed",
+    "json_problem",
+    "listed",
+    "meant",
+    "nesting_problem",
+    "not_utf8",
+    "number_of",
+    "shortened",
+    "shown",
+    "steps_named",
+]
 
 LONGEST_TYPED = 80  # characters
 LONGEST_COMPARED = 100  # characters of a name; time grows with their square
@@ -61,6 +72,49 @@ def as_typed(text: str) -> str:
     does not show."""
     plain = len(text) <= LONGEST_TYPED and text.isprintable() and "'" not in text
     return f"'{text}'" if plain else shown(text)
+
+
+def json_problem(error: ValueError, place: str = "") -> str:
+    """What json.loads says of what is no JSON, as the end of a sentence: its own messages may end in " at" or ":".
+    place: where that is, in the place of its line and column.
+
+    >>> json_problem(JSONDecodeError("Unterminated string starting at", '{"a": "b', 6))
+    'Unterminated string starting at line 1, column 7'
+    >>> json_problem(JSONDecodeError("Expecting value", "[", 1), "character 2")
+    'Expecting value, at character 2'
+    """
+    from json import JSONDecodeError
+
+    if isinstance(error, UnicodeDecodeError):
+        return f"it {not_utf8(error)}"
+    if not isinstance(error, JSONDecodeError):
+        return str(error)
+    said = error.msg.rstrip(": ")
+    begun = said.removesuffix(" at")
+    return f"{begun}{',' if begun == said else ''} at {place or f'line {error.lineno:,}, column {error.colno:,}'}"
+
+
+def nesting_problem(text: str) -> str:
+    """What is wrong with JSON that json.loads does not follow to its innermost value.
+
+    >>> nesting_problem('{"a": [["]"]]}')
+    'is nested too deeply: 3 arrays and objects, one within another'
+    """
+    import re
+
+    depth = deepest = 0
+    for sign in re.findall(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', text):
+        if sign in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif sign in "]}":
+            depth -= 1
+    return f"is nested too deeply: {deepest:,} arrays and objects, one within another"
+
+
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """What is wrong with bytes, and where: "is not UTF-8 (byte 0xff at offset 1,000)"."""
+    return f"is not UTF-8 (byte 0x{error.object[error.start]:02x} at offset {error.start:,})"
 
 
 def shown(value: object) -> str:

@@ -22,9 +22,9 @@ from cbpe._core.arrow.exported import ArrowColumn, memory_of
 from cbpe._core.arrow.json_lines import FieldOfLines
 from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import utf8
-from cbpe.common.wording import listed
+from cbpe.common.wording import json_problem, listed, nesting_problem
 from cbpe.corpus.storage import Url, place_of
-from cbpe.corpus.stored_bytes import DECOMPRESSORS, decoded, valid_utf8, without_archive
+from cbpe.corpus.stored_bytes import DECOMPRESSORS, damage_in_words, decoded, valid_utf8, without_archive
 
 __all__ = [
     "CHUNK_BYTES",
@@ -111,7 +111,10 @@ class TextFile:
                 except damage as error:
                     if getattr(error, "errno", None):  # the system's, not the decompressor's
                         raise
-                    raise ValueError(f"{self.path} is no whole and intact {self.compression} file: {error}") from error
+                    problem = damage_in_words(error)
+                    raise ValueError(
+                        f"{self.path} is no whole and intact {self.compression} file: {problem}"
+                    ) from error
                 if self.size is not None:  # a pipe has no position
                     self.position = stored.tell()
                 if not chunk:
@@ -281,11 +284,12 @@ def row_of(line: str, place: str, field: str, parse_int: Callable[[str], Any] = 
     try:
         row = json.loads(line, parse_int=parse_int)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{place}, is not JSON: {error.msg}, at character {error.pos + 1} of the line") from error
+        problem = json_problem(error, f"character {error.pos + 1:,} of the line")
+        raise ValueError(f"{place}, is not JSON: {problem}") from error
     except RecursionError as error:
-        raise ValueError(f"{place}, is not JSON: {error}") from error
+        raise ValueError(f"{place}, {nesting_problem(line)}") from error
     except ValueError as error:
-        raise ValueError(f"{place}, has a number that is too long for Python: {error}") from error
+        raise ValueError(f"{place}, has a number of too many digits for Python to read") from error
     if not isinstance(row, dict):
         raise ValueError(f"{place}, is no object with the field {shown(field)}, but {json_type(row)}")
     if field not in row:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from cbpe._core.text.utf8 import count_valid
 
-__all__ = ["DECOMPRESSORS", "SIGNS", "decoded", "valid_utf8", "without_archive"]
+__all__ = ["DECOMPRESSORS", "SIGNS", "damage_in_words", "decoded", "valid_utf8", "without_archive"]
 
 LOOKED_AT = 512  # bytes at the beginning of a file: the header of the first member of a tar archive
 # Of that header, as POSIX (pax, "ustar interchange format") and GNU tar have it.
@@ -135,6 +135,20 @@ def open_zstandard(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
     return zstd.ZstdFile(stored), (EOFError, zstd.ZstdError)
 
 
+def damage_in_words(error: Exception) -> str:
+    """What is wrong with a compressed file, in words of its own where the library's are those of Python."""
+    said = str(error)
+    return next((words for begins, words in DAMAGE.items() if said.startswith(begins)), said)
+
+
+OTHER_BYTES = "it is not compressed, or not to its end, or in another way"
+DAMAGE = {
+    "Not a gzipped file": OTHER_BYTES,
+    "Input format not supported by decoder": OTHER_BYTES,
+    "Unable to decompress Zstandard data: Unknown frame descriptor": OTHER_BYTES,
+    "CRC check failed": "its checksum is another one",
+    "Compressed file ended before the end-of-stream marker was reached": "it is cut short",
+}
 DECOMPRESSORS = {".gz": open_gzip, ".xz": open_xz, ".zst": open_zstandard}
 # How compressed files begin -> what they are compressed by, and the ending of their names.
 SIGNS = {

@@ -267,8 +267,8 @@ class WordCounts:
             counter.add_counts(view[at + 16 * n : -DIGEST], lengths, counts)
             if len(counter) != n:
                 raise ValueError("some words are there more than once")
-        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise ValueError(f"this file of word counts was not written as it should be: {shown(error)}") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"this file of word counts was not written as it should be: {error}") from error
         return cls._of(counter, *header[:5])
 
 
@@ -301,8 +301,14 @@ def start_checked(view: memoryview, size: int) -> None:
 
 
 def header_of(data: bytes) -> Header:
-    """The header in these bytes. KeyError, TypeError or ValueError for one that is none."""
-    found = json.loads(data)
+    """The header in these bytes. TypeError or ValueError for one that is none."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        raise ValueError("its header is no JSON") from None
+    missing = [name for name in Header._fields if not isinstance(found, dict) or name not in found]
+    if missing:
+        raise ValueError(f"its header does not say {shown(missing[0])}")
     header = Header(**{name: found[name] for name in Header._fields})
     for text in header[:2]:
         if text is not None and not isinstance(text, str):

@@ -13,6 +13,7 @@ import re
 
 from cbpe._core.conversion.merge_lists import vocabulary_from_merges
 from cbpe._core.text.shown import shown
+from cbpe.common.wording import not_utf8
 from cbpe.formats.checks import refuse_processing, refuse_shared_bytes, refuse_unmerged
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File, parse_json, read_whole
@@ -142,7 +143,7 @@ def load_merges(data: bytes) -> list[tuple[str, str]]:
     try:
         lines = data.decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
-        raise ValueError(f"vocab.bpe is not UTF-8: {error}") from None
+        raise ValueError(f"vocab.bpe {not_utf8(error)}") from None
     merges = []
     for number, line in enumerate(lines, 1):
         if not line or (number == 1 and line.startswith("#version")):

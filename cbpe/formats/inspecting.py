@@ -107,8 +107,8 @@ def in_word_counts(path: str) -> dict[str, str | int]:
         start_checked(memoryview(start), os.path.getsize(path))
         try:
             header = header_of(opened.read(min(int.from_bytes(start[-4:], "little"), MAX_FILE_BYTES)))
-        except (KeyError, TypeError, RecursionError) as error:
-            raise ValueError("this file of word counts was not written as it should be") from error
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"this file of word counts was not written as it should be: {error}") from error
     return {"words": header.words, "text_bytes": header.text_bytes, "split by": pattern_in_words(header.pattern)}
 
 

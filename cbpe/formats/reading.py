@@ -7,6 +7,7 @@ import os
 from functools import cached_property
 
 from cbpe._core.text.json_members import count_members, scan
+from cbpe.common.wording import json_problem, nesting_problem, not_utf8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,9 +82,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"it is not UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start:,}): it is damaged, or no model"
-        ) from None
+        raise ValueError(f"it {not_utf8(error)}: it is damaged, or no model") from None
 
 
 def parse_json(data: bytes, name: str) -> Any:
@@ -101,13 +100,13 @@ def parse_json(data: bytes, name: str) -> Any:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{name} is no JSON: it is not UTF-8 ({error})") from None
+        raise ValueError(f"{name} is no JSON: it {not_utf8(error)}") from None
     try:
         return json.loads(text, object_pairs_hook=unique_keys, parse_int=short_int, parse_constant=refuse_constant)
     except RecursionError:
-        raise ValueError(f"{name} is no JSON that can be read: it is nested too deeply") from None
+        raise ValueError(f"{name} is no JSON that can be read: it {nesting_problem(text)}") from None
     except ValueError as error:
-        raise ValueError(f"{name} is no JSON: {error}") from None
+        raise ValueError(f"{name} is no JSON: {json_problem(error)}") from None
 
 
 def fast_json(data: bytes) -> Any:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from cbpe.common.atomic_files import write_whole
+from cbpe.common.wording import json_problem
 from cbpe.tasks.cutting import Task
 from cbpe.tasks.other_runs import in_the_way
 from cbpe.tasks.outputs import Outputs
@@ -205,8 +206,11 @@ class Run:
             found = json.loads(path.read_bytes())
         except FileNotFoundError:
             return None
+        except RecursionError as error:
+            raise ValueError(f"{path} is no manifest and no record of a run: name another {self.kind}") from error
         except ValueError as error:
-            raise ValueError(f"{path} is damaged ({error}): delete it, or name another {self.kind}") from error
+            problem = json_problem(error)
+            raise ValueError(f"{path} is damaged ({problem}): delete it, or name another {self.kind}") from error
         if not isinstance(found, dict):
             raise ValueError(f"{path} is no manifest and no record of a run: name another {self.kind}")
         return found

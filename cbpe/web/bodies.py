@@ -76,8 +76,10 @@ def check_keys(keys: Iterable[str], known: Iterable[str]) -> None:
 def parsed(content: bytes) -> dict[str, Any]:
     try:
         value = json.loads(content, object_pairs_hook=each_key_once)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise Refused(400, "the request is not JSON") from error
+    except RecursionError as error:
+        raise Refused(400, "the request is nested too deeply") from error
     if not isinstance(value, dict):
         raise Refused(400, f"the request is JSON of a {type(value).__name__}, not of an object")
     return value

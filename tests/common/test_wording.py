@@ -1,6 +1,10 @@
 """How messages name several things, and long texts."""
 
-from cbpe.common.wording import listed, shortened
+import json
+
+import pytest
+
+from cbpe.common.wording import json_problem, listed, nesting_problem, shortened
 
 
 def test_the_first_are_named_and_the_others_counted():
@@ -12,3 +16,22 @@ def test_the_first_are_named_and_the_others_counted():
 def test_a_long_text_is_quoted_by_its_beginning():
     assert shortened("it's", 4) == '"it\'s"'
     assert shortened("a\nbcd", 4) == r"'a\nbc'.."
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'[1,\n "a', "Unterminated string starting at line 2, column 2"),
+        (b"[1,\n2", "Expecting ',' delimiter, at line 2, column 2"),
+        (b'{"a": "\xff"}', "it is not UTF-8 (byte 0xff at offset 7)"),
+    ],
+)
+def test_what_is_no_json_is_said_in_whole_sentences(data, said):
+    with pytest.raises(ValueError) as raised:  # noqa: PT011  of json itself
+        json.loads(data)
+    assert json_problem(raised.value) == said
+
+
+def test_brackets_within_texts_are_no_nesting():
+    assert nesting_problem('{"a": [[1], "]\\"[[[["]}').startswith("is nested too deeply: 3 arrays")
+    assert nesting_problem('[["[[[[').startswith("is nested too deeply: 6 arrays")

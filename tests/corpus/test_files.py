@@ -260,8 +260,12 @@ def test_escaped_lone_surrogates_are_replaced(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"{", "line 3, is not JSON: "),
-        (b"[" * 100_000, "line 3, is not JSON: "),
+        (b"{", "line 3, is not JSON: Expecting property name enclosed in double quotes, at character 11 of the line$"),
+        (b'{"text": "a', "line 3, is not JSON: Unterminated string starting at character 19 of the line$"),
+        (rb'{"text": "\ud8"}', "line 3, is not JSON: Invalid .*escape, at character 21 of the line$"),
+        (b"[" * 100_000, "line 3, is nested too deeply: 100,000 arrays and objects, one within another$"),
+        (b'{"text": "[[", "a": ' + b"[" * 30_000 + b"]" * 30_000 + b"}", "line 3, is nested too deeply: 30,001 arrays"),
+        (b'{"id": %s, "text": 1}' % (b"9" * 5000), "line 3, has no text in the field 'text', but a number"),
         (b"[1]", "line 3, is no object with the field 'text', but an array"),
         (b'"text"', "line 3, is no object with the field 'text', but a string"),
         (b'{"body": "a", "id": 1}', "line 3, has no field 'text'; it has 'body', 'id'"),
@@ -399,6 +403,19 @@ def test_a_named_pipe_is_read(tmp_path, suffix):
     assert reader.total_bytes is None
     assert b"".join(part for text in reader.texts() for part in text) == TEXT.encode()
     writer.join(60)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES[1:])
+def test_what_is_wrong_with_a_compressed_file_is_said_in_words(tmp_path, suffix):
+    path = tmp_path / f"text{suffix}"
+    data = packed(TEXT.encode(), suffix)
+    for damaged, problem in (
+        (b"hi there, and more", "it is not compressed, or not to its end, or in another way"),
+        (data[:-3], "it is cut short"),
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=rf"text{suffix} is no whole and intact {suffix} file: {problem}$"):
+            read(path)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES[1:])

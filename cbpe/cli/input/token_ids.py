@@ -81,8 +81,10 @@ def list_items(lines: bytes, name: str) -> list[int]:
     """The items of lists, one on each line: b"[1]\\n[2, 3]" -> [1, 2, 3]. ValueError for an item that is no id."""
     try:
         lists = [json.loads(line, parse_int=short_int) for line in lines.splitlines() if line.strip()]
-    except (ValueError, RecursionError) as error:
-        raise not_lists(name, str(error)) from error
+    except RecursionError as error:
+        raise not_lists(name, "it is nested too deeply") from error
+    except ValueError as error:  # a place would be that in this part of the input
+        raise not_lists(name, getattr(error, "msg", str(error))) from error
     if not all(isinstance(ids, list) and all(type(i) is int for i in ids) for ids in lists):
         raise not_lists(name, "something in it is no list or no whole number")
     return [i for ids in lists for i in ids]

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Collection
 from typing import Any, BinaryIO
 
+from cbpe.common.wording import not_utf8
 from cbpe.formats import reading
 
 __all__ = ["MAGIC", "read_metadata"]
@@ -64,7 +65,7 @@ class Metadata:
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise ValueError(f"{what} is not UTF-8: {error}") from None
+            raise ValueError(f"{what} {not_utf8(error)}") from None
 
     def value(self, kind: int, name: str, wanted: bool) -> Any:
         """A value of a type; None for one that is not wanted."""
