@@ -70,7 +70,7 @@ def convert(
     from cbpe.formats.files import format_of_name
     from cbpe.tokenizers.saving import left_out, save, saved_files
 
-    tok = smaller_of(tokenizer_with(reference, pattern, special), vocab_size)
+    tok = smaller_of(tokenizer_with(reference, pattern, special), reference, vocab_size)
     over = isinstance(tok, cbpe.SentencePieceTokenizer)
     refuse_replacing_by_tokenizer(saved_files(output, over), files_of(reference), "FILE")
     save(tok, output)

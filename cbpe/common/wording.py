@@ -17,6 +17,7 @@ __all__ = [
     "shortened",
     "shown",
     "steps_named",
+    "token_shown",
 ]
 
 LONGEST_TYPED = 80  # characters
@@ -122,6 +123,18 @@ def shown(value: object) -> str:
     from cbpe._core.text import shown as messages  # which a program that makes no mistake never loads
 
     return messages.shown(value)
+
+
+def token_shown(token: bytes) -> str:
+    """A token as a message shows it: as text where its bytes are UTF-8.
+
+    >>> token_shown(b"vi\xe1\xbb\x87c"), token_shown(b"\xe1")
+    ("'việc'", "b'\\xe1'")
+    """
+    try:
+        return shown(token.decode())
+    except UnicodeDecodeError:
+        return shown(token)
 
 
 # What a tokenizer does besides splitting by its pattern and merging bytes, by the names that its parts have.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cbpe._core.splitting.split import PatternNotSupported, refuse_unportable
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.common.wording import listed, steps_named
+from cbpe.common.wording import listed, steps_named, token_shown
 from cbpe.formats.parts import Parts
 from cbpe.text.added_tokens import FLAGS
 from cbpe.text.splitting import make_splitter
@@ -27,8 +27,8 @@ MAX_PATTERN = 1 << 16  # characters of a split pattern in a file: the `regex` mo
 
 
 def shown(tokens: Mapping[int, bytes], ids: Iterable[int]) -> str:
-    """Some tokens with their ids, for a message: b'the' (258), b'a' (97), ..."""
-    return listed((f"{tokens[i][:80]!r} ({i})" for i in ids), MAX_SHOWN)
+    """Some tokens with their ids, for a message: 'the' (258), b'\\xe1' (225), ..."""
+    return listed((f"{token_shown(tokens[i])} ({i})" for i in ids), MAX_SHOWN)
 
 
 def refuse_shared_bytes(what: str, tokens: Mapping[int, bytes]) -> None:
@@ -38,7 +38,7 @@ def refuse_shared_bytes(what: str, tokens: Mapping[int, bytes]) -> None:
         other = first.setdefault(token, token_id)
         if other != token_id:
             raise ValueError(
-                f"{what} cannot hold two tokens with the same bytes: {token[:80]!r} is {other} and {token_id}"
+                f"{what} cannot hold two tokens with the same bytes: {token_shown(token)} is {other} and {token_id}"
             )
 
 

@@ -569,9 +569,13 @@ class Tokenizer(TokenizerBase):
         >>> cbpe.train("low lower lowest", 259).shrink(258).vocab[257]
         b'low'
         """
+        return self._shrunk(vocab_size, shown(self))
+
+    def _shrunk(self, vocab_size: int, what: str) -> Self:
+        """The same. what: what messages call this tokenizer."""
         from cbpe.training.shrinking import shrunk, shrunk_record
 
-        parts = shrunk(self._parts(), vocab_size, shown(self))
+        parts = shrunk(self._parts(), vocab_size, what)
         smaller = self._of(parts, cache_bytes=self.cache_bytes)
         if self.training is not None:
             smaller.training = shrunk_record(self.training, smaller.vocab_size, parts.special_tokens)

@@ -66,6 +66,7 @@ class Checkpoint:
         self.special_tokens = dict(special_tokens)
         self.seconds = seconds
         self.written: int | None = None  # merges in the file
+        self.special_written = self.special_tokens  # in the file
         self.due = time.monotonic() + seconds
         self._content(array("I"), array("I"))
 
@@ -89,7 +90,7 @@ class Checkpoint:
             raise self._foreign("its first merges are not those of the initial tokenizer")
         if model.vocabulary.n_merges > n_merges:
             raise self._foreign(f"it has {number_of(model.vocabulary.n_merges, 'merge')}, and {n_merges} are asked for")
-        self.written = model.vocabulary.n_merges
+        self.written, self.special_written = model.vocabulary.n_merges, dict(model.special_tokens)
         return model.vocabulary
 
     def refuse_foreign(self, trainer: Trainer, n_initial: int, n_merges: int, rules: Rules) -> None:
@@ -139,11 +140,11 @@ class Checkpoint:
     def write(self, trainer: Trainer) -> None:
         """Write the state if the file does not hold it yet. A UserWarning where that fails: the state is still in
         memory, and the file is what it was."""
-        if len(trainer) == self.written:
+        if len(trainer) == self.written and self.special_written == self.special_tokens:
             return
         try:
             write_whole(self.path, [self._content(*trainer.merges())])
-            self.written = len(trainer)
+            self.written, self.special_written = len(trainer), self.special_tokens
         except OSError as error:
             reason = error.strerror or error
             held = "nothing is there" if self.written is None else f"it holds the first {self.written} merges"

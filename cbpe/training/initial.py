@@ -13,6 +13,7 @@ from cbpe._core.analysis.reach import judge
 from cbpe._core.text.shown import shown
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import N_BYTES, refuse_unordered
+from cbpe.common.wording import token_shown
 
 __all__ = ["all_special_tokens", "all_token_ids", "free_ids", "ids_in_order", "problem_with", "with_next_ids"]
 
@@ -31,7 +32,7 @@ def problem_with(vocabulary: Vocabulary) -> str | None:
     unmerged = vocabulary.unmerged()
     if unmerged:
         token_id, token = next(iter(unmerged.items()))
-        return f"no merge makes {len(unmerged)} of its tokens, such as {shown(token)} ({token_id})"
+        return f"no merge makes {len(unmerged)} of its tokens, such as {token_shown(token)} ({token_id})"
     if not vocabulary.monotone:
         return "one of its tokens is merged from a token of a higher rank"
     if len(vocabulary) < N_BYTES + vocabulary.n_merges:

@@ -32,7 +32,7 @@ def shrunk(parts: Parts, vocab_size: int, what: str) -> Parts:
     most = N_BYTES + vocabulary.n_merges
     n_merges = checked_int("vocab_size", vocab_size, N_BYTES, " (the single bytes)") - N_BYTES
     if n_merges > vocabulary.n_merges:
-        raise ValueError(f"vocab_size is {vocab_size}, but {what} has {most} bytes and merges: it can only shrink")
+        raise ValueError(f"vocab_size is {vocab_size:,}, but {what} has {most:,} bytes and merges: it can only shrink")
     ids = all_token_ids(vocabulary, vocabulary.n_merges, ())
     symbols = {token_id: symbol for symbol, token_id in enumerate(ids)}
     pairs = list(vocabulary.merges())[:n_merges]

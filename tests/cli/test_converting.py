@@ -115,7 +115,17 @@ def test_special_tokens_that_collide_are_refused_by_name(here, label, problem):
     assert not Path("new.json").exists()
 
 
-@pytest.mark.parametrize("label", ["<|x|>=29O", "<a>=-5", "<a>=+5", "<a>=5.0", "=5", "=a", "=", f"<a>={10**4000}"])
+@pytest.mark.parametrize("token_id", [4294967295, 4294967296, 300000000000, 10**4000])
+def test_an_id_that_is_too_large_is_told_as_such(here, token_id):
+    told = error_of(
+        "convert", "book.model", "new.json", "--special", f"<a>={token_id}", exit_code=2 if token_id > 10**10 else 1
+    )
+    assert "4294967294" in told
+    assert len(told) < 1000
+    assert not Path("new.json").exists()
+
+
+@pytest.mark.parametrize("label", ["<|x|>=29O", "<a>=-5", "<a>=+5", "<a>=5.0", "=5", "=a", "="])
 def test_what_seems_to_bring_an_id_and_does_not_is_no_token(here, label):
     run("convert", "book.model", "book.tiktoken")
     told = error_of("convert", "book.tiktoken", "x.json", "--pattern", "gpt4", "--special", label, exit_code=2)

@@ -39,7 +39,10 @@ def test_the_smaller_tokenizer_of_a_size_is_saved_and_written(models, tmp_path):
     run("convert", "book", tmp_path / "small.model", "--vocab-size", 275)
     expected.save(tmp_path / "expected")
     assert (tmp_path / "small.model").read_bytes() == (tmp_path / "expected.model").read_bytes()
-    for size, problem in (("9k", "has 280 bytes and merges: it can only shrink"), ("x", "'x' is no size")):
+    for size, problem in (
+        ("9k", "--vocab-size is 9,000, but book has 280 bytes and merges: it can only"),
+        ("x", "'x' is no size"),
+    ):
         for command in (["convert", "book", tmp_path / "none.model"], ["models", "save", "none", "-t", "book"]):
             assert problem in error_of(*command, "--vocab-size", size, exit_code=2)
     assert not (tmp_path / "none.model").exists()

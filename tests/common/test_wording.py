@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cbpe.common.wording import json_problem, listed, nesting_problem, shortened
+from cbpe.common.wording import json_problem, listed, nesting_problem, shortened, token_shown
 
 
 def test_the_first_are_named_and_the_others_counted():
@@ -35,3 +35,8 @@ def test_what_is_no_json_is_said_in_whole_sentences(data, said):
 def test_brackets_within_texts_are_no_nesting():
     assert nesting_problem('{"a": [[1], "]\\"[[[["]}').startswith("is nested too deeply: 3 arrays")
     assert nesting_problem('[["[[[[').startswith("is nested too deeply: 6 arrays")
+
+
+def test_a_token_is_shown_as_text_where_it_is_utf8():
+    assert token_shown(" vi\u1ec7c".encode()) == "' vi\u1ec7c'"
+    assert token_shown(b"\xe1\xbb") == r"b'\xe1\xbb'"

@@ -162,7 +162,7 @@ def test_a_token_of_256_bytes_is_not_written():
 
 def test_merges_that_ranks_cannot_stand_for_are_not_written():
     vocabulary = by_merges([(98, 99), (97, 98), (257, 99)])
-    with pytest.raises(ValueError, match=r"joining by rank would make b'abc' \(258\) in another way"):
+    with pytest.raises(ValueError, match=r"joining by rank would make 'abc' \(258\) in another way"):
         llm_c.dump(Parts(vocabulary, None, {"<|endoftext|>": 259}))
 
 

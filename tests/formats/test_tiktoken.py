@@ -133,16 +133,16 @@ def test_what_was_made_from_ranks_gives_them_back(ranks):
     ("merges", "message"),
     [
         # "aaa" is made in two ways, as two tokens.
-        ([(97, 97), (256, 97), (97, 256)], r"cannot hold two tokens with the same bytes: b'aaa' is 257 and 258"),
+        ([(97, 97), (256, 97), (97, 256)], r"cannot hold two tokens with the same bytes: 'aaa' is 257 and 258"),
         # "abcd" merges to a, bc and d, so that (ab, cd) never comes up.
         (
             [(98, 99), (97, 98), (99, 100), (257, 258)],
-            r"would find b'abcd' \(259\) as a whole piece, and merging never",
+            r"would find 'abcd' \(259\) as a whole piece, and merging never",
         ),
         # "abc" merges to a and bc, which ranks would join to the token that (ab, c) never makes.
-        ([(98, 99), (97, 98), (257, 99)], r"joining by rank would make b'abc' \(258\) in another way"),
+        ([(98, 99), (97, 98), (257, 99)], r"joining by rank would make 'abc' \(258\) in another way"),
         # "ba" + "b" never comes up either; joined by rank, b + ab would be the token.
-        ([(97, 98), (98, 97), (257, 98), (98, 256)], "two tokens with the same bytes: b'bab' is 258 and 259"),
+        ([(97, 98), (98, 97), (257, 98), (98, 256)], "two tokens with the same bytes: 'bab' is 258 and 259"),
     ],
 )
 def test_vocabularies_that_ranks_cannot_stand_for_are_refused_with_the_tokens_named(merges, message):
@@ -152,17 +152,17 @@ def test_vocabularies_that_ranks_cannot_stand_for_are_refused_with_the_tokens_na
 
 def test_a_token_that_ranks_would_join_from_other_parts_is_named():
     """(ba, b) never comes up, as "bab" merges to b and ab, which only ranks join."""
-    with pytest.raises(ValueError, match=r"joining by rank would make b'bab' \(258\) in another way"):
+    with pytest.raises(ValueError, match=r"joining by rank would make 'bab' \(258\) in another way"):
         tiktoken.exported_ranks(by_merges([(97, 98), (98, 97), (257, 98)]))
 
 
 def test_ids_that_are_not_in_the_order_of_the_merges_are_named():
     vocabulary = Vocabulary(array("I", [97, 98]), array("I", [98, 99]), array("I", [*range(256), 300, 299]))
-    with pytest.raises(ValueError, match=r"would make b'bc' \(299\) in another way or in another order"):
+    with pytest.raises(ValueError, match=r"would make 'bc' \(299\) in another way or in another order"):
         tiktoken.exported_ranks(vocabulary)
 
 
 def test_a_token_that_nothing_merges_and_no_whole_piece_finds_is_refused():
     vocabulary = vocabulary_from_merges({**{bytes([i]): i for i in range(256)}, b"xyz": 256}, [])
-    with pytest.raises(ValueError, match=r"would find b'xyz' \(256\) as a whole piece"):
+    with pytest.raises(ValueError, match=r"would find 'xyz' \(256\) as a whole piece"):
         tiktoken.exported_ranks(vocabulary)

@@ -43,7 +43,7 @@ def test_an_encoding_is_saved_as_minbpes_model_where_its_ids_allow(tmp_path):
 @pytest.mark.parametrize(
     ("ranks", "message"),
     [
-        ({**RANKS, b"xyz": 258}, r"cannot hold tokens that no merge makes: b'xyz' \(258\)"),
+        ({**RANKS, b"xyz": 258}, r"cannot hold tokens that no merge makes: 'xyz' \(258\)"),
         ({**RANKS, b"the": 258}, r"makes token 258, and minbpe's format would make it token 257"),
         ({**RANKS, b"a": 98, b"b": 97}, r"cannot hold an id of the byte 0x61 other than 97"),
     ],

@@ -150,6 +150,19 @@ def test_going_on_from_a_tokenizer_has_checkpoints_too(tmp_path):
         cbpe.train(TEXT, 272, initial=cbpe.train("aaab", 257), pattern=None, checkpoint=path)
 
 
+def test_other_special_tokens_are_written_where_no_merge_is_left_to_learn(tmp_path):
+    path = tmp_path / "c.model"
+    cbpe.train(TEXT, 270, checkpoint=path)
+    for special in ({"<|y|>": 300}, {"<|z|>": 270, "<|y|>": 500}, {}):
+        tok = cbpe.train(TEXT, 270, checkpoint=path, special_tokens=special)
+        there = cbpe.load(path)
+        assert there.special_tokens == tok.special_tokens == special
+        assert there.merges == tok.merges
+        before = path.stat().st_mtime_ns
+        cbpe.train(TEXT, 270, checkpoint=path, special_tokens=special)
+        assert path.stat().st_mtime_ns == before  # nothing is to be written
+
+
 def test_a_larger_vocabulary_goes_on_where_a_finished_training_ended(tmp_path):
     path = tmp_path / "so_far.model"
     cbpe.train(TEXT, 262, special_tokens=["<a>"], checkpoint=path)

@@ -215,7 +215,7 @@ def normalizing():
 @pytest.mark.parametrize(
     ("tok", "message"),
     [
-        (by_ranks({b"abc": 256}), r"no merge makes 1 of its tokens, such as b'abc' \(256\)"),
+        (by_ranks({b"abc": 256}), r"no merge makes 1 of its tokens, such as 'abc' \(256\)"),
         (by_ranks({b"abc": 256, b"ab": 257}), "merged from a token of a higher rank"),
         (Tokenizer(by_merges_in_heap([]), None), "merged from a token of a higher rank"),
         (by_ranks({}, missing=[7]), "the byte 0x07 has no token"),

@@ -37,11 +37,12 @@ __all__ = [
 T = TypeVar("T")
 
 
-def smaller_of(tokenizer: Tokenizer, vocab_size: str | None) -> Tokenizer:
-    """Of a tokenizer, the smaller one of the size that --vocab-size names; itself without one."""
+def smaller_of(tokenizer: Tokenizer, reference: str, vocab_size: str | None) -> Tokenizer:
+    """Of a tokenizer, which the user has called so, the smaller one of the size that --vocab-size names; itself without
+    one."""
     from cbpe.cli.input.values import size_of
 
-    return tokenizer if vocab_size is None else tokenizer.shrink(size_of(vocab_size, "--vocab-size"))
+    return tokenizer if vocab_size is None else tokenizer._shrunk(size_of(vocab_size, "--vocab-size"), reference)
 
 
 def tokenizer_of(reference: str) -> Tokenizer:

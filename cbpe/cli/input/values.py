@@ -43,7 +43,9 @@ __all__ = [
 ]
 
 MAX_SIZE = 2**32  # which no vocabulary reaches
-ID = re.compile(r"\d{1,10}", re.ASCII)  # of a special token, in 32 bits
+ID = re.compile(r"\d+", re.ASCII)  # of a special token
+LARGEST_ID = 2**32 - 2
+LONGEST_ID = len(str(LARGEST_ID))  # in digits
 SEEMS_ID = re.compile(r"[\d+\N{MINUS SIGN}-]")  # its beginning
 SIZE = re.compile(r"(\d+(?:[,_]\d{3})*|\d+\.\d+)([kmgKMG]|[KMG]i)?", re.ASCII)
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
@@ -232,7 +234,10 @@ def special_of(labels: list[str] | None, *, over_characters: bool = False) -> li
         if not token or not ID.fullmatch(token_id):
             way = f"if that is the text of the token, add its id: {shown(f'{label}=ID')}"
             raise typer.BadParameter(f"{shown(label)} is no TOKEN=ID; {way}", param_hint="--special")
-        ids[token] = int(token_id)
+        if len(token_id.lstrip("0")) > LONGEST_ID:  # of the others, the tokenizer says which are too large
+            problem = f"{shown(label)} has too large an id: ids go up to {LARGEST_ID}"
+            raise typer.BadParameter(problem, param_hint="--special")
+        ids[token] = int(token_id.lstrip("0") or "0")
     if not ids:
         return labels or []
     if len(ids) < len(labels or []):

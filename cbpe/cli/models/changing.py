@@ -62,7 +62,7 @@ def save(
       cbpe models save book -t book.model --alias prod --metric loss=3.9
       cbpe models save small -t gpt2 --vocab-size 8k
     """
-    tok = smaller_of(tokenizer_of(tokenizer), vocab_size)
+    tok = smaller_of(tokenizer_of(tokenizer), tokenizer, vocab_size)
     with open_store(make=True) as models:
         version = models.save(
             tok,
