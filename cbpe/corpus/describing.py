@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from cbpe.common.wording import number_of
-from cbpe.corpus.sources import is_open_file
+from cbpe.corpus.sources import is_open_file, name_of_open
 from cbpe.corpus.word_counts import WordCounts
 
 __all__ = ["describe_source"]
@@ -20,7 +20,7 @@ def describe_source(source: object) -> str:
     if isinstance(source, os.PathLike):
         return os.fsdecode(source)
     if is_open_file(source):
-        return str(getattr(source, "name", "an open file"))
+        return name_of_open(source, "an open file")
     if isinstance(source, (bytes, bytearray, memoryview)):
         return f"a text of {number_of(memoryview(source).nbytes, 'byte')}"
     if isinstance(source, (list, tuple)) and any(map(is_file, source)):

@@ -134,7 +134,7 @@ class Reader:
                 self.nulls.skipped += self._file.nulls.skipped
                 self._done, self._file = self.done_bytes, None
             elif self.field is not None and is_open_file(item):
-                name = str(getattr(item, "name", "the text"))
+                name = name_of_open(item, "the text")
                 yield from texts_of_lines(self._counted(read_chunks(item)), self.field, name, self.errors, self.nulls)
             elif self.field is not None:
                 raise ValueError(f"the field {shown(self.field)} is of .jsonl and .parquet files, not of a text")
@@ -144,7 +144,7 @@ class Reader:
                 chunks = (view[at : at + CHUNK_BYTES] for at in range(0, len(view), CHUNK_BYTES))
                 yield self._counted(valid_utf8(chunks, "the text", self.errors))
             elif is_open_file(item):
-                yield self._counted(valid_utf8(read_chunks(item), str(getattr(item, "name", "the text")), self.errors))
+                yield self._counted(valid_utf8(read_chunks(item), name_of_open(item, "the text"), self.errors))
             else:
                 raise TypeError(no_text(item, i))
         if self.nulls.skipped:
@@ -197,6 +197,12 @@ def no_text(item: object, i: int) -> str:
 def is_open_file(item: object) -> bool:
     """Whether an item is a file opened in binary. (A file opened as text is an iterable of its lines.)"""
     return isinstance(item, io.IOBase) and not isinstance(item, io.TextIOBase)
+
+
+def name_of_open(file: object, nameless: str) -> str:
+    """What an open file is called in words for people; nameless: one without a name."""
+    name = str(getattr(file, "name", nameless))
+    return "standard input" if name == "<stdin>" else name
 
 
 def read_chunks(file: BinaryIO) -> Iterator[bytes]:

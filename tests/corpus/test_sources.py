@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import cbpe
 from cbpe._core.text.utf8 import utf8
 from cbpe.corpus import sources
+from cbpe.corpus.describing import describe_source
 from cbpe.corpus.sources import Reader, slices
 from cbpe.corpus.stored_bytes import SIGNS
 
@@ -231,3 +232,16 @@ def test_a_missing_value_among_texts_is_named_with_its_row_and_what_to_do(nothin
         tok.encode_batch(["a", nothing])
     with pytest.raises(TypeError, match=r"not float$"):
         tok.statistics(["a", 1.5])
+
+
+class Named(io.BytesIO):
+    """An open file that is called something."""
+
+
+def test_standard_input_is_called_so():
+    for name, told in (("<stdin>", "standard input"), ("a.txt", "a.txt")):
+        file = Named(b"a\xff")
+        file.name = name
+        with pytest.raises(ValueError, match=f"^{told} is not UTF-8"):
+            cbpe.count_words(file)
+        assert describe_source(file) == told
