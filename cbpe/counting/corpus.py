@@ -18,7 +18,7 @@ from cbpe.corpus.word_counts import Header
 from cbpe.counting.joining import write_words
 from cbpe.counting.merging import MERGED, MergePartition, partition_record, written_by
 from cbpe.counting.reading import kind_of
-from cbpe.counting.tasks import Counting, CountTask
+from cbpe.counting.tasks import COUNTED, Counting, CountTask
 from cbpe.tasks.bar import listening
 from cbpe.tasks.cutting import TASK_BYTES, Task, checked_share, cut
 from cbpe.tasks.executors import executor_of
@@ -74,7 +74,7 @@ def count_corpus(
     what `executor` names ("ray"). A task leaves its counts in `partitions` parts by a hash of the piece (None: one for
     each 64 MiB of the sources, at most 1,024), which are added up one by one: memory holds as many of them as there are
     workers. resume, task, progress: as for cbpe.tokenize; what is left for the next call is in the folder OUTPUT.run.
-    verify: read the file back against the manifest.
+    verify: read the file back against the manifest; not beside task.
 
     Raises OSError for what cannot be read or written; ValueError, with the file and the row or line, for what is no
     text, for a source that changed, for a file of another run, and for options out of range; OverflowError for more
@@ -86,7 +86,7 @@ def count_corpus(
     splitter = make_splitter(pattern)
     execute = executor_of(executor)
     workers = None if workers is None else checked_workers(workers)
-    share = checked_share(task)
+    share = checked_share(task, verify)
     refuse_unknown_errors(errors)
     missing = checked_missing(missing)
     if counts and field is not None:
@@ -165,7 +165,7 @@ class Steps:
 
     def count(self, share: tuple[int, int] | None) -> None:
         """The first step: every task that is not done, or those of this share."""
-        waiting, tally = begin_share(self.run, self.tasks, share, self.listener, "counting")
+        waiting, tally = begin_share(self.run, self.tasks, share, self.listener, "counting", COUNTED)
         self.execute(CountTask(self.run, self.counting), waiting, self.workers, tally)
 
     def merge(self, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -175,8 +175,10 @@ class Steps:
         stored = sum(file["bytes"] for record in records for file in record["files"]) - headers
         tally = Tally(self.listener, stored, len(numbers), "adding up")
         work = MergePartition(self.run, len(numbers), self.counting.min_count, written_by(records))
-        waiting = [number for number in numbers if self.run.done(partition_record(number)) is None]
-        self.execute(work, [Task(number, ()) for number in waiting], self.workers, tally)
+        names = map(partition_record, numbers)
+        waiting = self.run.waiting({name: self.run.done(name) for name in names}, MERGED)
+        tasks = [Task(number, ()) for number in numbers if partition_record(number) in waiting]
+        self.execute(work, tasks, self.workers, tally)
         return self.run.records_of(map(partition_record, numbers))
 
     def finish(self, plan: dict[str, Any]) -> dict[str, Any]:
@@ -227,7 +229,10 @@ def refuse_missing(run: FileRun, manifest: dict[str, Any]) -> None:
         raise ValueError(f"{run.name} is missing, and {run.manifest} has it: delete that, and count again")
     size = run.name.stat().st_size
     if size != manifest["file"]["bytes"]:
-        raise ValueError(f"{run.name} has {size:,} bytes, and {manifest['file']['bytes']:,} by the manifest")
+        raise ValueError(
+            f"{run.name} has {size:,} bytes, and {manifest['file']['bytes']:,} by the manifest: delete it and "
+            f"{run.manifest}, and count again"
+        )
 
 
 def verify_words(run: FileRun, manifest: dict[str, Any]) -> None:

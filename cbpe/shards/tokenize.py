@@ -19,7 +19,7 @@ from cbpe.shards.options import Options, checked_options
 from cbpe.shards.order import order_of
 from cbpe.shards.parts import PARTS, PartStore
 from cbpe.shards.results import warn_of_result
-from cbpe.shards.verifying import verify_shards
+from cbpe.shards.verifying import refuse_missing, verify_shards
 from cbpe.tasks.bar import listening
 from cbpe.tasks.cutting import TASK_BYTES, Task, checked_share, cut
 from cbpe.tasks.executors import executor_of
@@ -82,8 +82,9 @@ def tokenize(
     The corpus is cut into tasks of about task_bytes, which `workers` threads do (None: one for each usable core).
     resume: go on with a run in this folder that was interrupted; what is done is not done again, and the files are in
     the end those of a run that was not. task: (i, n), to do only the tasks that are the i-th of every n, from 1, on one
-    of n machines; without it, another call (with resume) finishes. verify: read everything back against the manifest.
-    progress: True for a bar on stderr, or a function, which is called with a Progress some ten times a second.
+    of n machines; without it, another call (with resume) finishes. verify: read everything back against the manifest;
+    not beside task. progress: True for a bar on stderr, or a function, which is called with a Progress some ten times a
+    second.
 
     Raises OSError for what cannot be read or written; ValueError, with the file and the row, for what is no text, for
     options that do not go together, for a source that changed, and for a folder that belongs to something else;
@@ -103,7 +104,7 @@ def tokenize(
     )  # fmt: skip
     execute = executor_of(executor)
     workers = None if workers is None else checked_workers(workers)
-    share = checked_share(task)
+    share = checked_share(task, verify)
     task_bytes = checked_int("task_bytes", task_bytes, 1)
     tasks = tasks_of(sources, options, task_bytes)
     model = describe(tokenizer)
@@ -121,6 +122,7 @@ def tokenize(
             if share is not None:
                 return {"version": VERSION, **plan, **work.totals(done_only=True)}
             manifest = work.finish(plan)
+    refuse_missing(run.folder, manifest)
     if verify:
         verify_shards(run.folder, manifest)
     return manifest
@@ -155,7 +157,8 @@ class Shards:
             record = self.run.done_task(task)
             if record is not None:
                 refuse_long(task, record, self.options)
-        waiting, tally = begin_share(self.run, self.tasks, share, self.listener, "tokenizing")
+        folder = "" if self.options.in_one_step else PARTS
+        waiting, tally = begin_share(self.run, self.tasks, share, self.listener, "tokenizing", folder)
         self.execute(self.encoding, waiting, self.workers, tally)
 
     def finish(self, plan: dict[str, Any]) -> dict[str, Any]:
@@ -194,8 +197,11 @@ class Shards:
         numbers = range(order.n_shards + bool(self.options.val_fraction))
         tally = Tally(self.listener, store.tokens * store.token_bytes, len(numbers), "writing shards")
         work = AssembleShard(self.run, self.name, self.options, order, tuple(records))
-        waiting = [number for number in numbers if self.run.done(shard_record(number)) is None]
-        self.execute(work, [Task(number, ()) for number in waiting], self.workers, tally)
+        waiting = self.run.waiting(
+            {shard_record(number): self.run.done(shard_record(number)) for number in numbers}, ""
+        )
+        tasks = [Task(number, ()) for number in numbers if shard_record(number) in waiting]
+        self.execute(work, tasks, self.workers, tally)
         return self.run.records_of(map(shard_record, numbers))
 
     def totals(self, done_only: bool = False) -> dict[str, Any]:

@@ -6,25 +6,29 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cbpe.tasks.outputs import sha256_of
+from cbpe.tasks.outputs import missing_in, sha256_of, sizes_in
 from cbpe.tasks.run import MANIFEST
 
-__all__ = ["verify_shards"]
+__all__ = ["refuse_missing", "verify_shards"]
+
+
+def refuse_missing(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """ValueError where a file of a finished run is missing, or has another size; it names the file."""
+    sizes = sizes_in(folder)
+    for shard in manifest["shards"]:
+        problem = missing_in(folder, sizes, shard["files"])
+        if problem is not None:
+            raise ValueError(f"{problem}: put it back, or remove {folder} to make all shards again")
 
 
 def verify_shards(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """ValueError where a file is missing, or is not what the manifest says, or the manifest does not add up; it names
-    the file."""
+    """ValueError where a file is not what the manifest says, or the manifest does not add up; it names the file. That
+    all are there is known."""
     named = {MANIFEST}
     for shard in manifest["shards"]:
         for file in shard["files"]:
             named.add(file["name"])
             path = folder / file["name"]
-            if not path.is_file():
-                raise ValueError(f"{path} is missing, and the manifest has it")
-            size = path.stat().st_size
-            if size != file["bytes"]:
-                raise ValueError(f"{path} has {size:,} bytes, and {file['bytes']:,} by the manifest")
             if sha256_of(path) != file["sha256"]:
                 raise ValueError(f"{path} is damaged: its SHA-256 is not that of the manifest")
     others = sorted(path.name for path in folder.iterdir() if path.name not in named)

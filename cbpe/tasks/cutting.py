@@ -116,10 +116,14 @@ def ranges(sizes: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
         yield start, len(sizes)
 
 
-def checked_share(task: Any) -> tuple[int, int] | None:
-    """(i, n) for the i-th of n shares of the tasks."""
+def checked_share(task: Any, verify: bool) -> tuple[int, int] | None:
+    """(i, n) for the i-th of n shares of the tasks. ValueError where it is to be verified: a share has no manifest."""
     if task is None:
         return None
+    if verify:
+        raise ValueError(
+            "verify is for the call that finishes the run, when all shares are done: leave it out beside task"
+        )
     if not isinstance(task, tuple) or len(task) != 2:
         raise TypeError(f"task must be a pair of numbers, (i, n) for the i-th of n, not {shown(task)}")
     n = checked_int("the number of shares of tasks", task[1], 1)

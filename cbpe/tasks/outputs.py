@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer, Self
 
-__all__ = ["COPIED_AT_ONCE", "Output", "Outputs", "sha256_of"]
+__all__ = ["COPIED_AT_ONCE", "Output", "Outputs", "missing_in", "sha256_of", "sizes_in"]
 
 COPIED_AT_ONCE = 1 << 20
 
@@ -120,6 +122,28 @@ class Outputs:
                 output.abandon()
             for path in self._scratch:
                 path.unlink(missing_ok=True)
+
+
+def sizes_in(folder: Path) -> dict[str, int]:
+    """The sizes of the files in a folder, by their names; of none where there is no folder."""
+    sizes = {}
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # it was removed, or put in its place, meanwhile
+                if entry.is_file():
+                    sizes[entry.name] = entry.stat().st_size
+    return sizes
+
+
+def missing_in(folder: Path, sizes: Mapping[str, int], files: Iterable[Mapping[str, Any]]) -> str | None:
+    """Which of these files, as a manifest has them, is missing among those of the folder, or has another size there."""
+    for file in files:
+        size = sizes.get(file["name"])
+        if size is None:
+            return f"{folder / file['name']} is missing, and the manifest has it"
+        if size != file["bytes"]:
+            return f"{folder / file['name']} has {size:,} bytes, and {file['bytes']:,} by the manifest"
+    return None
 
 
 def flush_folder(folder: Path) -> None:

@@ -18,19 +18,21 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.wording import json_problem
 from cbpe.tasks.cutting import Task
 from cbpe.tasks.other_runs import in_the_way
-from cbpe.tasks.outputs import Outputs
+from cbpe.tasks.outputs import Outputs, missing_in, sizes_in
 from cbpe.tasks.progress import ProgressListener, Tally
 
 __all__ = ["MANIFEST", "FileRun", "Run", "as_json", "begin_share", "left_of"]
 
 MANIFEST = "manifest.json"
 STATE = ".run"
+
+Name = TypeVar("Name", int, str)  # of a task
 
 
 class Run:
@@ -145,6 +147,21 @@ class Run:
         """Say that a task is done: after its outputs are in their places."""
         self._record(name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(self._record(name), [as_json(record)])
+
+    def waiting(self, records: Mapping[Name, Mapping[str, Any] | None], folder: str) -> set[Name]:
+        """Which of these tasks are to be done: those without a record, and those of whose files, in the folder of the
+        run or in one of its state, one is gone or has another size. Their records are deleted: done anew, they leave
+        the same files."""
+        outputs = self.outputs(folder).folder
+        sizes = sizes_in(outputs) if any(records.values()) else {}
+        waiting = set()
+        for name, record in records.items():
+            if record is not None and missing_in(outputs, sizes, record["files"]) is None:
+                continue
+            if record is not None:
+                self._record(name).unlink(missing_ok=True)
+            waiting.add(name)
+        return waiting
 
     def finish(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Write the manifest, and forget all else. Returns it."""
@@ -284,16 +301,21 @@ def as_json(value: Mapping[str, Any]) -> bytes:
 
 
 def begin_share(
-    run: Run, tasks: Sequence[Task], share: tuple[int, int] | None, listener: ProgressListener | None, stage: str
+    run: Run,
+    tasks: Sequence[Task],
+    share: tuple[int, int] | None,
+    listener: ProgressListener | None,
+    stage: str,
+    folder: str,
 ) -> tuple[list[Task], Tally]:
-    """The tasks, or those of this share, that are not done, and what adds up how far all of them are."""
+    """The tasks, or those of this share, that are to be done, and what adds up how far all of them are. folder: where
+    they leave their files, as Run.outputs has it."""
     mine = tasks if share is None else tasks[share[0] - 1 :: share[1]]
     tally = Tally(listener, sum(task.size for task in mine), len(mine), stage)
-    waiting = []
+    records = {task.number: run.done_task(task) for task in mine}
+    numbers = run.waiting(records, folder)
     for task in mine:
-        record = run.done_task(task)
-        if record is None:
-            waiting.append(task)
-        else:
+        record = records[task.number]
+        if record is not None and task.number not in numbers:
             tally.add_done(record["documents"], record.get("tokens", 0), task.size)
-    return waiting, tally
+    return [task for task in mine if task.number in numbers], tally

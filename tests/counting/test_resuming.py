@@ -173,9 +173,35 @@ def test_damage_is_found_and_named(corpus, tmp_path, harm, message):
         cbpe.count_corpus(corpus, tmp_path / "out.words", resume=True, verify=True, **OPTIONS)
 
 
-def test_what_a_task_left_and_was_cut_short_is_refused(corpus, tmp_path):
+@pytest.mark.parametrize("lose", [lambda path: path.unlink(), lambda path: path.write_bytes(b"short")])
+def test_a_task_whose_counts_are_gone_when_a_run_goes_on_is_done_again(corpus, whole, tmp_path, lose):
+    cbpe.count_corpus(corpus, tmp_path / "out.words", task=(1, 1), **OPTIONS)
+    lose(tmp_path / "out.words.run" / "counted" / "0-0.counts")
+    cbpe.count_corpus(corpus, tmp_path / "out.words", resume=True, **OPTIONS)
+    assert (tmp_path / "out.words").read_bytes() == whole
+
+
+def test_a_partition_that_is_gone_when_a_run_goes_on_is_added_up_again(corpus, whole, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("cbpe.counting.corpus.write_words", fail)
+        with pytest.raises(OSError, match="no space left"):
+            cbpe.count_corpus(corpus, tmp_path / "out.words", **OPTIONS)
+    (tmp_path / "out.words.run" / "merged" / "1.counts").unlink()
+    cbpe.count_corpus(corpus, tmp_path / "out.words", resume=True, **OPTIONS)
+    assert (tmp_path / "out.words").read_bytes() == whole
+
+
+def test_a_share_is_not_verified_in_vain(corpus, tmp_path):
+    with pytest.raises(ValueError, match=r"verify is for the call that finishes the run"):
+        cbpe.count_corpus(corpus, tmp_path / "out.words", task=(1, 2), verify=True, **OPTIONS)
+
+
+def test_what_a_task_left_and_does_not_add_up_is_refused(corpus, tmp_path):
     cbpe.count_corpus(corpus, tmp_path / "out.words", task=(1, 1), **OPTIONS)
     left = tmp_path / "out.words.run" / "counted" / "0-0.counts"
-    left.write_bytes(left.read_bytes()[:-1])
+    left.write_bytes((2**62).to_bytes(8, "little") + left.read_bytes()[8:])
     with pytest.raises(ValueError, match=r"0-0.counts is cut short or damaged"):
         cbpe.count_corpus(corpus, tmp_path / "out.words", resume=True, **OPTIONS)

@@ -250,3 +250,60 @@ def test_damage_is_found_and_named(corpus, tok, tmp_path, harm, message):
     harm(tmp_path / "out" / "part-00001.bin")
     with pytest.raises(ValueError, match=message):
         tokenize(corpus, tok, tmp_path / "out", resume=True)
+
+
+LOST = {"megatron": "part-00001.bin", "bin": ".run/parts/1.tokens", "llmc": ".run/parts/1.ends"}
+
+
+@pytest.mark.parametrize("format_name", LOST)
+@pytest.mark.parametrize("lose", [lambda path: path.unlink(), lambda path: path.write_bytes(b"short")])
+def test_a_task_whose_files_are_gone_when_a_run_goes_on_is_done_again(corpus, tok, tmp_path, format_name, lose):
+    options = WAYS[format_name]
+    tokenize(corpus, tok, tmp_path / "whole", format_name, **options)
+    out = tmp_path / "out"
+    for share in (1, 2):
+        tokenize(corpus, tok, out, format_name, task=(share, 2), **options)
+    lose(out / LOST[format_name])
+    tokenize(corpus, tok, out, format_name, resume=True, **options)
+    assert bytes_of(out) == bytes_of(tmp_path / "whole")
+
+
+def test_a_shard_that_is_gone_before_the_last_one_is_written_is_written_again(corpus, tok, tmp_path, monkeypatch):
+    tokenize(corpus, tok, tmp_path / "whole", "llmc", shard_tokens=300)
+    out = tmp_path / "out"
+
+    def fail(self, manifest):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("cbpe.tasks.run.Run.finish", fail)
+        with pytest.raises(OSError, match="no space left"):
+            tokenize(corpus, tok, out, "llmc", shard_tokens=300)
+    (out / "tokens_train_000001.bin").unlink()
+    tokenize(corpus, tok, out, "llmc", shard_tokens=300, resume=True)
+    assert bytes_of(out) == bytes_of(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("lose", "said"),
+    [
+        (lambda path: path.unlink(), "part-00001.idx is missing, and the manifest has it: put it back, or remove "),
+        (lambda path: path.write_bytes(b"short"), "part-00001.idx has 5 bytes, and .* by the manifest: put it back"),
+    ],
+)
+def test_a_finished_run_whose_shards_are_not_there_is_no_finished_one(corpus, tok, tmp_path, lose, said):
+    tokenize(corpus, tok, tmp_path / "out")
+    lose(tmp_path / "out" / "part-00001.idx")
+    with pytest.raises(ValueError, match=said):
+        tokenize(corpus, tok, tmp_path / "out", resume=True)
+
+
+def test_a_share_is_not_verified_in_vain(corpus, tok, tmp_path):
+    with pytest.raises(
+        ValueError, match=r"verify is for the call that finishes the run.*: leave it out beside task$"
+    ) as e:
+        tokenize(corpus, tok, tmp_path / "out", task=(1, 2), verify=True)
+    assert not (tmp_path / "out").exists()
+    said = of_options(str(e.value))
+    assert said.startswith("--verify is for the command that finishes the run")
+    assert said.endswith("leave it out beside --task")

@@ -65,7 +65,7 @@ ResumeOption = Annotated[
     bool, typer.Option("--resume", help="Go on with a run that was interrupted.", rich_help_panel=WORK)
 ]
 VerifyOption = Annotated[
-    bool, typer.Option("--verify", help="Read all back against the manifest.", rich_help_panel=WORK)
+    bool, typer.Option("--verify", help="Read all back against the manifest; not beside --task.", rich_help_panel=WORK)
 ]
 LinesOption = Annotated[bool, typer.Option("--json", help="Print JSON, a line for each second.", rich_help_panel=WORK)]
 
