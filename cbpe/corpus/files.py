@@ -287,7 +287,7 @@ def row_of(line: str, place: str, field: str, parse_int: Callable[[str], Any] = 
         problem = json_problem(error, f"character {error.pos + 1:,} of the line")
         raise ValueError(f"{place}, is not JSON: {problem}") from error
     except RecursionError as error:
-        raise ValueError(f"{place}, {nesting_problem(line)}") from error
+        raise ValueError(f"{place}, {nesting_problem(line)}: leave such lines out") from error
     except ValueError as error:
         raise ValueError(f"{place}, has a number of too many digits for Python to read") from error
     if not isinstance(row, dict):
