@@ -146,12 +146,13 @@ def refuse_other_ids(vocabulary: Vocabulary) -> None:
     for byte in range(256):
         if vocabulary.find(bytes([byte])) != byte:
             raise ValueError(
-                f"minbpe's format cannot hold an id of the byte 0x{byte:02x} other than {byte}: pickle the tokenizer"
+                f"minbpe's format cannot hold an id of the byte 0x{byte:02x} other than {byte}: save it as .json or "
+                ".tiktoken, or keep it in a model store"
             )
     for i, (pair, token_id) in enumerate(vocabulary.merges().items(), 256):
         if token_id != i:
             problem = f"the merge of {pair} makes token {token_id}, and minbpe's format would make it token {i}"
-            raise ValueError(f"{problem}: pickle the tokenizer, or train it without special tokens between its merges")
+            raise ValueError(f"{problem}: save it as .json, or train it without special tokens between its merges")
 
 
 def is_encodable(text: str) -> bool:

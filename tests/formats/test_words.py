@@ -222,6 +222,14 @@ def test_offsets_are_refused_where_a_token_may_be_unknown():
         both("suffix, fuses False")[0].encode_with_offsets("the cat")
 
 
+@pytest.mark.parametrize("name", ["suffix, fuses False", "suffix, bytes"])
+def test_an_error_says_which_sequence_of_a_batch_has_no_ids(name):
+    ours = both(name)[0]
+    for decode in (ours.decode_batch, ours.decode_bytes_batch):
+        with pytest.raises(KeyError, match=r"not in the vocabulary \(sequence 1 of the batch, counted from 0\)"):
+            decode([[1], [1, 10**8]])
+
+
 @pytest.mark.parametrize("name", ["suffix, bytes", "prefix, fuses False", "both, fuses True", "suffix, steps", "CLIP"])
 def test_truncate_gives_the_longest_prefix(name):
     ours = both(name)[0]

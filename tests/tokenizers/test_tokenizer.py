@@ -3,8 +3,10 @@
 import copy
 import multiprocessing
 import pickle
+import re
 from operator import methodcaller
 
+import numpy as np
 import pytest
 import reference
 from hypothesis import given
@@ -267,6 +269,24 @@ def test_an_error_says_which_text_of_a_batch_is_wrong():
     for encode in (enc.encode_batch, enc.encode_batch_flat):
         with pytest.raises(ValueError, match=r"holds the special token '<\|endoftext\|>'.*\(text 1 of the batch"):
             encode(["a", "b<|endoftext|>", "c<|endoftext|>"])
+
+
+@pytest.mark.parametrize("skip", [False, True])
+@pytest.mark.parametrize("kind", ["bytes", "characters"])
+@pytest.mark.parametrize("no_id", [10**8, -1, 2**40, "a", 1.5, True])
+def test_an_error_says_which_sequence_of_a_batch_has_no_ids(kind, skip, no_id):
+    tok = cbpe.train("low lower", 258) if kind == "bytes" else cbpe.train("lower " * 9, 266, alphabet="characters")
+    with pytest.raises((KeyError, TypeError)) as alone:
+        tok.decode([1, no_id])
+    place = "(sequence 17 of the batch, counted from 0)"
+    for decode in (tok.decode_batch, tok.decode_bytes_batch):
+        with pytest.raises(alone.type) as found:
+            decode(iter([[1]] * 17 + [[1, no_id], [1]]), skip_special_tokens=skip)
+        assert type(found.value) is alone.type
+        assert found.value.args == (f"{alone.value.args[0]} {place}",)
+        with pytest.raises(TypeError, match=rf"not one int: put it in a list {re.escape(place)}"):
+            decode([[1]] * 17 + [3], skip_special_tokens=skip)
+        assert decode([np.array([4]), (4,)], skip_special_tokens=skip) == decode([[4], [4]])
 
 
 @pytest.mark.parametrize("name", ["merges", "vocab"])

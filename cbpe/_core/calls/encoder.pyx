@@ -388,18 +388,20 @@ cdef class Encoder:
         return without_ids(ids, self._skipped_ids())
 
     def decode_bytes_batch(self, batch, *, num_threads=None, bint skip_special_tokens=False):
-        """Decode several sequences of token ids to bytes: list[bytes], in parallel. Raises as decode_bytes does."""
-        sequences = map(self._without_special, batch) if skip_special_tokens else batch
-        return join_batch(self.installed(), sequences, None, num_threads)
+        """Decode several sequences of token ids to bytes: list[bytes], in parallel. Raises as decode_bytes does,
+        and names the sequence."""
+        skipped = self._skipped_ids() if skip_special_tokens else None
+        return join_batch(self.installed(), batch, None, num_threads, skipped)
 
     def decode_batch(self, batch, *, str errors not None="replace", num_threads=None, bint skip_special_tokens=False):
-        """Decode several sequences of token ids to text: list[str], in parallel. Raises as decode does.
+        """Decode several sequences of token ids to text: list[str], in parallel. Raises as decode does, and names the
+        sequence.
 
         >>> enc.decode_batch([[15339, 1917], [15339]])
         ['hello world', 'hello']
         """
-        sequences = map(self._without_special, batch) if skip_special_tokens else batch
-        return join_batch(self.installed(), sequences, errors, num_threads)
+        skipped = self._skipped_ids() if skip_special_tokens else None
+        return join_batch(self.installed(), batch, errors, num_threads, skipped)
 
     def decode_bytes(self, tokens, *, bint skip_special_tokens=False):
         """Decode token ids to bytes. Raises KeyError for an id that is not in the vocabulary, which is an OverflowError

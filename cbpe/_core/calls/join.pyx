@@ -95,6 +95,30 @@ cdef object as_ids(ids):
     return listed
 
 
+def as_ids_of(ids):
+    """as_ids, as a function of Python's."""
+    return as_ids(ids)
+
+
+def each_of_batch(function, sequences, *more):
+    """What a function makes of each sequence of token ids, and of what else it takes: list. Its errors say which
+    sequence they are of."""
+    results = []
+    for i, ids in enumerate(sequences):
+        try:
+            results.append(function(ids, *more))
+        except (KeyError, TypeError) as error:
+            raise of_batch(error, i) from None
+    return results
+
+
+cdef object of_batch(error, Py_ssize_t i):
+    """An error about an id, with the number of the sequence that has it."""
+    if type(error) not in (KeyError, TypeError, IdOutOfRangeError):
+        return error
+    return type(error)(f"{error.args[0] if error.args else ''} (sequence {i} of the batch, counted from 0)")
+
+
 def without_ids(ids, frozenset dropped not None):
     """The ids that are not among some, as a list. What is no id stays in it, for who decodes them to refuse."""
     ids = as_ids(ids)
@@ -210,10 +234,13 @@ cdef class JoinBatch:
     cdef int64_t n_taken
     cdef int64_t stopped
 
-    def __cinit__(self, Engine engine, sequences, errors):
+    def __cinit__(self, Engine engine, sequences, errors, skipped):
         cdef Py_ssize_t i, n = 0
         self.engine = engine
-        self.sequences = [as_ids(ids) for ids in sequences]
+        if skipped is None:
+            self.sequences = each_of_batch(as_ids_of, sequences)
+        else:
+            self.sequences = each_of_batch(without_ids, sequences, skipped)
         self.results = [None] * len(self.sequences)
         self.errors = errors.encode() if errors is not None else None
         self.runs = [0]
@@ -261,7 +288,10 @@ cdef class JoinBatch:
                 if byte_ends[i - start] < 0:
                     sequence = self.sequences[i]
                     owner = (<IdArray>sequence).owner if type(sequence) is IdArray else sequence
-                    self.results[i] = join_alone(self.engine, owner, errors)
+                    try:
+                        self.results[i] = join_alone(self.engine, owner, errors)
+                    except (KeyError, TypeError) as error:
+                        raise of_batch(error, i) from None
                 else:
                     self.results[i] = spelled(&buffer, at, byte_ends[i - start], errors)
                     at = byte_ends[i - start]
@@ -323,10 +353,11 @@ cdef object join_alone(Engine engine, ids, char *errors):
         free(buffer.bytes)
 
 
-def join_batch(Engine engine not None, sequences, errors, num_threads):
-    """Several sequences of token ids to bytes, or to text where `errors` is no None: a list of as many."""
+def join_batch(Engine engine not None, sequences, errors, num_threads, skipped=None):
+    """Several sequences of token ids to bytes, or to text where `errors` is no None: a list of as many. skipped: a
+    frozenset of ids that are left out, or None."""
     cdef JoinBatch batch
     workers = checked_workers(num_threads, "num_threads")
-    batch = JoinBatch(engine, sequences, errors)
+    batch = JoinBatch(engine, sequences, errors, skipped)
     run_in_threads(batch.work, max(1, min(workers, len(batch.runs) - 1)), batch.stop)
     return batch.results

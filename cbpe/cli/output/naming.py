@@ -31,8 +31,6 @@ IN_OPTIONS = {
     ),
     "load(path, special_tokens={...})": "cbpe convert FILE NEW.json --special TOKEN=ID does",
     "pattern, special_tokens and name are for files without": "--pattern and --special are for files without",
-    "pickle the tokenizer, or train it": "write it to a .json file, or train it",
-    "pickle the tokenizer": "write it to a .json file, or keep it in the model store",
     'alphabet="characters"': "--alphabet characters",
     "these WordCounts were": "this file of word counts was",
     "these WordCounts are counted": "a file of word counts has them",

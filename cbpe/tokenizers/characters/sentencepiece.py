@@ -13,6 +13,7 @@ import re
 from array import array
 
 from cbpe._core.analysis.bonded import bonds_of
+from cbpe._core.calls.join import each_of_batch
 from cbpe._core.splitting.split import Splitter
 from cbpe.common.public import public
 from cbpe.common.wording import shown
@@ -133,7 +134,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         skip_special_tokens: bool = False,
     ) -> list[bytes]:
         """Decode several sequences of token ids to bytes."""
-        return [self.decode_bytes(tokens, skip_special_tokens=skip_special_tokens) for tokens in batch]
+        return each_of_batch(lambda ids: self.decode_bytes(ids, skip_special_tokens=skip_special_tokens), batch)
 
     def decode_batch(
         self,
@@ -144,7 +145,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         skip_special_tokens: bool = False,
     ) -> list[str]:
         """Decode several sequences of token ids to text."""
-        return [self.decode(tokens, errors, skip_special_tokens=skip_special_tokens) for tokens in batch]
+        return each_of_batch(lambda ids: self.decode(ids, errors, skip_special_tokens=skip_special_tokens), batch)
 
     def stream_decoder(  # type: ignore[override]  # it has the same methods
         self, errors: str = "replace", *, skip_special_tokens: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import codecs
 
+from cbpe._core.calls.join import each_of_batch
 from cbpe.common.public import public
 from cbpe.formats.hugging_face.pre_tokenizers import one_pattern_for, steps_of
 from cbpe.formats.hugging_face.words.settings import checked_words
@@ -113,7 +114,7 @@ class WordTokenizer(HuggingFaceTokenizer):
         """Decode several sequences of token ids to bytes."""
         if self._decodes_bytes:
             return super().decode_bytes_batch(batch, num_threads=num_threads, skip_special_tokens=skip_special_tokens)
-        return [self.decode_bytes(tokens, skip_special_tokens=skip_special_tokens) for tokens in batch]
+        return each_of_batch(lambda ids: self.decode_bytes(ids, skip_special_tokens=skip_special_tokens), batch)
 
     def decode_batch(
         self,
@@ -128,7 +129,7 @@ class WordTokenizer(HuggingFaceTokenizer):
             return super().decode_batch(
                 batch, errors=errors, num_threads=num_threads, skip_special_tokens=skip_special_tokens
             )
-        return [self.decode(tokens, errors, skip_special_tokens=skip_special_tokens) for tokens in batch]
+        return each_of_batch(lambda ids: self.decode(ids, errors, skip_special_tokens=skip_special_tokens), batch)
 
     def stream_decoder(self, errors: str = "replace", *, skip_special_tokens: bool = False) -> Any:
         """A decoder of ids that come one at a time, as Tokenizer.stream_decoder: it may hold back the last token."""

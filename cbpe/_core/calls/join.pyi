@@ -1,0 +1,7 @@
+from collections.abc import Callable, Iterable
+from typing import SupportsIndex, TypeAlias, TypeVar
+
+T = TypeVar("T")
+Ids: TypeAlias = Iterable[SupportsIndex]
+
+def each_of_batch(function: Callable[[Ids], T], sequences: Iterable[Ids]) -> list[T]: ...
