@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     V = TypeVar("V")
 
-__all__ = ["TokenizerBase"]
+__all__ = ["NoPlacesError", "TokenizerBase"]
 
 SPECIAL_SHOWN = 10  # tokens, in a notebook
+
+
+class NoPlacesError(ValueError):
+    """Where in a text its tokens are is not known."""
 
 
 class TokenizerBase(Encoder):

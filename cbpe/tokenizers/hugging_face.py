@@ -25,6 +25,7 @@ from cbpe.text.chains import ChainSplitter
 from cbpe.text.special_tokens import MAX_SUBSETS, NAMED, OLD_ONES_TOO, checked_special_tokens
 from cbpe.text.splitting import make_splitter
 from cbpe.text.templates import Template
+from cbpe.tokenizers.base import NoPlacesError
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
@@ -327,7 +328,7 @@ class HuggingFaceTokenizer(Tokenizer):
         prepared = self._prepared(text, allowed, forbidden)
         stretches: Stretches = [(prepared, None)] if isinstance(prepared, str) else prepared
         if "".join(stretch for stretch, _ in stretches) != text:
-            raise ValueError(
+            raise NoPlacesError(
                 "what is done to this text before it is encoded (the normalizer, a space before it) changes it: there "
                 "are no places in it for its tokens"
             )

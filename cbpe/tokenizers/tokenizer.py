@@ -23,7 +23,7 @@ from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import TokenTypeError, checked_special_tokens, refuse_shared_ids
 from cbpe.text.splitting import make_splitter
 from cbpe.text.surrogates import without_surrogates
-from cbpe.tokenizers.base import TokenizerBase
+from cbpe.tokenizers.base import NoPlacesError, TokenizerBase
 
 TYPE_CHECKING = False  # importing typing takes longer than loading some vocabularies
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class Tokenizer(TokenizerBase):
 
         side="left" takes from the beginning, as side="right" does from the end: what is left begins with one of the
         last max_tokens tokens of the text, the first of them from which on it has at most max_tokens when it is encoded
-        alone. All of the text is read for that.
+        alone. All of the text is read for that. ValueError where encode_with_offsets refuses the text.
 
         >>> enc.truncate("hello world", 1)
         'hello'
@@ -683,12 +683,18 @@ class Tokenizer(TokenizerBase):
 
     def _last(self, text: str, budget: int, allowed: Any, forbidden: Any) -> str:
         """The end of a text that has at most `budget` tokens, from the beginning of one on."""
-        _, spans = self._encode_with_offsets(text, allowed, forbidden)
+        try:
+            _, spans = self._encode_with_offsets(text, allowed, forbidden)
+        except NoPlacesError as error:
+            raise ValueError(
+                f"side is 'left', for which it has to be known where in the text its last tokens begin: {error}. Cut "
+                "the text by split, or keep the last of its ids"
+            ) from None
         if len(spans) <= budget:
             return without_surrogates(text)
         for start, _ in spans[len(spans) - budget :]:
             rest = without_surrogates(text[start:])
-            if len(self._encode_with_offsets(rest, allowed, forbidden)[0]) <= budget:
+            if self._count(rest, allowed, forbidden) <= budget:
                 return rest
         return ""
 

@@ -220,6 +220,8 @@ def test_offsets_are_those_of_tokenizers(name):
 def test_offsets_are_refused_where_a_token_may_be_unknown():
     with pytest.raises(ValueError, match="the unknown token does not tell"):
         both("suffix, fuses False")[0].encode_with_offsets("the cat")
+    with pytest.raises(ValueError, match=r"side is 'left', .* begin: the unknown token .*Cut the text by split"):
+        both("suffix, fuses False")[0].truncate("the cat", 1, side="left")
 
 
 @pytest.mark.parametrize("name", ["suffix, fuses False", "suffix, bytes"])

@@ -22,6 +22,7 @@ from cbpe.text.added_tokens import Finders
 from cbpe.text.byte_tokens import IdDecoder, PieceDecoder, RunDecoder, SkippingDecoder
 from cbpe.text.spaces import MARK, with_spaces
 from cbpe.text.special_tokens import MAX_SUBSETS, OLD_ONES_TOO, SpecialChoices
+from cbpe.tokenizers.base import NoPlacesError
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer, refuse_no_text
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -360,7 +361,9 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         prepared = self._prepared(text, allowed, forbidden)
         stretches: Stretches = [(prepared, None)] if isinstance(prepared, str) else prepared
         if self._vocabulary.unknown is not None:
-            raise ValueError("the unknown token does not tell how much of the text it stands for: there are no offsets")
+            raise NoPlacesError(
+                "the unknown token does not tell how much of the text it stands for: there are no offsets"
+            )
         ids: list[int] = []
         spans: list[tuple[int, int]] = []
         start = 0
@@ -372,7 +375,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             if token_id is None:
                 found = Tokenizer._encode_with_offsets(self, stretch, allowed if prepared is stretch else None, None)
             if with_spaces(text[start : start + size - added]) != with_spaces(stretch[added:]):
-                raise ValueError("normalization changes this text: there are no places in it for its tokens")
+                raise NoPlacesError("normalization changes this text: there are no places in it for its tokens")
             ids += found[0]
             # A token that is nothing but the space before the text is at its first character, as in `tokenizers`.
             spans += [(start + max(first - added, 0), start + max(last - added, 1)) for first, last in found[1]]

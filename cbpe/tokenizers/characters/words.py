@@ -12,6 +12,7 @@ from cbpe.formats.hugging_face.words.settings import checked_words
 from cbpe.text.byte_tokens import IdDecoder, SkippingDecoder
 from cbpe.text.chains import ChainSplitter
 from cbpe.text.splitting import make_splitter
+from cbpe.tokenizers.base import NoPlacesError
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -209,7 +210,9 @@ class WordTokenizer(HuggingFaceTokenizer):
 
     def _refuse_offsets(self) -> None:
         if self._vocabulary.unknown is not None:
-            raise ValueError("the unknown token does not tell how much of the text it stands for: there are no offsets")
+            raise NoPlacesError(
+                "the unknown token does not tell how much of the text it stands for: there are no offsets"
+            )
 
     def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:
         prepared = super()._prepared(text, allowed, forbidden)
