@@ -41,14 +41,13 @@ def checked(file: TextFile, column: Any, rows: Sequence[int], pa: Any) -> Any:
 def batches_of(column: Any) -> Iterator[Batch]:
     """A column of large_string in batches."""
     _, offsets, data = column.buffers()
-    if not len(column) or data is None:
+    if not len(column):
         return
     ends = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
-    view = memoryview(data).cast("B")
+    view = memoryview(b"" if data is None else data).cast("B")
     first = 0
     while first < len(ends) - 1:
         start = ends[first]
         stop = max(first + 1, int(np.searchsorted(ends, start + BATCH_BYTES, "right")) - 1)
-        if ends[stop] > start:
-            yield Batch(view[start : ends[stop]], ends[first + 1 : stop + 1] - start)
+        yield Batch(view[start : ends[stop]], ends[first + 1 : stop + 1] - start)
         first = stop

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+import cbpe
 from cbpe.corpus.columns import column_batches
 from cbpe.corpus.files import TextFile
 
@@ -35,10 +36,21 @@ def test_the_batches_hold_the_texts(tmp_path, monkeypatch, kind, size):
         assert max(len(batch.data) for batch in batches) <= max(size, 3000)
 
 
-def test_a_column_without_text_has_no_batch(tmp_path):
-    for texts in ([], ["", ""]):
+def test_texts_without_characters_are_texts_and_a_column_without_rows_has_none(tmp_path):
+    for texts in ([], ["", ""], ["", None], [None]):
         pq.write_table(pa.table({"text": pa.array(texts, pa.string())}), tmp_path / "a.parquet")
-        assert list(column_batches(TextFile(tmp_path / "a.parquet", field="text", errors="strict"))) == []
+        file = TextFile(tmp_path / "a.parquet", field="text", errors="strict", missing="skip")
+        batches = list(column_batches(file))
+        assert [end for batch in batches for end in batch.ends] == [0] * texts.count("")
+        assert all(len(batch.data) == 0 for batch in batches)
+
+
+def test_row_groups_of_empty_texts_alone_are_counted_as_documents(tmp_path):
+    texts = ["", "", "a b", "", "", "", "c"]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet", row_group_size=2)
+    found = cbpe.count_corpus(tmp_path / "a.parquet", tmp_path / "a.words", field="text", task_bytes=1)
+    assert len(found["tasks"]) > 1
+    assert found["documents"] == len(texts)
 
 
 @pytest.mark.parametrize(
