@@ -76,7 +76,7 @@ def read_partition(path: Path, partition: int, n: int) -> Pieces:
     with open(path, "rb") as file:
         start, stop = span_of(file, partition, 0)
         byte_start, byte_stop = span_of(file, partition, n)
-        file.seek(16 * n + NUMBERS * start + byte_start)
+        move_to(file, 16 * n + NUMBERS * start + byte_start)
         size = stop - start
         numbers = np.frombuffer(read_exactly(file, NUMBERS * size), np.int64).reshape(3, size)
         return Pieces(numbers[0], numbers[1], numbers[2], read_exactly(file, byte_stop - byte_start))
@@ -85,14 +85,25 @@ def read_partition(path: Path, partition: int, n: int) -> Pieces:
 def span_of(file: BinaryIO, partition: int, base: int) -> tuple[int, int]:
     """Where a partition begins and ends, by the ends from number base on."""
     first = max(partition - 1, 0)
-    file.seek(8 * (base + first))
+    move_to(file, 8 * (base + first))
     ends = np.frombuffer(read_exactly(file, 8 * (partition - first + 1)), np.int64).tolist()
     return (0, ends[0]) if partition == 0 else (ends[0], ends[1])
+
+
+def move_to(file: BinaryIO, place: int) -> None:
+    """Go on from a place. ValueError where the file has none such."""
+    if not 0 <= place <= os.fstat(file.fileno()).st_size:
+        raise damaged(file)
+    file.seek(place)
 
 
 def read_exactly(file: BinaryIO, n: int) -> bytes:
     """The next n bytes. ValueError where there are less."""
     left = os.fstat(file.fileno()).st_size - file.tell()
     if not 0 <= n <= left:
-        raise ValueError(f"{file.name} is cut short or damaged: delete the folder it is in, and begin again")
+        raise damaged(file)
     return file.read(n)
+
+
+def damaged(file: BinaryIO) -> ValueError:
+    return ValueError(f"{file.name} is cut short or damaged: delete the folder it is in, and begin again")

@@ -199,9 +199,12 @@ def test_a_share_is_not_verified_in_vain(corpus, tmp_path):
         cbpe.count_corpus(corpus, tmp_path / "out.words", task=(1, 2), verify=True, **OPTIONS)
 
 
-def test_what_a_task_left_and_does_not_add_up_is_refused(corpus, tmp_path):
+@pytest.mark.parametrize("end", [2**62, 10**6, -1, -(2**63)])
+@pytest.mark.parametrize("number", [0, 1, 4])
+def test_what_a_task_left_and_does_not_add_up_is_refused(corpus, tmp_path, number, end):
     cbpe.count_corpus(corpus, tmp_path / "out.words", task=(1, 1), **OPTIONS)
     left = tmp_path / "out.words.run" / "counted" / "0-0.counts"
-    left.write_bytes((2**62).to_bytes(8, "little") + left.read_bytes()[8:])
+    data = left.read_bytes()
+    left.write_bytes(data[: 8 * number] + end.to_bytes(8, "little", signed=True) + data[8 * number + 8 :])
     with pytest.raises(ValueError, match=r"0-0.counts is cut short or damaged"):
         cbpe.count_corpus(corpus, tmp_path / "out.words", resume=True, **OPTIONS)
