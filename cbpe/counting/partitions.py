@@ -79,7 +79,12 @@ def read_partition(path: Path, partition: int, n: int) -> Pieces:
         move_to(file, 16 * n + NUMBERS * start + byte_start)
         size = stop - start
         numbers = np.frombuffer(read_exactly(file, NUMBERS * size), np.int64).reshape(3, size)
-        return Pieces(numbers[0], numbers[1], numbers[2], read_exactly(file, byte_stop - byte_start))
+        places, lengths, counts = numbers
+        data = read_exactly(file, byte_stop - byte_start)
+        known = (places >= 0) & (lengths >= 0) & (lengths <= len(data)) & (counts > 0)
+        if not known.all() or lengths.sum() != len(data):
+            raise damaged(file)
+        return Pieces(places, lengths, counts, data)
 
 
 def span_of(file: BinaryIO, partition: int, base: int) -> tuple[int, int]:
