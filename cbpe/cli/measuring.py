@@ -24,7 +24,7 @@ from cbpe.cli.input.options import (
 )
 from cbpe.cli.input.references import complete_reference, files_of, is_encoding, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, source_of, warn_of_no_text
+from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, input_name, source_of, warn_of_no_text
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
 from cbpe.cli.output.printing import print_table, print_warning, write_bytes
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
@@ -155,7 +155,7 @@ def compare(
     draw(found, plot)
     if save_metrics:
         for each in filter(version_of, tokenizers):
-            keep_metrics(each, found.metrics(each), found.corpora)
+            keep_metrics(each, found.metrics(each), [*map(input_name, found.corpora)])
 
 
 def corpora_of(files: list[str] | None) -> dict[str, Source]:
@@ -304,7 +304,7 @@ def sweep(
         print_table(headings, cells, whole=headings, spare=("fertility", "vocabulary used"), wide=wide)
     draw(found, plot)
     if save_metrics:
-        keep_metrics(model, found.metrics(), found.corpora)
+        keep_metrics(model, found.metrics(), [*map(input_name, found.corpora)])
 
 
 def swept(model: str | None, files: list[str] | None, tokenizer: str | None) -> tuple[str, list[str] | None]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 import cbpe
-from cbpe.cli.input.model_store import open_store, opened, refuse_unsavable
+from cbpe.cli.input.model_store import notes_of, open_store, opened, refuse_unsavable
 from cbpe.cli.input.options import (
     AliasOption,
     ErrorsOption,
@@ -144,6 +144,9 @@ def train(
     origin = None if initial is None else pinned(initial)
     known = None if origin is None else initial_of(origin)
     split_by = split_pattern(pattern, no_split)
+    if notes == STANDARD_STREAM and (not files or STANDARD_STREAM in files):
+        raise typer.BadParameter("standard input is the text to train on: give the notes as TEXT", param_hint="--notes")
+    notes = notes_of(notes)
     target = Target(output, save, alias or [], pairs_of(tag), notes, origin and version_of(origin), plot, checkpoint)
     special_tokens = special_of(special, over_characters=over_characters)
     target.check(special_tokens, known, vocab_size, over_characters, split_by)

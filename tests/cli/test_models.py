@@ -384,6 +384,20 @@ def test_the_log_has_all_that_was_saved_with_a_version(models):
     assert "..." in run("models", "log", "--limit", 1).stdout
 
 
+def test_notes_of_what_is_saved_come_from_standard_input_too(models, tmp_path):
+    run("models", "save", "noted", "-t", "book", "--notes", "-", stdin=b"two\nlines\n")
+    assert models.version("noted").notes == "two\nlines"
+    (tmp_path / "text.txt").write_bytes(TEXT.encode())
+    options = ("--vocab-size", 260, "--save", "trained", "--notes", "-")
+    run("train", tmp_path / "text.txt", *options, stdin=b"of train")
+    assert models.version("trained").notes == "of train"
+    assert "holds no notes: leave --notes out" in error_of("models", "save", "x", "-t", "book", "--notes", "-")
+    for sources in ([], ["-"], [tmp_path / "text.txt", "-"]):
+        error = error_of("train", *sources, *options, stdin=TEXT.encode(), exit_code=2)
+        assert "--notes: standard input is the text to train on" in error
+    assert len(models.versions("trained")) == 1
+
+
 def test_tags_notes_and_metrics_are_edited(models):
     assert rows("tag", "book@1", "language=de", "new")["tags"] == {"language": "de", "final": "", "new": ""}
     assert rows("untag", "book@1", "final", "new")["tags"] == {"language": "de"}

@@ -41,6 +41,22 @@ def refuse_unsavable(name: str, tags: dict[str, str], aliases: list[str], notes:
         models.check_writable()
 
 
+def notes_of_standard_input(instead: str) -> str:
+    """ValueError where there are none, which says what to do instead: notes that a version has would be lost."""
+    from cbpe.cli.input.texts import text_of_standard_input
+    from store.records.limits import MAX_NOTES_BYTES  # slow to import
+
+    text = text_of_standard_input(MAX_NOTES_BYTES, "give the notes as TEXT")
+    if not text.strip():
+        raise ValueError(f"standard input holds no notes: {instead}")
+    return text
+
+
+def notes_of(text: str | None) -> str | None:
+    """The notes on a version that is saved; those of standard input for "-"."""
+    return notes_of_standard_input("leave --notes out") if text == "-" else text
+
+
 def stored_names() -> list[str]:
     """The names in the store; none if there is no store or it cannot be read. For completion, where no shell shows an
     error."""

@@ -102,7 +102,9 @@ AliasOption = Annotated[
 TagOption = Annotated[
     list[str] | None, typer.Option("--tag", metavar="KEY[=VALUE]", help="A tag, with or without a value; repeatable.")
 ]
-NotesOption = Annotated[str | None, typer.Option(metavar="TEXT", help="Notes on this version.")]
+NotesOption = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Notes on this version, or - for standard input.")
+]
 
 # ---- What to print
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cbpe.cli.input.model_store import open_store, opened
+from cbpe.cli.input.model_store import notes_of, open_store, opened
 from cbpe.cli.input.options import (
     AliasOption,
     JsonOption,
@@ -69,7 +69,7 @@ def save(
             name,
             tags=pairs_of(tag),
             aliases=alias or (),
-            notes=notes,
+            notes=notes_of(notes),
             parent=parent,
             metrics=metrics_of(metric),
         )

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from cbpe.cli.input.model_store import open_store
+from cbpe.cli.input.model_store import notes_of_standard_input, open_store
 from cbpe.cli.input.options import JsonOption, NameArgument, VersionArgument
 from cbpe.cli.input.references import complete_version
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, text_of_standard_input
+from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import metrics_of, pairs_of
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import labels, measured, print_done
@@ -129,7 +129,7 @@ def notes(
     if remove and text:
         raise typer.BadParameter("not together with TEXT", param_hint="--remove")
     if text == STANDARD_STREAM:
-        text = notes_of_standard_input()
+        text = notes_of_standard_input("--remove removes those that a version has")
     shows = text is None and not remove
     with open_store(read_only=shows) as models:
         version = models.version(reference) if shows else models.set_notes(reference, text or None)
@@ -137,16 +137,6 @@ def notes(
         print_done(version, f"{'noted on' if text else 'removed the notes of'} {version.reference}", as_json)
     elif version.notes is not None:
         print_lines(map(printable, version.notes.splitlines()))
-
-
-def notes_of_standard_input() -> str:
-    """ValueError where there are none, as those that a version has would be lost."""
-    from store.records.limits import MAX_NOTES_BYTES  # slow to import
-
-    text = text_of_standard_input(MAX_NOTES_BYTES, "give the notes as TEXT")
-    if not text.strip():
-        raise ValueError("standard input holds no notes: --remove removes those that a version has")
-    return text
 
 
 @app.command()
