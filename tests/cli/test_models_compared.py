@@ -4,21 +4,13 @@ import json
 import re
 
 import pytest
-from books import rows, save_books, trained
+from books import rows, trained
 from command_line import TEXT, error_of, run
 
 import cbpe
 from cbpe.cli.output import printing
-from store import ModelStore
 
 pytestmark = pytest.mark.ci
-
-
-@pytest.fixture
-def models():
-    with ModelStore() as models:
-        save_books(models)
-        yield models
 
 
 def test_diff_shows_what_differs(models):

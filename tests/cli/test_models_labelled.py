@@ -1,0 +1,163 @@
+"""cbpe models: aliases, tags, notes and metrics of versions."""
+
+import json
+
+import pytest
+from books import rows, trained
+from command_line import TEXT, error_of, run
+from rich.cells import cell_len
+
+pytestmark = pytest.mark.ci
+
+
+def test_aliases_are_set_and_removed(models):
+    assert rows("alias", "book", "prod", "book@2")["aliases"] == ["prod"]
+    run("models", "remove-alias", "book", "prod")
+    assert [(move["alias"], move["number"]) for move in rows("alias-history", "book")] == [
+        ("prod", 1),
+        ("prod", 2),
+        ("prod", None),
+    ]
+    told = [line.split()[:2] for line in run("models", "alias-history", "book", "prod").stdout.splitlines()]
+    assert told == [["alias", "version"], ["prod", "@1"], ["prod", "@2"], ["prod", "removed"]]
+    assert "no" in error_of("models", "remove-alias", "book", "prod")
+
+
+def test_an_unknown_name_or_alias_is_told_with_what_may_be_meant(models):
+    assert "no version is called 'boook': did you mean 'book'?" in error_of("models", "alias", "boook", "x", "book")
+    models.save(trained(270), "other")
+    assert "another name, book" in error_of("models", "alias", "other", "x", "book")
+    assert "'book@prd'; the newest version is book@2: did you mean 'prod'?" in error_of(
+        "models", "remove-alias", "book", "prd"
+    )
+    assert "did you mean 'book'?" in error_of("models", "remove-alias", "bok", "prod")
+
+
+def test_notes_of_what_is_saved_come_from_standard_input_too(models, tmp_path):
+    run("models", "save", "noted", "-t", "book", "--notes", "-", stdin=b"two\nlines\n")
+    assert models.version("noted").notes == "two\nlines"
+    (tmp_path / "text.txt").write_bytes(TEXT.encode())
+    options = ("--vocab-size", 260, "--save", "trained", "--notes", "-")
+    run("train", tmp_path / "text.txt", *options, stdin=b"of train")
+    assert models.version("trained").notes == "of train"
+    assert "holds no notes: leave --notes out" in error_of("models", "save", "x", "-t", "book", "--notes", "-")
+    for sources in ([], ["-"], [tmp_path / "text.txt", "-"]):
+        error = error_of("train", *sources, *options, stdin=TEXT.encode(), exit_code=2)
+        assert "--notes: standard input is the text to train on" in error
+    assert len(models.versions("trained")) == 1
+
+
+def test_tags_notes_and_metrics_are_edited(models):
+    assert rows("tag", "book@1", "language=de", "new")["tags"] == {"language": "de", "final": "", "new": ""}
+    assert rows("untag", "book@1", "final", "new")["tags"] == {"language": "de"}
+    assert rows("notes", "book@1", "[red] \x1b[31m")["notes"] == "[red] \x1b[31m"
+    assert r"[red] \u001b[31m" in run("models", "show", "book@1").stdout
+    assert rows("notes", "book@1")["notes"] == "[red] \x1b[31m"
+    assert rows("notes", "book@1", "")["notes"] is None
+    assert rows("metrics", "book@1", "loss=0.5")["metrics"] == {"loss": 0.5}
+    assert rows("metrics", "book@1", "--remove", "loss", "size=2")["metrics"] == {"size": 2.0}
+    assert rows("metrics", "book@1") == {"size": 2.0}
+    assert "has no metric 'loss'" in error_of("models", "metrics", "book@1", "--remove", "loss")
+    error = error_of("models", "metrics", "book@1", "size=3.5", "--remove", "size", exit_code=2)
+    assert "--remove: 'size' is also set to 3.5" in error
+    assert rows("metrics", "book@1") == {"size": 2.0}
+    assert rows("notes", "book@1", "x")["notes"] == "x"
+    assert rows("notes", "book@1", "--remove")["notes"] is None
+    error_of("models", "notes", "book@1", "x", "--remove", exit_code=2)
+    assert rows("set-parent", "book@2", "book@1")["parent"] == "book@1"
+    assert rows("set-parent", "book@2", "--remove")["parent"] is None
+    error_of("models", "set-parent", "book@2", exit_code=2)
+
+
+def test_metrics_are_shown_with_all_their_digits(models):
+    told = run("models", "metrics", "book", "loss=0.000012345", "tokens=61548", "big=1e300", "ratio=3.25").stdout
+    assert told.split(": ")[1].split() == ["loss=1.2345e-05", "tokens=61548", "big=1e+300", "ratio=3.25"]
+    shown = dict(line.split() for line in run("models", "metrics", "book").stdout.splitlines())
+    assert shown == {"loss": "1.2345e-05", "tokens": "61548", "big": "1e+300", "ratio": "3.25"}
+    shown = run("models", "show", "book").stdout
+    assert all(value in shown for value in (" 1.2345e-05\n", " 61548\n", " 1e+300\n", " 3.25\n"))
+
+
+def test_metrics_of_a_version_are_aligned_lines_in_the_order_of_their_numbers_and_of_few_digits(models, tmp_path):
+    sizes = ["", "@16384", "@1024", "@512:日本.txt"]
+    models.set_metrics("book@2", {f"bytes_per_token{size}": 1.6730577472612045 for size in sizes} | {"steps": 1234567})
+    lines = run("models", "show", "book@2").stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("metrics"))
+    shown = [line.removeprefix("metrics").strip() for line in lines[at : at + 5]]
+    names = ["bytes_per_token", *(f"bytes_per_token@{size}" for size in ("512:日本.txt", "1024", "16384")), "steps"]
+    assert [line.split() for line in shown] == [*([name, "1.6731"] for name in names[:4]), ["steps", "1234567"]]
+    assert len({cell_len(line) - cell_len(line.split()[-1]) for line in lines[at : at + 5]}) == 1
+    run("models", "export", "book@2", tmp_path / "book.cbpe")
+    told = run("models", "import", tmp_path / "book.cbpe", "--store", tmp_path / "other.db").stdout
+    assert "1.6730577472612045" not in told
+    assert rows("show", "book@2")["metrics"]["bytes_per_token"] == 1.6730577472612045
+    assert "1.6730577472612045" in run("models", "metrics", "book@2").stdout
+    assert "1.6731 " in run("models", "ls", "--order-by", "bytes_per_token").stdout
+
+
+@pytest.mark.parametrize("arguments", [["tag", "book", "a=1", "a=2"], ["metrics", "book", "a=1", "a=2"]])
+def test_of_two_values_for_one_key_none_is_taken_in_silence(models, arguments):
+    assert "'a' is given twice" in error_of("models", *arguments, exit_code=2)
+    assert (models.version("book").tags, models.version("book").metrics) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["alias", "book", "x", "book@2"], "book@x is book@2 now"),
+        (["remove-alias", "book", "prod"], "removed the alias book@prod"),
+        (["tag", "book@1", "language=de", "new"], "tagged book@1 language=de new"),
+        (["untag", "book@1", "final"], "took off book@1: final"),
+        (["notes", "book@1", "x"], "noted on book@1"),
+        (["notes", "book@1", "--remove"], "removed the notes of book@1"),
+        (["metrics", "book@1", "loss=0.5"], "metrics of book@1: loss=0.5"),
+        (["set-parent", "book@2", "book@1"], "book@2 goes on from book@1"),
+        (["set-parent", "book@2", "--remove"], "book@2 has no parent now"),
+        (["rename", "book", "shelf"], "renamed book to shelf"),
+    ],
+)
+def test_an_edit_is_told_in_one_line(models, arguments, line):
+    assert run("models", *arguments).stdout == line + "\n"
+
+
+def test_an_alias_that_stays_where_it_is_has_no_second_row(models):
+    before = models.alias_history("book")
+    models.set_alias("book", "prod", "book@1")
+    models.save(trained(270), "book", aliases=["prod"])  # a third version
+    models.set_alias("book", "prod", "book@3")
+    assert [move.number for move in models.alias_history("book")] == [*(move.number for move in before), 3]
+    models.remove_alias("book", "prod")
+    models.set_alias("book", "prod", "book@3")
+    assert [move.number for move in models.alias_history("book", "prod")] == [1, 3, None, 3]
+    assert models.verify().ok
+
+
+def test_tags_are_shown_as_notes_and_metrics_are(models):
+    assert run("models", "tag", "book@1").stdout.split() == ["final", "language", "en"]
+    assert json.loads(run("models", "tag", "book@1", "--json").stdout) == {"language": "en", "final": ""}
+    assert run("models", "tag", "book@2").stdout == ""
+
+
+def test_what_is_told_of_metrics_that_are_gone_and_of_notes_of_several_lines(models):
+    run("models", "metrics", "book@1", "a=1", "b=2")
+    assert run("models", "metrics", "book@1", "--remove", "a", "c=3").stdout == "metrics of book@1: c=3; removed a\n"
+    run("models", "notes", "book@1", "the first\n\nand more")
+    lines = run("models", "show", "book@1").stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("notes"))
+    assert [line.strip() for line in lines[at : at + 3]] == ["notes           the first", "", "and more"]
+
+
+def test_notes_are_read_from_standard_input(models):
+    written = "# Ordnung\n\n\u00e4 - b\n\n".encode()
+    assert run("models", "notes", "book@1", "-", stdin=written).stdout == "noted on book@1\n"
+    assert rows("notes", "book@1")["notes"] == "# Ordnung\n\n\u00e4 - b\n"
+    for wrong, problem in (
+        (b"", "standard input holds no notes: --remove removes"),
+        (b"\n \n", "standard input holds no notes"),
+        (b"\xff", "standard input is not UTF-8"),
+        (b"a\0b", "NUL"),
+        (b"x" * ((1 << 24) + 1), "more than 16,777,216 bytes"),
+    ):
+        assert problem in error_of("models", "notes", "book@1", "-", stdin=wrong)
+    assert rows("notes", "book@1")["notes"] == "# Ordnung\n\n\u00e4 - b\n"
+    error_of("models", "notes", "book@1", "-", "--remove", exit_code=2)
