@@ -144,9 +144,7 @@ def train(
     origin = None if initial is None else pinned(initial)
     known = None if origin is None else initial_of(origin)
     split_by = split_pattern(pattern, no_split)
-    if notes == STANDARD_STREAM and (not files or STANDARD_STREAM in files):
-        raise typer.BadParameter("standard input is the text to train on: give the notes as TEXT", param_hint="--notes")
-    notes = notes_of(notes)
+    notes = notes_beside(notes, files)
     target = Target(output, save, alias or [], pairs_of(tag), notes, origin and version_of(origin), plot, checkpoint)
     special_tokens = special_of(special, over_characters=over_characters)
     target.check(special_tokens, known, vocab_size, over_characters, split_by)
@@ -162,6 +160,13 @@ def train(
             no_dummy_prefix),
     )  # fmt: skip
     target.finish(tokenizer, as_json)
+
+
+def notes_beside(notes: str | None, files: list[str] | None) -> str | None:
+    """The notes, which come from standard input only where the text does not."""
+    if notes == STANDARD_STREAM and (not files or STANDARD_STREAM in files):
+        raise typer.BadParameter("standard input is the text to train on: give the notes as TEXT", param_hint="--notes")
+    return notes_of(notes)
 
 
 def refuse_of_bytes(pattern: str | None, no_split: bool, initial: str | None, checkpoint: str | None) -> None:
