@@ -134,8 +134,7 @@ def train(
       cbpe train a.jsonl.gz b.jsonl.gz --field text --vocab-size 50000 --save web
       cbpe train book.txt --vocab-size 4096 --alphabet characters --save sp
     """
-    if verbose and as_json:
-        raise typer.BadParameter("not together with --json", param_hint="--verbose")
+    refuse_words_in_json(verbose, as_json)
     over_characters = alphabet is Alphabet.characters
     if over_characters:
         refuse_of_bytes(pattern, no_split, initial, checkpoint)
@@ -160,6 +159,11 @@ def train(
             no_dummy_prefix),
     )  # fmt: skip
     target.finish(tokenizer, as_json)
+
+
+def refuse_words_in_json(verbose: bool, as_json: bool) -> None:
+    if verbose and as_json:
+        raise typer.BadParameter("not together with --json", param_hint="--verbose")
 
 
 def notes_beside(notes: str | None, files: list[str] | None) -> str | None:

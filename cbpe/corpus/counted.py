@@ -35,6 +35,7 @@ def with_counts_loaded(source: Any) -> Any:
             counts += more
         except ValueError as error:
             raise ValueError(f"{os.fspath(file)}: {error}") from error
+    counts._files = tuple(files)
     return counts
 
 

@@ -28,7 +28,9 @@ def describe_source(source: object) -> str:
         return ", ".join(map(describe_source, source[:FILES_NAMED])) + more
     if isinstance(source, (list, tuple)):
         return number_of(len(source), "text")
-    return repr(source) if isinstance(source, WordCounts) else f"texts of a {type(source).__name__}"
+    if isinstance(source, WordCounts):
+        return describe_source(source._files) if source._files else repr(source)
+    return f"texts of a {type(source).__name__}"
 
 
 def is_file(source: object) -> bool:

@@ -69,6 +69,7 @@ class WordCounts:
     """
 
     __hash__ = None  # type: ignore[assignment]  # they change
+    _files: tuple[os.PathLike[str], ...] = ()  # of counts, of which they are the sum, where training has loaded them
 
     def __init__(
         self,

@@ -129,3 +129,13 @@ def test_without_matplotlib_the_error_names_the_extra(tmp_path):
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.stdout == 'matplotlib is needed to plot a training: pip install "cbpe[plot]"\n', run.stderr
     assert not list(Path(tmp_path).iterdir())
+
+
+def test_files_of_word_counts_are_named_as_those_of_texts_are(tmp_path):
+    for name in "abcd":
+        cbpe.count_words("low lower " + name).save(tmp_path / f"{name}.words")
+    files = [tmp_path / f"{name}.words" for name in "abcd"]
+    assert cbpe.train(files[0], 258).training.source == str(files[0])
+    assert cbpe.train(files, 258).training.source == f"{files[0]}, {files[1]}, {files[2]}, and 1 more"
+    counts = cbpe.WordCounts.load(files[0])
+    assert cbpe.train(counts, 258).training.source == repr(counts)
