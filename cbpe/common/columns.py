@@ -33,7 +33,9 @@ def texts_in(texts: Any) -> Any:
 
 def is_missing(text: object) -> bool:
     """Whether this is what a column has for a missing value: None, or NaN, NA and NaT of pandas."""
-    is_nan = isinstance(text, float) and text != text
+    from numbers import Real  # as numpy's float32 is
+
+    is_nan = isinstance(text, Real) and text != text
     return text is None or is_nan or type(text).__name__ in ("NAType", "NaTType")
 
 

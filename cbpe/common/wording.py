@@ -104,7 +104,8 @@ def nesting_problem(text: str) -> str:
     import re
 
     depth = deepest = 0
-    for sign in re.findall(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', text):
+    # A text that nothing closes goes to the end: no part of it is looked at twice.
+    for sign in re.findall(r'(?s)"[^"\\]*(?:\\(?:.|\Z)[^"\\]*)*(?:"|\Z)|[\[\]{}]', text):
         if sign in "[{":
             depth += 1
             deepest = max(deepest, depth)

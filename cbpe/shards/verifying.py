@@ -15,8 +15,13 @@ __all__ = ["refuse_missing", "verify_shards"]
 def refuse_missing(folder: Path, manifest: Mapping[str, Any]) -> None:
     """ValueError where a file of a finished run is missing, or has another size; it names the file."""
     sizes = sizes_in(folder)
-    for shard in manifest["shards"]:
-        problem = missing_in(folder, sizes, shard["files"])
+    try:
+        files = [(file["name"], file["bytes"]) for shard in manifest["shards"] for file in shard["files"]]
+    except (KeyError, TypeError) as error:
+        damaged = f"{folder / MANIFEST} is damaged: it does not say which files there are"
+        raise ValueError(f"{damaged}. Remove {folder} to make all shards again") from error
+    for name, size in files:
+        problem = missing_in(folder, sizes, [{"name": name, "bytes": size}])
         if problem is not None:
             raise ValueError(f"{problem}: put it back, or remove {folder} to make all shards again")
 

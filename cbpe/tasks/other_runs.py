@@ -151,13 +151,13 @@ def in_short(name: str, value: Any) -> str:
     if value is None or value == []:
         return "none" if name == "pattern" else "not given"
     if isinstance(value, list):
-        return ", ".join(map(shown, value))
+        return listed(map(shown, value), NAMED)
     if name in ("eot_token", "shuffle"):  # an id, and a seed
         return f"id {value}" if name == "eot_token" else str(value)
     if isinstance(value, int):
         return f"{value:,}"
-    if name == "pattern":  # as it is, to be copied
-        return str(value) if len(value) <= PATTERN else f"{value[:PATTERN]}..."
+    if name == "pattern" and isinstance(value, str) and value.isprintable():  # as it is, to be copied
+        return value if len(value) <= PATTERN else f"{value[:PATTERN]}..."
     return shown(value)
 
 

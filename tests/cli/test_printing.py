@@ -13,7 +13,7 @@ from rich.cells import cell_len
 import cbpe
 from cbpe.cli.models.versions import print_versions
 from cbpe.cli.output import printing
-from cbpe.cli.output.folding import Words, folded
+from cbpe.cli.output.folding import Words, folded, words_of
 from store import ModelStore
 
 COLUMNS = ["version", "aliases", "tokens", "saved", "notes"]
@@ -171,6 +171,12 @@ def test_a_token_in_quotes_is_whole_so_that_its_blanks_can_be_counted():
 @given(text=st.text('ab "\\\\,.', max_size=40), width=st.integers(1, 12))
 def test_folding_any_quotes_loses_no_character(text, width):
     assert "".join(folded(text, width)).replace(" ", "") == text.replace(" ", "")
+
+
+def test_quotes_that_nothing_closes_are_looked_at_once():
+    for end in ("", "\\", " "):
+        text = '"' + '\\"' * 500_000 + end
+        assert words_of(text) == text.split(" ")
 
 
 def test_a_name_is_not_folded_before_its_ending():

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 
@@ -46,6 +47,27 @@ def test_numbers_that_are_no_ids(data, size):
 def test_json_that_is_no_list_of_ids(data, size):
     with pytest.raises(ValueError, match="the input is not JSON with a list of token ids on each line"):
         read(data, size)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b'[72, "a", 5]', 'there is "a" in it'),
+        (b"[null]", "there is null in it"),
+        (b"[1, 2.5]", "there is 2.5 in it"),
+        (b"[1, [" + b"[" * 900 + b"]" * 900 + b"]]", "there is a list in it"),
+        (b'{"ids": 1}', "there is an object instead"),
+        (b"[72,", "it is no whole JSON"),
+        (b'[72, "a', "it is no whole JSON"),
+        (b"[1, 2] [3]", "more follows the list"),
+        (b"[1, \xff]", "it has the byte 0xff, and is not UTF-8"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 7, None])
+def test_the_line_of_what_is_no_list_of_ids_is_named(line, problem, size):
+    lines = [b"", b"[1, 2]", b"", b"[3]\r", b"[4, 5, 6]", line, b"[7, 8]", b"[9"]
+    with pytest.raises(ValueError, match=f": on line 6, {re.escape(problem)}$"):
+        read(b"\n".join(lines), size)
 
 
 @pytest.mark.parametrize("beginning", [b"1 2 3", b"[1, 2, 3"])

@@ -5,6 +5,7 @@ import os
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -222,7 +223,7 @@ def test_a_text_that_is_the_name_of_a_file_is_a_text_with_a_warning(tmp_path):
             read(source)
 
 
-@pytest.mark.parametrize("nothing", [None, float("nan")])
+@pytest.mark.parametrize("nothing", [None, float("nan"), np.float32("nan")])
 def test_a_missing_value_among_texts_is_named_with_its_row_and_what_to_do(nothing):
     tok = cbpe.RegexTokenizer()
     told = r"number 1 of the source .*not \w+: a value is missing there; leave it out, as column.dropna\(\)"

@@ -222,6 +222,15 @@ def test_another_token_at_the_end_of_documents_is_told_by_its_id(corpus, two_end
         tokenize(corpus, two_ends, tmp_path / "out", append_eot=True, eot_token="<|b|>", resume=True)
 
 
+@pytest.mark.parametrize("change", [{"shards": None}, {"shards": [{}]}, {"shards": [{"files": [{}]}]}, {"shards": [1]}])
+def test_a_manifest_that_does_not_say_which_files_there_are_is_damaged(corpus, tok, tmp_path, change):
+    tokenize(corpus, tok, tmp_path / "out")
+    manifest = tmp_path / "out" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | change))
+    with pytest.raises(ValueError, match=r"manifest\.json is damaged: it does not say which files there are"):
+        tokenize(corpus, tok, tmp_path / "out", resume=True)
+
+
 def test_the_folder_of_another_run_is_refused(corpus, tok, tmp_path):
     tokenize(corpus, tok, tmp_path / "out")
     with pytest.raises(ValueError, match="out holds this run already: resume it"):

@@ -23,13 +23,16 @@ def read_ids(chunks: Iterable[bytes], name: str = "the input") -> Iterator[list[
     [[15339], [1917]]
     """
     chunks = iter(chunks)
-    beginning = b""
+    beginning, line = b"", 1
     for chunk in chunks:
         beginning = chunk.lstrip()
+        line += chunk[: len(chunk) - len(beginning)].count(b"\n")
         if beginning:
             break
-    read = json_lists if beginning.startswith(b"[") else numbers
-    yield from read(joined(beginning, chunks), name)
+    if beginning.startswith(b"["):
+        yield from json_lists(joined(beginning, chunks), name, line)
+    else:
+        yield from numbers(joined(beginning, chunks), name)
 
 
 def joined(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
@@ -57,37 +60,64 @@ def parsed(word: bytes, name: str) -> int:
     raise ValueError(f"{name} holds {shown!r}, which is not a token id: {WAYS}")
 
 
-def json_lists(chunks: Iterable[bytes], name: str) -> Iterator[list[int]]:
-    """Ids in JSON lists. A list may be cut at a comma: a 0 at the cut end of each half makes it a list again, and is
-    dropped after parsing."""
+def json_lists(chunks: Iterable[bytes], name: str, line: int) -> Iterator[list[int]]:
+    """Ids in JSON lists, of which the first is on this line. A list may be cut at a comma: a 0 at the cut end of each
+    half makes it a list again, and is dropped after parsing."""
     held = b""
     inside = False  # of a list whose first part has been read
     for chunk in chunks:
         held += chunk
         cut = held.rfind(b",")
         if cut >= 0:
-            yield list_items(opening(inside) + held[:cut] + b",0]", name)[inside:-1]
+            lines = (opening(inside) + held[:cut] + b",0]").splitlines()
+            yield list_items(lines, name, line)[inside:-1]
             held, inside = held[cut:], True
+            line += len(lines) - 1
         elif len(held) > LONGEST_ID * 1024:
-            raise not_lists(name, "there is no comma in it for long")
-    yield list_items(opening(inside) + held, name)[inside:]
+            raise not_lists(name, line, "there is no comma in it for long")
+    yield list_items((opening(inside) + held).splitlines(), name, line)[inside:]
 
 
 def opening(inside: bool) -> bytes:
     return b"[0" if inside else b""
 
 
-def list_items(lines: bytes, name: str) -> list[int]:
-    """The items of lists, one on each line: b"[1]\\n[2, 3]" -> [1, 2, 3]. ValueError for an item that is no id."""
-    try:
-        lists = [json.loads(line, parse_int=short_int) for line in lines.splitlines() if line.strip()]
-    except RecursionError as error:
-        raise not_lists(name, "it is nested too deeply") from error
-    except ValueError as error:  # a place would be that in this part of the input
-        raise not_lists(name, getattr(error, "msg", str(error))) from error
-    if not all(isinstance(ids, list) and all(type(i) is int for i in ids) for ids in lists):
-        raise not_lists(name, "something in it is no list or no whole number")
-    return [i for ids in lists for i in ids]
+def list_items(lines: Iterable[bytes], name: str, first: int) -> list[int]:
+    """The items of lists, one on each line, of which this is the number of the first: [b"[1]", b"[2, 3]"] -> [1, 2, 3].
+    ValueError for an item that is no id."""
+    items: list[int] = []
+    for number, line in enumerate(lines, first):
+        if line.strip():
+            try:
+                ids = json.loads(line, parse_int=short_int)
+            except (ValueError, RecursionError) as error:
+                raise not_lists(name, number, problem_of(error)) from error
+            if not isinstance(ids, list):
+                raise not_lists(name, number, f"there is {of_json(ids)} instead")
+            if not all(type(item) is int for item in ids):
+                wrong = next(item for item in ids if type(item) is not int)
+                raise not_lists(name, number, f"there is {of_json(wrong)} in it")
+            items += ids
+    return items
+
+
+def problem_of(error: ValueError | RecursionError) -> str:
+    """What is wrong with a line, of which this may be a part: without the place in it."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it has the byte 0x{error.object[error.start]:02x}, and is not UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return "more follows the list" if error.msg == "Extra data" else "it is no whole JSON"
+    return str(error)
+
+
+def of_json(item: object) -> str:
+    """A value as it stood there, or its beginning."""
+    if isinstance(item, (dict, list)):
+        return "a list" if isinstance(item, list) else "an object"
+    text = json.dumps(item)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def short_int(digits: str) -> int:
@@ -96,5 +126,5 @@ def short_int(digits: str) -> int:
     return int(digits)
 
 
-def not_lists(name: str, reason: str) -> ValueError:
-    return ValueError(f"{name} is not JSON with a list of token ids on each line: {reason}")
+def not_lists(name: str, line: int, reason: str) -> ValueError:
+    return ValueError(f"{name} is not JSON with a list of token ids on each line: on line {line:,}, {reason}")

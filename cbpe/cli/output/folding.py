@@ -15,8 +15,8 @@ __all__ = ["Folding", "Words", "folded", "longest_part"]
 
 # Of a name: "a-b@prod" -> "a-", "b@", "prod"; and with its ending, "a/b.json" -> "a/", "b.json". A date is one part.
 PARTS = re.compile(r"\b\d{4}-\d\d-\d\d\b|(?:[^/@_.=-]|\.(?=[A-Za-z]\w{0,7}$))+[/@_.=-]*|[/@_.=-]+")
-# What stands in double quotes, as in JSON.
-QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# What stands in double quotes, as in JSON; what nothing closes goes to the end, so that no part is looked at twice.
+QUOTED = re.compile(r'(?s)"([^"\\]*(?:\\(?:.|\Z)[^"\\]*)*)("|\Z)')
 
 
 class Words(list[str]):
@@ -56,7 +56,7 @@ def words_of(text: str) -> list[str]:
     """
     words, end = [""], 0
     for quoted in QUOTED.finditer(text):
-        if quoted[1].strip(" ") != quoted[1]:
+        if quoted[2] and quoted[1].strip(" ") != quoted[1]:
             first, *others = text[end : quoted.start()].split(" ")
             words[-1] += first
             words += others
