@@ -52,11 +52,11 @@ def test_json_that_is_no_list_of_ids(data, size):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b'[72, "a", 5]', 'there is "a" in it'),
-        (b"[null]", "there is null in it"),
-        (b"[1, 2.5]", "there is 2.5 in it"),
-        (b"[1, [" + b"[" * 900 + b"]" * 900 + b"]]", "there is a list in it"),
-        (b'{"ids": 1}', "there is an object instead"),
+        (b'[72, "a", 5]', 'the list holds "a"'),
+        (b"[null]", "the list holds null"),
+        (b"[1, 2.5]", "the list holds 2.5"),
+        (b"[1, [" + b"[" * 900 + b"]" * 900 + b"]]", "the list holds a list"),
+        (b'{"ids": 1}', "no list is there, but an object"),
         (b"[72,", "it is no whole JSON"),
         (b'[72, "a', "it is no whole JSON"),
         (b"[1, 2] [3]", "more follows the list"),

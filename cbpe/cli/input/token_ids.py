@@ -93,10 +93,10 @@ def list_items(lines: Iterable[bytes], name: str, first: int) -> list[int]:
             except (ValueError, RecursionError) as error:
                 raise not_lists(name, number, problem_of(error)) from error
             if not isinstance(ids, list):
-                raise not_lists(name, number, f"there is {of_json(ids)} instead")
+                raise not_lists(name, number, f"no list is there, but {of_json(ids)}")
             if not all(type(item) is int for item in ids):
                 wrong = next(item for item in ids if type(item) is not int)
-                raise not_lists(name, number, f"there is {of_json(wrong)} in it")
+                raise not_lists(name, number, f"the list holds {of_json(wrong)}")
             items += ids
     return items
 
