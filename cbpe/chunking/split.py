@@ -28,7 +28,7 @@ __all__ = ["checked_budget", "split_text"]
 STRETCH = 1 << 17  # characters that are encoded at a time
 CHARACTERS_PER_TOKEN = 16  # that a stretch has at least for a chunk
 CHUNKS_AT_ONCE = 1 << 14  # that are counted together
-FEWEST_AT_ONCE = 16  # that are so behind one that was cut again
+FEWEST_AT_ONCE = 4  # that are so behind one that was cut again; more where the last such one was further away
 
 Span = tuple[int, int]
 Lengths = Any  # numpy's int64[n]
@@ -200,8 +200,9 @@ def counted_sharing(chunker: Chunker, places: Starts, overlap: int) -> Iterator[
     plan = planned_with_care(chunker, places, overlap)
     while chunks := [*islice(plan, n_at_once)]:
         n_at_once = min(2 * n_at_once, CHUNKS_AT_ONCE)
-        too_much = sizes_of(chunker, chunks) > chunker.budget
-        too_much |= sizes_of(chunker, shared_parts(chunks, covered)) > overlap
+        pairs = zip(shared_parts(chunks, covered), chunks, strict=True)
+        sizes = sizes_of(chunker, [span for pair in pairs for span in pair])
+        too_much = (sizes[::2] > overlap) | (sizes[1::2] > chunker.budget)
         n_good = int(too_much.argmax()) if too_much.any() else len(chunks)
         yield from chunks[:n_good]
         if n_good:
@@ -213,21 +214,21 @@ def counted_sharing(chunker: Chunker, places: Starts, overlap: int) -> Iterator[
             if covered == len(text):
                 return
             start = chunker.start_of_shared(before, covered, overlap)
-            plan, n_at_once = planned_with_care(chunker, places, overlap, start, covered), FEWEST_AT_ONCE
+            plan, n_at_once = planned_with_care(chunker, places, overlap, start, covered), max(n_good, FEWEST_AT_ONCE)
 
 
 def shared_parts(chunks: Sequence[Span], covered: int) -> list[Span]:
     """What each chunk shares with the one before it; the first one with what ends at `covered`."""
-    ends = [covered, *(end for _, end in chunks)]
-    return [(start, max(start, end)) for (start, _), end in zip(chunks, ends, strict=False)]
+    ends = [covered, *(end for _, end in chunks[:-1])]
+    return [(start, max(start, end)) for (start, _), end in zip(chunks, ends, strict=True)]
 
 
 def sizes_of(chunker: Chunker, spans: list[Span]) -> Lengths:
     """How many tokens each of these is, encoded alone."""
     import numpy as np
 
-    starts = chunker.encoder._count_parts(chunker.text, spans, chunker.allowed)
-    return np.diff(np.frombuffer(starts, dtype=np.int64))
+    starts = np.frombuffer(chunker.encoder._count_parts(chunker.text, spans, chunker.allowed), dtype=np.int64)
+    return starts[1:] - starts[:-1]
 
 
 def original_places(text: str) -> list[int]:
