@@ -16,9 +16,9 @@ import cbpe
 
 ctypes.pythonapi.Py_AtExit(ctypes.CDLL(None).getchar)
 tok = cbpe.BasicTokenizer()
-long = "ab"
+text, ids = "ab", [97]
 {call}  # what is imported by the first call, threads do not import while Python ends
-long = "ab" * 500_000
+text, ids = "ab" * {n}, [97] * {n}  # made once: a thread that made them would keep the others waiting for Python
 
 def work():
     while True:
@@ -29,22 +29,23 @@ for _ in range(2):
 time.sleep(0.1)
 """
 
-# Whether a thread is nearly always without the GIL. Another may wait for it just then, and Python ends such threads.
-# Each call takes long, and does little in Python: a thread that Python starts, or that waits for Python, while it ends
-# may read what Python has freed, up to 3.12, and no module can keep it from that.
+# How long the text is, and whether a thread is nearly always without the GIL. Another may wait for it just then, and
+# Python ends such threads. Each call takes long, and does little in Python: a thread that Python starts, or that waits
+# for Python, while it ends may read what Python has freed, up to 3.12, and no module can keep it from that.
 CALLS = {
-    "tok.count(long * 20)": True,
-    "tok.encode_batch_flat([long] * 20, num_threads=2)": True,
-    "cbpe.train(long * 40, 270)": False,
-    "cbpe.count_words([long * 40], workers=1)": False,
-    "tok.encode_batch([long * 5] * 2, num_threads=2)": False,
-    "tok.decode_batch([[97] * 10 * len(long)] * 2, num_threads=2)": False,
+    "tok.count(text)": (10_000_000, True),
+    "tok.encode_batch_flat([text] * 20, num_threads=2)": (500_000, True),
+    "cbpe.train(text, 270)": (20_000_000, False),
+    "cbpe.count_words([text], workers=1)": (20_000_000, False),
+    "tok.encode_batch([text] * 2, num_threads=2)": (2_500_000, False),
+    "tok.decode_batch([ids] * 2, num_threads=2)": (10_000_000, False),
 }
 
 
 @pytest.mark.parametrize("call", CALLS)
 def test_threads_wait_for_the_process_to_end(call):
-    program = [sys.executable, "-c", PROGRAM.format(call=call)]
+    n, leaves_python_alone = CALLS[call]
+    program = [sys.executable, "-c", PROGRAM.format(call=call, n=n)]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         try:
             tasks = Path(f"/proc/{child.pid}/task")
@@ -62,7 +63,7 @@ def test_threads_wait_for_the_process_to_end(call):
             child.kill()
     if not counted:
         pytest.skip("this kernel does not tell what a thread waits for")
-    assert counted[-1] > 1 or not CALLS[call]
+    assert counted[-1] > 1 or not leaves_python_alone
 
 
 def test_the_thread_that_ends_python_may_still_encode():
