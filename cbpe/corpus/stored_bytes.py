@@ -52,6 +52,8 @@ def refuse_compressed(data: bytes, name: str) -> None:
     """ValueError for what is no UTF-8 and begins as a compressed file, whose name does not say so."""
     for sign, (program, ending) in SIGNS.items():
         if data.startswith(sign):
+            if name.lower().endswith(TAR_ENDINGS):
+                raise ValueError(f"{name} is no text, but a packed tar archive: unpack it first, and name its files")
             known = f", or name a file that ends in {ending}" if ending in DECOMPRESSORS else ""
             raise ValueError(f"{name} is no text, but compressed by {program}: decompress it first{known}")
 
@@ -150,6 +152,7 @@ DAMAGE = {
     "Compressed file ended before the end-of-stream marker was reached": "it is cut short",
 }
 DECOMPRESSORS = {".gz": open_gzip, ".xz": open_xz, ".zst": open_zstandard}
+TAR_ENDINGS = (".tgz", ".txz", ".tzst", ".tbz", ".tbz2")  # of archives that are packed
 # How compressed files begin -> what they are compressed by, and the ending of their names.
 SIGNS = {
     b"\x1f\x8b\x08": ("gzip", ".gz"),

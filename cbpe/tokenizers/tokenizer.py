@@ -13,6 +13,7 @@ import codecs
 import sys
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
+from cbpe._core.calls.join import refuse_no_sequence
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import checked_dropout, checked_ids_dtype, checked_int
@@ -485,6 +486,7 @@ class Tokenizer(TokenizerBase):
         >>> enc.decode_tokens_bytes([15339, 1917])
         [b'hello', b' world']
         """
+        refuse_no_sequence(tokens)
         return [self.decode_bytes((token,)) for token in tokens]
 
     def decode_arrow(self, column: Any, *, errors: str = "replace", skip_special_tokens: bool = False) -> ArrowColumn:
@@ -726,7 +728,11 @@ def _restore(
 
 
 def listed_texts(texts: Iterable[str]) -> Any:
-    """The texts of a batch as a list, so that an error can say which one is wrong; what gives no texts is as it is,
-    to be refused."""
+    """The texts of a batch as a list, so that an error can say which one is wrong; one text alone is as it is, to be
+    refused. TypeError for what gives no texts."""
     found = texts_in(texts)
-    return found if isinstance(found, (str, bytes)) or not hasattr(found, "__iter__") else list(found)
+    if isinstance(found, (str, bytes)):
+        return found
+    if not hasattr(found, "__iter__") and not hasattr(found, "__getitem__"):
+        raise TypeError(f"a batch is several texts, such as a list of str, not {type(found).__name__}")
+    return list(found)

@@ -154,6 +154,15 @@ def test_a_tar_archive_from_a_pipe_is_refused_however_it_comes(monkeypatch, n, f
         read(io.BytesIO(tar_of(b'{"text": "a"}\n', name='{"text": 1}')), field=field)
 
 
+@pytest.mark.parametrize("name", ["texts.tgz", "texts.TGZ", "texts.tbz2", "texts.txz"])
+def test_an_archive_that_is_packed_is_told_by_its_name(tmp_path, name):
+    path = tmp_path / name
+    with tarfile.open(path, {"tbz2": "w:bz2", "txz": "w:xz"}.get(name[6:], "w:gz")) as archive:
+        archive.addfile(tarfile.TarInfo("a.txt"))
+    with pytest.raises(ValueError, match=f"{name} is no text, but a packed tar archive: unpack it first"):
+        read(path)
+
+
 def test_bytes_that_are_a_tar_archive_are_refused():
     with pytest.raises(ValueError, match=f"the text {IS_TAR}"):
         count_words(tar_of(b"text"))

@@ -82,8 +82,7 @@ cdef object as_ids(ids):
     """The ids as an IdArray or a list: the one given, or a new one."""
     if type(ids) is list and CBPE_HAS_GIL:
         return ids
-    if isinstance(ids, int):
-        raise TypeError(f"token ids are a sequence of int, not one {type(ids).__name__}: put it in a list")
+    refuse_no_sequence(ids)
     if PyObject_CheckBuffer(ids):
         try:
             return IdArray(ids)
@@ -95,6 +94,19 @@ cdef object as_ids(ids):
     return listed
 
 
+def refuse_no_sequence(ids):
+    """TypeError for what gives no ids one after another."""
+    if isinstance(ids, int):
+        raise TypeError(f"token ids are a sequence of int, not one {type(ids).__name__}: put it in a list")
+    if not can_be_read(ids) and not hasattr(ids, "tolist"):
+        raise TypeError(f"token ids are a sequence of int, not {type(ids).__name__}")
+
+
+cdef bint can_be_read(sequence) except -1:
+    """Whether it gives its items one after another."""
+    return hasattr(sequence, "__iter__") or hasattr(sequence, "__getitem__")
+
+
 def as_ids_of(ids):
     """as_ids, as a function of Python's."""
     return as_ids(ids)
@@ -104,6 +116,8 @@ def each_of_batch(function, sequences, *more):
     """What a function makes of each sequence of token ids, and of what else it takes: list. Its errors say which
     sequence they are of."""
     results = []
+    if not can_be_read(sequences):
+        raise TypeError(f"a batch is a sequence of lists of token ids, not {type(sequences).__name__}")
     for i, ids in enumerate(sequences):
         try:
             results.append(function(ids, *more))

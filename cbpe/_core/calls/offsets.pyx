@@ -13,6 +13,8 @@ from cbpe._core.decoding.decode cimport FAR, ByteBuffer, DecodeSlot, append_toke
 from cbpe._core.encoding.places cimport Jump
 from cbpe._core.vocabulary.tables cimport NONE, text_size
 
+from cbpe._core.calls.join import refuse_no_sequence
+
 cdef extern from "Python.h":
     void PyObject_GC_Track(PyObject *o)
     void PyObject_GC_UnTrack(PyObject *o)
@@ -118,6 +120,7 @@ cdef list to_tuples(const int64_t *spans, Py_ssize_t n):
 
 def decode_with_offsets(Engine engine not None, ids):
     """The text of token ids, and for each id the number of the first character that its bytes touch."""
+    refuse_no_sequence(ids)
     cdef tuple items = tuple(ids.tolist() if hasattr(ids, "tolist") else ids)
     cdef Py_ssize_t i, before, n_characters = 0
     cdef int status

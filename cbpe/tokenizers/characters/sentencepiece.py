@@ -13,7 +13,7 @@ import re
 from array import array
 
 from cbpe._core.analysis.bonded import bonds_of
-from cbpe._core.calls.join import each_of_batch
+from cbpe._core.calls.join import each_of_batch, refuse_no_sequence
 from cbpe._core.splitting.split import Splitter
 from cbpe.common.public import public
 from cbpe.common.wording import shown
@@ -161,6 +161,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
 
     def decode_tokens_bytes(self, tokens: Iterable[SupportsIndex]) -> list[bytes]:
         """The bytes of each token, its space included."""
+        refuse_no_sequence(tokens)
         return [super(SentencePieceTokenizer, self).decode_bytes((token,)) for token in tokens]
 
     # ---- Private
@@ -432,8 +433,7 @@ def listed_ids(tokens: Iterable[SupportsIndex]) -> Sequence[SupportsIndex]:
     """Token ids that can be gone through twice."""
     if isinstance(tokens, (list, tuple)):
         return tokens
-    if isinstance(tokens, int):
-        raise TypeError(f"token ids are a sequence of int, not one {type(tokens).__name__}: put it in a list")
+    refuse_no_sequence(tokens)
     return [*tokens.tolist()] if hasattr(tokens, "tolist") else [*tokens]
 
 

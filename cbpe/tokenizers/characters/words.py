@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import codecs
 
-from cbpe._core.calls.join import each_of_batch
+from cbpe._core.calls.join import each_of_batch, refuse_no_sequence
 from cbpe.common.public import public
 from cbpe.formats.hugging_face.pre_tokenizers import one_pattern_for, steps_of
 from cbpe.formats.hugging_face.words.settings import checked_words
@@ -146,6 +146,7 @@ class WordTokenizer(HuggingFaceTokenizer):
 
     def decode_tokens_bytes(self, tokens: Iterable[SupportsIndex]) -> list[bytes]:
         """The bytes of each token, as decode_single_token_bytes."""
+        refuse_no_sequence(tokens)
         return [super(WordTokenizer, self).decode_bytes((token,)) for token in tokens]
 
     # ---- Private
@@ -156,6 +157,7 @@ class WordTokenizer(HuggingFaceTokenizer):
 
     def _decoded(self, tokens: Iterable[SupportsIndex]) -> list[str]:
         """What each token becomes in the text."""
+        refuse_no_sequence(tokens)
         ids = tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)
         last = len(ids) - 1
         return [self._decoded_one(token, i == 0, i == last) for i, token in enumerate(ids)]

@@ -337,6 +337,24 @@ def test_an_array_is_read_exactly_or_refused_by_name(odd, result):
 @pytest.mark.parametrize("alphabet", ["bytes", "characters"])
 def test_one_id_in_place_of_several_is_told_to_go_into_a_list(alphabet):
     tok = cbpe.train("low lower lowest " * 20, 270, alphabet=alphabet)
-    for decode in (tok.decode, tok.decode_bytes):
-        with pytest.raises(TypeError, match="token ids are a sequence of int, not one int: put it in a list"):
+    for decode in (tok.decode, tok.decode_bytes, tok.decode_with_offsets, tok.decode_tokens_bytes):
+        with pytest.raises(TypeError, match=r"^token ids are a sequence of int, not one int: put it in a list$"):
             decode(5)
+
+
+@pytest.mark.parametrize("alphabet", ["bytes", "characters"])
+@pytest.mark.parametrize("given", [None, 1.5, object()])
+def test_what_gives_no_ids_is_refused_by_its_type(alphabet, given):
+    tok = cbpe.train("low lower lowest " * 20, 270, alphabet=alphabet)
+    name = type(given).__name__
+    for decode in (tok.decode, tok.decode_bytes, tok.decode_with_offsets, tok.decode_tokens_bytes):
+        with pytest.raises(TypeError, match=f"^token ids are a sequence of int, not {name}$"):
+            decode(given)
+    for decode in (tok.decode_batch, tok.decode_bytes_batch):
+        with pytest.raises(TypeError, match=f"^a batch is a sequence of lists of token ids, not {name}$"):
+            decode(given)
+        with pytest.raises(TypeError, match=rf"not {name} \(sequence 1 of the batch, counted from 0\)$"):
+            decode([[1], given])
+    for encode in (tok.encode_batch, tok.encode_ordinary_batch, tok.encode_batch_flat):
+        with pytest.raises(TypeError, match=f"^a batch is several texts, such as a list of str, not {name}$"):
+            encode(given)
