@@ -2,7 +2,7 @@
 
 Both take turns on the same text, so that a busy machine slows both. The times are of the processor, over all threads.
 
-    python benchmarks/splitting.py book.txt [--chunks 64 256 1024] [--megabytes 2] [--turns 5]
+    python benchmarks/splitting.py book.txt [--chunks 64 256 1024] [--overlap 0.25] [--megabytes 2] [--turns 5]
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -22,6 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--chunks", type=int, nargs="+", default=[64, 256, 1024], help="tokens in a chunk at most")
+    parser.add_argument("--overlap", type=float, default=0.0, help="the share of a chunk that the next one may repeat")
     parser.add_argument("--megabytes", type=float, default=2.0, help="how much of the file is read")
     parser.add_argument("--turns", type=int, default=5)
     arguments = parser.parse_args()
@@ -30,16 +33,18 @@ def main() -> None:
     tok = cbpe.get_encoding(ENCODING)
     print("tokens in a chunk   cbpe MB/s   LangChain MB/s   times")
     for size in arguments.chunks:
-        ours, theirs = taking_turns([lambda size=size: tok.split(text, size), langchain(text, size)], arguments.turns)
-        check(tok, text, size)
+        overlap = int(arguments.overlap * size)
+        split = partial(tok.split, text, size, overlap=overlap)
+        ours, theirs = taking_turns([split, langchain(text, size, overlap)], arguments.turns)
+        check(tok, text, size, overlap)
         rates = f"{len(data) / ours / 1e6:9.1f}   {len(data) / theirs / 1e6:14.2f}"
         print(f"{size:17,}   {rates}   {theirs / ours:5.1f}")
 
 
-def langchain(text: str, size: int) -> Callable[[], object]:
+def langchain(text: str, size: int, overlap: int) -> Callable[[], object]:
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-    splitter = RecursiveCharacterTextSplitter.from_tiktoken_encoder(ENCODING, chunk_size=size, chunk_overlap=0)
+    splitter = RecursiveCharacterTextSplitter.from_tiktoken_encoder(ENCODING, chunk_size=size, chunk_overlap=overlap)
     return lambda: splitter.split_text(text)
 
 
@@ -54,10 +59,13 @@ def taking_turns(calls: list[Callable[[], object]], turns: int) -> list[float]:
     return [median(taken) for taken in seconds]
 
 
-def check(tok: cbpe.Tokenizer, text: str, size: int) -> None:
-    """What is measured is right: whole, and within the budget."""
-    chunks = tok.split(text, size)
-    assert "".join(text[start:end] for start, end in chunks) == text
+def check(tok: cbpe.Tokenizer, text: str, size: int, overlap: int) -> None:
+    """What is measured is right: whole, and within the budget, as is what chunks share."""
+    chunks = tok.split(text, size, overlap=overlap)
+    assert (chunks[0][0], chunks[-1][1]) == (0, len(text))
+    for (_, end), (start, _) in pairwise(chunks):
+        assert start <= end
+        assert tok.count(text[start:end]) <= overlap
     assert max(tok.count(text[start:end]) for start, end in chunks) <= size
 
 

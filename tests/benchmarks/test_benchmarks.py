@@ -19,6 +19,7 @@ import published
 import pytest
 import regex
 import report
+import splitting
 import targets
 import turns
 from hugging_face import BYTE_LEVEL, for_oniguruma
@@ -394,3 +395,18 @@ def test_a_target_is_measured_beside_the_best_peer_or_another_figure():
     crowd.add("cache_code", "cbpe", Outcome({"64 MB": 400.0, "1 MB": 100.0}))
     *_, beside, asked, measured = targets.row(crowd, targets.Target("cache_code", "1 MB", 0.7, "64 MB"), "cache_code")
     assert (beside, asked, measured) == ("400 code again, a cache of 64 MB", "0.7", "0.25")
+
+
+@pytest.mark.parametrize("overlap", [0, 8])
+def test_chunks_that_are_measured_are_whole_and_within_the_budget(monkeypatch, overlap):
+    tok = cbpe.get_encoding(splitting.ENCODING)
+    text = "It was a bright cold day in April. " * 40
+    splitting.check(tok, text, 32, overlap)
+    chunks = tok.split(text, 32, overlap=overlap)
+    far = [(start + 40, end) if i == 3 else (start, end) for i, (start, end) in enumerate(chunks)]
+    whole = [(0, len(text))]
+    shared = [*chunks[:-1], (chunks[-2][0], len(text))]
+    for wrong in (far, whole, shared, chunks[:-1]):
+        monkeypatch.setattr(type(tok), "split", lambda *_, wrong=wrong, **__: wrong)
+        with pytest.raises(AssertionError):
+            splitting.check(tok, text, 32, overlap)
