@@ -58,6 +58,8 @@ class Content(NamedTuple):
 
     @property
     def model_type(self) -> str:
+        if not self.trainer:
+            return "not said"
         kind = self.trainer.get(3, 1)
         return MODEL_TYPES.get(int_of(kind), shown(kind))
 
@@ -84,6 +86,8 @@ def load(file: File) -> Parts:
     """The parts in a .model. ValueError for one that is damaged, that is no BPE model, or that cannot be honoured
     exactly."""
     content = content_of(file.data)
+    if not content.trainer:
+        raise ValueError("it has no trainer_spec, which says its kind: it is cut short behind one of its pieces")
     if content.model_type != "BPE":
         refuse("trainer_spec.model_type", f"it is {content.model_type}, and only BPE is supported")
     if content.denormalizer.get(2):

@@ -230,6 +230,16 @@ def test_what_cannot_be_honoured_is_refused_by_its_name(options, problem, tmp_pa
         cbpe.load(tmp_path / "a.model")
 
 
+def test_a_model_cut_between_two_pieces_is_not_said_to_be_of_another_kind(tmp_path):
+    data, at = data_of("nmt_nfkc, removes spaces"), 0
+    for _ in range(40):
+        at += 2 + data[at + 1]  # a tag and a length, of one byte each
+    (tmp_path / "a.model").write_bytes(data[:at])
+    with pytest.raises(ValueError, match=r"it has no trainer_spec, .*: it is cut short behind one of its pieces"):
+        cbpe.load(tmp_path / "a.model")
+    assert cbpe.inspect(tmp_path / "a.model").found["trainer_spec.model_type"] == "not said"
+
+
 def test_a_normalizer_is_kept_in_the_store_and_refused_by_other_formats(both, tmp_path):
     ours = both("nmt_nfkc, removes spaces")[0]
     text = " \ufb01ne \uff34he  cat "
