@@ -96,25 +96,30 @@ def load(file: File) -> Parts:
 
 
 def described(data: bytes) -> dict[str, str | int]:
-    """What a .model says of itself, by the names of sentencepiece_model.proto."""
+    """What a .model says of itself, by the names of sentencepiece_model.proto; nothing of specifications that it does
+    not have, as one that is cut short."""
     content = content_of(data)
     trainer, normalizer = content.trainer, content.normalizer
     found: dict[str, str | int] = {"trainer_spec.model_type": content.model_type, "pieces": len(content.pieces)}
     if len(content.pieces) <= MAX_DESCRIBED:
         kinds = Counter(piece.kind for piece in content.read_pieces())
         found |= {f"pieces, {KINDS[kind]}": kinds[kind] for kind in KINDS if kinds[kind]}
-    name = message_in(normalizer.get(1, b""), "normalizer_spec.name").decode("utf-8", "replace")
-    charsmap = message_in(normalizer.get(2, b""), "normalizer_spec.precompiled_charsmap")
-    return {
-        **found,
-        "trainer_spec.byte_fallback": bool(trainer.get(35, 0)),
-        "trainer_spec.treat_whitespace_as_suffix": bool(trainer.get(24, 0)),
-        "normalizer_spec.name": name or ("none" if not charsmap else "not named"),
-        "normalizer_spec.precompiled_charsmap": f"{len(charsmap):,} bytes" if charsmap else "none",
-        "normalizer_spec.add_dummy_prefix": bool(normalizer.get(3, 1)),
-        "normalizer_spec.remove_extra_whitespaces": bool(normalizer.get(4, 1)),
-        "normalizer_spec.escape_whitespaces": bool(normalizer.get(5, 1)),
-    }
+    if trainer:
+        found |= {
+            "trainer_spec.byte_fallback": bool(trainer.get(35, 0)),
+            "trainer_spec.treat_whitespace_as_suffix": bool(trainer.get(24, 0)),
+        }
+    if normalizer:
+        name = message_in(normalizer.get(1, b""), "normalizer_spec.name").decode("utf-8", "replace")
+        charsmap = message_in(normalizer.get(2, b""), "normalizer_spec.precompiled_charsmap")
+        found |= {
+            "normalizer_spec.name": name or ("none" if not charsmap else "not named"),
+            "normalizer_spec.precompiled_charsmap": f"{len(charsmap):,} bytes" if charsmap else "none",
+            "normalizer_spec.add_dummy_prefix": bool(normalizer.get(3, 1)),
+            "normalizer_spec.remove_extra_whitespaces": bool(normalizer.get(4, 1)),
+            "normalizer_spec.escape_whitespaces": bool(normalizer.get(5, 1)),
+        }
+    return found
 
 
 def dump(parts: Parts) -> list[bytes]:

@@ -98,7 +98,8 @@ def test_save_takes_any_tokenizer(tmp_path):
 
 def test_an_exported_file_and_a_tokenizers_are_told_apart(models, tmp_path):
     exported = tmp_path / "e.cbpe"
-    run("models", "export", "book@1", exported)
+    assert run("models", "export", "book@1", exported).stdout == f"wrote book@1 to {exported}\n"
+    assert run("models", "export", "book@1", exported).stdout == f"wrote book@1 to {exported}, over an older export\n"
     assert "cbpe models import FILE" in error_of("count", "-t", exported, stdin=b"x")
     inspected = run("inspect", exported, exit_code=1)
     assert "cbpe models import" in " ".join(inspected.stdout.split())

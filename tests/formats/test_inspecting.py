@@ -108,6 +108,21 @@ def test_the_parts_of_a_model_of_sentencepiece_are_told(tmp_path):
     assert (found.refused, found.merges) == (None, 1)
 
 
+def test_nothing_is_told_of_specifications_that_a_model_of_sentencepiece_does_not_have(tmp_path):
+    pieces = piece(b"<unk>", 0.0, UNKNOWN) + piece(b"a", -1.0)
+    counted = {"pieces": 2, "pieces, normal": 1, "pieces, unknown": 1}
+    found = cbpe.inspect(saved(tmp_path, {"x.model": pieces}))
+    assert found.found == {"trainer_spec.model_type": "not said", **counted}
+    assert "cut short" in found.refused
+    found = cbpe.inspect(saved(tmp_path, {"y.model": pieces + field(2, field(3, 2))}))
+    assert found.found == {
+        "trainer_spec.model_type": "BPE",
+        **counted,
+        "trainer_spec.byte_fallback": False,
+        "trainer_spec.treat_whitespace_as_suffix": False,
+    }
+
+
 def test_a_model_of_sentencepiece_is_refused_by_its_type_before_its_pieces_are_read(tmp_path):
     no_number = b"\x00\x00\xc0\x7f"  # NaN, which no piece may have
     path = saved(tmp_path, {"x.model": piece(b"a", no_number) + piece(b"b" * 300) + field(2, field(3, 1))})

@@ -26,6 +26,7 @@ from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import print_done, print_saved, print_versions
 from cbpe.cli.output.printing import print_error, print_json, print_lines, print_rows
 from cbpe.cli.output.readable import printable
+from cbpe.cli.output.replacing import has_content
 
 SomeArgument = Annotated[
     str | None,
@@ -182,7 +183,8 @@ def export(
 ) -> None:
     """Write a version to a file of its own.
 
-    The file holds everything, tags, notes, metrics and training record included.
+    The file holds everything, tags, notes, metrics and training record included. It takes the place of an exported
+    version in FILE; a file of another kind is refused.
 
     \b
     Example:
@@ -190,9 +192,10 @@ def export(
       cbpe models export shakespeare@prod shakespeare.cbpe --key private.pem
     """
     refuse_stream(file)
+    replaces = has_content(file)
     with open_store(read_only=True) as models:
         version = models.export(reference, file, key=key)
-    print_done(version, f"wrote {version.reference} to {file}", as_json)
+    print_done(version, f"wrote {version.reference} to {file}{', over an older export' * replaces}", as_json)
 
 
 @app.command()

@@ -9,7 +9,7 @@ import typer
 
 from cbpe.common.wording import shown
 
-__all__ = ["refuse_replacing", "refuse_replacing_by_picture", "refuse_replacing_by_tokenizer"]
+__all__ = ["has_content", "refuse_replacing", "refuse_replacing_by_picture", "refuse_replacing_by_tokenizer"]
 
 
 def refuse_replacing_by_tokenizer(files: Iterable[str], read: Iterable[str], option: str) -> None:
