@@ -255,7 +255,9 @@ class TextFile:
             raise ValueError(f"{self.path} has several columns {shown(self.field)}: rename all but one")
         held = schema.field(self.field).type
         plain = held.value_type if types.is_dictionary(held) else held
-        if not (types.is_string(plain) or types.is_large_string(plain) or types.is_string_view(plain)):
+        # The type null is that of a column in which whatever wrote the file found nothing else.
+        known = (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
+        if not any(is_one(plain) for is_one in known):
             raise ValueError(f"the column {shown(self.field)} of {self.path} holds no texts, but {held}")
 
 

@@ -187,6 +187,27 @@ def test_a_run_that_they_stopped_goes_on_without_them(with_nulls, tmp_path):
             run(*given, tmp_path / name, **options, missing=1)
 
 
+def test_a_column_without_any_text_is_left_out_too(tmp_path):
+    """What writes a file whose rows are all null gives the column a type of its own."""
+    pa = pytest.importorskip("pyarrow", reason="reads Parquet")
+    pq = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")
+    for name, texts in (("a.parquet", pa.nulls(3)), ("b.parquet", pa.array(["one", None, "two"]))):
+        pq.write_table(pa.table({"text": texts, "n": range(3)}), tmp_path / name, row_group_size=2)
+    sources = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    with pytest.raises(ValueError, match=r"a\.parquet, row 0 of the column 'text' .* holds no text, but null"):
+        cbpe.count_words(sources, field="text")
+    with pytest.warns(UserWarning, match="left out 4 texts that are null, in 2 files"):
+        assert cbpe.count_words(sources, field="text", missing="skip") == cbpe.count_words(["one", "two"])
+    tok = cbpe.get_encoding("gpt2")
+    for form in ("bin", "parquet", "dolma"):
+        with pytest.warns(UserWarning, match="left out 4 texts that are null"):
+            made = cbpe.tokenize(sources, tok, tmp_path / form, form, field="text", missing="skip", verify=True)
+        assert (made["documents"], made["skipped"]) == (2, 4), form
+    with pytest.warns(UserWarning, match="left out 4 texts that are null"):
+        counted = cbpe.count_corpus(sources, tmp_path / "a.words", field="text", missing="skip")
+    assert (counted["documents"], counted["skipped"]) == (2, 4)
+
+
 def test_documents_keep_their_places_and_columns(with_nulls, tmp_path):
     numbers = {".parquet": [0, 2, 4]}.get(with_nulls.suffix, [1, 3, 5])  # rows from 0, lines from 1
     options = {"field": "text", "missing": "skip", "keep_empty": True}

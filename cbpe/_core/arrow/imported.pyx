@@ -197,7 +197,7 @@ cdef ImportedColumn import_column(column):
     cdef ImportedColumn result
     if not hasattr(column, "__arrow_c_stream__") and not hasattr(column, "__arrow_c_array__"):
         raise TypeError(
-            f"a {type(column).__name__} is no Arrow column: it has neither __arrow_c_stream__ nor __arrow_c_array__. "
+            f"{type(column).__name__} is no Arrow column: it has neither __arrow_c_stream__ nor __arrow_c_array__. "
             "Columns of pyarrow, polars, pandas and others have; pyarrow.array(texts) makes one of a list"
         )
     result = ImportedColumn()
