@@ -67,6 +67,9 @@ KINDS = {
 }
 
 
+RULES_OF_TEXT = {"normalization_rule_name", "normalization_rule_tsv"}  # by which prefixes may not be known
+
+
 @cache
 def data_of(name):
     written = io.BytesIO()
@@ -192,6 +195,16 @@ def test_control_tokens_are_said_to_be_in_no_text_where_they_are_allowed(both):
         warnings.simplefilter("error")
         for allowed in ("all", {"<sep>"}, set(ours.special_tokens)):
             assert ours.encode(text, allowed_special=allowed) == expected
+
+
+@pytest.mark.parametrize("name", [name for name, options in KINDS.items() if not {*options} & RULES_OF_TEXT])
+def test_text_of_control_tokens_is_truncated_as_any_other(both, name):
+    ours, judge = both(name)
+    for text in ("the <s> cat", "<s>", "</s>the", f"cat{MARK}<s>  sat", "a<unk><s>b"):
+        counts = [len(judge.encode(text[:n])) for n in range(len(text) + 1)]
+        for budget in range(1, max(counts) + 1):
+            longest = max(n for n, count in enumerate(counts) if count <= budget)
+            assert ours.truncate(text, budget) == text[:longest], (text, budget)
 
 
 def test_control_tokens_stay_and_others_may_be_added(both, tmp_path):

@@ -404,6 +404,9 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         self, text: str, max_tokens: int, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
     ) -> str:
         prepared = self._prepared(text, allowed, forbidden)
+        if not isinstance(prepared, str) and all(token_id is None for _, token_id in prepared):
+            # What is in the text are control tokens, which are found in none: the text is one stretch, or nothing.
+            prepared, allowed = "".join(stretch for stretch, _ in prepared), None
         if not isinstance(prepared, str):
             raise ValueError(
                 "what is done to this text depends on the added tokens in it, so that its prefixes are not known: "
