@@ -532,7 +532,10 @@ class Tokenizer(TokenizerBase):
         from cbpe.views.tokens import ShownText
 
         ids = self._encode(text, *self._special_sets("all" if special else "none", ()))
-        return ShownText(ids, self.vocab, frozenset(self._special.ids.values()))
+        vocab = self.vocab
+        n_bytes = len(text.encode("utf-8", "surrogatepass"))
+        covered = n_bytes if self._covered_lengths() is None else sum(len(vocab[token_id]) for token_id in ids)
+        return ShownText(ids, vocab, frozenset(self._special.ids.values()), n_bytes, covered)
 
     def statistics(
         self, source: Source, *, field: str | None = None, errors: str = "strict", missing: str = "error"

@@ -37,13 +37,19 @@ class Group(NamedTuple):
 class ShownText:
     """The tokens of a text, which a notebook shows in colours.
 
-    ids: of the tokens. Characters that are divided between tokens are shown as one group.
+    ids: of the tokens. Characters that are divided between tokens are shown as one group. n_bytes: how many bytes the
+    text has. covered_bytes: how many of them are in tokens; the tokens may have more, such as marks of the ends of
+    words.
     """
 
-    def __init__(self, ids: list[int], vocab: Mapping[int, bytes], special: Collection[int]) -> None:
+    def __init__(
+        self, ids: list[int], vocab: Mapping[int, bytes], special: Collection[int], n_bytes: int, covered_bytes: int
+    ) -> None:
         self.ids = ids
         self._vocab = vocab
         self._special = special
+        self._n_bytes = n_bytes
+        self._covered_bytes = covered_bytes
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -70,10 +76,10 @@ class ShownText:
         drawn = list(self._groups(MOST_TOKENS))
         n_drawn = sum(len(group.ids) for group in drawn)
         spans = "".join(self._span(i, group) for i, group in enumerate(drawn))
-        n_bytes = sum(len(self._vocab[token_id]) for token_id in self.ids)
-        total = f"{len(self.ids):,} tokens, {n_bytes:,} bytes"
+        covered = "" if self._covered_bytes == self._n_bytes else f"{self._covered_bytes:,} of "
+        total = f"{number_of(len(self.ids), 'token')}, {covered}{number_of(self._n_bytes, 'byte')}"
         if self.ids:
-            total += f", {n_bytes / len(self.ids):.2f} bytes per token"
+            total += f", {self._covered_bytes / len(self.ids):.2f} bytes per token"
         if len(self.ids) > n_drawn:
             total += f"; the first {n_drawn:,} are shown"
         return block(f'<div dir="auto">{spans}</div><p class="dim">{escaped(total)}</p>', style=STYLE)

@@ -1,6 +1,7 @@
 """What notebooks show: whole, escaped, with nothing that runs or is fetched."""
 
 import re
+import warnings
 from html import unescape
 from html.parser import HTMLParser
 
@@ -92,6 +93,24 @@ def test_a_text_is_shown_whole_with_its_ids_and_divided_characters_as_one():
     assert "".join(unescape(shown) for shown, _ in spans) == text.replace(" ", "·").replace("\n", "↵")
     assert page.text.endswith("bytes per token")
     assert f"{found.ids[0]}: 68 65 6c 6c 6f" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("make", "text", "total"),
+    [
+        (lambda: cbpe.get_encoding("gpt2"), "hello world", "2 tokens, 11 bytes, 5.50 bytes per token"),
+        (lambda: cbpe.get_encoding("gpt2"), "a", "1 token, 1 byte, 1.00 bytes per token"),
+        # A space is put before the text, and is none of its bytes.
+        (lambda: cbpe.train("\u00e9" * 9, 6, alphabet="characters", byte_fallback=False), "\u00e9", " 2 bytes, "),
+        (lambda: cbpe.train("ab ab", 257, pattern="[a-z]+"), "ab ab", "2 tokens, 4 of 5 bytes, 2.00 bytes per token"),
+    ],
+)
+def test_the_bytes_that_are_told_are_those_of_the_text(make, text, total):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what the pattern leaves out, and of merges there are not
+        tok = make()
+    assert total in check_safe(tok.show(text)._repr_html_()).text
+    assert f"{tok.statistics(text).bytes_per_token:.2f} bytes per token" in tok.show(text)._repr_html_()
 
 
 def test_repr_is_short():
