@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from cbpe.common.wording import as_typed
 
-__all__ = ["MergeTree", "find_tokens", "merge_tree"]
+__all__ = ["MergeTree", "compiled", "find_tokens", "merge_tree"]
 
 
 class Vocab(Protocol):
@@ -68,6 +68,7 @@ def matches(expression: Any, text: str, end: float | None) -> bool:
 
 
 def compiled(pattern: str) -> Any:
+    """An expression of the `regex` module. ValueError for what is none."""
     import regex  # slow to import
 
     try:

@@ -28,7 +28,7 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_reference, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, readers, reading_bar, warn_of_no_text
-from cbpe.cli.input.values import hex_bytes, refuse_named_twice
+from cbpe.cli.input.values import hex_bytes, refuse_named_twice, wrong_value_of
 from cbpe.cli.output.printing import (
     end_with_failures,
     print_json,
@@ -89,7 +89,7 @@ def vocab(
       cbpe vocab -t gpt2 --pattern "^ ?[0-9]{4}$" --limit 5
       cbpe vocab -t cl100k_base --tree " tokenizer"
     """
-    from cbpe.analysis.lookup import find_tokens, merge_tree
+    from cbpe.analysis.lookup import compiled, find_tokens, merge_tree
 
     if contains is not None and digits is not None:
         raise typer.BadParameter("not together with --contains", param_hint="--bytes")
@@ -98,6 +98,9 @@ def vocab(
         for option, value in given.items():
             if value is not None:
                 raise typer.BadParameter("not together with --tree, which draws one token", param_hint=option)
+    if pattern is not None:
+        with wrong_value_of("--pattern"):
+            compiled(pattern)
     tok = tokenizer_of(tokenizer)
     if tree is not None:
         root = merge_tree(tok, token_id_of(tok, tree))

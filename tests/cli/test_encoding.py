@@ -29,6 +29,13 @@ def test_encode_prints_a_line_of_ids_for_each_file(text_file):
     assert [list(map(int, line.split())) for line in lines] == [encoding.encode(TEXT), [15339, 1917]]
 
 
+def test_a_file_may_be_named_by_its_url(text_file):
+    found = json.loads(run("count", "-t", "gpt2", "--json", text_file.as_uri()).stdout)
+    assert found == [{"file": text_file.as_uri(), "tokens": cbpe.get_encoding("gpt2").count(TEXT)}]
+    for command in ("count", "encode", "stats"):
+        assert "nosuch://x/y.txt cannot be read" in error_of(command, "-t", "gpt2", "nosuch://x/y.txt")
+
+
 def test_encode_prints_a_list_in_json_that_decode_reads(text_file):
     encoded = run("encode", "-t", "gpt2", "--json", text_file, text_file)
     assert [json.loads(line) for line in encoded.stdout.splitlines()] == [cbpe.get_encoding("gpt2").encode(TEXT)] * 2

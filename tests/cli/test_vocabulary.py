@@ -35,7 +35,7 @@ def test_vocab_searches_text_bytes_and_expressions():
     ]
     assert found("--pattern", r"^\d{4}$") == [token_id for token_id, _ in find_tokens(encoding, pattern=r"^\d{4}$")]
     assert found("--contains", "no such token") == []
-    assert "not a valid expression" in error_of("vocab", "-t", "gpt2", "--pattern", "(")
+    assert "not a valid expression" in error_of("vocab", "-t", "gpt2", "--pattern", "(", exit_code=2)
     assert "'xyz' is no bytes in hexadecimal" in error_of("vocab", "-t", "gpt2", "--bytes", "xyz", exit_code=2)
     assert "--contains" in error_of("vocab", "-t", "gpt2", "--bytes", "ff", "--contains", "a", exit_code=2)
 

@@ -40,7 +40,7 @@ SmallerOption = Annotated[
 
 FilesArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="FILE", help="Files, or - for standard input.", show_default=False),
+    typer.Argument(metavar="FILE", help="Files, URLs, or - for standard input.", show_default=False),
 ]
 FieldOption = Annotated[
     str | None,

@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
 from cbpe.corpus.sources import Reader, read_chunks
+from cbpe.corpus.storage import place_of
 
 __all__ = [
     "STANDARD_STREAM",
@@ -37,9 +38,9 @@ Errors = Literal["strict", "replace"]
 Missing = Literal["error", "skip"]
 
 
-def source_of(file: str) -> Path | BinaryIO:
-    """What cbpe.train and Reader take for a file that the user names."""
-    return standard_input() if file == STANDARD_STREAM else Path(file)
+def source_of(file: str) -> PathLike[str] | BinaryIO:
+    """What cbpe.train and Reader take for a file that the user names, by its path or URL."""
+    return standard_input() if file == STANDARD_STREAM else place_of(file)
 
 
 def sources_of(files: list[str] | None, field: str | None, errors: Errors) -> list[PathLike[str] | BinaryIO]:
