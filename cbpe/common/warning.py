@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 
-__all__ = ["warn"]
+__all__ = ["warn", "warnings_naming"]
 
 OURS = ("cbpe", "store")
+named: ContextVar[str] = ContextVar("named", default="")
+
+
+@contextmanager
+def warnings_naming(path: str) -> Iterator[None]:
+    """A context in which warnings name a file first, as errors about it do."""
+    before = named.set(f"{path}: ")
+    try:
+        yield
+    finally:
+        named.reset(before)
 
 
 def warn(message: str) -> None:
@@ -17,4 +31,4 @@ def warn(message: str) -> None:
     level = 2  # of that frame, as warnings.warn counts from here
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in OURS:
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, stacklevel=level)
+    warnings.warn(named.get() + message, stacklevel=level)

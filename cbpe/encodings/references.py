@@ -28,6 +28,7 @@ FILE_ENDINGS = (
     *COMPRESSED,
 )
 
+LOADED_ENDINGS = (".json", ".model", ".tiktoken", ".gguf")  # of files that hold nothing else, as a rule
 DIGEST = "sha256:"  # how a reference to a version by its digest begins
 
 
@@ -98,6 +99,10 @@ def unknown(reference: str, of_the_store: str) -> str:
         tried.append(of_folder(reference))
     elif os.path.exists(reference):
         tried.append(f"a file without an ending is named as {os.path.join('.', reference)}")
+    else:
+        beside_it = [reference + ending for ending in LOADED_ENDINGS if os.path.isfile(reference + ending)]
+        if beside_it:
+            tried.append(f"there is a file {beside_it[0]}: give its whole name")
     model_of = encoding_of_model(reference)
     if model_of is not None:
         tried.append(f"it is a model of OpenAI's, whose encoding is {model_of}")

@@ -40,6 +40,13 @@ def recognise(file: File) -> Format:
         )
     if file.start.startswith(WORD_COUNTS):
         raise ValueError("this is a file of word counts, and holds no tokenizer: train reads it in place of texts")
+    from cbpe.corpus.stored_bytes import SIGNS  # which a file of a known format never needs
+
+    if not file.start:
+        raise ValueError("the file is empty")
+    for sign, (program, _) in SIGNS.items():
+        if file.start.startswith(sign):
+            raise ValueError(f"the file is compressed by {program}: decompress it first")
     raise ValueError(f"this is no file of a known format, which are {known_formats()}")
 
 

@@ -24,6 +24,14 @@ __all__ = ["written_model"]
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, _, BYTE = range(1, 7)  # kinds of pieces
 BPE = 2
+# What processing says of the added tokens in its lists.
+MEANING = {
+    "lstrip": "it takes the white space before it",
+    "rstrip": "it takes the white space after it",
+    "single_word": "it is none within a word",
+    "normalized": "it is looked for in normalized text",
+    "ordinary": "it is not special",
+}
 OTHER_SPACES = {
     "first": "a space is put before the first text alone",
     "always": "a space is put before texts that begin with none",
@@ -117,8 +125,14 @@ def kinds_of(parts: Parts, settings: Mapping[str, Any], texts: Sequence[str]) ->
             "put before the text: save as .json"
         )
     expected = {name: sorted(found) for name in ("normalized", "ordinary") if found}
-    if {name: sorted(parts.processing[name]) for name in flags} != expected:
-        raise ValueError(f"SentencePiece's format cannot hold added tokens with options: {', '.join(flags)}")
+    for name in flags:
+        other = sorted({*parts.processing[name]} ^ {*expected.get(name, ())})
+        if other:
+            says = "says" if other[0] in parts.processing[name] else "does not say"
+            raise ValueError(
+                f"SentencePiece's format cannot hold the added token {shown(other[0])}, of which this tokenizer {says} "
+                f"that {MEANING[name]}: save as .json"
+            )
     byte_tokens = {*map(byte_token, range(256))} if settings["byte_fallback"] else ()
     return [
         UNKNOWN

@@ -7,6 +7,7 @@ import os
 from cbpe.common.garbage import without_collecting
 from cbpe.common.public import public
 from cbpe.common.published import is_published, load_published, load_stored
+from cbpe.common.warning import warnings_naming
 from cbpe.common.wording import shown
 from cbpe.encodings.references import is_encoding, is_file, looks_like_a_path, refuse_empty, unknown
 from cbpe.formats.files import find_in_folder, recognise
@@ -90,7 +91,7 @@ def load(
     if os.path.isdir(path):
         path = find_in_folder(path)
     try:
-        with without_collecting():
+        with without_collecting(), warnings_naming(path):
             file = File(path)
             known = recognise(file)
             if not known.is_complete:

@@ -72,6 +72,8 @@ def test_what_was_tried_is_told(here, tmp_path):
     assert "the named encodings are gpt2, " in error_of("vocab", "-t", "gpt9")
     assert "there is no such file (./gpt9)" in error_of("vocab", "-t", "./gpt9")
     assert "a file without an ending is named as ./file" in error_of("vocab", "-t", "file")
+    trained(259).save("near.model")
+    assert "there is a file near.model: give its whole name" in error_of("vocab", "-t", "near")
     assert "the newest version is shakespeare@2" in error_of("vocab", "-t", "shakespeare@7")
     assert "named encodings" not in error_of("vocab", "-t", "sha256:00000000")
     assert "named encodings" not in error_of("vocab", "-t", "shakespeare@7")

@@ -128,8 +128,8 @@ def test_more_than_the_tokens_is_refused():
     ("tokens", "message"),
     [
         ([*SMALL[:256], b"", b"th", SMALL[-1]], "the token 256 has no bytes"),
-        ([*SMALL[:256], b"th", b"th", SMALL[-1]], "the tokens 256 and 257 have the same bytes, b'th'"),
-        ([SMALL[-1], *SMALL], r"the tokens 0 and 259 have the same bytes, b'<\|endoftext"),
+        ([*SMALL[:256], b"th", b"th", SMALL[-1]], "the tokens 256 and 257 have the same bytes, 'th'"),
+        ([SMALL[-1], *SMALL], r"the tokens 0 and 259 have the same bytes, '<\|endoftext"),
     ],
 )
 def test_wrong_tokens_are_refused(tokens, message):

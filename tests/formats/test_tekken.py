@@ -238,7 +238,7 @@ LONG = base64.b64encode(b"th").decode()
         (("vocab", 257, "token_bytes"), "é", r"vocab\[257\].token_bytes is"),
         (("vocab", 257, "token_bytes"), "", r"vocab\[257\].token_bytes is"),
         (("vocab", 257, "token_bytes"), 7, r"vocab\[257\].token_bytes is 7"),
-        (("vocab", 257, "token_bytes"), LONG, r"vocab\[257\] is b'th', and so is vocab\[256\]"),
+        (("vocab", 257, "token_bytes"), LONG, r"vocab\[257\] is 'th', and so is vocab\[256\]"),
         (("special_tokens",), {}, "special_tokens is {}: a list should be here"),
         (("special_tokens",), ["<s>"], r'special_tokens\[0\] is "<s>": an object should be here'),
         (("special_tokens",), [{"rank": 1, "token_str": "a"}], r"special_tokens\[0\].rank is 1: .*: 0 should be here"),

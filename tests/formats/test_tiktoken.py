@@ -71,7 +71,7 @@ def test_nothing_is_no_ranks():
         (b"YWM= " + b"9" * 5000, "line 5"),
         (b"   ", "line 5"),
         (b"\x00", "line 5"),
-        (b"YWI= 3", "line 5 of the vocabulary gives the token b'ab' again"),
+        (b"YWI= 3", "line 5 of the vocabulary gives the token 'ab' again"),
     ],
 )
 def test_a_wrong_line_is_named(line, message):

@@ -1,6 +1,11 @@
 """load: formats are told by their content, and what comes back is what was saved."""
 
 import base64
+import bz2
+import gzip
+import json
+import lzma
+import re
 
 import pytest
 
@@ -164,7 +169,6 @@ def test_what_is_for_files_without_a_pattern_is_refused_for_others(tmp_path, tra
 @pytest.mark.parametrize(
     "data",
     [
-        b"",
         b"\n",
         b"hello\n",
         b"hello world\n",
@@ -178,6 +182,32 @@ def test_other_files_are_refused_with_what_is_known(tmp_path, data):
     (tmp_path / "file").write_bytes(data)
     with pytest.raises(ValueError, match=r"file: .*no file of a known format, which are minbpe's \.model, tiktoken's"):
         cbpe.load(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "empty"),
+        (gzip.compress(b"{}"), "compressed by gzip: decompress it first"),
+        (lzma.compress(b"{}"), "compressed by xz: decompress it first"),
+        (bz2.compress(b"{}"), "compressed by bzip2: decompress it first"),
+    ],
+)
+def test_an_empty_and_a_compressed_file_are_said_to_be_such(tmp_path, data, problem):
+    (tmp_path / "a.json").write_bytes(data)
+    with pytest.raises(ValueError, match=rf"a\.json: the file is {problem}"):
+        cbpe.load(tmp_path / "a.json")
+
+
+def test_warnings_name_the_file(tmp_path):
+    path = tmp_path / "a.json"
+    cbpe.get_encoding("gpt2").save(path)
+    truncation = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "truncation": truncation}))
+    with pytest.warns(
+        UserWarning, match=rf"^{re.escape(str(path))}: the truncation in the tokenizer.json is left aside"
+    ):
+        cbpe.load(path)
 
 
 def test_a_folder_without_a_tokenizer_and_a_file_that_is_not_there_are_refused(tmp_path):

@@ -474,7 +474,8 @@ def test_what_sentencepieces_format_cannot_hold_is_refused_and_nothing_is_writte
     other_spaces = "before the first text alone, and SentencePiece puts one before each text"
     refused(other_spaces, characters={**characters, "spaces": "first"})
     refused("needs an unknown token", characters={**characters, "unk_token": None})
-    refused("cannot hold added tokens with options: ordinary", characters=characters, ordinary=["<s>"])
+    not_special = "'<s>', of which this tokenizer says that it is not special: save as .json"
+    refused(not_special, characters=characters, ordinary=["<s>"])
     refused("no token has the id 1", {"<unk>": 0, "</s>": 2}, characters=characters)
     refused("cannot hold NUL", {**parts.special_tokens, "a\0": len(tok.token_byte_values()) + 3}, characters=characters)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
+from cbpe.common.wording import token_shown
 from cbpe.formats.checks import refuse_processing
 from cbpe.formats.parts import Parts
 from cbpe.formats.ranks.tiktoken import exported_ranks
@@ -54,7 +55,7 @@ def loads(data: bytes) -> Parts:
     ranks: dict[bytes, int] = {}
     for token_id, token in enumerate(tokens):
         if ranks.setdefault(token, token_id) != token_id:
-            raise ValueError(f"the tokens {ranks[token]} and {token_id} have the same bytes, {token[:80]!r}")
+            raise ValueError(f"the tokens {ranks[token]} and {token_id} have the same bytes, {token_shown(token[:80])}")
     del ranks[END_OF_TEXT.encode()]
     return Parts(vocabulary_from_ranks(ranks), None, {END_OF_TEXT: end_of_text}, kind="Encoding")
 

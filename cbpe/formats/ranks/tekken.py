@@ -14,6 +14,7 @@ import json
 from typing import Any
 
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
+from cbpe.common.wording import token_shown
 from cbpe.formats.checks import refuse_long_pattern, refuse_processing, refuse_unportable_pattern
 from cbpe.formats.hugging_face.values import as_list, fields, refuse
 from cbpe.formats.parts import Parts
@@ -124,7 +125,7 @@ def read_tokens(vocab: list[Any]) -> list[bytes]:
             expected = f"the byte 0x{number:02x} in base64" if number < 256 else "a token in base64"
             refuse(f"vocab[{number}].token_bytes", value["token_bytes"], f"{expected} should be here")
         if tokens.setdefault(token, number) != number:
-            raise ValueError(f"vocab[{number}] is {token[:80]!r}, and so is vocab[{tokens[token]}]")
+            raise ValueError(f"vocab[{number}] is {token_shown(token[:80])}, and so is vocab[{tokens[token]}]")
     return list(tokens)
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe._core.vocabulary.vocabulary import PACKED_HEADER_BYTES, Vocabulary
+from cbpe.common.wording import token_shown
 from cbpe.formats.checks import refuse_processing, refuse_shared_bytes, shown
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
@@ -44,7 +45,7 @@ def loads(data: bytes) -> dict[bytes, int]:
             continue
         token, rank = load_line(number, line)
         if token in ranks:
-            raise ValueError(f"line {number} of the vocabulary gives the token {token[:80]!r} again")
+            raise ValueError(f"line {number} of the vocabulary gives the token {token_shown(token[:80])} again")
         ranks[token] = rank
     return ranks
 
@@ -58,7 +59,9 @@ def load_line(number: int, line: bytes) -> tuple[bytes, int]:
     except binascii.Error:
         decoded = b""
     if not decoded or not rank.isdigit() or len(rank) > 10:
-        raise ValueError(f"line {number} of the vocabulary is no token in base64 and its rank: {line[:80]!r}")
+        raise ValueError(
+            f"line {number} of the vocabulary is no token in base64 and its rank: {token_shown(line[:80])}"
+        )
     return decoded, int(rank)
 
 
