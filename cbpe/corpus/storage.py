@@ -113,7 +113,7 @@ def named_errors(url: str) -> Iterator[None]:
     except MemoryError:
         raise
     except Exception as error:
-        raise OSError(f"{url} cannot be read: {type(error).__name__}: {error}") from error
+        raise OSError(f"{url} cannot be read: {str(error) or type(error).__name__}") from error
 
 
 def is_url(name: str) -> bool:
