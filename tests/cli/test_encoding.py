@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 from command_line import PROGRAM, TEXT, error_of, run
@@ -327,6 +328,10 @@ def test_tokens_are_coloured_on_a_terminal_unless_no_color_is_set():
     assert [int(word) for line in plain.splitlines()[1::2] for word in line.split()] == ids
     assert all(len(line.rstrip()) <= 40 for line in plain.splitlines())
     assert shown(NO_COLOR="1").splitlines()[0] == "31373\thello"
+    for terminal in ("xterm-256color", "linux"):  # of many colours, and of few
+        colours = re.findall(r"\x1b\[([0-9;]*[34][0-9;]*)m", shown(TERM=terminal))
+        assert len(colours) == len(ids)
+        assert all(one != following for one, following in pairwise(colours))
 
 
 def test_standard_input_may_be_json_lines():

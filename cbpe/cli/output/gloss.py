@@ -15,6 +15,8 @@ __all__ = ["print_gloss"]
 
 # Of neighbouring tokens, in turn: black on light colours of the 256 that no palette changes, by their numbers.
 COLOURS = tuple(f"color(16) on color({number})" for number in (153, 157, 225, 223, 195))
+# The same where a terminal has 16 colours or fewer: black can be read on these in common palettes.
+FEW_COLOURS = tuple(f"black on {name}" for name in ("cyan", "green", "white", "yellow"))
 NEW_LINE = b"\n"
 
 
@@ -48,6 +50,7 @@ class Gloss:
         from rich.text import Text
 
         self.target = target
+        self.colours = COLOURS if target.color_system in ("256", "truecolor") else FEW_COLOURS
         self.new = Text
         self.above, self.below = Text(no_wrap=True), Text(no_wrap=True)
         self.n = 0
@@ -60,7 +63,7 @@ class Gloss:
         wide = max(cell_len(shown), len(number)) + 1
         if self.above.cell_len + wide > self.target.width:
             self.end_row()
-        self.above.append(shown, style=COLOURS[self.n % len(COLOURS)]).append(" " * (wide - cell_len(shown)))
+        self.above.append(shown, style=self.colours[self.n % len(self.colours)]).append(" " * (wide - cell_len(shown)))
         self.below.append(number, style="dim").append(" " * (wide - len(number)))
         self.n += 1
         if token.endswith(NEW_LINE):

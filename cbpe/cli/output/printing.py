@@ -50,7 +50,7 @@ SHARE = re.compile(r"[\d,.]+%", re.ASCII)
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
 LONG_WORD = 12  # columns of a word that a heading does not go on within
-PATTERNS = ("pattern", "split pattern", "config.pattern")  # names of values that are not folded
+PATTERNS = ("pattern", "split pattern", "split first", "config.pattern")  # names of values that are not folded
 
 
 def print_error(message: str) -> None:
