@@ -465,14 +465,22 @@ class HuggingFaceTokenizer(Tokenizer):
         prepared = self._prepared(text, allowed, None)
         whole = prepared if isinstance(prepared, str) else "".join(stretch for stretch, _ in prepared)
         if not (self._changes_nothing or self._knows_prefixes(whole, prepared, self._finders(allowed))):
-            raise ValueError(
-                "what is done to this text depends on the added tokens in it, or on where it ends, so that its "
-                "prefixes are not known: truncate what is between the tokens, or what is normalized"
-            )
+            problem = "what is done to this text depends on the added tokens in it, or on where it ends, so that its "
+            problem += "prefixes are not known: truncate what is between the tokens, or what is normalized"
+            text = self._if_it_fits(text, max_tokens, allowed, problem)
+            self._prepared(text, allowed, forbidden)  # or it is refused
+            return text
         found = super()._truncate(whole, max_tokens, allowed, forbidden)
         if "prefix_space" in self._steps and found and not text.startswith(" "):
             found = found[1:]
         return found
+
+    def _if_it_fits(self, text: str, max_tokens: int, allowed: SpecialTokens | None, problem: str) -> str:
+        """A text whose prefixes are not known, if it has no more tokens than that. ValueError, which says the problem,
+        otherwise."""
+        if self._count(text, allowed, None) > max_tokens:
+            raise ValueError(problem)
+        return text
 
     def _knows_prefixes(self, whole: str, prepared: str | Stretches, finders: Finders) -> bool:
         """Whether the prefixes of a prepared text are encoded as they stand, and are those of the text: no step changes

@@ -131,6 +131,21 @@ def test_what_is_saved_again_is_the_same_to_sentencepiece(both, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_threads_change_no_ids(both, name):
+    ours, judge = both(name)
+    for text in HOSTILE + hostile_texts(name, 40):
+        expected = judge.encode(text)
+        for workers in (1, 2, None):
+            assert ours.encode(text, workers=workers) == expected, (text, workers)
+            assert ours.encode_to_numpy(text, workers=workers).tolist() == expected, (text, workers)
+            assert ours.count(text, workers=workers) == len(expected), (text, workers)
+            assert ours.encode_batch_flat([text, text], num_threads=workers)[0].tolist() == expected * 2, (
+                text,
+                workers,
+            )
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_any_ids_are_decoded_as_by_sentencepiece(both, name):
     ours, judge = both(name)
     rng = random.Random(name)

@@ -11,8 +11,10 @@ def assert_ids_and_texts_are_those_of(judge, ours, text, chunks):
         ids = ours.encode(text, add_special_tokens=adds)
         assert ids == judge.encode(text, add_special_tokens=adds).ids, (text, adds)
         assert_ids_are_decoded_as_by(judge, ours, ids)
-    assert ours.encode_to_numpy(text, add_special_tokens=False).tolist() == ids
-    assert ours.count(text, add_special_tokens=False) == len(ids)
+    for workers in (1, 2, None):
+        assert ours.encode(text, add_special_tokens=False, workers=workers) == ids, (text, workers)
+        assert ours.encode_to_numpy(text, add_special_tokens=False, workers=workers).tolist() == ids, (text, workers)
+        assert ours.count(text, add_special_tokens=False, workers=workers) == len(ids), (text, workers)
     assert [*chain(*ours.encode_stream(chunks, add_special_tokens=False))] == ids
     assert ours.encode_batch([text, text], add_special_tokens=False) == [ids, ids]
     assert ours.encode_batch_flat([text, "a"], add_special_tokens=False)[0][: len(ids)].tolist() == ids

@@ -50,6 +50,10 @@ def test_all_ways_to_encode_agree(tok, choice):
     assert [tok.count(text, **choice) for text in TEXTS] == list(map(len, expected))
     assert [tok.encode_to_numpy(text, **choice).tolist() for text in TEXTS] == expected
     assert tok.encode_to_numpy("the", **choice).dtype == np.uint32
+    for workers in (2, None):
+        assert [tok.encode(text, workers=workers, **choice) for text in TEXTS] == expected
+        assert [tok.encode_to_numpy(text, workers=workers, **choice).tolist() for text in TEXTS] == expected
+        assert [tok.count(text, workers=workers, **choice) for text in TEXTS] == list(map(len, expected))
     assert tok.encode_batch(TEXTS, **choice) == expected
     assert tok.encode_batch(iter(TEXTS), num_threads=1, **choice) == expected
     chunks = [[text[:n], text[n:]] for n, text in enumerate(TEXTS)]
@@ -138,6 +142,9 @@ def test_truncating_gives_the_longest_prefix_of_the_normalized_text(tok, text, m
     found = truncated(tok, text, max_tokens)
     if found is None:
         assert len(parts) > 1 or "  " in text or "a<s" in text
+        assert tok.count(text) > max_tokens
+    elif found == text:
+        assert tok.count(text) <= max_tokens
     else:
         assert found == max((prefix for prefix in prefixes if tok.count(prefix) <= max_tokens), key=len)
 
@@ -157,7 +164,10 @@ def test_truncating_takes_the_space_before_into_account():
     assert tok.truncate(" the the", 1) == " the"
     assert tok.truncate("the the", 0) == ""
     with pytest.raises(ValueError, match="depends on the added tokens in it"):
-        tok.truncate("the<s>the", 5)
+        tok.truncate("the<s>the", 2)
+    assert tok.truncate("the<s>the", 3) == "the<s>the"
+    with pytest.raises(ValueError, match="the special token '<s>'"):
+        tok.truncate("the</s><s>the", 99, allowed_special={"</s>"}, disallowed_special="all")
 
 
 def test_truncating_gives_normalized_text():

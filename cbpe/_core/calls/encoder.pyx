@@ -148,6 +148,18 @@ cdef list encode_to_list(Engine engine, text, SpecialTokens allowed, SpecialToke
         engine.release(work)
 
 
+cdef tuple encode_flat(
+    Engine engine, texts, SpecialTokens allowed, SpecialTokens forbidden, workers, share_bytes
+):
+    """Encoder._encode_flat: (TokenBuffer, offsets)"""
+    cdef Batch batch = Batch(engine, texts, allowed, forbidden, workers, share_bytes)
+    cdef TokenBuffer buffer = TokenBuffer()
+    offsets = batch.encode()
+    buffer.ids = batch.take_ids()
+    buffer.n = offsets[len(offsets) - 1]
+    return buffer, offsets
+
+
 cdef str decode_to_text(Engine engine, tokens, str errors):
     cdef bytes handler = errors.encode()
     cdef ByteBuffer buffer = join_tokens(engine, tokens)
@@ -247,7 +259,8 @@ cdef class Encoder:
         cdef Engine engine = self.installed()
         cdef Workspace *work
         if workers != 1:
-            return self._encode_flat([text], allowed, forbidden, workers)[0]
+            # Not self._encode_flat: where a class prepares texts, this one has been prepared.
+            return encode_flat(engine, [text], allowed, forbidden, workers, None)[0]
         work = encoded(engine, text, allowed, forbidden)
         try:
             return take_ids(work)
@@ -319,12 +332,7 @@ cdef class Encoder:
     def _encode_flat(self, texts, SpecialTokens allowed, SpecialTokens forbidden, workers=None, share_bytes=None):
         """The ids of all texts in a row, as a buffer of uint32[n], and where each text's begin, as a buffer
         of int64[texts + 1]."""
-        cdef Batch batch = Batch(self.installed(), texts, allowed, forbidden, workers, share_bytes)
-        cdef TokenBuffer buffer = TokenBuffer()
-        offsets = batch.encode()
-        buffer.ids = batch.take_ids()
-        buffer.n = offsets[len(offsets) - 1]
-        return buffer, offsets
+        return encode_flat(self.installed(), texts, allowed, forbidden, workers, share_bytes)
 
     def _count_parts(self, str text not None, list spans not None, SpecialTokens allowed, workers=None):
         """The offsets that _encode_flat gives for parts of a text, [(start, end)], which begin one after another."""

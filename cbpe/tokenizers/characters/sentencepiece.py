@@ -408,14 +408,15 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             # What is in the text are control tokens, which are found in none: the text is one stretch, or nothing.
             prepared, allowed = "".join(stretch for stretch, _ in prepared), None
         if not isinstance(prepared, str):
-            raise ValueError(
+            problem = (
                 "what is done to this text depends on the added tokens in it, so that its prefixes are not known: "
-                "truncate what is between them"
             )
+            return self._if_it_fits(text, max_tokens, allowed, f"{problem}truncate what is between them")
         if not prepared:
-            return prepared
+            return text
         if "normalizer" in self._steps and not self._normalizer.leaves_all_parts(text):
-            raise ValueError("normalization may change parts of this text, so that its prefixes are not known")
+            problem = "normalization may change parts of this text, so that its prefixes are not known"
+            return self._if_it_fits(text, max_tokens, allowed, problem)
         added = self._n_added(text, True)
         found = Tokenizer._truncate(self, prepared, max_tokens, allowed, None)
         return text[: max(len(found) - added, 0)]
