@@ -10,7 +10,7 @@ import typer
 import cbpe
 from cbpe.cli.input import runs
 from cbpe.cli.input.options import ErrorsOption, FieldOption, MissingOption
-from cbpe.cli.input.values import PATTERN_NAMES, pattern_of
+from cbpe.cli.input.values import PATTERN_NAMES, pattern_of, wrong_value_of
 from cbpe.cli.output.interrupts import told_if_interrupted
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
@@ -82,8 +82,12 @@ def count_words(
       cbpe count-words a.jsonl.gz b.jsonl.gz -o web.words --field text
       cbpe count-words book.txt -o book.words --min-count 2 --verify
     """
+    from cbpe.counting.corpus import file_of_counts  # slow to import
+
     if no_split and pattern is not None:
         raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
+    with wrong_value_of("--output"):
+        file_of_counts(output)
     listener = print_progress() if as_json else sys.stderr.isatty()
     share = None if task is None else runs.share_of(task)
     with told_if_interrupted(output, "file", resume or share is not None):
@@ -92,10 +96,10 @@ def count_words(
             missing=missing, counts=counts, min_count=min_count, workers=workers, executor=executor, task=share,
             task_bytes=task_bytes, partitions=partitions, resume=resume, verify=verify, progress=listener,
         )  # fmt: skip
-    if as_json:
-        print_line_of_json({"event": "done", **summary(manifest)})
-    else:
-        print_pairs(pairs(manifest, output, task))
+        if as_json:
+            print_line_of_json({"event": "done", **summary(manifest)})
+        else:
+            print_pairs(pairs(manifest, output, task))
 
 
 def split_pattern(name_or_expression: str | None) -> str:

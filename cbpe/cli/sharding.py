@@ -156,10 +156,10 @@ def tokenize(
             cut_documents=cut_documents, shuffle=shuffle, val_fraction=val_fraction, workers=workers,
             executor=executor, task=share, task_bytes=task_bytes, resume=resume, verify=verify, progress=listener,
         )  # fmt: skip
-    if as_json:
-        print_line_of_json({"event": "done", **summary(manifest)})
-    else:
-        print_pairs(pairs(manifest, output, task))
+        if as_json:
+            print_line_of_json({"event": "done", **summary(manifest)})
+        else:
+            print_pairs(pairs(manifest, output, task))
 
 
 def summary(manifest: dict[str, Any]) -> dict[str, Any]:

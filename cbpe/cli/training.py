@@ -55,6 +55,7 @@ from cbpe.cli.input.training_options import (
     WorkersOption,
 )
 from cbpe.cli.input.values import pairs_of, pattern_of, special_of, wrong_value_of
+from cbpe.cli.output.interrupts import finishing
 from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
@@ -268,6 +269,7 @@ class Target:
         pattern: str | EllipsisType | None,
     ) -> None:
         """Before the training: an error for what could not be saved after it, and a warning where nothing would be."""
+        from cbpe.formats.files import refuse_name
         from cbpe.tokenizers.saving import refuse_before_training
 
         refuse_unplottable(self.plot)
@@ -278,6 +280,8 @@ class Target:
         if self.output is None and self.name is None and self.checkpoint is None:
             print_warning(UNKEPT)
         if self.output is not None:
+            with wrong_value_of("--output"):
+                refuse_name(self.output)
             default = GPT4_SPLIT_PATTERN if initial is None else initial.pattern
             splits = default if isinstance(pattern, EllipsisType) else pattern
             refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters, splits)
@@ -295,6 +299,7 @@ class Target:
         if self.plot is not None:
             refuse_replacing_by_picture(self.plot, read, "--plot")
 
+    @finishing()
     def finish(self, tokenizer: cbpe.Tokenizer, as_json: bool) -> None:
         """After the training: write it, and print how it went."""
         written = self.write(tokenizer, in_words=not as_json)

@@ -3,6 +3,7 @@ command needs it."""
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from cbpe.cli.input.settings import settings
@@ -27,6 +28,8 @@ def opened(url_or_path: str | None, read_only: bool = False) -> ModelStore:
     """A store that outlives the command. ValueError for one in memory, which would keep nothing."""
     from store import ModelStore
 
+    # Where Ctrl-C comes while a connection is closed, SQLAlchemy would print a traceback as a remark.
+    logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
     if ModelStore.is_in_memory(url_or_path):
         raise ValueError("a store in memory is gone when the command ends: name a file, as in --store models.db")
     return ModelStore(url_or_path, read_only=read_only)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,23 @@ from typing import Literal
 
 from cbpe.cli.output.printing import print_error
 
-__all__ = ["told_if_interrupted"]
+__all__ = ["finishing", "told_if_interrupted"]
+
+
+@contextmanager
+def finishing() -> Iterator[None]:
+    """A context for the end of long work, which one Ctrl-C does not interrupt: it would lose what is as good as done. A
+    second one does."""
+
+    def let_pass(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, let_pass)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
