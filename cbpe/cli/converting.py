@@ -11,7 +11,7 @@ from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import JsonOption, SmallerOption
 from cbpe.cli.input.references import complete_reference, files_of, is_encoding, is_file, smaller_of, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.values import pattern_of, special_of
+from cbpe.cli.input.values import pattern_of, special_of, wrong_value_of
 from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import print_json, print_pairs
@@ -70,6 +70,7 @@ def convert(
     from cbpe.formats.files import format_of_name
     from cbpe.tokenizers.saving import left_out, save, saved_files
 
+    refuse_unknown_format(output)
     tok = smaller_of(tokenizer_with(reference, pattern, special), reference, vocab_size)
     over = isinstance(tok, cbpe.SentencePieceTokenizer)
     refuse_replacing_by_tokenizer(saved_files(output, over), files_of(reference), "FILE")
@@ -97,6 +98,16 @@ def convert(
         ]
         told += [("", f"{token} ({token_id})") for token, token_id in given.items()]
         print_pairs([*told, *pairs_left_out(missing)])
+
+
+def refuse_unknown_format(output: str) -> None:
+    """BadParameter for the name of a file that says no format."""
+    from cbpe.formats.files import ends_otherwise, format_of_name, refuse_name
+
+    with wrong_value_of("FILE"):
+        refuse_name(output)
+        if format_of_name(output) is None:
+            raise ValueError(ends_otherwise(output))
 
 
 def tokenizer_with(reference: str, pattern: str | None, special: list[str] | None) -> cbpe.Tokenizer:

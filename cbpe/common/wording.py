@@ -76,11 +76,11 @@ def as_typed(text: str) -> str:
 
 
 def json_problem(error: ValueError, place: str = "") -> str:
-    """What json.loads says of what is no JSON, as the end of a sentence: its own messages may end in " at" or ":".
-    place: where that is, in the place of its line and column.
+    """What json.loads says of what is no JSON, as the end of a sentence; of JSON that was cut, that. place: where that
+    is, in the place of its line and column.
 
     >>> json_problem(JSONDecodeError("Unterminated string starting at", '{"a": "b', 6))
-    'Unterminated string starting at line 1, column 7'
+    'it ends within a value, which begins at line 1, column 7: it seems to be cut'
     >>> json_problem(JSONDecodeError("Expecting value", "[", 1), "character 2")
     'Expecting value, at character 2'
     """
@@ -90,9 +90,13 @@ def json_problem(error: ValueError, place: str = "") -> str:
         return f"it {not_utf8(error)}"
     if not isinstance(error, JSONDecodeError):
         return str(error)
-    said = error.msg.rstrip(": ")
-    begun = said.removesuffix(" at")
-    return f"{begun}{',' if begun == said else ''} at {place or f'line {error.lineno:,}, column {error.colno:,}'}"
+    where = place or f"line {error.lineno:,}, column {error.colno:,}"
+    said = error.msg.rstrip(": ").removesuffix(" at")
+    if said.startswith("Unterminated string"):  # which goes on to the end
+        return f"it ends within a value, which begins at {where}: it seems to be cut"
+    if error.pos >= len(error.doc.rstrip()) > 0:
+        return f"it ends too early, at {where}: it seems to be cut"
+    return f"{said}, at {where}"
 
 
 def nesting_problem(text: str) -> str:

@@ -29,7 +29,7 @@ from cbpe.tasks.sources import Name, SourceFile, find_sources
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, unicode_version
 
-__all__ = ["count_corpus"]
+__all__ = ["count_corpus", "file_of_counts"]
 
 VERSION = 1  # of the manifest
 MOST = 2**63 - 1

@@ -93,16 +93,14 @@ def unknown(reference: str, of_the_store: str) -> str:
 
     tried = []
     if looks_like_a_path(reference):
-        close = meant(os.path.basename(reference), beside(reference)).replace(": ", "; ", 1)
-        tried.append(f"there is no such file ({reference}{close})")
+        close = longer_name(reference) or meant(os.path.basename(reference), beside(reference)).removeprefix(": ")
+        tried.append(f"there is no such file ({reference}{close and '; '}{close})")
     elif os.path.isdir(reference):
         tried.append(of_folder(reference))
     elif os.path.exists(reference):
         tried.append(f"a file without an ending is named as {os.path.join('.', reference)}")
-    else:
-        beside_it = [reference + ending for ending in LOADED_ENDINGS if os.path.isfile(reference + ending)]
-        if beside_it:
-            tried.append(f"there is a file {beside_it[0]}: give its whole name")
+    elif longer_name(reference):
+        tried.append(longer_name(reference))
     model_of = encoding_of_model(reference)
     if model_of is not None:
         tried.append(f"it is a model of OpenAI's, whose encoding is {model_of}")
@@ -112,6 +110,12 @@ def unknown(reference: str, of_the_store: str) -> str:
         tried.append(f"the named encodings are {', '.join(names)}{f' ({guess})' if guess else ''}")
     tried.append(of_the_store)
     return f"no tokenizer {reference!r}: {'; '.join(tried)}"
+
+
+def longer_name(name: str) -> str:
+    """What there is to say of a name to which the ending of its file lacks, or nothing."""
+    found = [name + ending for ending in LOADED_ENDINGS if os.path.isfile(name + ending)]
+    return f"there is a file {found[0]}: give its whole name" if found else ""
 
 
 def of_folder(name: str) -> str:

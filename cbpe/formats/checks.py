@@ -74,5 +74,6 @@ def refuse_processing(what: str, parts: Parts, besides: Iterable[str] = ()) -> N
     steps = parts.processing.keys() - {*FLAGS, *besides}
     if steps:
         raise ValueError(
-            f"{what} cannot hold what the tokenizer does besides splitting and merging: {steps_named(steps)}"
+            f"{what} cannot hold what the tokenizer does besides splitting and merging: {steps_named(steps)}. "
+            "Save it as .json"
         )

@@ -11,6 +11,7 @@ from cbpe.formats.reading import MAX_FILE_BYTES, File
 from cbpe.formats.table import FORMATS, Format, known_formats
 
 __all__ = [
+    "ends_otherwise",
     "find_in_folder",
     "format_of_name",
     "holds_tokenizer",
@@ -122,6 +123,12 @@ def refuse_name(path: str) -> None:
         raise ValueError(f"{path!r}: a tokenizer is not written to a compressed file: give {plain!r}")
 
 
+def ends_otherwise(path: str) -> str:
+    """The message about the name of a file that says no format."""
+    endings = ", ".join(ending for known in FORMATS for ending in known.endings)
+    return f"{path[-400:]!r} ends like no file of a known format; these are {endings}"
+
+
 def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     """Write the files that hold a tokenizer of these parts, in the format that the name says. ValueError, and nothing
     is written, for a name that says none, and for what the format cannot hold; OSError where a file cannot be
@@ -132,8 +139,7 @@ def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     refuse_name(path)
     known = format_of_name(path, "characters" in parts.processing)
     if known is None:
-        endings = ", ".join(ending for one in FORMATS for ending in one.endings)
-        raise ValueError(f"{path[-400:]!r} ends like no file of a known format; these are {endings}")
+        raise ValueError(ends_otherwise(path))
     try:
         contents = known.module.dump(parts)
         write_files({name: [data] for name, data in zip(known.files(path), contents, strict=True)})

@@ -78,7 +78,7 @@ def test_errors_are_one_line(corpus, tmp_path):
     out = tmp_path / "o.words"
     assert "name it, as --field text" in error_of("count-words", corpus, "-o", out)
     assert "is no name of a file of word counts, which ends in .words" in error_of(
-        "count-words", corpus, "-o", tmp_path / "o", "--field", "text"
+        "count-words", corpus, "-o", tmp_path / "o", "--field", "text", exit_code=2
     )
     message = error_of("count-words", corpus, "-o", out, "--no-split", "--pattern", "gpt2", exit_code=2)
     assert "not together with --no-split" in message

@@ -21,8 +21,11 @@ def test_a_long_text_is_quoted_by_its_beginning():
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b'[1,\n "a', "Unterminated string starting at line 2, column 2"),
-        (b"[1,\n2", "Expecting ',' delimiter, at line 2, column 2"),
+        (b'[1,\n "a', "it ends within a value, which begins at line 2, column 2: it seems to be cut"),
+        (b"[1,\n2", "it ends too early, at line 2, column 2: it seems to be cut"),
+        (b"[1,\n2\n", "it ends too early, at line 3, column 1: it seems to be cut"),
+        (b"[1,\n2 3]", "Expecting ',' delimiter, at line 2, column 3"),
+        (b" ", "Expecting value, at line 1, column 2"),
         (b'{"a": "\xff"}', "it is not UTF-8 (byte 0xff at offset 7)"),
     ],
 )

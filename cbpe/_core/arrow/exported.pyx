@@ -174,7 +174,8 @@ cdef class ArrowColumn:
         name = NAMES[self.kind]
         if self.item_kind != NULL:
             name += f"<{NAMES[self.item_kind]}>"
-        return f"<ArrowColumn of {name}: {self.n_rows} rows, {self.n_nulls} of them null>"
+        rows = "row" if self.n_rows == 1 else "rows"
+        return f"<ArrowColumn of {name}: {self.n_rows} {rows}, {self.n_nulls} of them null>"
 
     def __iter__(self):
         return iter(self.to_pylist())

@@ -262,7 +262,10 @@ def special_choice(tok: Tokenizer, tokens: list[str] | None) -> SpecialChoice:
     for token in tokens:
         if token not in special:
             known = ", ".join(map(repr, islice(special, NAMES_SHOWN))) or "none"
-            raise ValueError(f"{shown(token)} is no special token of this tokenizer, which has {known}")
+            raise typer.BadParameter(
+                f"{shown(token)} is no special token of this tokenizer, which has {known}",
+                param_hint="--allowed-special",
+            )
         if token in never_found:
             raise ValueError(f"{stays_text([token])}: leave it out of --allowed-special")
     return set(tokens)

@@ -30,6 +30,7 @@ from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
 from cbpe.cli.models.versions import print_version, print_versions, short_time
 from cbpe.cli.output.printing import (
+    print_dim,
     print_json,
     print_lines,
     print_pairs,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 BY_METRIC = "metric:"  # before the name of a metric, in an order
 ALL = sys.maxsize  # tags, aliases and metrics of a change, where the table is as wide as it is
 METRICS_SHOWN = 20  # in a message
+MOST_DETAILS = 300  # characters of a change, in a terminal
 COMPARED = ("tokens", "covered_bytes", "bytes_per_token")  # of either side, in JSON
 
 OneSide = Annotated[
@@ -454,15 +456,20 @@ def log(
     if as_json:
         print_rows(changes)
         return
-    cells = (
+    whole = wide or not sys.stdout.isatty()
+    cells = [
         (
             short_time(one.time),
             one.who,
             one.action,
             one.name if one.number is None else f"{one.name}@{one.number}",
-            change_in_words(one.details, ALL) if wide else beginning(change_in_words(one.details)),
+            change_in_words(one.details, ALL) if whole else beginning(change_in_words(one.details), MOST_DETAILS),
         )
         for one in changes
-    )
+    ]
     columns = ("time", "who", "action", "version", "details")
     print_table(columns, cells, whole=("version",), spare=("who", "details"), wide=wide)
+    if not whole and any(
+        change_in_words(one.details, ALL) != cell[-1] for one, cell in zip(changes, cells, strict=True)
+    ):
+        print_dim("the details are shortened (--wide shows all)")

@@ -33,6 +33,7 @@ __all__ = [
     "error_message",
     "leave_closed_pipe",
     "print_counts",
+    "print_dim",
     "print_error",
     "print_json",
     "print_line_of_json",
@@ -206,12 +207,16 @@ def print_table(
 
 def print_left_out(names: list[str], room: int) -> None:
     """Below a table, for who looks at it: which columns it would have in a wider terminal."""
-    from rich.text import Text
-
     if names:
         *first, last = names
-        words = Words(["left out for the width:", *(f"{name}," for name in first), last, "(--wide shows all)"])
-        print_drawn(Text("\n".join(folded(words, room)), style="dim"))
+        print_dim(Words(["left out for the width:", *(f"{name}," for name in first), last, "(--wide shows all)"]), room)
+
+
+def print_dim(told: str | Words, room: int | None = None) -> None:
+    """A remark below what is printed in a terminal, which has so much room or as much as it has."""
+    from rich.text import Text
+
+    print_drawn(Text("\n".join(folded(told, room or console().width)), style="dim"))
 
 
 def are_numbers(cells: Sequence[object]) -> bool:

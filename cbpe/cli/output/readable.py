@@ -36,9 +36,9 @@ def readable_bytes(token: bytes) -> str:
     )
 
 
-def beginning(text: str) -> str:
+def beginning(text: str, most: int = MOST_CHARACTERS) -> str:
     """The text, or the first characters of one that is too long for a table."""
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def escaped(character: str) -> str:

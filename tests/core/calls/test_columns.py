@@ -95,7 +95,7 @@ def test_the_column_is_a_list_of_int32_or_uint32_as_asked(enc):
     assert pyarrow.array(enc.encode_arrow(column)).type == pyarrow.list_(pyarrow.int32())
     assert pyarrow.array(enc.encode_arrow(column, dtype="uint32")).type == pyarrow.list_(pyarrow.uint32())
     assert pyarrow.array(enc.count_arrow(column)).type == pyarrow.int64()
-    assert repr(enc.encode_arrow(column)) == "<ArrowColumn of list<int32>: 1 rows, 0 of them null>"
+    assert repr(enc.encode_arrow(column)) == "<ArrowColumn of list<int32>: 1 row, 0 of them null>"
     with pytest.raises(ValueError, match="'int64'; the ids in a column are 'int32' or 'uint32'"):
         enc.encode_arrow(column, dtype="int64")
 
