@@ -74,7 +74,8 @@ class AssembleShard:
                 shard.add(some)
             shard.close()
         split = "val" if validation or (made.first_is_val and task.number == 0) else "train"
-        counts = {"documents": shard.documents, "tokens": shard.tokens, "padding": shard.padding}
+        held = "documents" if self.options.row_tokens is None else "rows"
+        counts = {held: shard.items, "tokens": shard.tokens, "padding": shard.padding}
         return {"split": split, **counts, "files": outputs.described()}
 
 
@@ -86,7 +87,7 @@ class Assembled:
         self.options = options
         self.writer = writer
         self.tell = tell
-        self.documents = self.tokens = self.padding = 0
+        self.items = self.tokens = self.padding = 0  # items: documents, or pieces of them, or rows
         self.left = 0  # tokens of a row that has begun
 
     def add(self, pieces: Pieces) -> None:
@@ -96,7 +97,7 @@ class Assembled:
             self.put(slices(self.store, pieces))
             rows = self.rows_of(pieces)
             self.writer.end(pieces.lengths(), rows)
-            self.documents += len(pieces.lengths())
+            self.items += len(pieces.lengths())
         elif self.options.cut_documents:
             self.put(slices(self.store, pieces))
             self.end_rows(self.tokens - before)
@@ -112,7 +113,7 @@ class Assembled:
         n, self.left = divmod(self.left + tokens, size)
         if n:
             self.writer.end(np.full(n, size, np.int64), None)
-            self.documents += n
+            self.items += n
 
     def pad(self, n: int) -> list[Tokens]:
         self.padding += n

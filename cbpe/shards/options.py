@@ -94,6 +94,8 @@ def checked_options(
             )
     if shard_tokens is None:
         shard_tokens = made.shard_tokens if row_tokens is None or made.stream else SHARD_TOKENS
+        if shard_tokens is not None and row_tokens is not None and made.first_is_val:  # takes whole rows alone
+            shard_tokens = max(shard_tokens // row_tokens, 1) * row_tokens
     if shard_tokens is not None:
         shard_tokens = checked_shard_tokens(shard_tokens, row_tokens, format_name)
     if cut_documents is None:
@@ -118,7 +120,10 @@ def checked_shard_tokens(shard_tokens: int, row_tokens: int | None, format_name:
         if shard_tokens < row_tokens:
             raise ValueError(f"shard_tokens is {shard_tokens:,}, which is less than a row of {row_tokens:,} tokens")
         if FORMATS[format_name].first_is_val and shard_tokens % row_tokens:
-            raise ValueError(f"shard_tokens is {shard_tokens:,}, which is no multiple of row_tokens, {row_tokens:,}")
+            raise ValueError(
+                f"shard_tokens is {shard_tokens:,}, which is no multiple of row_tokens, {row_tokens:,}: "
+                f"{shard_tokens // row_tokens * row_tokens:,} is"
+            )
     return shard_tokens
 
 

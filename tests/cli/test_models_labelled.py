@@ -63,6 +63,7 @@ def test_tags_notes_and_metrics_are_edited(models):
     assert rows("metrics", "book@1") == {"size": 2.0}
     assert rows("notes", "book@1", "x")["notes"] == "x"
     assert rows("notes", "book@1", "--remove")["notes"] is None
+    assert "book@1 has no notes" in error_of("models", "notes", "book@1", "--remove")
     error_of("models", "notes", "book@1", "x", "--remove", exit_code=2)
     assert rows("set-parent", "book@2", "book@1")["parent"] == "book@1"
     assert rows("set-parent", "book@2", "--remove")["parent"] is None

@@ -41,6 +41,20 @@ def shards_of(out, manifest, suffix=".idx", split="train"):
     return [shard_readers.megatron(out / name) for name in files if name.endswith(suffix)]
 
 
+def test_a_shard_counts_its_documents_or_rows_and_llm_cs_takes_whole_rows_by_itself(corpus, tok, tmp_path):
+    whole = tokenize(corpus, tok, tmp_path / "whole", shard_tokens=100)
+    assert sum(shard["documents"] for shard in whole["shards"]) == N
+    packed = tokenize(corpus, tok, tmp_path / "packed", row_tokens=16, shard_tokens=64)
+    assert [shard["rows"] for shard in packed["shards"]] == [shard["tokens"] // 16 for shard in packed["shards"]]
+    assert not any("documents" in shard for shard in packed["shards"])
+    by_itself = tokenize(
+        corpus, tok, tmp_path / "llmc", "llmc", row_tokens=7, append_eot=True, eot_token="<|endoftext|>"
+    )
+    assert by_itself["options"]["shard_tokens"] == 99_999_998  # the last multiple of 7 before 100,000,000
+    with pytest.raises(ValueError, match=r"shard_tokens is 10, which is no multiple of row_tokens, 3: 9 is$"):
+        tokenize(corpus, tok, tmp_path / "no", "llmc", row_tokens=3, shard_tokens=10)
+
+
 # ---- Order
 
 

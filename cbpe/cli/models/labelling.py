@@ -132,7 +132,11 @@ def notes(
         text = notes_of_standard_input("--remove removes those that a version has")
     shows = text is None and not remove
     with open_store(read_only=shows) as models:
-        version = models.version(reference) if shows else models.set_notes(reference, text or None)
+        version = models.version(reference)
+        if remove and version.notes is None:
+            raise LookupError(f"{version.reference} has no notes")
+        if not shows:
+            version = models.set_notes(version, text or None)
     if not shows or as_json:
         print_done(version, f"{'noted on' if text else 'removed the notes of'} {version.reference}", as_json)
     elif version.notes is not None:
