@@ -316,7 +316,11 @@ def files(tmp_path_factory):
     with ModelStore(folder / "models.db") as models:
         models.save(cbpe.train(TEXT, 270), "shakespeare")
         models.save(
-            cbpe.train(TEXT, 280), "shakespeare", tags={"language": "en"}, metrics={"bytes_per_token": 3.5, "loss": 3.2}
+            cbpe.train(TEXT, 280),
+            "shakespeare",
+            tags={"language": "en"},
+            notes="on all plays",
+            metrics={"bytes_per_token": 3.5, "loss": 3.2},
         )
         models.set_alias("shakespeare", "prod", "shakespeare@1")
         models.export("shakespeare", folder / "shakespeare.cbpe", key=new_key(folder))
