@@ -303,6 +303,31 @@ def test_tokens_of_several_texts_are_kept_apart(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
+@pytest.mark.parametrize(
+    ("given", "before"),
+    [
+        (b"31373\nx", b"hello"),
+        (b"198 x", b""),  # of a line that has its end, no empty one follows
+    ],
+)
+def test_an_error_stands_on_a_line_of_its_own_in_a_terminal(given, before):
+    import pty
+
+    ours, terminal = pty.openpty()
+    try:
+        command = [PROGRAM, "decode", "-t", "gpt2"]
+        ended = subprocess.run(command, input=given, stdout=terminal, stderr=terminal, check=False)
+        shown = os.read(ours, 100_000).splitlines()
+    finally:
+        os.close(ours)
+        os.close(terminal)
+    assert ended.returncode == 1
+    assert len(shown) == 2
+    assert shown[0] == before
+    assert shown[1].startswith(b"cbpe: ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
 def test_tokens_are_coloured_on_a_terminal_unless_no_color_is_set():
     def shown(**environment):
         import pty

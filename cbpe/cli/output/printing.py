@@ -54,9 +54,17 @@ LONG_WORD = 12  # columns of a word that a heading does not go on within
 PATTERNS = ("pattern", "split pattern", "split first", "config.pattern")  # names of values that are not folded
 
 
+class StandardOutput:
+    """Where write_bytes has left it."""
+
+    line_begun = False  # whether what it has written ends within a line
+
+
 def print_error(message: str) -> None:
-    """One line on stderr."""
+    """One line on stderr, below what stands in the terminal already."""
     if sys.stderr is not None:  # print(file=None), where it is closed, would write to standard output
+        if StandardOutput.line_begun and sys.stdout.isatty() and sys.stderr.isatty():
+            write_bytes(b"\n")
         print(f"cbpe: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
@@ -110,6 +118,8 @@ def write_bytes(data: bytes) -> None:
     # Where the reader has gone away, flushing here ends the program in silence; at exit Python would complain.
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+    if data:
+        StandardOutput.line_begun = not data.endswith(b"\n")
 
 
 def leave_closed_pipe() -> int:
