@@ -122,10 +122,12 @@ def is_url(name: str) -> bool:
 
 
 def place_of(name: str | os.PathLike[str]) -> Path | Url:
-    """Where a file lies that is named by its path or URL."""
+    """Where a file lies that is named by its path or URL. ValueError for "", which a variable that is not set leaves."""
     if isinstance(name, Url):
         return name
     text = os.fspath(name)
+    if not text:
+        raise ValueError("'' names no file: name a file, a folder, a pattern or a URL")
     if is_url(text):
         return Url(text)
     return Path(text.removeprefix(LOCAL))

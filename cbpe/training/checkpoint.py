@@ -22,6 +22,7 @@ from cbpe.common.warning import warn
 from cbpe.common.wording import number_of
 from cbpe.formats import minbpe
 from cbpe.formats.parts import Parts
+from cbpe.formats.reading import read_text
 from cbpe.text.splitting import pattern_in_words
 from cbpe.training.rules import Rules
 
@@ -80,7 +81,7 @@ class Checkpoint:
             check_writable(self.path)
             return initial
         try:
-            model = minbpe.loads(Path(self.path).read_bytes().decode("utf-8"))
+            model = minbpe.loads(read_text(self.path))
         except ValueError as error:
             raise ValueError(f"the checkpoint {self.path} is no model to go on from: {error}") from error
         if model.pattern != self.pattern:
@@ -89,7 +90,7 @@ class Checkpoint:
         if list(model.vocabulary.merges())[: initial.n_merges] != list(initial.merges()):
             raise self._foreign("its first merges are not those of the initial tokenizer")
         if model.vocabulary.n_merges > n_merges:
-            raise self._foreign(f"it has {number_of(model.vocabulary.n_merges, 'merge')}, and {n_merges} are asked for")
+            raise self._foreign(f"it has {number_of(model.vocabulary.n_merges, 'merge')}, and {n_merges:,} are asked for")
         self.written, self.special_written = model.vocabulary.n_merges, dict(model.special_tokens)
         return model.vocabulary
 

@@ -373,6 +373,28 @@ def test_examples_in_the_help_run(line):
         run(*words[1:])
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "--vocab-size", 260, ""),
+        ("count-words", "-o", "counted.words", ""),
+        ("tokenize", "-t", "gpt2", "-o", "shards", ""),
+        ("count", "-t", "gpt2", ""),
+        ("encode", "-t", "gpt2", "book.txt", ""),
+        ("compare", "-t", "gpt2", ""),
+        ("decode", "-t", "gpt2", ""),
+        ("inspect", ""),
+    ],
+)
+def test_a_name_that_is_empty_is_no_file_and_not_the_folder_that_one_is_in(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "book.txt").write_text("one text")
+    error = run(*arguments, exit_code=1).stderr
+    assert "cbpe: ''" in error
+    assert "Traceback" not in error
+    assert os.listdir(tmp_path) == ["book.txt"]
+
+
 def test_every_command_is_in_the_documentation():
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     assert [command for command in HELP if f"cbpe {command} " not in page and f"cbpe {command}\n" not in page] == []

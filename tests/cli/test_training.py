@@ -266,6 +266,12 @@ def test_split_pattern_with_an_unknown_name(text_file):
     assert "cl100k" in error
 
 
+def test_an_empty_split_pattern_is_none(text_file):
+    assert "'' is no expression that could split a text" in error_of(
+        "train", text_file, "--vocab-size", 280, "--pattern", "", exit_code=2
+    )
+
+
 def test_splitting_and_not_splitting(text_file):
     error = error_of("train", text_file, "--vocab-size", 280, "--pattern", "gpt2", "--no-split", exit_code=2)
     assert "--no-split" in error

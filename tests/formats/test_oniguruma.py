@@ -124,6 +124,18 @@ def test_what_may_mean_something_else_is_refused(pattern, message):
         from_oniguruma(pattern)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("x*", r"cannot hold the split pattern 'x\*': it may match the empty string.* Give another pattern, or save to"),
+        ("(?i:ss)", r"cannot hold the split pattern '\(\?i:ss\)': ignoring case.* Give another pattern, or save to"),
+    ],
+)
+def test_a_pattern_that_is_not_written_is_named_with_a_way_out(pattern, message):
+    with pytest.raises(ValueError, match=message):
+        to_oniguruma(pattern)
+
+
 def test_a_pattern_that_does_not_run_natively_is_not_written():
     with pytest.raises(ValueError, match=r"other engines .*the escape.* Save to .*\.model, or") as caught:
         to_oniguruma(r"(\w)\1*|.")

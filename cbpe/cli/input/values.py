@@ -206,7 +206,7 @@ def pattern_of(name_or_expression: str) -> str:
         return BY_NAME[name_or_expression]
     if name_or_expression in SPECS:
         return SPECS[name_or_expression].pattern
-    if name_or_expression.replace("-", "").replace("_", "").isalnum():
+    if not name_or_expression or name_or_expression.replace("-", "").replace("_", "").isalnum():
         raise typer.BadParameter(
             f"{shown(name_or_expression)} is no expression that could split a text, and the known names are "
             f"{PATTERN_NAMES}",

@@ -97,7 +97,7 @@ def end_with_failures(failures: Iterable[Exception]) -> None:
 def error_message(error: Exception) -> str:
     """What an exception says, for somebody who does not see where it came from, and who gives options."""
     if isinstance(error, OSError) and error.filename is not None:  # which may be called like an argument
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+        return f"{os.fsdecode(error.filename) or repr('')}: {error.strerror}"
     return of_options(plain_message(error))
 
 

@@ -11,6 +11,7 @@ import re
 
 from cbpe._core.analysis.coverage import may_match_nothing
 from cbpe._core.splitting.split import refuse_unportable
+from cbpe.common.wording import shown
 from cbpe.formats.checks import refuse_unportable_pattern
 
 __all__ = ["from_oniguruma", "to_oniguruma"]
@@ -81,8 +82,12 @@ def translated(pattern: str) -> str:
 def to_oniguruma(pattern: str) -> str:
     """The inverse of from_oniguruma. ValueError for a pattern that may mean something else there."""
     refuse_unportable_pattern("Hugging Face's format", pattern)
-    refuse_empty(pattern)
-    refuse_folding(pattern)
+    try:
+        refuse_empty(pattern)
+        refuse_folding(pattern)
+    except ValueError as error:
+        problem = f"Hugging Face's format cannot hold the split pattern {shown(pattern)}: {error}"
+        raise ValueError(f"{problem}. Give another pattern, or save to the model store or as .model") from None
     parts: list[str] = []
     open_groups: list[int] = []
     item = 0  # where in the parts the last item starts, which a quantifier repeats
