@@ -89,6 +89,10 @@ class TextTally:
         self.used = np.zeros(encoder._vocabulary.max_id + 1, bool)
         self.texts = self.bytes = self.characters = self.words = self.tokens = self.covered_bytes = 0
 
+    def __repr__(self) -> str:
+        """<TextTally: 1 text, 2 tokens>"""
+        return f"<TextTally: {number_of(self.texts, 'text')}, {number_of(self.tokens, 'token')}>"
+
     def add(self, reader: Reader, report: ProgressCallback | None = None) -> None:
         """Add all texts that a reader reads; where a text can be cut (see text/streams.py), it is not held whole.
         report is a progress callback."""

@@ -102,8 +102,8 @@ def counts_of(
     source = with_counts_loaded(source)
     if not isinstance(source, WordCounts):
         return count_source(source, splitter, report, **reading)
-    for option in ("max_words", "field"):
-        if reading.get(option) is not None:
+    for option, unsaid in (("max_words", None), ("field", None), ("errors", "strict"), ("missing", "error")):
+        if reading.get(option, unsaid) != unsaid:
             raise ValueError(f"{option} is for counting words, and these WordCounts are counted: leave it out")
     refuse_other_pattern(source, splitter.pattern, name)
     if source.unicode_version != unicode_version(splitter):

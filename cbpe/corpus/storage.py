@@ -122,7 +122,7 @@ def is_url(name: str) -> bool:
 
 
 def place_of(name: str | os.PathLike[str]) -> Path | Url:
-    """Where a file lies that is named by its path or URL. ValueError for "", which a variable that is not set leaves."""
+    """Where a file lies that is named by its path or URL. ValueError for "", as a variable that is not set leaves."""
     if isinstance(name, Url):
         return name
     text = os.fspath(name)

@@ -10,13 +10,14 @@ from typing import Any, BinaryIO
 
 from cbpe._core.text.utf8 import count_valid
 
-__all__ = ["DECOMPRESSORS", "SIGNS", "damage_in_words", "decoded", "valid_utf8", "without_archive"]
+__all__ = ["COUNTS_BEGIN", "DECOMPRESSORS", "SIGNS", "damage_in_words", "decoded", "valid_utf8", "without_archive"]
 
 LOOKED_AT = 512  # bytes at the beginning of a file: the header of the first member of a tar archive
 # Of that header, as POSIX (pax, "ustar interchange format") and GNU tar have it.
 MAGIC = slice(257, 265)  # with the version
 MAGICS = (b"ustar\0", b"ustar  \0")
 CHECKSUM = slice(148, 156)  # of all bytes, where these count as spaces
+COUNTS_BEGIN = b"\x89cbpeWC\n"  # a file of word counts (WordCounts.save)
 OCTAL = re.compile(rb"[ \0]*([0-7]+)[ \0]*")
 
 
@@ -48,8 +49,11 @@ def is_tar_header(data: bytes) -> bool:
     return len(data) == LOOKED_AT and said is not None and int(said[1], 8) == others + 8 * ord(" ")
 
 
-def refuse_compressed(data: bytes, name: str) -> None:
-    """ValueError for what is no UTF-8 and begins as a compressed file, whose name does not say so."""
+def refuse_other_kinds(data: bytes, name: str) -> None:
+    """ValueError for what is no UTF-8 and begins as a compressed file or one of word counts, whose name does not say
+    so."""
+    if data.startswith(COUNTS_BEGIN):
+        raise ValueError(f"{name} is no text, but word counts, which are known by the ending .words: rename it so")
     for sign, (program, ending) in SIGNS.items():
         if data.startswith(sign):
             if name.lower().endswith(TAR_ENDINGS):
@@ -63,8 +67,8 @@ def refuse_compressed(data: bytes, name: str) -> None:
 
 def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
     """The same bytes, in chunks that end between two characters. What is not UTF-8 becomes U+FFFD with
-    errors="replace"; otherwise it is a ValueError, which says the name and the place. Whole compressed files, of which
-    no text would come, and tar archives are a ValueError whatever errors is."""
+    errors="replace"; otherwise it is a ValueError, which says the name and the place. Whole compressed files and files
+    of word counts, of which no text would come, and tar archives are a ValueError whatever errors is."""
     pending = b""  # the beginning of a character
     offset = 0
     first = b""  # bytes of all
@@ -77,7 +81,7 @@ def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> 
             pending = b""
             yield data
         else:
-            refuse_compressed(first, name)
+            refuse_other_kinds(first, name)
             text, pending = decoded_part(data[valid:], name, errors, offset + valid)
             yield data[:valid] + text.encode()
         offset += len(data) - len(pending)
@@ -100,7 +104,7 @@ def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:
         return data.decode("utf-8", errors)
     except UnicodeDecodeError as error:
         if offset == 0:
-            refuse_compressed(data, name)
+            refuse_other_kinds(data, name)
         raise not_utf8(error, name, offset) from error
 
 

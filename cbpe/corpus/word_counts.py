@@ -37,14 +37,14 @@ from cbpe.common.checks import checked_int, is_int
 from cbpe.common.little_endian import little_endian
 from cbpe.common.public import public
 from cbpe.common.wording import number_of
+from cbpe.corpus.stored_bytes import COUNTS_BEGIN
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, pattern_in_words, unicode_version
 
 __all__ = ["WordCounts"]
 
-MAGIC = b"\x89cbpeWC\n"
 VERSION = 1
-FIXED = len(MAGIC) + 8  # bytes before the header
+FIXED = len(COUNTS_BEGIN) + 8  # bytes before the header
 DIGEST = 32
 MOST = 2**63 - 1
 WORDS_SHOWN = 10  # in a notebook
@@ -79,10 +79,10 @@ class WordCounts:
     ) -> None:
         counter = PieceCounter()
         lengths, numbers, data = array("q"), array("q"), bytearray()
-        for piece, count in counts.items() if isinstance(counts, Mapping) else counts:
-            piece = piece_checked(piece)
+        for pair in pairs_in(counts):
+            piece, count = pair_checked(pair)
             lengths.append(len(piece))
-            numbers.append(count_checked(piece, count))
+            numbers.append(count)
             data += piece
         counter.add_counts(data, lengths, numbers)
         text_bytes = sum(length * count for length, count in zip(lengths, numbers, strict=True))
@@ -147,7 +147,8 @@ class WordCounts:
         >>> WordCounts({b"a": 1, b"b": 3, b"c": 1}).most_common(2)
         [(b'b', 3), (b'a', 1)]
         """
-        return heapq.nlargest(len(self) if n is None else n, self, key=lambda pair: pair[1])
+        n = len(self) if n is None else checked_int("n", n, 0)
+        return heapq.nlargest(n, self, key=lambda pair: pair[1])
 
     def __repr__(self) -> str:
         dropped = f", {self.dropped_occurrences:,} dropped" if self.dropped_occurrences else ""
@@ -288,15 +289,15 @@ class Header(NamedTuple):
 def start_of_file(header: Header) -> bytes:
     """A file of word counts up to the lengths."""
     data = json.dumps(header._asdict()).encode()
-    return MAGIC + VERSION.to_bytes(4, "little") + len(data).to_bytes(4, "little") + data
+    return COUNTS_BEGIN + VERSION.to_bytes(4, "little") + len(data).to_bytes(4, "little") + data
 
 
 def start_checked(view: memoryview, size: int) -> None:
     """ValueError for the first FIXED bytes of what is no file of word counts, or one of another version; size: of all
     of the file."""
-    if view[: len(MAGIC)] != MAGIC[: len(view)] or not len(view):
+    if view[: len(COUNTS_BEGIN)] != COUNTS_BEGIN[: len(view)] or not len(view):
         raise ValueError("this is no file of word counts")
-    version = int.from_bytes(view[len(MAGIC) : len(MAGIC) + 4], "little")
+    version = int.from_bytes(view[len(COUNTS_BEGIN) : len(COUNTS_BEGIN) + 4], "little")
     if size >= FIXED and version != VERSION:
         raise ValueError(f"this file of word counts is of version {version}; only {VERSION} is known here")
 
@@ -317,6 +318,28 @@ def header_of(data: bytes) -> Header:
     for number in header[2:]:
         checked_int("a number", number, 0, most=MOST_IN_HEADER)
     return header
+
+
+def pairs_in(counts: Any) -> Iterable[Any]:
+    """What counts gives, which should be pairs. TypeError for what gives nothing, or cannot give pairs."""
+    if isinstance(counts, Mapping):
+        return counts.items()
+    if isinstance(counts, (str, bytes)) or not isinstance(counts, Iterable):
+        problem = f"counts are a mapping of pieces (bytes) to how often each occurs, not {type(counts).__name__}"
+        raise TypeError(f"{problem}: cbpe.count_words counts those of texts")
+    return counts
+
+
+def pair_checked(pair: Any) -> tuple[bytes, int]:
+    """A piece and its count. TypeError and ValueError for what is neither."""
+    if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
+        raise TypeError(
+            f"counts are pairs of a piece (bytes) and how often it occurs, and one is {shown(pair)}: "
+            "cbpe.count_words counts the pieces of texts"
+        )
+    piece, count = pair
+    piece = piece_checked(piece)
+    return piece, count_checked(piece, count)
 
 
 def piece_checked(piece: Any) -> bytes:

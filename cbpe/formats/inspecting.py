@@ -9,7 +9,8 @@ from typing import Any
 
 from cbpe.common.public import public
 from cbpe.common.published import EXPORTED
-from cbpe.corpus.word_counts import FIXED, MAGIC, header_of, start_checked
+from cbpe.corpus.stored_bytes import COUNTS_BEGIN
+from cbpe.corpus.word_counts import FIXED, header_of, start_checked
 from cbpe.formats import sentencepiece
 from cbpe.formats.files import recognise
 from cbpe.formats.gguf import loading as gguf
@@ -22,7 +23,7 @@ from cbpe.views.html import block, cell_text, pairs, visible
 __all__ = ["Inspection", "found_in", "title_of"]
 
 # What files begin with that hold no tokenizer, and are of this project all the same.
-OTHERS = {MAGIC: "word counts of cbpe", EXPORTED: "a version exported from a model store"}
+OTHERS = {COUNTS_BEGIN: "word counts of cbpe", EXPORTED: "a version exported from a model store"}
 MOST_KINDS = 20  # of one part, in a row
 PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 INNER = ("normalizers", "pretokenizers", "processors", "decoders")  # what a Sequence of each calls its steps
@@ -85,7 +86,7 @@ def title_of(file: File) -> str | None:
 def found_in(file: File) -> dict[str, str | int]:
     """What can be told without making a tokenizer: the parts of a file by name, as far as it is whole."""
     try:
-        if file.start.startswith(MAGIC):
+        if file.start.startswith(COUNTS_BEGIN):
             return in_word_counts(file.path)
         if gguf.recognises(file):
             return in_gguf(read_metadata(file.path, gguf.WANTED))

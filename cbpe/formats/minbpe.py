@@ -182,5 +182,7 @@ def render_token(token: bytes) -> str:
     >>> render_token(b"line\\n")
     'line\\\\u000a'
     """
+    if not isinstance(token, bytes):
+        raise TypeError(f"a token is bytes, not {type(token).__name__}: {shown(token)}")
     text = token.decode("utf-8", errors="replace")
     return "".join(f"\\u{ord(char):04x}" if category(ord(char)).startswith("C") else char for char in text)

@@ -98,6 +98,9 @@ class Comparison:
         A token of which one merge takes nearly all hardly stands alone (PickyBPE, arXiv 2409.04599). KeyError for a
         name that is not there.
         """
+        for what, name, known in (("tokenizer", tokenizer, self.tokenizers), ("corpus", corpus, self.corpora)):
+            if name not in known:
+                raise KeyError(f"there is no {what} {shown(name)} in this comparison")
         counts = self._counts[tokenizer, corpus]
         vocab = counts.tokenizer.vocab
 

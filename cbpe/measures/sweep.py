@@ -26,7 +26,7 @@ from cbpe.measures.formulas import ratio
 from cbpe.measures.rows import csv_of, json_of, plain
 from cbpe.text.added_tokens import FLAGS
 from cbpe.tokenizers.tokenizer import Tokenizer
-from cbpe.training.shrinking import shrunk
+from cbpe.training.shrinking import refuse_growing, shrunk
 from cbpe.views.html import block, table
 from cbpe.views.text import text_table
 
@@ -222,6 +222,8 @@ def sizes_asked(tokenizer: Tokenizer, sizes: Iterable[int] | None) -> set[int]:
         raise TypeError(f"sizes are several ints, not {type(sizes).__name__}: {shown(sizes)}")
     else:
         asked = [checked_int("a size", size, N_BYTES, " (the single bytes)") for size in sizes]
+        for size in asked:
+            refuse_growing("a size", size, tokenizer._vocabulary.n_merges, shown(tokenizer))
     return {*asked, tokenizer.vocab_size}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -71,6 +71,9 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
         sources = [sources]
     elif not isinstance(sources, Iterable) or isinstance(sources, (bytes, bytearray, memoryview)):
         raise TypeError(f"sources are names of files, not {type(sources).__name__}: {shown(sources)}")
+    if isinstance(sources, Mapping) or hasattr(type(sources), "columns"):
+        kind = type(sources).__name__
+        raise TypeError(f"sources are names of files, and a {kind} holds texts: write it to a file, and name that")
     found: list[SourceFile] = []
     seen: dict[str, str] = {}
     for name in sources:

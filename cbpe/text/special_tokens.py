@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 END_OF_TEXT = "<|endoftext|>"  # the one that nearly every vocabulary has
 NAMED = 3  # in a message
 OLD_ONES_TOO = "to keep the old ones, pass them as well: register_special_tokens({**tok.special_tokens, ...})"
+MAY_BE_ALLOWED = "'all', 'none', 'none_raise' or a set of special tokens"
+MAY_BE_DISALLOWED = "'all' or a set of special tokens"
 MAX_SUBSETS = 64  # choices of allowed or disallowed special tokens that are kept ready
 
 
@@ -86,6 +88,20 @@ def refuse_shared_ids(special_tokens: Mapping[str, int]) -> None:
             )
 
 
+def checked_choice(name: str, tokens: Collection[str], expected: str) -> Set[str]:
+    """The texts that an argument of this name chooses, as a set. TypeError for what chooses none."""
+    try:
+        items = None if isinstance(tokens, (bytes, bytearray)) else [*tokens]
+    except TypeError:
+        items = None
+    if items is None:
+        raise TypeError(f"{name} is {shown(tokens)}, of type {type(tokens).__name__}: it may be {expected}")
+    for item in items:
+        if not isinstance(item, str):
+            raise TypeError(f"{name} holds {shown(item)}: a special token is a str, not {type(item).__name__}")
+    return frozenset(items)
+
+
 def stays_text(never_found: Collection[str]) -> str:
     """What messages say of special tokens that are asked for in a text, and never found in one."""
     named = listed(map(shown, never_found), NAMED)
@@ -117,17 +133,19 @@ class SpecialChoices:
         elif allowed == "all":
             allowed = special.ids.keys()
         elif isinstance(allowed, str):
-            expected = "'all', 'none', 'none_raise' or a set of special tokens"
-            raise SpecialChoiceError(f"allowed_special is {shown(allowed)}: it may be {expected}")
-        elif self.never_found:
-            self.warn_of_never_found(allowed)
+            raise SpecialChoiceError(f"allowed_special is {shown(allowed)}: it may be {MAY_BE_ALLOWED}")
+        elif type(allowed) not in (set, frozenset) or allowed:  # the usual case of many is an empty set
+            allowed = checked_choice("allowed_special", allowed, MAY_BE_ALLOWED)
+            if self.never_found:
+                self.warn_of_never_found(allowed)
         if disallowed == "all":
             disallowed = special.ids.keys() - allowed
         elif not disallowed:
             disallowed = ()  # tiktoken takes None and "" for that, too
         elif isinstance(disallowed, str):
-            expected = "'all' or a set of special tokens"
-            raise SpecialChoiceError(f"disallowed_special is {shown(disallowed)}: it may be {expected}")
+            raise SpecialChoiceError(f"disallowed_special is {shown(disallowed)}: it may be {MAY_BE_DISALLOWED}")
+        else:
+            disallowed = checked_choice("disallowed_special", disallowed, MAY_BE_DISALLOWED)
         return self.subset(special.ids.keys() & allowed), self.subset(frozenset(disallowed))
 
     def warn_of_never_found(self, allowed: Collection[str]) -> None:
@@ -150,9 +168,6 @@ class SpecialChoices:
         key = frozenset(tokens)
         subset = self.subsets.get(key)
         if subset is None:
-            for token in key:
-                if not isinstance(token, str):
-                    raise TypeError(f"a special token is a str, not {type(token).__name__}: {shown(token)}")
             subset = SpecialTokens({token: special.ids.get(token, 0) for token in sorted(key)})
             if len(self.subsets) >= MAX_SUBSETS:
                 self.subsets.clear()

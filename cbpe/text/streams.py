@@ -85,7 +85,7 @@ def text_parts(
     """
     parts = TextParts(splitter, allowed, forbidden, whole=whole)
     started = False
-    for chunk in chunks:
+    for chunk in checked_chunks(chunks):
         part = parts.push(chunk)
         if part is not None:
             started = True
@@ -93,6 +93,15 @@ def text_parts(
     rest = parts.rest()
     if rest or not started:
         yield rest
+
+
+def checked_chunks(chunks: Iterable[str]) -> Iterable[str]:
+    """The chunks as they are. TypeError for what gives none."""
+    if not hasattr(chunks, "__iter__") and not hasattr(chunks, "__getitem__"):
+        raise TypeError(
+            f"chunks must be an iterable of str, such as a file opened as text, not {type(chunks).__name__}"
+        )
+    return chunks
 
 
 class TextParts:
@@ -113,10 +122,11 @@ class TextParts:
     def push(self, given: str) -> str | None:
         """Take the next chunk. The part that ends now, if one does."""
         if not isinstance(given, str):
-            raise TypeError(
-                f"a chunk of a text is a str, not {type(given).__name__}: decode bytes as they come, with "
-                "codecs.getincrementaldecoder('utf-8'), or open the file with encoding='utf-8'"
-            )
+            problem = f"a chunk of a text is a str, not {type(given).__name__}"
+            if isinstance(given, (bytes, bytearray, memoryview)):
+                problem += ": decode bytes as they come, with codecs.getincrementaldecoder('utf-8'), or open the file "
+                problem += "with encoding='utf-8'"
+            raise TypeError(problem)
         chunk = str.__str__(given)  # an exact one of a subclass
         self.held.append(chunk)
         self.size += len(chunk)

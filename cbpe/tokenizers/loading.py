@@ -85,8 +85,9 @@ def load(
     if keys is not None:
         raise ValueError(f"{reference:.200}: keys are for a version in a published copy, and this is none")
     if isinstance(path, str) and not is_file(path):
+        found = named(path)  # which tells a name that means nothing first
         refuse_options(of_a_file)
-        return named(path)
+        return found
     path = reference
     if os.path.isdir(path):
         path = find_in_folder(path)

@@ -50,6 +50,8 @@ class Encoding(Tokenizer):
         explicit_n_vocab: int | None = None,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a str, not {type(name).__name__}: {shown(name)}")
         # A named encoding comes with its merges: programs that use no other start without what finds them.
         from cbpe._core.conversion.ranks import vocabulary_from_ranks
 

@@ -10,6 +10,7 @@ alone; other classes take copies of these methods with other defaults.
 from __future__ import annotations
 
 import codecs
+import operator
 import sys
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
@@ -116,7 +117,7 @@ class Tokenizer(TokenizerBase):
         if allowed_special:
             if allowed_special == "none_raise" and disallowed_special is None and add_special_tokens:
                 return self._encode_refusing(text, workers)
-        elif disallowed_special == "all" and add_special_tokens:
+        elif disallowed_special == "all" and add_special_tokens and allowed_special is not None:
             return self._encode_refusing(text, workers)
         ids = self._encode(text, *self._special_sets(allowed_special, disallowed_special), workers)
         return self._template.around(ids) if add_special_tokens and self._template is not None else ids
@@ -444,6 +445,8 @@ class Tokenizer(TokenizerBase):
         """The id of the token with this text or these bytes; failing that, of such a special token. KeyError if
         neither."""
         token = text_or_bytes.encode("utf-8", "surrogatepass") if isinstance(text_or_bytes, str) else text_or_bytes
+        if not isinstance(token, bytes):
+            raise TypeError(f"a token is a str or bytes, not {type(token).__name__}: {shown(token)}")
         token_id = self._vocabulary.find(token)
         if token_id is None:
             token_id = self._special.ids.get(token.decode("utf-8", "surrogateescape"))
@@ -506,9 +509,11 @@ class Tokenizer(TokenizerBase):
 
     def is_special_token(self, token: int) -> bool:
         """Whether an id is that of a special token. TypeError, which is an AssertionError too, for what is no int."""
-        if not hasattr(token, "__index__"):
-            raise TokenTypeError(f"a token id is an int, not {type(token).__name__}: {shown(token)}")
-        return token in self._table("special ids", lambda: frozenset(self._special.ids.values()))
+        try:
+            token_id = operator.index(token)
+        except TypeError:  # which an array raises although it has __index__, for the sake of its only item
+            raise TokenTypeError(f"a token id is an int, not {type(token).__name__}: {shown(token)}") from None
+        return token_id in self._table("special ids", lambda: frozenset(self._special.ids.values()))
 
     def token_byte_values(self) -> list[bytes]:
         """The bytes of all tokens that are not special, in the order of bytes."""

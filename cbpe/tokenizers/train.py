@@ -31,7 +31,7 @@ from cbpe.training.characters import (
     learn_pieces,
     trained_characters,
 )
-from cbpe.training.checkpoint import Checkpoint
+from cbpe.training.checkpoint import CHECKPOINT_SECONDS, Checkpoint
 from cbpe.training.initial import all_special_tokens, all_token_ids, ids_in_order, problem_with
 from cbpe.training.learn import learn_merges
 
@@ -59,7 +59,7 @@ def train(
     max_token_length: int | None = None,
     initial: Tokenizer | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_seconds: float = 60.0,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
     workers: int | None = None,
     max_words: int | None = None,
     field: str | None = None,
@@ -104,7 +104,7 @@ def train(
     max_token_length: int | None = None,
     initial: Tokenizer | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_seconds: float = 60.0,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
     workers: int | None = None,
     max_words: int | None = None,
     field: str | None = None,
@@ -129,7 +129,7 @@ def train(
     max_token_length: int | None = None,
     initial: Tokenizer | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_seconds: float = 60.0,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
     workers: int | None = None,
     max_words: int | None = None,
     field: str | None = None,
@@ -188,6 +188,10 @@ def train(
     >>> train("low lower lowest", 260, initial=tok).vocab[259]
     b' lower'
     """
+    if checkpoint is None and checkpoint_seconds != CHECKPOINT_SECONDS:
+        raise ValueError(
+            f"checkpoint_seconds is {shown(checkpoint_seconds)}, and there is no checkpoint to write: pass one"
+        )
     if is_over_characters(alphabet, characters):
         refuse_options_for_bytes(pattern, initial, checkpoint)
         return train_characters(

@@ -9,7 +9,6 @@ import os
 import time
 from array import array
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from cbpe._core.text.shown import shown
@@ -26,7 +25,9 @@ from cbpe.formats.reading import read_text
 from cbpe.text.splitting import pattern_in_words
 from cbpe.training.rules import Rules
 
-__all__ = ["Checkpoint"]
+__all__ = ["CHECKPOINT_SECONDS", "Checkpoint"]
+
+CHECKPOINT_SECONDS = 60.0  # between two writings, unless somebody says otherwise
 
 
 class Learned(NamedTuple):
@@ -90,7 +91,9 @@ class Checkpoint:
         if list(model.vocabulary.merges())[: initial.n_merges] != list(initial.merges()):
             raise self._foreign("its first merges are not those of the initial tokenizer")
         if model.vocabulary.n_merges > n_merges:
-            raise self._foreign(f"it has {number_of(model.vocabulary.n_merges, 'merge')}, and {n_merges:,} are asked for")
+            raise self._foreign(
+                f"it has {number_of(model.vocabulary.n_merges, 'merge')}, and {n_merges:,} are asked for"
+            )
         self.written, self.special_written = model.vocabulary.n_merges, dict(model.special_tokens)
         return model.vocabulary
 

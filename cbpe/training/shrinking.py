@@ -16,7 +16,7 @@ from cbpe.training.initial import all_token_ids, free_ids, problem_with
 if TYPE_CHECKING:
     from cbpe.training.record import TrainingRecord
 
-__all__ = ["shrunk", "shrunk_record"]
+__all__ = ["refuse_growing", "shrunk", "shrunk_record"]
 
 
 def shrunk(parts: Parts, vocab_size: int, what: str) -> Parts:
@@ -29,10 +29,8 @@ def shrunk(parts: Parts, vocab_size: int, what: str) -> Parts:
     problem = problem_with(vocabulary)
     if problem is not None:
         raise ValueError(f"{what} is no sequence of merges over bytes, and holds no smaller one: {problem}")
-    most = N_BYTES + vocabulary.n_merges
     n_merges = checked_int("vocab_size", vocab_size, N_BYTES, " (the single bytes)") - N_BYTES
-    if n_merges > vocabulary.n_merges:
-        raise ValueError(f"vocab_size is {vocab_size:,}, but {what} has {most:,} bytes and merges: it can only shrink")
+    refuse_growing("vocab_size", vocab_size, vocabulary.n_merges, what)
     ids = all_token_ids(vocabulary, vocabulary.n_merges, ())
     symbols = {token_id: symbol for symbol, token_id in enumerate(ids)}
     pairs = list(vocabulary.merges())[:n_merges]
@@ -44,6 +42,13 @@ def shrunk(parts: Parts, vocab_size: int, what: str) -> Parts:
         special_tokens = moved(special_tokens, max(ids) + 1, kept)
     name = parts.name if n_merges == vocabulary.n_merges or parts.name is None else f"{parts.name}-{vocab_size}"
     return Parts(smaller, parts.pattern, special_tokens, parts.processing, kind=parts.kind, name=name)
+
+
+def refuse_growing(name: str, vocab_size: int, n_merges: int, what: str) -> None:
+    """ValueError for a size, which messages call `name`, that is more than all merges give."""
+    most = N_BYTES + n_merges
+    if vocab_size > most:
+        raise ValueError(f"{name} is {vocab_size:,}, but {what} has {most:,} bytes and merges: it can only shrink")
 
 
 def moved(special_tokens: Mapping[str, int], after: int, kept: array[int]) -> dict[str, int]:

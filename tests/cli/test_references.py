@@ -143,6 +143,11 @@ def test_in_python_options_of_files_are_refused_for_names(here):
         cbpe.load("cl100k_base", pattern="x")
     with pytest.raises(ValueError, match="keys are for a version in a published copy"):
         cbpe.load("cl100k_base", keys=[])
+    (here / "ranks").write_bytes(b"YQ== 0\n")
+    with pytest.raises(LookupError, match=r"a file without an ending is named as \./ranks"):
+        cbpe.load("ranks", pattern="x")
+    with pytest.raises(FileNotFoundError, match=r"there is no such file \(gone\.tiktoken\)"):
+        cbpe.load("gone.tiktoken", pattern="x")
 
 
 def test_where_no_store_is_python_says_so_and_makes_none(tmp_path, monkeypatch):

@@ -48,6 +48,26 @@ def test_most_common_is_as_with_a_counter(pairs, n):
     assert WordCounts(pairs).most_common() == expected.most_common()
 
 
+@pytest.mark.parametrize(("n", "error"), [("1", TypeError), (1.0, TypeError), (-1, ValueError)])
+def test_how_many_are_the_most_common_is_a_number(n, error):
+    with pytest.raises(error, match=r"n (must be an int|is -1; it must be at least 0)"):
+        WordCounts({b"a": 1}).most_common(n)
+
+
+@pytest.mark.parametrize("option", [{"errors": "replace"}, {"missing": "skip"}, {"field": "text"}, {"max_words": 5}])
+def test_what_is_for_reading_texts_is_refused_for_counts(option):
+    with pytest.raises(ValueError, match=f"{next(iter(option))} is for counting words"):
+        cbpe.train(WordCounts({b"ab": 2}), 257, **option)
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+def test_a_file_of_counts_of_another_name_is_no_text(tmp_path, errors):
+    path = tmp_path / "counted.txt"
+    WordCounts({b"ab": 2}).save(path)
+    with pytest.raises(ValueError, match=r"counted\.txt is no text, but word counts.* \.words"):
+        cbpe.train(path, 257, errors=errors)
+
+
 def test_counts_go_beyond_33_bits():
     counts = WordCounts({b"ab": 2**33 + 1, b"c": 2**62})
     assert list(counts) == [(b"ab", 2**33 + 1), (b"c", 2**62)]
@@ -65,6 +85,10 @@ def test_counts_go_beyond_33_bits():
         ({b"a": 1.0}, TypeError, "must be an int, not float"),
         ({b"a": True}, TypeError, "must be an int, not bool"),
         ([(b"a", 2**62), (b"a", 2**62)], OverflowError, r"2\^63"),
+        ("a text", TypeError, "a mapping of pieces .* not str: cbpe.count_words counts those of texts"),
+        (7, TypeError, "a mapping of pieces .* not int"),
+        ([b"a text"], TypeError, "pairs of a piece .* and one is b'a text': cbpe.count_words counts the pieces"),
+        ([(b"a", 1), (b"b",)], TypeError, r"pairs of a piece .* and one is \(b'b',\)"),
     ],
 )
 def test_what_is_no_count_of_a_piece_is_refused(counts, error, message):

@@ -87,6 +87,11 @@ def test_tokens_are_rendered_with_control_characters_escaped(token, text):
     assert render_token(token) == text
 
 
+def test_what_is_rendered_is_bytes():
+    with pytest.raises(TypeError, match="a token is bytes, not str: 'a'"):
+        render_token("a")
+
+
 IDS = st.integers(0, 2**31)
 LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), min_size=1).filter(
     lambda text: text == text.strip()

@@ -127,7 +127,10 @@ def test_what_may_mean_something_else_is_refused(pattern, message):
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("x*", r"cannot hold the split pattern 'x\*': it may match the empty string.* Give another pattern, or save to"),
+        (
+            "x*",
+            r"cannot hold the split pattern 'x\*': it may match the empty string.* Give another pattern, or save to",
+        ),
         ("(?i:ss)", r"cannot hold the split pattern '\(\?i:ss\)': ignoring case.* Give another pattern, or save to"),
     ],
 )

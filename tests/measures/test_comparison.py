@@ -76,8 +76,11 @@ def test_metrics_for_a_store_have_a_name_for_each_corpus(comparison):
     one = cbpe.compare({"bytes": cbpe.BasicTokenizer()}, {"a": "b c"}).metrics("bytes")
     assert one["fertility"] == 1.5
     assert not {"alpha", "corpus"} & one.keys()
-    with pytest.raises(KeyError, match="there is no tokenizer 'x'"):
-        comparison.metrics("x")
+    for method in (comparison.metrics, lambda name: comparison.merges(name, "a")):
+        with pytest.raises(KeyError, match="there is no tokenizer 'x'"):
+            method("x")
+    with pytest.raises(KeyError, match="there is no corpus 'x'"):
+        comparison.merges("small", "x")
 
 
 def test_rich_shows_a_table_with_nothing_that_a_terminal_acts_upon(comparison):

@@ -166,7 +166,8 @@ def test_words_are_those_of_compare_and_of_statistics_however_texts_come(tok, tm
         (("tok", {"a": "b"}, "300"), TypeError, "sizes are several ints, not str"),
         (("tok", {"a": "b"}, [1.5]), TypeError, "a size must be an int, not float"),
         (("tok", {"a": "b"}, [100]), ValueError, "a size is 100; it must be at least 256"),
-        (("tok", {"a": "b"}, [301]), ValueError, "vocab_size is 301, but .* has 300"),
+        (("tok", {"a": "b"}, [10**6]), ValueError, "a size is 1,000,000, but .* it can only shrink"),
+        (("tok", {"a": "b"}, [301]), ValueError, "a size is 301, but .* has 300"),
     ],
 )
 def test_what_cannot_be_swept_is_refused(tok, arguments, error, message):

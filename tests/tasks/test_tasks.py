@@ -67,6 +67,10 @@ def test_what_is_no_source_is_refused(corpus):
         sources(corpus / "none.jsonl")
     with pytest.raises(TypeError, match="names of files, not int: 7"):
         sources(7)
+    with pytest.raises(TypeError, match="names of files, and a dict holds texts: write it to a file"):
+        sources({"text": ["a"]})
+    with pytest.raises(ValueError, match=r"^'' names no file"):
+        sources(["", corpus])
     with pytest.raises(TypeError, match="name of a file, not bytes"):
         sources([b"text"])
     with pytest.raises(ValueError, match="there are no sources"):

@@ -209,9 +209,19 @@ def test_what_is_done_around_encoding_is_done_to_a_stream(processing):
         assert [t for ids in tok.encode_stream(chunks, "none", add_special_tokens=False) for t in ids] == plain
 
 
-@pytest.mark.parametrize("chunks", [[b"x"], ["a", b"x"], b"abc", [None]])
-def test_a_chunk_that_is_no_str_is_refused_with_what_to_pass(chunks):
+@pytest.mark.parametrize(
+    ("chunks", "message"),
+    [
+        ([b"x"], "a chunk of a text is a str, not bytes: decode bytes as they come"),
+        (["a", bytearray(b"x")], "a chunk of a text is a str, not bytearray: decode bytes as they come"),
+        (b"abc", "a chunk of a text is a str, not int$"),
+        (["a", None], "a chunk of a text is a str, not NoneType$"),
+        (None, "chunks must be an iterable of str.* not NoneType$"),
+        (7, "chunks must be an iterable of str.* not int$"),
+    ],
+)
+def test_what_are_no_chunks_of_a_text_is_refused_with_what_to_pass(chunks, message):
     enc = cbpe.get_encoding("gpt2")
     for method in (lambda given: list(enc.encode_stream(given)), enc.count_stream):
-        with pytest.raises(TypeError, match=r"a chunk of a text is a str, not \w+: decode bytes as they come"):
+        with pytest.raises(TypeError, match=message):
             method(chunks)

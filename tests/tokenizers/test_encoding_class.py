@@ -62,8 +62,24 @@ def test_text_that_is_no_str_is_a_type_error(toy, wrong):
             method(wrong)
     for tok in (toy, enc):
         if not isinstance(wrong, bytes):
-            with pytest.raises((TypeError, AttributeError)):
-                tok.encode_single_token(wrong)
+            for method in (tok.encode_single_token, tok.token_to_id):
+                with pytest.raises(TypeError, match=f"a token is a str or bytes, not {type(wrong).__name__}"):
+                    method(wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, "1", 1.0, [1]])
+def test_what_is_no_id_is_no_special_token_but_an_error_of_both_classes(toy, wrong):
+    array = pytest.importorskip("numpy").array([1, 2])
+    for token in (wrong, array):
+        with pytest.raises(TypeError, match="a token id is an int") as caught:
+            toy.is_special_token(token)
+        assert isinstance(caught.value, AssertionError)  # as in tiktoken
+
+
+@pytest.mark.parametrize("wrong", [5, None, b"mine"])
+def test_the_name_of_an_encoding_is_a_str(wrong):
+    with pytest.raises(TypeError, match=f"name must be a str, not {type(wrong).__name__}"):
+        cbpe.Encoding(wrong, pat_str=r"\S+|\s+", mergeable_ranks=RANKS, special_tokens={})
 
 
 @pytest.mark.parametrize("blocked", ["m.model", "m.vocab"])

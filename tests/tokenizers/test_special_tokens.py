@@ -95,6 +95,26 @@ def test_a_choice_that_is_a_str_of_another_kind_is_refused(toy, wrong):
             toy.encode("a", allowed_special=set(), disallowed_special=wrong)
 
 
+@pytest.mark.parametrize("wrong", [5, True, 2.5, b"a", [5], ["a", None], [["a"]]])
+@pytest.mark.parametrize("option", ["allowed_special", "disallowed_special"])
+def test_a_choice_that_holds_no_texts_is_refused_by_the_name_of_the_argument(toy, option, wrong):
+    for tok in (toy, cbpe.get_encoding("gpt2")):
+        for method in (tok.encode, tok.count, tok.encode_to_numpy):
+            with pytest.raises(TypeError, match=f"^{option} (is|holds) "):
+                method("a", **{option: wrong})
+
+
+def test_none_is_no_choice_of_allowed_special_tokens(toy):
+    for tok in (toy, cbpe.get_encoding("gpt2")):
+        with pytest.raises(TypeError, match=r"^allowed_special is None"):
+            tok.encode("a", allowed_special=None)
+
+
+def test_any_collection_of_texts_is_a_choice(toy):
+    for choice in ({END}, frozenset([END]), [END], (END,), {END: 1}, iter([END])):
+        assert toy.encode(f"d{END}", allowed_special=choice) == [100, 100257]
+
+
 def test_many_different_choices_are_all_right():
     """More than are kept ready."""
     tok = cbpe.RegexTokenizer()

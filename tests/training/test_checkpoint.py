@@ -229,12 +229,19 @@ def test_a_checkpoint_of_the_same_training_is_never_refused(tmp_path_factory, te
 def test_a_file_that_is_no_checkpoint_is_refused_and_left_alone(tmp_path):
     path = tmp_path / "notes.model"
     path.write_bytes(b"to be \xff done")
-    with pytest.raises(ValueError, match=r"notes\.model is no model to go on from: it is not UTF-8 \(byte 0xff at offset 6"):
+    with pytest.raises(
+        ValueError, match=r"notes\.model is no model to go on from: it is not UTF-8 \(byte 0xff at offset 6"
+    ):
         cbpe.train(TEXT, 272, checkpoint=path)
     assert path.read_bytes() == b"to be \xff done"
 
 
 # ---- What cannot be
+
+
+def test_how_often_a_checkpoint_is_written_is_refused_where_there_is_none():
+    with pytest.raises(ValueError, match="checkpoint_seconds is 5, and there is no checkpoint"):
+        cbpe.train(TEXT, 272, checkpoint_seconds=5)
 
 
 @pytest.mark.parametrize(

@@ -137,9 +137,13 @@ cdef tuple encode_located(Engine engine, text, SpecialTokens allowed, SpecialTok
         free(jumps.items)
 
 
+cdef inline bint is_one(workers):
+    return type(workers) is int and workers == 1        # and not True, which is refused as every number of threads
+
+
 cdef list encode_to_list(Engine engine, text, SpecialTokens allowed, SpecialTokens forbidden, workers):
     cdef Workspace *work
-    if workers != 1:
+    if not is_one(workers):
         return Batch(engine, [text], allowed, forbidden, workers).lists()[0]
     work = encoded(engine, text, allowed, forbidden)
     try:
@@ -247,7 +251,7 @@ cdef class Encoder:
         cdef Engine engine = self.installed()
         cdef Workspace *work
         cdef Py_ssize_t n
-        if workers != 1:
+        if not is_one(workers):
             return Batch(engine, [text], allowed, forbidden, workers).count()
         work = encoded(engine, text, allowed, forbidden, True)
         n = work.n_counted + work.n_ids
@@ -258,7 +262,7 @@ cdef class Encoder:
         """The ids as an object that owns them and shows them as a buffer of uint32[n]."""
         cdef Engine engine = self.installed()
         cdef Workspace *work
-        if workers != 1:
+        if not is_one(workers):
             # Not self._encode_flat: where a class prepares texts, this one has been prepared.
             return encode_flat(engine, [text], allowed, forbidden, workers, None)[0]
         work = encoded(engine, text, allowed, forbidden)

@@ -327,7 +327,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     def _encode_buffer(
         self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None, workers: int | None = 1
     ) -> Buffer:
-        if workers == 1 and forbidden is None and type(text) is str and self._is_merely_spaced(text, allowed):
+        in_one_thread = type(workers) is int and workers == 1  # and not True, which is refused
+        if in_one_thread and forbidden is None and type(text) is str and self._is_merely_spaced(text, allowed):
             # Control tokens are in no text, and some tokens take spaces beside them, or are none within a word.
             finds_all = not self._controls and self._steps.keys().isdisjoint(("lstrip", "rstrip", "single_word"))
             spaces = self._characters["spaces"] if finds_all else None

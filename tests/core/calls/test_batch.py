@@ -203,16 +203,21 @@ def test_a_wrong_id_in_a_batch_is_named(enc):
         enc.decode_bytes_batch([["x"]])
 
 
-@pytest.mark.parametrize(("wrong", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError)])
+@pytest.mark.parametrize(
+    ("wrong", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError), (1.0, TypeError), (True, TypeError)]
+)
 def test_a_wrong_number_of_threads_is_refused(enc, wrong, error):
     for name, call in (
         ("num_threads", lambda: enc.encode_batch(["a"], num_threads=wrong)),
         ("num_threads", lambda: enc.encode_ordinary_batch(["a"], num_threads=wrong)),
         ("num_threads", lambda: enc.encode_batch_flat(["a"], num_threads=wrong)),
         ("num_threads", lambda: enc.decode_batch([[1]], num_threads=wrong)),
-        ("workers", lambda: enc.encode("a", workers=0 if wrong is True else wrong)),
+        ("workers", lambda: enc.encode("a", workers=wrong)),
+        ("workers", lambda: enc.encode_ordinary("a", workers=wrong)),
+        ("workers", lambda: enc.count("a", workers=wrong)),
+        ("workers", lambda: enc.encode_to_numpy("a", workers=wrong)),
     ):
-        with pytest.raises((error, ValueError), match=name):
+        with pytest.raises(error, match=name):
             call()
 
 
