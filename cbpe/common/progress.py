@@ -6,22 +6,19 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cbpe.common.wording import shown
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-__all__ = ["SECONDS_BETWEEN_REPORTS", "ProgressCallback", "about", "console_of_bars", "progress_reports"]
+__all__ = ["SECONDS_BETWEEN_REPORTS", "ProgressCallback", "about", "progress_reports"]
 
 SECONDS_BETWEEN_REPORTS = 0.1
-LONGEST_NAME = 20  # characters of a name beside a bar
-BAR_WIDTH = 14  # so that a line of it fits into 80 columns
+LONGEST_NAME = 20  # columns of a name beside a bar
+BAR_WIDTH = 14
 
 # Called with (stage, done, total). Stage "reading" counts bytes of the source as they are stored, and total is None
-# where their number is not known beforehand; stage "merging" counts merges, and total is the number asked for;
-# stage "encoding", of a sweep, counts sizes of a vocabulary.
+# where their number is not known beforehand; stage "merging" counts merges, and total is the number asked for or, where
+# nothing is left to merge, of those made; stage "encoding", of a sweep, counts sizes of a vocabulary.
 ProgressCallback = Callable[[str, int, "int | None"], object]
 
 
@@ -83,19 +80,18 @@ class Bar:
     """Bars on stderr, one for each stage and name."""
 
     def __init__(self) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-        # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
-        self.progress = Progress(
-            TextColumn("{task.description}", markup=False),  # names are shown as they are
-            BarColumn(BAR_WIDTH),
-            TextColumn("{task.fields[shown]}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=console_of_bars(),
-            redirect_stdout=False,
-        )
+        from cbpe.common.bars import FittingBars, ShorteningColumn, whole
+
+        bar, sizes = BarColumn(BAR_WIDTH), TextColumn("{task.fields[shown]}")
+        times = [
+            TimeElapsedColumn(table_column=whole()),
+            TextColumn("{task.fields[left]}"),
+            TimeRemainingColumn(table_column=whole()),
+        ]
+        name = ShorteningColumn(lambda task, room: named(task.description, task.fields["name"], room))
+        self.progress = FittingBars([name, bar, sizes, *times], spare=[bar, sizes])
         self.tasks: dict[tuple[str, str], Any] = {}
 
     def __enter__(self) -> Bar:
@@ -106,30 +102,20 @@ class Bar:
         self.progress.stop()
 
     def show(self, name: str, stage: str, done: int, total: int | None) -> None:
-        shown = amount(stage, done, total)
+        said: dict[str, Any] = {"shown": amount(stage, done, total), "left": "" if total is None else "left"}
         key = stage, name
         if key not in self.tasks:
-            self.tasks[key] = self.progress.add_task(f"{stage} {fitting(name)}".rstrip(), total=total, shown=shown)
-        self.progress.update(self.tasks[key], completed=done, total=total, shown=shown)
+            self.tasks[key] = self.progress.add_task(stage, total=total, name=name, **said)
+        self.progress.update(self.tasks[key], completed=done, total=total, **said)
 
 
-def console_of_bars() -> Console:
-    """Stderr, for bars. In a notebook without ipywidgets, where Rich would warn and show an empty box, it is as a file:
-    whatever the environment says of colours, a bar is printed once, when it is put away."""
-    import importlib.util
+def named(stage: str, name: str, room: int) -> str:
+    """What stands before a bar, in so many columns: the stage and the name, of which a long one has "…" in its middle.
+    Nothing in it is for a terminal to act upon."""
+    from cbpe.common.bars import shortened
 
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if console.is_jupyter and importlib.util.find_spec("ipywidgets") is None:
-        return Console(stderr=True, force_jupyter=False, force_terminal=False)
-    return console
-
-
-def fitting(name: str) -> str:
-    """A name as it stands beside a bar: of a long one the end, and nothing that a terminal would act upon."""
     printed = name if name.isprintable() else repr(name)[1:-1]
-    return printed if len(printed) <= LONGEST_NAME else f"…{printed[1 - LONGEST_NAME :]}"
+    return f"{stage} {shortened(printed, min(LONGEST_NAME, room - len(stage) - 1))}" if name else stage
 
 
 def amount(stage: str, done: int, total: int | None) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from cbpe.common.progress import console_of_bars
 from cbpe.common.wording import shown
 from cbpe.tasks.progress import Progress, ProgressListener
 
@@ -14,16 +14,20 @@ if TYPE_CHECKING:
 
 __all__ = ["RunBar", "listening"]
 
+BAR_WIDTH = 20
+
 
 class RunBar:
     """A context whose value draws what it is called with; a bar for each stage."""
 
     def __init__(self) -> None:
         from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Bars
 
-        columns = (TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[said]}"))
-        self.bars = Bars(*columns, console=console_of_bars(), redirect_stdout=False)
+        from cbpe.common.bars import FittingBars, ShorteningColumn
+
+        bar = BarColumn(BAR_WIDTH)
+        said = ShorteningColumn(lambda task, room: in_words(task.fields["progress"], room))
+        self.bars = FittingBars([TextColumn("{task.description}"), bar, said], spare=[bar])
         self.stages: dict[str, Any] = {}
 
     def __enter__(self) -> ProgressListener:
@@ -35,15 +39,15 @@ class RunBar:
 
     def show(self, progress: Progress) -> None:
         if progress.stage not in self.stages:
-            self.stages[progress.stage] = self.bars.add_task(progress.stage, said="")
+            self.stages[progress.stage] = self.bars.add_task(progress.stage, progress=progress)
         total = progress.total_bytes
         task = self.stages[progress.stage]
-        self.bars.update(task, completed=min(progress.bytes, total), total=total, said=in_words(progress))
+        self.bars.update(task, completed=min(progress.bytes, total), total=total, progress=progress)
 
 
-def in_words(progress: Progress) -> str:
+def in_words(progress: Progress, room: int = sys.maxsize) -> str:
     """What stands beside the bar: "52,398 documents, 84.1 M tokens, 61.3 MB/s, 0:12 left". What counts nothing of these
-    does not speak of them."""
+    does not speak of them. Where that takes more columns than the room, the first of them are left out."""
     left = progress.seconds_left
     minutes, seconds = divmod(round(left or 0), 60)
     hours, minutes = divmod(minutes, 60)
@@ -52,7 +56,10 @@ def in_words(progress: Progress) -> str:
     parts = [documents] if progress.documents else []
     parts += [f"{progress.tokens / 1e6:,.1f} M tokens"] if progress.tokens else []
     parts += [f"{progress.bytes_per_second / 1e6:,.1f} MB/s"]
-    return ", ".join(parts + ([] if left is None else [f"{clock} left"]))
+    parts += [] if left is None else [f"{clock} left"]
+    while len(parts) > 1 and len(", ".join(parts)) > room:
+        del parts[0]
+    return ", ".join(parts)
 
 
 def listening(progress: bool | ProgressListener | None) -> AbstractContextManager[ProgressListener | None]:

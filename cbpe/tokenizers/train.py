@@ -164,7 +164,8 @@ def train(
     options. A checkpoint that cannot be written, once merging has begun, is a warning.
 
     verbose prints every merge. progress=True draws a bar on stderr; a function is called some ten times a second with
-    ("reading", bytes read, bytes in all or None), and then ("merging", merges done, merges asked for).
+    ("reading", bytes read, bytes in all or None), and then ("merging", merges done, merges asked for or, where
+    nothing is left to merge, made).
 
     alphabet="characters" trains as SentencePiece does, and a SentencePieceTokenizer comes back, of vocab_size tokens in
     all: "<unk>", "<s>", "</s>" and the special_tokens, which are texts without ids; the 256 bytes, if byte_fallback is

@@ -38,7 +38,7 @@ def run(
             if report:
                 report.print_new_merges()
             if progress:
-                progress("merging", len(trainer), n_merges)
+                progress("merging", len(trainer), n_merges if trainer.stopped is None else len(trainer))
     finally:
         if checkpoint:
             checkpoint.write(trainer)

@@ -2,14 +2,16 @@
 
 import importlib.util
 import io
+import re
 import subprocess
 import sys
 import warnings
 
 import pytest
+from rich.cells import cell_len
 
 import cbpe
-from cbpe.common.progress import about, amount, fitting, progress_reports
+from cbpe.common.progress import about, amount, named, progress_reports
 from cbpe.tasks.bar import listening
 from cbpe.tasks.progress import Progress
 
@@ -90,10 +92,51 @@ def test_a_bar_says_what_is_read_and_a_function_hears_no_more_than_before(monkey
 
 @pytest.mark.parametrize(
     ("name", "shown"),
-    [("book.txt", "book.txt"), ("a" * 20, "a" * 20), ("a" * 20 + "b", "…" + "a" * 18 + "b"), ("a\x1b[1m", r"a\x1b[1m")],
+    [
+        ("book.txt", "book.txt"),
+        ("a" * 20, "a" * 20),
+        ("a" * 20 + "b", "a" * 10 + "…" + "a" * 8 + "b"),
+        ("a\x1b[1m", r"a\x1b[1m"),
+        ("本" * 11, "本" * 5 + "…" + "本" * 4),  # of two columns each
+    ],
 )
 def test_a_name_beside_a_bar_is_short_and_prints(name, shown):
-    assert fitting(name) == shown
+    assert named("reading", name, 100) == f"reading {shown}"
+
+
+@pytest.mark.parametrize(
+    ("columns", "beginnings", "bars"),
+    [
+        (40, ["reading a_ve….txt 0:", "reading 日本….txt 0:", "merging           0:"], False),
+        (60, ["reading a_very_lon…_file.txt 0:", "reading 日本語.txt"], False),
+        (80, ["reading a_very_lon…_file.txt 3.0/3.0 MB     0:", "reading 日本語.txt"], False),
+        (120, ["reading a_very_lon…_file.txt ━", "reading 日本語.txt"], True),
+    ],
+)
+def test_of_a_bar_no_column_is_cut_in_a_narrow_terminal(monkeypatch, columns, beginnings, bars):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    wide = "日本語のとても長い名前のファイル.txt" if columns == 40 else "日本語.txt"
+    with progress_reports(True) as report:
+        for name, done, total in (("a_very_long_name_of_a_file.txt", 3, 3), (wide, 1_500, 3_000)):
+            told = about(report, name)
+            told("reading", 0, total * 1_000_000)
+            told("reading", done * 1_000_000, total * 1_000_000)
+        report("merging", 31_693, 31_693)
+    lines = sys.stderr.getvalue().splitlines()
+    for line, beginning in zip(lines, beginnings, strict=False):
+        assert line.startswith(beginning)
+    assert all(re.search(r" 0:00:0\d left [\d-]:[\d-]{2}:[\d-]{2}$", line) for line in lines)
+    assert all(cell_len(line) <= columns - len("^C") for line in lines)  # which Ctrl-C shows behind it
+    assert ("━" in lines[0]) is bars
+    assert len(lines) == 3
+
+
+def test_nothing_is_said_to_be_left_of_what_has_no_known_end(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress_reports(True) as report:
+        report("reading", 0, None)
+    assert "left" not in sys.stderr.getvalue()
 
 
 def test_the_bar_is_put_away_when_the_work_fails(monkeypatch):
@@ -108,6 +151,22 @@ def test_the_bar_is_put_away_when_the_work_fails(monkeypatch):
         fail()
     with progress_reports(True) as report:  # a bar that is still there would refuse a second one
         report("reading", 1, None)
+
+
+@pytest.mark.parametrize("alphabet", ["bytes", "characters"])
+def test_training_that_ends_early_reports_the_merges_that_it_made(monkeypatch, alphabet):
+    told = []
+    with pytest.warns(UserWarning, match="training stopped"):
+        tok = cbpe.train("low low", 5_000, alphabet=alphabet, progress=lambda *report: told.append(report))
+    made = len(tok.training.counts)
+    assert made > 0
+    assert told[-1] == ("merging", made, made)
+    drawn = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", drawn)
+    with pytest.warns(UserWarning, match="training stopped"):
+        cbpe.train("low low", 5_000, alphabet=alphabet, progress=True)
+    assert f"{made}/{made} " in drawn.getvalue()
+    assert "-:--:--" not in drawn.getvalue()
 
 
 @pytest.mark.parametrize(
