@@ -20,21 +20,20 @@ ANY_WIDTH = 100_000
 
 
 class FittingBars(Progress):
-    """Bars on stderr. Where a terminal is too narrow, the spare columns are left out, the first of them first, and then
-    the ShorteningColumn has what is left of the line."""
+    """Bars on stderr, with the first of several rows of columns that fits into the terminal; where none does, the
+    ShorteningColumn of the last one has what the others leave."""
 
-    def __init__(self, columns: Sequence[ProgressColumn], spare: Sequence[ProgressColumn]) -> None:
-        self.wanted, self.spare = columns, spare
+    def __init__(self, *rows: Sequence[ProgressColumn]) -> None:
+        self.rows = rows
         self.terminal = console_of_bars()
         # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
-        super().__init__(*columns, console=self.terminal, redirect_stdout=False)
+        super().__init__(*rows[0], console=self.terminal, redirect_stdout=False)
 
     def make_tasks_table(self, tasks: Iterable[Task]) -> Table:
         tasks = list(tasks)
         room = self.terminal.width - ECHO
-        for n_left_out in range(len(self.spare) + 1):
-            left_out = self.spare[:n_left_out]
-            self.columns = tuple(column for column in self.wanted if column not in left_out)
+        for row in self.rows:
+            self.columns = tuple(row)
             table = super().make_tasks_table(tasks)
             if self.width_of(table) <= room:
                 return table

@@ -91,7 +91,7 @@ class Bar:
             TimeRemainingColumn(table_column=whole()),
         ]
         name = ShorteningColumn(lambda task, room: named(task.description, task.fields["name"], room))
-        self.progress = FittingBars([name, bar, sizes, *times], spare=[bar, sizes])
+        self.progress = FittingBars([name, bar, sizes, *times], [name, sizes, *times], [name, *times])
         self.tasks: dict[tuple[str, str], Any] = {}
 
     def __enter__(self) -> Bar:

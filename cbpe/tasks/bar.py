@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RunBar", "listening"]
 
-BAR_WIDTH = 20
+BAR_WIDTHS = 20, 10
 
 
 class RunBar:
@@ -25,9 +25,9 @@ class RunBar:
 
         from cbpe.common.bars import FittingBars, ShorteningColumn
 
-        bar = BarColumn(BAR_WIDTH)
+        stage = TextColumn("{task.description}")
         said = ShorteningColumn(lambda task, room: in_words(task.fields["progress"], room))
-        self.bars = FittingBars([TextColumn("{task.description}"), bar, said], spare=[bar])
+        self.bars = FittingBars(*([stage, BarColumn(width), said] for width in BAR_WIDTHS), [stage, said])
         self.stages: dict[str, Any] = {}
 
     def __enter__(self) -> ProgressListener:
