@@ -221,7 +221,7 @@ class HuggingFaceTokenizer(Tokenizer):
                 )
         forms: dict[str, str] = {}
         for token in processing.get("normalized", ()):
-            form = normalizer.normalized(token)
+            form = self._searched(token, normalizer)
             if token not in special_tokens:
                 continue
             if not form:
@@ -249,6 +249,10 @@ class HuggingFaceTokenizer(Tokenizer):
             return stretches[0][0]
         return stretches
 
+    def _searched(self, stretch: str, normalizer: Normalizer) -> str:
+        """What is between two added tokens, as it is when normalized ones are looked for."""
+        return normalizer.normalized(stretch)
+
     def _refuse_other_forms(self, text: str, forbidden: SpecialTokens) -> None:
         """ValueError for a text that holds a forbidden token in the form in which it is looked for."""
         finders = self._finders(forbidden)
@@ -266,7 +270,7 @@ class HuggingFaceTokenizer(Tokenizer):
             if token_id is not None:
                 yield stretch, token_id
                 continue
-            for inner, inner_id in finders.normalized.cut(self._normalizer.normalized(stretch)):
+            for inner, inner_id in finders.normalized.cut(self._searched(stretch, self._normalizer)):
                 if inner_id is None and "prefix_space" in self._steps:
                     for piece in self._before_space.split(inner) if self._before_space is not None else [inner]:
                         yield piece if piece.startswith(" ") else " " + piece, None
@@ -282,7 +286,7 @@ class HuggingFaceTokenizer(Tokenizer):
         if key not in found:
             if len(found) >= MAX_SUBSETS:
                 found.clear()
-            found[key] = Finders(ids, self._steps, self._normalizer.normalized)
+            found[key] = Finders(ids, self._steps, lambda text: self._searched(text, self._normalizer))
         return found[key]
 
     def _encode(

@@ -16,6 +16,7 @@ from tokenizer_json import added
 import cbpe
 from cbpe import HuggingFaceTokenizer
 from cbpe.formats.hugging_face.reading import loads
+from cbpe.text.spaces import with_marks
 from cbpe.tokenizers.kinds import tokenizer_of
 from store import ModelStore
 
@@ -253,6 +254,93 @@ def test_other_normalizers_come_before_the_marks(tmp_path):
         assert ours.truncate(changed, ours.count(changed)) == changed
         with pytest.raises(ValueError, match="no places in it"):
             ours.encode_with_offsets(changed)
+
+
+TOKENS_WITH_SPACES = ("[q]", " q", "q ", "x> ", f"{MARK}q", f"q{MARK}", f"q{MARK}q", "q q", "A")
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+CASELESS = {"type": "Lowercase"}
+
+
+def spaced_kinds():
+    """Normalizers and pre-tokenizers, one of which makes marks of spaces or none."""
+    llama = (FIXED["prepend"], FIXED["replace"])
+    yield "each", sequence("normalizers", *llama), None
+    yield "each, lower case", sequence("normalizers", CASELESS, *llama), None
+    yield "never", FIXED["replace"], SPLIT
+    yield "never, lower case", sequence("normalizers", CASELESS, FIXED["replace"]), SPLIT
+    for scheme, split in (("always", True), ("always", False), ("first", True), ("first", False), ("never", True)):
+        yield f"{scheme} {split}", None, metaspace(scheme, split)
+    yield "first, lower case", CASELESS, metaspace("first", False)
+
+
+SPACED_KINDS = {name: parts for name, *parts in spaced_kinds()}
+
+
+@pytest.mark.parametrize("name", SPACED_KINDS)
+def test_added_tokens_with_spaces_and_marks_are_found_as_by_tokenizers(name, tmp_path):
+    """Whether a token is looked for before or after spaces become marks, a mark is no space to be taken."""
+    normalizer, pre_tokenizer = SPACED_KINDS[name]
+    rng = random.Random(name)
+    split = pre_tokenizer is not None and pre_tokenizer["type"] == "Metaspace" and pre_tokenizer["split"]
+    decoder = decoder_of(byte_fallback=True, strips=False)
+    path = tmp_path / "tokenizer.json"
+    for _ in range(40):
+        content = a_file(normalizer, pre_tokenizer, decoder, split=split, post_processor=None)
+        first = len(content["model"]["vocab"])
+        texts = rng.sample(TOKENS_WITH_SPACES, 2)
+        if len({with_marks(text) for text in texts}) == 1:
+            continue  # they may be refused, as one token
+        for i, text in enumerate(texts):
+            flags = {flag: rng.random() < 0.5 for flag in FLAGS}
+            content["added_tokens"].append(added(text, first + 1 + i, **flags))
+        path.write_text(json.dumps(content))
+        tok, judge = cbpe.load(path), tokenizers.Tokenizer.from_file(str(path))
+        for _ in range(30):
+            text = "".join(rng.choices([*TOKENS_WITH_SPACES, " ", "  ", MARK, "a", "\t", "x>"], k=rng.randint(1, 6)))
+            told = (text, content["added_tokens"][-2:])
+            assert (tok.encode(text), told) == (judge.encode(text).ids, told)
+            assert tok.count(text) == len(tok.encode(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "is_refused"),
+    [
+        ("[q]", {"lstrip": True}, True),
+        ("[q]", {"rstrip": True}, True),
+        (" q", {}, True),
+        (f"q{MARK}", {}, True),
+        ("[q]", {}, False),
+        ("[q]", {"lstrip": True, "normalized": False}, False),
+        (" q", {"normalized": False}, False),
+    ],
+)
+def test_a_token_that_takes_spaces_is_refused_where_it_is_not_known_what_made_marks_of_them(
+    text, flags, is_refused, tmp_path
+):
+    content = a_file(None, metaspace("never", False), decoder_of(byte_fallback=True, strips=False), split=False)
+    token = {"normalized": True, "special": False, **flags}
+    content["added_tokens"] = [*SPECIAL, added(text, len(content["model"]["vocab"]), **token)]
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(content))
+    if is_refused:
+        with pytest.raises(ValueError, match="is looked for in normalized text, and spaces are in it or taken by it"):
+            cbpe.load(path)
+    else:
+        judge = tokenizers.Tokenizer.from_file(str(path))
+        for one in ("the [q] cat", " [q]", " q cat", f"the{MARK}q q"):
+            assert cbpe.load(path).encode(one) == judge.encode(one).ids
+
+
+def test_two_tokens_that_are_one_where_spaces_become_marks_are_refused():
+    content = a_file(FIXED["replace"], SPLIT, decoder_of(byte_fallback=True, strips=False), split=False)
+    first = len(content["model"]["vocab"])
+    content["added_tokens"] = [
+        *SPECIAL,
+        added("q q", first, normalized=True, special=False),
+        added(f"q{MARK}q", first + 1, normalized=True, special=False),
+    ]
+    with pytest.raises(ValueError, match="are the same normalized"):
+        tokenizer_of(loads(json.dumps(content).encode()))
 
 
 def test_an_unknown_token_has_no_place():

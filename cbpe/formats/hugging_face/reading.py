@@ -205,7 +205,12 @@ def read_over_words(content: dict[str, Any]) -> Parts:
 
 def read_over_characters(content: dict[str, Any]) -> Parts:
     """The parts of a file whose model is over characters."""
-    from cbpe.formats.hugging_face.characters.reading import read_characters, refuse_missed, vocabulary_over_characters
+    from cbpe.formats.hugging_face.characters.reading import (
+        read_characters,
+        refuse_missed,
+        refuse_unclear_spaces,
+        vocabulary_over_characters,
+    )
 
     processing: dict[str, Any] = {}
     steps, settings = read_characters(content)
@@ -220,6 +225,7 @@ def read_over_characters(content: dict[str, Any]) -> Parts:
     added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
     processing.update(flags)
     processing["characters"] = settings
+    refuse_unclear_spaces(content, processing)
     refuse_missed(vocab, merges, added_tokens, processing)
     vocabulary = vocabulary_over_characters(vocab, merges, added_tokens, settings)
     return Parts(vocabulary, None, added_tokens, processing, kind="SentencePieceTokenizer")

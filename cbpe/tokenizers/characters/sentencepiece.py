@@ -18,9 +18,9 @@ from cbpe._core.splitting.split import Splitter
 from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.hugging_face.characters.settings import checked_characters
-from cbpe.text.added_tokens import Finders
+from cbpe.text.added_tokens import AnyOf, Finders
 from cbpe.text.byte_tokens import IdDecoder, PieceDecoder, RunDecoder, SkippingDecoder
-from cbpe.text.spaces import MARK, with_spaces
+from cbpe.text.spaces import MARK, with_marks, with_spaces
 from cbpe.text.special_tokens import MAX_SUBSETS, OLD_ONES_TOO, SpecialChoices
 from cbpe.tokenizers.base import NoPlacesError
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer, refuse_no_text
@@ -245,16 +245,29 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
 
     def _normal(self, stretch: str) -> str:
         """What is between two added tokens, normalized: with spaces for marks, and one before it."""
+        stretch, adds = self._normalized(stretch, self._normalizer)
+        if self._characters["spaces"] is not None and MARK in stretch:
+            stretch = with_spaces(stretch)
+        return " " + stretch if adds else stretch
+
+    def _searched(self, stretch: str, normalizer: Normalizer) -> str:
+        """The same as `tokenizers` has it when it looks for normalized added tokens. Where the normalizer makes marks
+        of spaces, no space is left that a token could take; where the pre-tokenizer does, marks and spaces are still
+        what they are in the text."""
+        stretch, adds = self._normalized(stretch, normalizer)
+        spaces, split = self._characters["spaces"], self._characters["split"]
+        if spaces == "each" or (spaces == "never" and not split):
+            stretch = with_marks(stretch)
+        return MARK + stretch if adds else stretch
+
+    def _normalized(self, stretch: str, normalizer: Normalizer) -> tuple[str, bool]:
+        """What the normalizer's steps before the marks make of it, and whether the normalizer puts a space before."""
         adds = bool(stretch)
-        if "normalizer" in self._steps:
-            stretch = self._normalizer.normalized(stretch)
+        if normalizer.steps:
+            stretch = normalizer.normalized(stretch)
             # SentencePiece puts the space before a text of which nothing is left, but then may remove it.
             adds = bool(stretch) or (adds and bool(self._controls) and not self._removes_spaces)
-        if self._characters["spaces"] is None:
-            return stretch
-        if MARK in stretch:
-            stretch = with_spaces(stretch)
-        return " " + stretch if self._characters["spaces"] == "each" and adds else stretch
+        return stretch, adds and self._characters["spaces"] == "each"
 
     def _begun(self, stretch: str, is_first: bool) -> str:
         """What is merged, with a space before it if it gets one only then, and if anything is left of it."""
@@ -281,7 +294,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     def _may_hold(self, prepared: str, text: str, allowed: SpecialTokens) -> bool:
         """Whether added tokens may be in a text as it was prepared, which are not in the text."""
         if "normalized" in self._steps:
-            return self._finders(allowed).all.is_in(prepared)
+            return self._finders(allowed).all.is_in(with_marks(prepared))
         if "normalizer" not in self._steps and MARK not in text:
             # It may have a space before it, and no more: a token that the text does not hold begins there.
             if len(prepared) == len(text):
@@ -305,7 +318,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
                 yield stretch, token_id
                 is_first = False
                 continue
-            for inner, inner_id in finders.normalized.cut(self._normal(stretch)):
+            for found, inner_id in finders.normalized.cut(self._searched(stretch, self._normalizer)):
+                inner = found if self._characters["spaces"] is None else with_spaces(found)
                 yield inner if inner_id is not None else self._begun(inner, is_first), inner_id
                 is_first = False
 
@@ -319,9 +333,12 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             if self._controls:
                 # These are in no text. User-defined tokens are looked for in normalized text, but are not normalized.
                 ids = {text: token_id for text, token_id in ids.items() if token_id not in self._controls}
-                found[key] = Finders(ids, self._steps, with_spaces)
+                finders = Finders(ids, self._steps, with_marks)
             else:
-                found[key] = Finders(ids, self._steps, self._normal)
+                finders = Finders(ids, self._steps, lambda text: self._searched(text, self._normalizer))
+            # Asked of texts that have spaces where others have marks.
+            finders.all = AnyOf(map(with_marks, finders.all.texts))
+            found[key] = finders
         return found[key]
 
     def _encode_buffer(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from cbpe._core.conversion.listed import ListedMerges
 
-__all__ = ["may_be_missed", "read_characters", "refuse_missed", "vocabulary_over_characters"]
+__all__ = ["may_be_missed", "read_characters", "refuse_missed", "refuse_unclear_spaces", "vocabulary_over_characters"]
 
 
 def read_characters(content: dict[str, Any]) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
@@ -50,6 +50,23 @@ def read_characters(content: dict[str, Any]) -> tuple[list[tuple[str, Any]], dic
         refuse("decoder", content["decoder"], "it drops spaces that nothing has put before the text")
     refuse_lost_beginnings(spaces, steps)
     return steps, checked_characters(settings)
+
+
+def refuse_unclear_spaces(content: Mapping[str, Any], processing: Mapping[str, Any]) -> None:
+    """ValueError for an added token that Metaspace would find elsewhere than Replace, where it is not kept which of the
+    two makes marks of spaces: it is looked for in normalized text, and a space or a mark is in it or taken by it."""
+    settings = processing["characters"]
+    by_replace = read_characters_normalizer(content.get("normalizer"))[1] is not None
+    if by_replace or settings["spaces"] != "never" or settings["split"]:
+        return
+    taking = {*processing.get("lstrip", ()), *processing.get("rstrip", ())}
+    for text in processing.get("normalized", ()):
+        if text in taking or " " in text or MARK in text:
+            raise ValueError(
+                f"the added token {text!r} is looked for in normalized text, and spaces are in it or taken by it: that "
+                "is supported where a normalizer makes marks of spaces, and not with a Metaspace that neither splits "
+                "nor puts a space before texts"
+            )
 
 
 def may_be_missed(text: str, processing: Mapping[str, Any]) -> bool:
