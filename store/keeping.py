@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from itertools import chain, count
 from typing import Any
 
-from sqlalchemy import Connection, Table, column, func, insert, inspect, select, table, update
+from sqlalchemy import Connection, Row, Table, column, func, insert, inspect, select, table, update
 
 from cbpe.common.atomic_files import missing_folder, name_beside, new_file
 from store.database.locations import find_store
@@ -21,12 +21,15 @@ from store.database.schema import REVISIONS, merges, meta, metadata, tokens, ver
 from store.database.sqlite.connections import WRITES, make_engine
 from store.database.sqlite.files import check_file, files_of
 from store.database.sqlite.making import make_file, set_pragmas, sync_folder
-from store.errors import CannotOpen, Damaged, Failed, NotAStore, Refused, StoreError
+from store.errors import Damaged, Failed, Refused, StoreError
 from store.records import audit
+from store.records.outputs import reason, written_file
 from store.verifying import verify
 
 __all__ = ["backup", "migrate", "restore"]
 
+EXAMPLE = "models-backup.db"  # the name of a backup, in messages
+OTHERWISE = "would be lost: name another file for the backup, or delete that one first"
 BEFORE_RESTORE = ".before-restore"  # after the name of the store's file: the store as it was
 ROWS_AT_ONCE = 1000  # that are copied
 
@@ -36,7 +39,7 @@ ROWS_AT_ONCE = 1000  # that are copied
 
 def backup(database: Database, path: str | os.PathLike[str]) -> None:
     """Write all that is in a store, as it is at one moment, to an SQLite file, which appears when it is whole."""
-    target = os.path.realpath(path)
+    target = os.path.realpath(written_file(path, EXAMPLE))
     check_target(database, target)
     aside = name_beside(target)
     models = (target, database.path or "")  # by what stands there, or as the store is: who may read the backup
@@ -49,7 +52,7 @@ def backup(database: Database, path: str | os.PathLike[str]) -> None:
     except StoreError:
         raise
     except (sqlite3.Error, OSError) as error:
-        raise Failed(f"no backup of the store {database} can be made at {path}: {error}") from error
+        raise Failed(f"no backup of the store {database} can be made at {path}: {reason(error)}") from error
     finally:
         for left in files_of(aside):
             with suppress(OSError):
@@ -57,8 +60,8 @@ def backup(database: Database, path: str | os.PathLike[str]) -> None:
 
 
 def check_target(database: Database, target: str) -> None:
-    """Refused for what a backup would destroy: the store itself, and what is no backup. Failed where its folder is not
-    there."""
+    """Refused for what a backup would destroy: the store itself, and what is no older backup of it. Failed where its
+    folder is not there."""
     folder = missing_folder(target)
     if folder is not None:
         what = f"no backup of the store {database} can be made at {target}"
@@ -66,10 +69,40 @@ def check_target(database: Database, target: str) -> None:
     if database.path is not None and target in files_of(os.path.realpath(database.path)):
         raise Refused(f"{target} is the store itself: back it up to another file")
     if os.path.lexists(target):
+        check_older_backup(database, target)
+
+
+def check_older_backup(database: Database, target: str) -> None:
+    """Refused for a file with anything that the store did not have at some time. Each change is a row of the log, which
+    only grows: an older backup ends in a row that the store's log has as well."""
+    try:
+        check_file(target, writable=False)
+        there = Database(find_store(target), read_only=True)
         try:
-            check_file(target, writable=False)
-        except (CannotOpen, NotAStore) as error:
-            raise Refused(f"{target} is there already, and is no backup that another could replace: {error}") from error
+            last, n_versions = there.read(audit.last), there.read(count_versions)
+        finally:
+            there.close()
+    except StoreError as error:
+        raise Refused(f"{target} is there already, and is no backup that another could replace: {error}") from error
+    if last is None and n_versions:
+        raise Refused(f"{target} holds versions without a log of changes, which {OTHERWISE}")
+    if last is not None and found(database, last.id) != last:
+        change = " ".join(filter(None, (last.action, last.name)))
+        raise Refused(
+            f"{target} is no older backup of the store {database}: it holds changes that this lacks (the last one: "
+            f"{change}, {last.time:%Y-%m-%d %H:%M:%S} UTC), which {OTHERWISE}"
+        )
+
+
+def found(database: Database, change_id: int) -> Row[Any] | None:
+    try:
+        return database.read(audit.find, change_id)
+    except Damaged as error:
+        raise Damaged(f"{error}, and no backup of it is made") from error
+
+
+def count_versions(connection: Connection) -> int:
+    return connection.scalar(select(func.count()).select_from(versions)) or 0
 
 
 def copy_to(connection: Connection, aside: str, revision: str, models: tuple[str, ...]) -> None:
@@ -109,6 +142,8 @@ def restore(
     before: where the store as it was is kept. Returns where that is; None if nothing was kept."""
     if force and before is not None:
         raise ValueError(f"force is set, which keeps nothing, and so no backup can be made in {os.fspath(before)!r}")
+    if before is not None:
+        written_file(before, EXAMPLE)
     if database.path is not None and os.path.realpath(path) == os.path.realpath(database.path):
         raise Refused(f"{os.fspath(path)} is the store itself: restore it from another file")
     source = Database(find_store(os.path.abspath(path)), read_only=True)
@@ -126,7 +161,7 @@ def restore(
 def kept_before(database: Database, path: str | os.PathLike[str] | None) -> str | None:
     """A backup of a store that is going to be replaced, if it holds versions, in a file that was not there yet."""
     try:
-        if not database.read(lambda connection: connection.scalar(select(func.count()).select_from(versions))):
+        if not database.read(count_versions):
             return None
         if path is None and database.path is None:
             raise Refused(f"{database} holds versions: name a file for the backup of it that is made before")
@@ -176,11 +211,13 @@ def replace_rows(source: Connection, target: Connection, path: str) -> None:
 
 def migrate(database: Database, path: str | os.PathLike[str] | None) -> str | None:
     """Bring a store to the newest schema, after a backup. Returns where that is; None if there was nothing to do."""
+    if path is not None:
+        written_file(path, EXAMPLE)
     if database.revision == REVISIONS[-1]:
         return None
     if path is None and database.path is None:
         raise Refused(f"name a file for the backup of {database}: it is made before the store is migrated")
-    target = os.path.abspath(path or f"{database.path}.revision-{database.revision}")
+    target = os.path.abspath(path if path is not None else f"{database.path}.revision-{database.revision}")
     if os.path.lexists(target):
         raise Refused(f"{target} is there already: name another file for the backup before the migration")
     try:

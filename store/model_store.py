@@ -344,8 +344,8 @@ class ModelStore:
         store.records.export describes the file's form. The file appears under its name when it is whole, in place of
         an exported version that was there. key: a private ed25519 key, as a PEM file without a password or as
         cryptography's Ed25519PrivateKey, which signs the file in another one beside it, path.sig. Raises as load does,
-        OSError, Refused for a file with something else and for a path that ends as a file of another format does
-        (.json, .model), and TypeError or ValueError for what is no such key.
+        OSError, Refused for a file with something else, for a folder or a URL and for a path that ends as a file of
+        another format does (.json, .model), and TypeError or ValueError for what is no such key.
         """
         return signatures.export(self._database, reference, path, key)
 
@@ -398,10 +398,10 @@ class ModelStore:
         cbpe.load reads. The folder is made if it is not there.
 
         Publishing again adds what is new: no file of a version is changed or removed, and the index takes the place of
-        the one before when it is whole. Returns how many files of versions were written. Raises Refused for a folder
-        with an index of another kind, or a store too large for an index; Damaged, OSError, and as export for what is no
-        key. key: a private ed25519 key, as export takes it, which signs the index; cbpe.load(..., keys=) then takes no
-        other index.
+        the one before when it is whole. Returns how many files of versions were written. Raises Refused for a URL, for
+        a folder with an index of another kind, or a store too large for an index; Damaged, OSError, and as export for
+        what is no key. key: a private ed25519 key, as export takes it, which signs the index; cbpe.load(..., keys=)
+        then takes no other index.
 
         >>> models.publish("/srv/www/tokenizers")
         2
@@ -432,8 +432,9 @@ class ModelStore:
         """Write all that is in the store, as it is at one moment, to an SQLite file, also while others write to it.
 
         The file is a store that can be opened as it is, of the same revision of the schema. It appears under its name
-        when it is whole, and replaces a backup that was there. Raises Refused for the store itself and for a file that
-        is no store, Damaged for a store whose pages cannot all be read, Failed, and OSError.
+        when it is whole, and replaces an older backup of this store that was there. Raises Refused for the store
+        itself, for a store with a change that is not in this one's log, for a file that is no store, and for a folder
+        or a URL; Damaged for a store whose pages cannot all be read, Failed, and OSError.
         """
         keeping.backup(self._database, path)
 

@@ -27,11 +27,13 @@ from store.errors import Damaged, Refused, StoreError
 from store.records.content import content_model, model_of, training_of
 from store.records.export import MAGIC, Carried, parts_of_file, read_file
 from store.records.labels import Labels, checked_labels
+from store.records.outputs import written_file
 from store.records.references import checked_name, checked_new_name
 from store.records.versions import STORED, Version, fetch_one, find_row
 
 __all__ = ["ENDING_OF_SIGNATURES", "Imported", "carry", "export", "import_folder", "put_in", "read"]
 
+EXAMPLE = "book.cbpe"  # the name of an exported version, in messages
 NO_LABELS = Labels({}, (), None, {})
 # Of the names of files that may hold tokenizers, besides .json; and the names of GPT-2's two files.
 ENDINGS = (".model", ".tiktoken", ".cbpe-model", ".cbpe", "gpt2_tokenizer.bin")
@@ -82,8 +84,8 @@ def export(
     sign: Callable[[Version, str], bytes] | None = None,
 ) -> Version:
     """sign: what makes the file of a signature, of a version and the SHA-256 of its file."""
+    path = written_file(path, EXAMPLE)
     version, content = carry(database, reference)
-    path = os.fsdecode(path)
     beside = path + ENDING_OF_SIGNATURES
     for written in (path,) if sign is None else (path, beside):
         if database.path is not None and os.path.realpath(written) in files_of(os.path.realpath(database.path)):
@@ -114,7 +116,7 @@ def refuse_ending(path: str) -> None:
 
 def check_target(path: str) -> None:
     """Refused for a file that an export would destroy: one that holds something else."""
-    if os.path.lexists(path) and not os.path.isdir(path):  # which writing refuses
+    if os.path.lexists(path):
         may_go = os.path.isfile(path) and (is_exported(path) or os.path.getsize(path) == 0)
         if not may_go:
             raise Refused(

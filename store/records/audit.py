@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, insert, select
+from sqlalchemy import Connection, Row, Select, insert, select
 
 from cbpe.common.public import public_of
 from store.database.operations import OPERATION, Operation
@@ -25,6 +25,8 @@ __all__ = [
     "changes",
     "digest_when_made",
     "expected",
+    "find",
+    "last",
     "meanings",
     "notes_digest",
     "record",
@@ -32,7 +34,8 @@ __all__ = [
 ]
 
 log = audit_log.c
-FIELDS = select(log.id, log.time, log.who, log.action, log.name, log.number, log.details)  # an id and a Change
+# An id and a Change.
+FIELDS: Select[Any] = select(log.id, log.time, log.who, log.action, log.name, log.number, log.details)
 CHANNEL = "cbpe_store_moved"  # of the whole database, where several stores may have schemas of their own
 MAKING = ("save", "copy", "import")  # the changes that a version is made by
 
@@ -87,6 +90,16 @@ def changes(connection: Connection, name: str | None, limit: int | None) -> list
     # Two questions, each of which an index answers in this order.
     found = dict([*read(connection, under_it), *read(connection, to_it)])
     return [found[key] for key in sorted(found, reverse=True)[:limit]]
+
+
+def last(connection: Connection) -> Row[Any] | None:
+    """The row of the newest change; None if there was none."""
+    return connection.execute(FIELDS.order_by(log.id.desc()).limit(1)).first()
+
+
+def find(connection: Connection, row_id: int) -> Row[Any] | None:
+    """The row with an id; None if there is none."""
+    return connection.execute(FIELDS.where(log.id == row_id)).first()
 
 
 def read(connection: Connection, query: Select[Any]) -> list[tuple[int, Change]]:

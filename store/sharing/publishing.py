@@ -12,6 +12,7 @@ from store import asking, moving
 from store.database.opening import Database
 from store.errors import NotFound, Refused
 from store.records.export import parts_of_file
+from store.records.outputs import check_folder_name
 from store.records.versions import Version
 from store.sharing import index, signatures
 
@@ -22,6 +23,7 @@ def publish(database: Database, folder: str | os.PathLike[str], key: signatures.
     """Write all versions to a folder, the index last, which the key signs. Returns how many files of versions were
     written: those that are there already stay as they are."""
     sign = None if key is None else signatures.private_key(key).sign
+    check_folder_name(folder, "public")
     place = Path(os.fsdecode(folder))
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(f"{place} is a file: name a folder, which is made if it is not there")

@@ -78,13 +78,89 @@ def test_a_backup_replaces_an_older_one_and_nothing_else(empty_store_url, tmp_pa
     (folder / "folder").mkdir()
     with ModelStore(empty_store_url, read_only=read_only) as models:
         models.backup(folder / "backup.db")
-        for name in ("text", "folder"):
-            with pytest.raises(Refused, match="is there already, and is no backup"):
-                models.backup(folder / name)
+        with pytest.raises(Refused, match="is there already, and is no backup"):
+            models.backup(folder / "text")
+        with pytest.raises(Refused, match="is a folder: name a file in it"):
+            models.backup(folder / "folder")
     assert sorted(os.listdir(folder)) == ["backup.db", "folder", "text"]
     assert (folder / "text").read_text() == "mine"
     with ModelStore(folder / "backup.db") as copy:
         assert len(copy.versions()) == 2
+
+
+def test_a_backup_replaces_no_store_with_anything_that_this_one_lacks(empty_store_url, tmp_path):
+    target = tmp_path / "other.db"
+    with ModelStore(empty_store_url) as models, ModelStore(target) as other:
+        models.save(TOK, "a")
+        other.save(TOK, "a")  # the same content under the same name and number, by another change
+        lacks = (
+            r"is no older backup of the store .* \(the last one: save a, .* UTC\), .*: name another file .*, or delete"
+        )
+        with pytest.raises(Refused, match=lacks):
+            models.backup(target)
+        assert len(other.versions()) == 1
+        other.restore(copied(models, tmp_path), force=True)
+        other.tag("a", ["mine"])  # a backup that somebody went on with
+        with pytest.raises(Refused, match=r"the last one: tag a, "):
+            models.backup(target)
+        assert other.version("a").tags == {"mine": ""}
+
+
+def copied(models, folder):
+    models.backup(folder / "copy.db")
+    return folder / "copy.db"
+
+
+def test_a_backup_replaces_an_older_one_with_what_the_store_has_no_more(empty_store_url, tmp_path):
+    target = tmp_path / "backup.db"
+    with ModelStore(empty_store_url) as models:
+        models.backup(target)  # of a store without anything
+        fill(models)
+        models.backup(target)
+        models.delete("a@1")
+        models.rename("ranks", "other")
+        models.vacuum()
+        models.backup(target)
+        models.restore(target, force=True)
+        models.backup(target)
+        with ModelStore(target) as backup:
+            assert everything(backup) == everything(models)
+        models.backup(tmp_path / "older.db")
+        models.tag("a", ["later"])
+        models.backup(target)
+        models.restore(tmp_path / "older.db", force=True)
+        with pytest.raises(Refused, match="the last one: tag a, "):  # the tag is in this backup alone
+            models.backup(target)
+
+
+def test_a_backup_replaces_one_of_an_older_schema(tmp_path):
+    path, target = tmp_path / "models.db", tmp_path / "backup.db"
+    stored = lzma.decompress((ROOT / "tests" / "project" / "stored" / "models.db.xz").read_bytes())
+    path.write_bytes(stored)
+    with ModelStore(path) as models:
+        models.backup(target)
+        models.backup(target)
+        models.migrate()
+        models.backup(target)
+        with ModelStore(target) as backup:
+            assert (backup.revision, backup.versions()) == (models.revision, models.versions())
+
+
+@pytest.mark.parametrize("what", ["versions without a log", "damage"])
+def test_a_backup_replaces_no_store_that_does_not_tell_its_changes(tmp_path, what):
+    target = tmp_path / "other.db"
+    with ModelStore(target) as other:
+        other.save(TOK, "a")
+    with closing(sqlite3.connect(target)) as connection:
+        connection.execute("DELETE FROM audit_log" if what != "damage" else "DROP TABLE audit_log")
+        connection.commit()
+    before = target.read_bytes()
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(TOK, "a")
+        problem = "holds versions without a log" if what != "damage" else "is no backup that another could replace"
+        with pytest.raises(Refused, match=problem):
+            models.backup(target)
+    assert target.read_bytes() == before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are others on Windows")
@@ -322,6 +398,11 @@ def test_a_backup_and_restoring_it_on_the_command_line(empty_store_url, tmp_path
     assert "there is no store at" in error_of("models", "restore", tmp_path / "none", *here)
     (tmp_path / "text").write_text("x")
     assert "no backup that another could replace" in error_of("models", "backup", tmp_path / "text", *here)
+    with ModelStore(tmp_path / "live.db") as live:
+        live.save(TOK, "mine")
+    told = error_of("models", "backup", tmp_path / "live.db", *here)
+    assert told.endswith("would be lost: name another file for the backup, or delete that one first\n")
+    assert "mine@1" in run("models", "ls", "--store", tmp_path / "live.db").stdout
     run("models", "restore", tmp_path / "backup.db", "--store", tmp_path / "new.db")
     assert "a@1" in run("models", "ls", "--store", tmp_path / "new.db").stdout
 

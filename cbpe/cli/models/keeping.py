@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -21,7 +22,7 @@ def backup(file: BackupArgument, as_json: JsonOption = False, store: StoreOption
     """Write all that is in the store to a file.
 
     Others may write to the store meanwhile. FILE is a store itself, in SQLite. It appears when it is whole, and takes
-    the place of an earlier backup.
+    the place of an earlier backup of the store. A store with anything that this one never had is refused.
 
     \b
     Example:
@@ -29,7 +30,7 @@ def backup(file: BackupArgument, as_json: JsonOption = False, store: StoreOption
     """
     with open_store(read_only=True) as models:
         models.backup(file)
-    with opened(file, read_only=True) as made:
+    with opened(os.path.abspath(file), read_only=True) as made:  # whatever a store of that name would be
         revision, versions = made.revision, len(made.versions())
     if as_json:
         print_json({"backup": file, "revision": revision, "versions": versions})
