@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +9,7 @@ import typer
 import cbpe
 from cbpe.cli.input import runs
 from cbpe.cli.input.options import ErrorsOption, FieldOption, MissingOption
+from cbpe.cli.input.texts import bars_wanted
 from cbpe.cli.input.values import PATTERN_NAMES, pattern_of, wrong_value_of
 from cbpe.cli.output.interrupts import told_if_interrupted
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
@@ -88,7 +88,7 @@ def count_words(
         raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
     with wrong_value_of("--output"):
         file_of_counts(output)
-    listener = print_progress() if as_json else sys.stderr.isatty()
+    listener = print_progress() if as_json else bars_wanted(sources)
     share = None if task is None else runs.share_of(task)
     with told_if_interrupted(output, "file", resume or share is not None):
         manifest = cbpe.count_corpus(

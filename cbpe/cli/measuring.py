@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +23,7 @@ from cbpe.cli.input.options import (
 )
 from cbpe.cli.input.references import complete_reference, files_of, is_encoding, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, input_name, source_of, warn_of_no_text
+from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, input_name, source_of, warn_of_no_text
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
 from cbpe.cli.output.printing import print_table, print_warning, write_bytes
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
@@ -144,7 +143,7 @@ def compare(
         field=field,
         errors=errors,
         missing=missing,
-        progress=sys.stderr.isatty(),
+        progress=bars_wanted(files),
     )
     warn_of_empty(found)
     if as_json or as_csv:
@@ -294,7 +293,7 @@ def sweep(
     tok = tokenizer_of(model)
     refuse_unswept(tok, model)
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
-    listener = sys.stderr.isatty()
+    listener = bars_wanted(files)
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, missing=missing, progress=listener)
     warn_of_empty(found)
     if as_json or as_csv:

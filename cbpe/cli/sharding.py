@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import Enum
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from cbpe.cli.input import runs
 from cbpe.cli.input.options import ErrorsOption, FieldOption, MissingOption, TokenizerOption
 from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
+from cbpe.cli.input.texts import bars_wanted
 from cbpe.cli.input.values import size_of
 from cbpe.cli.output.interrupts import told_if_interrupted
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
@@ -145,7 +145,7 @@ def tokenize(
       cbpe tokenize book.txt -t book.model -o rows --row-tokens 17
       cbpe tokenize book.txt -t gpt2 -o nano --format bin --verify
     """
-    listener = print_progress() if as_json else sys.stderr.isatty()
+    listener = print_progress() if as_json else bars_wanted(sources)
     share = None if task is None else runs.share_of(task)
     tok = tokenizer_of(tokenizer)
     with told_if_interrupted(output, "folder", resume or share is not None):

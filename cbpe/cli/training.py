@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -27,7 +26,7 @@ from cbpe.cli.input.options import (
 )
 from cbpe.cli.input.references import files_of, pinned, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, sources_of
+from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, sources_of
 from cbpe.cli.input.training_options import (
     Alphabet,
     AlphabetOption,
@@ -155,7 +154,7 @@ def train(
         sources, vocab_size, alphabet=alphabet.value, pattern=split_by, special_tokens=special_tokens,
         tie_break=tie_break and tie_break.value, min_count=min_count, max_token_length=max_token_length, initial=known,
         checkpoint=checkpoint, workers=workers, max_words=max_words, field=field, errors=errors, missing=missing,
-        verbose=verbose, **character_options(
+        verbose=verbose, progress=bars_wanted(files) and not verbose, **character_options(
             character_coverage, required_characters, no_byte_fallback, mix_scripts, mix_numbers, split_digits,
             no_dummy_prefix),
     )  # fmt: skip
@@ -202,16 +201,15 @@ def all_of(written: list[str]) -> str:
 
 
 def trained(sources: list[Any], vocab_size: int, **options: Any) -> cbpe.Tokenizer:
-    """What cbpe.train gives, with a bar on a terminal. It is left to the summary that training stopped early."""
+    """What cbpe.train gives. It is left to the summary that training stopped early."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "training stopped")
-        progress = sys.stderr.isatty() and not options["verbose"]
         checkpoint = options["checkpoint"]
-        before = merges_in(checkpoint) if progress else None
+        before = merges_in(checkpoint) if options["progress"] else None
         if before is not None:
             print_warning(f"going on from {checkpoint}, which has {number_of(before, 'merge')}")
         try:
-            tokenizer: cbpe.Tokenizer = cbpe.train(sources, vocab_size, progress=progress, **options)
+            tokenizer: cbpe.Tokenizer = cbpe.train(sources, vocab_size, **options)
         except KeyboardInterrupt:
             learned = merges_in(checkpoint)
             if learned is not None:

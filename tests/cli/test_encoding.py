@@ -229,6 +229,38 @@ def test_a_bar_is_drawn_on_a_terminal_alone(text_file, command):
         os.close(terminal)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("count", "-t", "gpt2"),
+        ("stats", "-t", "gpt2"),
+        ("compare", "-t", "gpt2"),
+        ("sweep", "gpt2"),
+        ("train", "--vocab-size", "260"),
+    ],
+)
+def test_no_bar_is_drawn_where_the_text_is_typed(arguments):
+    import pty
+
+    ours, terminal = pty.openpty()
+    try:
+        os.write(ours, b"hello hello\n\x04")
+        subprocess.run([PROGRAM, *arguments], stdin=terminal, stdout=subprocess.DEVNULL, stderr=terminal, check=True)
+        shown = os.read(ours, 100_000).decode()
+    finally:
+        os.close(ours)
+        os.close(terminal)
+    assert "reading what you type" in shown
+    assert "MB" not in shown
+    assert "merging" not in shown
+
+
+def test_a_command_works_where_standard_error_is_closed(text_file):
+    command = ["sh", "-c", 'exec "$@" 2>&-', "sh", PROGRAM, "count", "-t", "gpt2", text_file]
+    assert subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.split()[1:] == [os.fsencode(text_file)]
+
+
 FLAT = """
 import resource, subprocess, sys
 lengths, arguments = map(int, sys.argv[1:3]), sys.argv[3:]

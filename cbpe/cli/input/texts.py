@@ -19,6 +19,7 @@ __all__ = [
     "STANDARD_STREAM",
     "Errors",
     "Missing",
+    "bars_wanted",
     "field_of_texts",
     "id_chunks",
     "input_name",
@@ -127,11 +128,18 @@ def readers(
         raise OSError(error.errno, problem, error.filename) from error
 
 
+def bars_wanted(files: list[str] | None) -> bool:
+    """Whether to draw bars on stderr for files that the user names: if it is a terminal, and nobody types there what is
+    read."""
+    typed = STANDARD_STREAM in (files or [STANDARD_STREAM]) and sys.stdin is not None and sys.stdin.isatty()
+    return sys.stderr is not None and sys.stderr.isatty() and not typed
+
+
 @contextmanager
 def reading_bar(file: str) -> Iterator[ProgressCallback | None]:
-    """A progress bar on stderr for a file that the user names, if that is a terminal. The reader calls what the context
+    """A progress bar on stderr for a file that the user names, if one is wanted. The reader calls what the context
     gives."""
-    with progress_reports(sys.stderr.isatty()) as report:
+    with progress_reports(bars_wanted([file])) as report:
         yield about(report, "standard input" if file == STANDARD_STREAM else os.path.basename(file))
 
 
