@@ -343,6 +343,39 @@ def test_two_tokens_that_are_one_where_spaces_become_marks_are_refused():
         tokenizer_of(loads(json.dumps(content).encode()))
 
 
+STRIP = {"type": "Strip", "strip_left": True, "strip_right": True}
+SINGLE_SPACES = {"type": "Replace", "pattern": {"Regex": "  +"}, "content": " "}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (STRIP, FIXED["replace"]),
+        (STRIP, FIXED["prepend"], FIXED["replace"]),
+        (SINGLE_SPACES, FIXED["replace"]),
+        (CASELESS, FIXED["prepend"], FIXED["replace"]),
+        (STRIP,),
+    ],
+)
+def test_a_text_that_a_step_changes_has_no_places_and_the_others_those_of_tokenizers(steps):
+    pre_tokenizer = SPLIT if FIXED["replace"] in steps else metaspace("always", False)
+    decoder = decoder_of(byte_fallback=True, strips=False)
+    content = a_file(sequence("normalizers", *steps), pre_tokenizer, decoder, split=False, post_processor=None)
+    ours, judge = tokenizer_of(loads(json.dumps(content).encode())), tokenizers.Tokenizer.from_str(json.dumps(content))
+    content["normalizer"] = sequence("normalizers", *(step for step in steps if step not in FIXED.values()))
+    before_marks = tokenizers.Tokenizer.from_str(json.dumps(content)).normalizer
+    found = 0
+    for text in map("".join, product(" \u3000tTa", repeat=4)):
+        if before_marks.normalize_str(text) == text:
+            expected = judge.encode(text)
+            assert ours.encode_with_offsets(text) == (expected.ids, expected.offsets)
+            found += 1
+        else:
+            with pytest.raises(ValueError, match="normalization changes this text"):
+                ours.encode_with_offsets(text)
+    assert 20 < found < 5**4
+
+
 def test_an_unknown_token_has_no_place():
     with pytest.raises(ValueError, match="unknown token"):
         both("llama unknown")[0].encode_with_offsets("the")

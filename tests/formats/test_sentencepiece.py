@@ -102,6 +102,7 @@ def hostile_texts(seed, n):
     rng = random.Random(seed)
     atoms = ["the", "cat", " ", "  ", MARK, "<s>", "<sep>", "\u4e2d", "\u6587", "\u00e9", "\u672a", "\n", "na", "3"]
     atoms += ["e\u0301", "\uff1csep\uff1e", "\u3000", "\x01", "\ufb01", "\uff4e\uff41", "A\u00df", "\ufdfa", "ab", "b$"]
+    atoms += ["\uff1cs\uff1e", "<\x01/s>", "<S>"]  # which are control tokens when they are normalized
     return ["".join(rng.choices(atoms, k=rng.randrange(9))) for _ in range(n)]
 
 

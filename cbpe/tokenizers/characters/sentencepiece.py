@@ -293,8 +293,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
 
     def _may_hold(self, prepared: str, text: str, allowed: SpecialTokens) -> bool:
         """Whether added tokens may be in a text as it was prepared, which are not in the text."""
-        if "normalized" in self._steps:
-            return self._finders(allowed).all.is_in(with_marks(prepared))
+        if "normalized" in self._steps and self._finders(allowed).all.is_in(with_marks(prepared)):
+            return True
         if "normalizer" not in self._steps and MARK not in text:
             # It may have a space before it, and no more: a token that the text does not hold begins there.
             if len(prepared) == len(text):
@@ -383,6 +383,10 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             raise NoPlacesError(
                 "the unknown token does not tell how much of the text it stands for: there are no offsets"
             )
+        if self._normalizer.steps:
+            for stretch, token_id in self._finders(allowed).as_it_is.cut(text):
+                if token_id is None and self._normalizer.normalized(stretch) != stretch:
+                    raise NoPlacesError("normalization changes this text: there are no places in it for its tokens")
         ids: list[int] = []
         spans: list[tuple[int, int]] = []
         start = 0
@@ -393,8 +397,6 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             found: tuple[list[int], list[tuple[int, int]]] = ([token_id or 0], [(added, size)])
             if token_id is None:
                 found = Tokenizer._encode_with_offsets(self, stretch, allowed if prepared is stretch else None, None)
-            if with_spaces(text[start : start + size - added]) != with_spaces(stretch[added:]):
-                raise NoPlacesError("normalization changes this text: there are no places in it for its tokens")
             ids += found[0]
             # A token that is nothing but the space before the text is at its first character, as in `tokenizers`.
             spans += [(start + max(first - added, 0), start + max(last - added, 1)) for first, last in found[1]]
