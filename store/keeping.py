@@ -26,7 +26,7 @@ from store.records import audit
 from store.records.outputs import reason, written_file
 from store.verifying import verify
 
-__all__ = ["backup", "migrate", "restore"]
+__all__ = ["backup", "checked_backup", "migrate", "restore"]
 
 EXAMPLE = "models-backup.db"  # the name of a backup, in messages
 OTHERWISE = "would be lost: name another file for the backup, or delete that one first"
@@ -142,20 +142,30 @@ def restore(
     before: where the store as it was is kept. Returns where that is; None if nothing was kept."""
     if force and before is not None:
         raise ValueError(f"force is set, which keeps nothing, and so no backup can be made in {os.fspath(before)!r}")
-    if before is not None:
-        written_file(before, EXAMPLE)
     if database.path is not None and os.path.realpath(path) == os.path.realpath(database.path):
         raise Refused(f"{os.fspath(path)} is the store itself: restore it from another file")
-    source = Database(find_store(os.path.abspath(path)), read_only=True)
+    source = checked_backup(path, before)
     try:
-        report = verify(source)
-        if not report.ok:
-            raise Damaged(f"the backup {source} is damaged, and is not restored: {'; '.join(report.problems)[:500]}")
         kept = None if force else kept_before(database, before)
         put_back(database, source)
         return kept
     finally:
         source.close()
+
+
+def checked_backup(path: str | os.PathLike[str], before: str | os.PathLike[str] | None) -> Database:
+    """A backup, opened, which is whole. before: where the store as it was is going to be kept."""
+    if before is not None:
+        written_file(before, EXAMPLE)
+    source = Database(find_store(os.path.abspath(path)), read_only=True)
+    try:
+        report = verify(source)
+        if not report.ok:
+            raise Damaged(f"the backup {source} is damaged, and is not restored: {'; '.join(report.problems)[:500]}")
+    except BaseException:
+        source.close()
+        raise
+    return source
 
 
 def kept_before(database: Database, path: str | os.PathLike[str] | None) -> str | None:

@@ -454,6 +454,11 @@ class ModelStore:
         """
         return keeping.restore(self._database, path, backup, force)
 
+    @staticmethod
+    def _check_backup(path: str | os.PathLike[str], backup: str | os.PathLike[str] | None = None) -> None:
+        """Raise what restore would raise for this backup, and for the file of the backup that is made before."""
+        keeping.checked_backup(path, backup).close()
+
     def check_writable(self) -> None:
         """Raise what any change would raise for this store: ReadOnly, or Outdated for an older schema. To call before a
         long training."""

@@ -249,6 +249,60 @@ def test_a_store_that_is_not_there_is_not_made_by_what_changes_one(models, tmp_p
     assert not (tmp_path / "none.db").exists()
 
 
+def test_no_store_is_made_by_what_is_refused_or_puts_nothing_in(models, tmp_path):
+    run("models", "export", "book", tmp_path / "book.cbpe")
+    run("models", "backup", tmp_path / "damaged.db")
+    (tmp_path / "damaged.cbpe").write_bytes((tmp_path / "book.cbpe").read_bytes()[:-1])
+    with closing(sqlite3.connect(tmp_path / "damaged.db")) as connection:
+        connection.execute("DELETE FROM aliases")  # which the log knows of
+        connection.commit()
+    (tmp_path / "none").mkdir()
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "x.model").write_text("nothing")
+    new, files = ["--store", tmp_path / "folder" / "new.db"], sorted(tmp_path.rglob("*"))
+    named, save = "is no name for a version", ["save", "x", "-t", "gpt2"]
+    for command, problem in (
+        (["save", "gpt2", "-t", "gpt2"], named),
+        ([*save, "--alias", "7"], "is no alias"),
+        ([*save, "--parent", "nope"], "no version is called 'nope'"),
+        ([*save, "--tag", "=x"], "a tag has 1 to 255 characters"),
+        (["import", tmp_path / "nosuch.cbpe"], "No such file"),
+        (["import", tmp_path / "damaged.cbpe"], "cut short or damaged"),
+        (["import", tmp_path / "book.cbpe", "--name", "gpt2"], named),
+        (["import", tmp_path / "none"], "holds no tokenizer files"),
+        (["import", tmp_path / "bad"], "x.model"),
+        (["restore", tmp_path / "nosuch.db"], "there is no store at"),
+        (["restore", tmp_path / "damaged.db"], "is damaged, and is not restored"),
+        (["restore", tmp_path / "damaged.db", "--backup", ""], "the name of the file is empty"),
+    ):
+        assert problem in error_of("models", *command, *new)
+        assert sorted(tmp_path.rglob("*")) == files
+    assert named in error_of("models", "copy", "book", tmp_path / "new.db", "--name", "gpt2")
+    assert "No such file" in error_of("train", tmp_path / "nosuch.txt", "--vocab-size", 280, "--save", "a", *new)
+    assert sorted(tmp_path.rglob("*")) == files
+
+
+def test_what_is_put_into_a_new_store_is_told_as_of_any_other(models, tmp_path):
+    run("models", "export", "book@1", tmp_path / "book.cbpe")
+    (tmp_path / "in").mkdir()
+    trained(270).save(tmp_path / "in" / "shelf")
+    for i, (command, made) in enumerate(
+        (
+            (["save", "x", "-t", "book.json", "--alias", "prod"], ["x@1"]),
+            (["import", tmp_path / "book.cbpe", "--name", "x"], ["x@1"]),
+            (["import", tmp_path / "in"], ["shelf@1"]),
+        )
+    ):
+        trained(270).save(tmp_path / "book.json")
+        command = [tmp_path / "book.json" if word == "book.json" else word for word in command]
+        store = tmp_path / "folder" / f"{i}.db"
+        assert made[0] in run("models", *command, "--store", store).stdout
+        with ModelStore(store) as new:
+            assert [str(version) for version in new.versions()] == made
+            assert len(new.audit_log()) == 1
+            assert new.verify().ok
+
+
 def test_a_store_may_be_in_postgresql(postgresql_url, tmp_path):
     assert "there is no store in" in error_of("models", "ls", "--store", postgresql_url)
     with ModelStore() as models:

@@ -4,14 +4,19 @@ command needs it."""
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from cbpe.cli.input.settings import settings
+from cbpe.common.atomic_files import check_writable
 
 if TYPE_CHECKING:
     from store import ModelStore
 
-__all__ = ["open_store", "opened", "refuse_unsavable", "stored_names"]
+__all__ = ["filled", "notes_of", "notes_of_standard_input", "open_store", "opened", "refuse_unsavable", "stored_names"]
+
+T = TypeVar("T")
 
 
 def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:
@@ -35,13 +40,39 @@ def opened(url_or_path: str | None, read_only: bool = False) -> ModelStore:
     return ModelStore(url_or_path, read_only=read_only)
 
 
+def filled(url_or_path: str | None, work: Callable[[ModelStore], T]) -> T:
+    """What work returns, which puts something into a store. One that is not there is made, but not by work that is
+    refused, or puts nothing in: it is done in memory first."""
+    from store import ModelStore
+
+    if ModelStore.missing_file(url_or_path) is not None:
+        with ModelStore(":memory:") as trial:
+            result = work(trial)
+            if not trial.names():
+                return result
+    with opened(url_or_path) as models:
+        return work(models)
+
+
 def refuse_unsavable(name: str, tags: dict[str, str], aliases: list[str], notes: str | None) -> None:
     """Before long work: an error for a name, a label or a store that a save after it would fail for."""
     from store import ModelStore
 
     ModelStore.check_labels(name, tags=tags, aliases=aliases, notes=notes)
-    with open_store(make=True) as models:
+    missing = ModelStore.missing_file(settings.store)
+    if missing is not None:
+        refuse_unmakable(missing)
+        return
+    with open_store() as models:
         models.check_writable()
+
+
+def refuse_unmakable(path: str) -> None:
+    """OSError where no store could be made, folders included. None is made: the work may fail."""
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    check_writable(os.path.join(folder, os.path.basename(path)))
 
 
 def notes_of_standard_input(instead: str) -> str:

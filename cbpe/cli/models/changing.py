@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbpe.cli.input.model_store import notes_of, open_store, opened
+from cbpe.cli.input.model_store import filled, notes_of, open_store
 from cbpe.cli.input.options import (
     AliasOption,
     JsonOption,
@@ -19,6 +19,7 @@ from cbpe.cli.input.options import (
     VersionArgument,
 )
 from cbpe.cli.input.references import complete_version, smaller_of, tokenizer_of
+from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of
@@ -27,6 +28,9 @@ from cbpe.cli.models.versions import print_done, print_saved, print_versions
 from cbpe.cli.output.printing import print_error, print_json, print_lines, print_rows
 from cbpe.cli.output.readable import printable
 from cbpe.cli.output.replacing import has_content
+
+if TYPE_CHECKING:
+    from store import ModelStore, Version
 
 SomeArgument = Annotated[
     str | None,
@@ -64,17 +68,14 @@ def save(
       cbpe models save small -t gpt2 --vocab-size 8k
     """
     tok = smaller_of(tokenizer_of(tokenizer), tokenizer, vocab_size)
-    with open_store(make=True) as models:
-        version = models.save(
-            tok,
-            name,
-            tags=pairs_of(tag),
-            aliases=alias or (),
-            notes=notes_of(notes),
-            parent=parent,
-            metrics=metrics_of(metric),
-        )
-        before = models.versions(name, order="-number", limit=2)[1:] if version.created else []
+    labels: dict[str, Any] = {"tags": pairs_of(tag), "aliases": alias or (), "notes": notes_of(notes)}
+    labels |= {"parent": parent, "metrics": metrics_of(metric)}
+
+    def saved(models: ModelStore) -> tuple[Version, list[Version]]:
+        version = models.save(tok, name, **labels)
+        return version, models.versions(name, order="-number", limit=2)[1:] if version.created else []
+
+    version, before = filled(settings.store, saved)
     print_saved(version, as_json, before[0] if before else None)
 
 
@@ -266,11 +267,11 @@ def import_(
         raise typer.BadParameter("it is for the files of a folder", param_hint="--pattern")
     if is_folder and key:
         raise typer.BadParameter("signatures are those of single files: import each", param_hint="--key")
-    with open_store(make=True) as models:
-        if not is_folder:
-            print_saved(models.import_(file, name, keys=key or None), as_json)
-            return
-        found = models.import_folder(file, pattern=None if pattern is None else pattern_of(pattern))
+    if not is_folder:
+        print_saved(filled(settings.store, lambda models: models.import_(file, name, keys=key or None)), as_json)
+        return
+    pattern = None if pattern is None else pattern_of(pattern)
+    found = filled(settings.store, lambda models: models.import_folder(file, pattern=pattern))
     if found.versions or as_json:
         print_versions(found.versions, as_json, wide=False)
     if found.versions and not as_json:
@@ -299,6 +300,5 @@ def copy(
       cbpe models copy shakespeare@prod backup.db
     """
     with open_store(read_only=True) as models:
-        version = models.version(reference)  # first, so that no store is made for a version that is not there
-        with opened(other) as target:
-            print_saved(models.copy(version, target, name), as_json)
+        version = models.version(reference)
+        print_saved(filled(other, lambda target: models.copy(version, target, name)), as_json)

@@ -9,6 +9,7 @@ import typer
 
 from cbpe.cli.input.model_store import open_store, opened
 from cbpe.cli.input.options import JsonOption
+from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.models.app import app
 from cbpe.cli.output.printing import print_json, print_lines
@@ -61,6 +62,10 @@ def restore(
     """
     if force and backup is not None:
         raise typer.BadParameter("not together with --force, which keeps nothing", param_hint="--backup")
+    from store import ModelStore
+
+    if ModelStore.missing_file(settings.store) is not None:  # so that none is made by what is refused
+        ModelStore._check_backup(file, backup)
     with open_store(make=True) as models:
         kept = models.restore(file, backup=backup, force=force)
         revision, versions = models.revision, len(models.versions())
