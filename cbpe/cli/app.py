@@ -16,7 +16,13 @@ import cbpe
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.output.completion import told_of_start_files
-from cbpe.cli.output.printing import error_message, leave_closed_pipe, print_error, print_warning
+from cbpe.cli.output.printing import (
+    error_message,
+    leave_closed_pipe,
+    naming_standard_output,
+    print_error,
+    print_warning,
+)
 from cbpe.cli.registering import SuggestingGroup, new_app
 from cbpe.common.wording import shown
 
@@ -106,9 +112,13 @@ class Commands(SuggestingGroup):
             print_error(usage_message(error) + hint)
             code = error.exit_code
         try:
-            sys.stdout.flush()
+            with naming_standard_output():
+                sys.stdout.flush()
         except BrokenPipeError:
             code = leave_closed_pipe()
+        except OSError as error:
+            print_error(error_message(error))
+            code = FAILED
         sys.exit(code)
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:

@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from cbpe.cli.output.printing import naming_standard_output
+
 __all__ = ["GroupedCommand", "SuggestingGroup", "new_app"]
 
 
@@ -37,7 +39,15 @@ class App(typer.Typer):
         return super().command(name, cls=GroupedCommand if cls is None else cls, **options)
 
 
-class GroupedCommand(TyperCommand):
+class PrintsHelp:
+    """Of a command: where its help cannot be printed, the error says where to."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        with naming_standard_output():
+            return super().make_context(*arguments, **options)  # type: ignore[misc]
+
+
+class GroupedCommand(PrintsHelp, TyperCommand):
     """A command whose help shows options in groups: those that it names itself, or by their rich_help_panel; those
     without one first."""
 
@@ -77,7 +87,7 @@ class GroupedCommand(TyperCommand):
                     formatter.write_dl(records)
 
 
-class SuggestingGroup(TyperGroup):
+class SuggestingGroup(PrintsHelp, TyperGroup):
     """Commands of which one is suggested to who calls it by a word of other programs."""
 
     called: ClassVar[dict[str, tuple[str, ...]]] = {}  # command -> other words for it

@@ -174,11 +174,32 @@ def test_broken_pipe_is_silent(tmp_path, arguments):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals here")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-@pytest.mark.parametrize("arguments", [["--help"], ["count", "--help"], ["encodings"]], ids=" ".join)
-def test_output_that_cannot_be_written_is_one_line_and_exit_code_1(arguments):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--help",
+        "--version",
+        "count --help",
+        "models --help",
+        "encodings",
+        "encodings --json",
+        "vocab -t gpt2",
+        "vocab -t gpt2 --json",
+        "vocab -t gpt2 --limit 1",
+        "count -t gpt2 text.txt",
+        "encode -t gpt2 text.txt",
+        "stats -t gpt2 text.txt --csv",
+    ],
+)
+def test_output_that_cannot_be_written_is_one_line_and_exit_code_1(arguments, unbuffered, text_file):
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    command = [PROGRAM, *arguments.split()]
     with open("/dev/full", "wb") as full:
-        failed = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (failed.returncode, failed.stderr) == (1, "cbpe: No space left on device\n")
+        failed = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, env=environment, text=True, cwd=text_file.parent, check=False
+        )
+    assert (failed.returncode, failed.stderr) == (1, "cbpe: standard output: No space left on device\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="closes streams in a POSIX shell")

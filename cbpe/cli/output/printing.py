@@ -11,8 +11,8 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ __all__ = [
     "end_with_failures",
     "error_message",
     "leave_closed_pipe",
+    "naming_standard_output",
     "print_counts",
     "print_dim",
     "print_error",
@@ -116,18 +117,48 @@ def plain_message(error: Exception) -> str:
 def write_bytes(data: bytes) -> None:
     """Bytes as they are, at once."""
     # Where the reader has gone away, flushing here ends the program in silence; at exit Python would complain.
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    with naming_standard_output():
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
     if data:
         StandardOutput.line_begun = not data.endswith(b"\n")
 
 
+@contextmanager
+def naming_standard_output() -> Iterator[None]:
+    """A context that does nothing but print: an error says that standard output could not be written."""
+    try:
+        yield
+    except OSError as error:
+        raise of_standard_output(error)  # noqa: B904  # the same error
+
+
+def put(data: bytes) -> None:
+    """A part of what is printed, of which there may be many: it is written when there is enough, or by write_bytes."""
+    try:
+        sys.stdout.buffer.write(data)
+    except OSError as error:
+        raise of_standard_output(error)  # noqa: B904
+
+
+def of_standard_output(error: OSError) -> OSError:
+    """The error, with the name of the stream. Of a closed pipe nothing is said."""
+    if not isinstance(error, BrokenPipeError):
+        error.filename = "standard output"
+        drop_output()
+    return error
+
+
 def leave_closed_pipe() -> int:
-    """Drop what is left to be written, of which Python would complain, where the reader has gone away. Returns the exit
-    code."""
+    """Leave the rest out where the reader has gone away. Returns the exit code."""
+    drop_output()
+    return CLOSED_PIPE
+
+
+def drop_output() -> None:
+    """Drop what is left to be written, of which Python would complain when it ends."""
     with suppress(OSError):  # of a stream that is no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return CLOSED_PIPE
 
 
 def print_json(value: Any) -> None:
@@ -142,19 +173,18 @@ def print_line_of_json(value: Any) -> None:
 
 def print_rows(rows: Iterable[Any]) -> None:
     """Rows as a JSON array in ASCII, one on each line, printed as they come."""
-    out = sys.stdout.buffer
     before = b"["
     for row in rows:
-        out.write(before + json.dumps(json_value(row)).encode())
+        put(before + json.dumps(json_value(row)).encode())
         before = b",\n "
     write_bytes((b"[]" if before == b"[" else b"]") + b"\n")
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Lines in the encoding of the terminal or pipe, printed as they come."""
-    out, encoding = sys.stdout.buffer, sys.stdout.encoding or "utf-8"
+    encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        out.write(line.encode(encoding, "backslashreplace") + b"\n")
+        put(line.encode(encoding, "backslashreplace") + b"\n")
     write_bytes(b"")
 
 
@@ -277,7 +307,7 @@ def print_tree(root: MergeTree) -> None:
 def print_drawn(renderable: Any, wide: bool = False) -> None:
     """Something of Rich's, without blanks at the ends of lines."""
     target = console(wide)
-    with target.capture() as captured:
+    with naming_standard_output(), target.capture() as captured:  # Rich flushes
         target.print(renderable)
     print_lines(line.rstrip() for line in captured.get().splitlines())
 
