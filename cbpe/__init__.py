@@ -52,9 +52,9 @@ _OTHER_HOMES = {
     "VocabularySizeError": "cbpe.tokenizers.tiktoken",
     "_restore": "cbpe.tokenizers.tokenizer",
 }
-# Modules that import cbpe gives without more ado: for clusters, and tiktoken's, for programs that import this package
-# in its place and say tiktoken.model.MODEL_TO_ENCODING.
-_MODULES = ("distributed", "core", "model", "registry")
+# Modules that import cbpe gives without more ado: ours, and tiktoken's, for programs that import this package in its
+# place and say tiktoken.model.MODEL_TO_ENCODING.
+_MODULES = ("distributed", "patterns", "core", "model", "registry")
 
 __all__ = list(_HOMES)
 

@@ -3,6 +3,7 @@
 from cbpe import core as core
 from cbpe import distributed as distributed
 from cbpe import model as model
+from cbpe import patterns as patterns
 from cbpe import registry as registry
 from cbpe._version import __version__ as __version__
 from cbpe.analysis.texts import TextStatistics as TextStatistics

@@ -22,6 +22,8 @@ class RustBPE(Protocol):
 def take_over(tokenizer: RustBPE, special_tokens: Mapping[str, int], name: str) -> Parts:
     """The parts of the Encoding that has the ids of a rustbpe.Tokenizer. ValueError where ranks do not stand for what
     it merges."""
+    if not hasattr(tokenizer, "get_mergeable_ranks"):
+        raise TypeError(f"tokenizer must be a rustbpe.Tokenizer, not {type(tokenizer).__name__}")
     ranks: dict[bytes, int] = {}
     for token, rank in tokenizer.get_mergeable_ranks():
         if ranks.setdefault(bytes(token), rank) != rank:

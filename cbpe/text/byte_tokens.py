@@ -51,6 +51,9 @@ def decode_characters(run: bytes | bytearray) -> str:
 class IdDecoder:
     """What decoders of ids that come one at a time have in common, whatever their `push` does with one."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
     def push(self, token: int) -> str:
         """The text that is whole with this id."""
         raise NotImplementedError

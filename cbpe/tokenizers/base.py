@@ -110,11 +110,13 @@ class TokenizerBase(Encoder):
         """The id of `<|endoftext|>`. KeyError where there is no such special token."""
         found = self._special.ids.get(END_OF_TEXT)
         if found is None:
-            raise KeyError(
-                f"this tokenizer has no special token {END_OF_TEXT!r}: special_tokens are those it has; register "
-                f"this one with register_special_tokens({{**tok.special_tokens, {END_OF_TEXT!r}: {self.n_vocab}}})"
-            )
+            problem = f"this tokenizer has no special token {END_OF_TEXT!r}: special_tokens are those it has"
+            raise KeyError(f"{problem}; {self._way_to_register(END_OF_TEXT)}")
         return found
+
+    def _way_to_register(self, token: str) -> str:
+        """What messages say of how this special token is added."""
+        return f"register this one with register_special_tokens({{**tok.special_tokens, {token!r}: {self.n_vocab}}})"
 
     @property
     def special_tokens_set(self) -> set[str]:

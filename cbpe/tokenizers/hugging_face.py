@@ -24,6 +24,7 @@ from cbpe.text.added_tokens import FLAGS, Finders
 from cbpe.text.chains import ChainSplitter
 from cbpe.text.special_tokens import MAX_SUBSETS, NAMED, OLD_ONES_TOO, checked_special_tokens
 from cbpe.text.splitting import make_splitter
+from cbpe.text.surrogates import without_surrogates
 from cbpe.text.templates import Template
 from cbpe.tokenizers.base import NoPlacesError
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -117,7 +118,8 @@ class HuggingFaceTokenizer(Tokenizer):
         Tokenizer.truncate,
         "HuggingFaceTokenizer",
         HUGGING_FACES_DEFAULTS,
-        """The longest prefix of the normalized text that has at most max_tokens tokens, the template's included.
+        """The longest prefix of the normalized text that has at most max_tokens tokens, the template's included; the
+        text as it is, if all of it has.
 
         ValueError if max_tokens is negative or less than the template's tokens, and for a text whose normalization, or
         space before it, depends on the added tokens in it or on where it ends; otherwise as Tokenizer.truncate.
@@ -475,6 +477,8 @@ class HuggingFaceTokenizer(Tokenizer):
             self._prepared(text, allowed, forbidden)  # or it is refused
             return text
         found = super()._truncate(whole, max_tokens, allowed, forbidden)
+        if found == without_surrogates(whole):
+            return without_surrogates(text)
         if "prefix_space" in self._steps and found and not text.startswith(" "):
             found = found[1:]
         return found

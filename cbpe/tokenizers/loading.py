@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["from_bpeasy", "from_rustbpe", "from_transformers", "inspect", "lacks_pattern", "load"]
 
 RANKS = "cbpe.formats.ranks.tiktoken"
+USE_FAST = "pass what AutoTokenizer.from_pretrained gives with use_fast=True"
 
 
 @public
@@ -285,7 +286,8 @@ def from_transformers(tokenizer: Any) -> Tokenizer:
     written = getattr(getattr(tokenizer, "backend_tokenizer", None), "to_str", None)
     if not callable(written):
         kind = type(tokenizer).__name__
-        raise TypeError(f"a fast tokenizer of transformers has a backend_tokenizer, and a {kind} has none")
+        way = "load takes what tokenizer.save(path) wrote" if callable(getattr(tokenizer, "to_str", None)) else USE_FAST
+        raise TypeError(f"a fast tokenizer of transformers has a backend_tokenizer, and a {kind} has none: {way}")
     found = tokenizer_of(loads(written().encode()))
     for token, token_id in tokenizer.get_added_vocab().items():
         own = found.token_to_id(token)

@@ -122,6 +122,10 @@ class Encoding(Tokenizer):
             "an Encoding does not change: make another one, with Encoding(..., special_tokens=...)"
         )
 
+    def _way_to_register(self, token: str) -> str:
+        added = f"special_tokens={{**enc._special_tokens, {token!r}: {self.n_vocab}}}"
+        return f"an Encoding does not change: make another one that has it, with Encoding(..., {added})"
+
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
 

@@ -510,9 +510,11 @@ class Tokenizer(TokenizerBase):
     def is_special_token(self, token: int) -> bool:
         """Whether an id is that of a special token. TypeError, which is an AssertionError too, for what is no int."""
         try:
-            token_id = operator.index(token)
+            token_id = operator.index(token) if type(token) is not bool else None
         except TypeError:  # which an array raises although it has __index__, for the sake of its only item
-            raise TokenTypeError(f"a token id is an int, not {type(token).__name__}: {shown(token)}") from None
+            token_id = None
+        if token_id is None:
+            raise TokenTypeError(f"a token id is an int, not {type(token).__name__}: {shown(token)}")
         return token_id in self._table("special ids", lambda: frozenset(self._special.ids.values()))
 
     def token_byte_values(self) -> list[bytes]:

@@ -54,15 +54,14 @@ def refuse_growing(name: str, vocab_size: int, n_merges: int, what: str) -> None
 def moved(special_tokens: Mapping[str, int], after: int, kept: array[int]) -> dict[str, int]:
     """Special tokens with their ids: those that followed the merges, one after another from the id `after` on, follow
     the kept ones, as training to that size has it. The others keep theirs."""
-    in_order = sorted(special_tokens.items(), key=lambda item: item[1])
-    following: list[str] = []
-    for token, token_id in in_order:
+    in_order = sorted({*special_tokens.values()})  # two tokens may share one, as in o200k_harmony
+    following: list[int] = []
+    for token_id in in_order:
         if token_id == after + len(following):
-            following.append(token)
-    others = [token_id for token, token_id in in_order if token not in following]
-    free = free_ids(max(kept) + 1, others)
-    new = {token: next(free) for token in following}
-    return {token: new.get(token, token_id) for token, token_id in special_tokens.items()}
+            following.append(token_id)
+    free = free_ids(max(kept) + 1, [token_id for token_id in in_order if token_id not in following])
+    new = {token_id: next(free) for token_id in following}
+    return {token: new.get(token_id, token_id) for token, token_id in special_tokens.items()}
 
 
 def shrunk_record(record: TrainingRecord, vocab_size: int, special_tokens: Mapping[str, int]) -> TrainingRecord:

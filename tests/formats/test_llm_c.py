@@ -144,7 +144,8 @@ def test_wrong_tokens_are_refused(tokens, message):
     ("special_tokens", "message"),
     [
         ({}, r"has one special token, <\|endoftext\|>, and not none"),
-        ({"<|end|>": 257}, r"has one special token, <\|endoftext\|>, and not <\|end\|>"),
+        ({f"<{i}>": 257 + i for i in range(1000)}, r"and not '<0>', '<1>', '<2>' and 997 more$"),
+        ({"<|end|>": 257}, r"has one special token, <\|endoftext\|>, and not '<\|end\|>'"),
         ({"<|endoftext|>": 257, "<|end|>": 258}, "has one special token"),
         ({"<|endoftext|>": 258}, "has no gaps among the ids, and there is no token 257"),
     ],

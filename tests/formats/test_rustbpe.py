@@ -45,6 +45,12 @@ def test_any_object_that_shows_ranks_and_a_pattern_will_do():
     assert encoding.encode("the th") == [257, 32, 256]
 
 
+@pytest.mark.parametrize("wrong", [5, None, "rustbpe"])
+def test_what_shows_no_ranks_is_refused_by_its_type(wrong):
+    with pytest.raises(TypeError, match=f"tokenizer must be a rustbpe.Tokenizer, not {type(wrong).__name__}"):
+        cbpe.from_rustbpe(wrong)
+
+
 def test_what_ranks_cannot_stand_for_is_refused():
     with pytest.raises(ValueError, match="gives the ranks 257 and 258 to the same bytes, b'aaa'"):
         from_rustbpe(Shown([*BYTES, (b"aa", 256), (b"aaa", 257), (b"aaa", 258)]))

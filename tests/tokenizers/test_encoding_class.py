@@ -67,7 +67,7 @@ def test_text_that_is_no_str_is_a_type_error(toy, wrong):
                     method(wrong)
 
 
-@pytest.mark.parametrize("wrong", [None, "1", 1.0, [1]])
+@pytest.mark.parametrize("wrong", [None, "1", 1.0, [1], True])
 def test_what_is_no_id_is_no_special_token_but_an_error_of_both_classes(toy, wrong):
     array = pytest.importorskip("numpy").array([1, 2])
     for token in (wrong, array):

@@ -170,6 +170,16 @@ def test_truncating_takes_the_space_before_into_account():
         tok.truncate("the</s><s>the", 99, allowed_special={"</s>"}, disallowed_special="all")
 
 
+def test_a_text_that_fits_stays_as_it_is_where_encoding_changes_it():
+    tok = TOKENIZERS["NFC"]
+    text = "e\u0301the"
+    assert tok.truncate(text, tok.count(text)) == text
+    assert tok.truncate(text, tok.count(text) - 1) == "\u00e9"
+    lower = HuggingFaceTokenizer.from_tokenizer(TOKENIZERS["NFC"], {"normalizer": [{"type": "Lowercase"}]})
+    assert lower.truncate("THE the", lower.count("THE the")) == "THE the"
+    assert lower.truncate("THE the", 1) == "the"
+
+
 def test_truncating_gives_normalized_text():
     tok = TOKENIZERS["NFC"]
     assert tok.truncate("e\u0301e\u0301", 2) == "\u00e9"

@@ -4,6 +4,8 @@ import copy
 import io
 import pickle
 import pickletools
+import subprocess
+import sys
 
 import pytest
 
@@ -19,6 +21,12 @@ def test_a_public_name_is_of_cbpe_wherever_it_is_defined(name):
         assert (value.__module__, value.__qualname__) == ("cbpe", name)
     else:
         assert isinstance(value, str)
+
+
+def test_modules_with_public_names_are_there_without_more_ado():
+    program = "import cbpe; print(cbpe.patterns.O200K_SPLIT_PATTERN == cbpe.get_encoding('o200k_base').pattern)"
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert printed == "True\n"
 
 
 def objects():

@@ -182,6 +182,10 @@ def test_a_trained_tokenizer_tells_its_size_and_special_tokens_as_an_encoding_do
     assert toy.n_vocab == len(toy.vocab)
     with pytest.raises(KeyError, match="endoftext"):
         _ = toy.eot_token
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    encoding = cbpe.Encoding("mine", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"<|x|>": 300})
+    with pytest.raises(KeyError, match=r"no special token .*make another one .* special_tokens=.*: 301\}\)"):
+        _ = encoding.eot_token
 
 
 def test_registering_while_others_encode(toy):
@@ -226,6 +230,10 @@ def test_who_asks_for_an_end_of_text_that_there_is_not_is_told_how_to_register_i
     toy.register_special_tokens({"<|x|>": 300})
     with pytest.raises(KeyError, match=r"no special token '<\|endoftext\|>'.*register_special_tokens.*: 301\}"):
         _ = toy.eot_token
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    encoding = cbpe.Encoding("mine", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"<|x|>": 300})
+    with pytest.raises(KeyError, match=r"no special token .*make another one .* special_tokens=.*: 301\}\)"):
+        _ = encoding.eot_token
 
 
 def test_a_column_names_the_row_of_a_special_token(toy):

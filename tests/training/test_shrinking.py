@@ -82,6 +82,14 @@ def test_by_ranks_the_first_ranks_are_left_and_the_name_has_the_size():
     assert gpt2.shrink(50256).name == "gpt2"
 
 
+def test_special_tokens_that_share_an_id_share_the_new_one():
+    harmony = cbpe.get_encoding("o200k_harmony")
+    first = min(harmony.special_tokens.values())
+    assert len({*harmony.special_tokens.values()}) == len(harmony.special_tokens) - 1
+    moved = {token: token_id - first + 8000 for token, token_id in harmony.special_tokens.items()}
+    assert harmony.shrink(8000).special_tokens == moved
+
+
 def test_steps_around_merging_stay():
     tok = cbpe.HuggingFaceTokenizer.from_tokenizer(cbpe.train(TEXT, 300, special_tokens={"<|end|>": 500}))
     small = tok.shrink(280)

@@ -42,6 +42,13 @@ cdef class StreamDecoder:
         self.errors = errors.encode()
         self.skipped = skipped
 
+    def __repr__(self):
+        held = f": the beginning of a character held back, {self.n_held} bytes" if self.n_held else ""
+        return f"<StreamDecoder{held}>"
+
+    def __reduce__(self):
+        raise TypeError("a StreamDecoder is of one stream, and is not pickled: tok.stream_decoder() makes another")
+
     def push(self, token):
         """Decode one more token id: the text that is whole now, which may be empty, and more than this token's.
 

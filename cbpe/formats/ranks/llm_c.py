@@ -11,12 +11,12 @@ from __future__ import annotations
 import struct
 
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
-from cbpe.common.wording import token_shown
+from cbpe.common.wording import listed, shown, token_shown
 from cbpe.formats.checks import refuse_processing
 from cbpe.formats.parts import Parts
 from cbpe.formats.ranks.tiktoken import exported_ranks
 from cbpe.formats.reading import File
-from cbpe.text.special_tokens import END_OF_TEXT
+from cbpe.text.special_tokens import END_OF_TEXT, NAMED
 
 MAGIC = 20240328
 HEADER = struct.Struct("<256I")
@@ -84,7 +84,7 @@ def dump(parts: Parts) -> list[bytes]:
     what = "llm.c's format"
     refuse_processing(what, parts, besides=("template",))
     if parts.special_tokens.keys() != {END_OF_TEXT}:
-        found = ", ".join(parts.special_tokens) or "none"
+        found = listed(map(shown, parts.special_tokens), NAMED) or "none"
         raise ValueError(f"{what} has one special token, {END_OF_TEXT}, and not {found}")
     ranks = exported_ranks(parts.vocabulary)
     if END_OF_TEXT.encode() in ranks:

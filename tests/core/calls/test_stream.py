@@ -3,6 +3,7 @@ last byte."""
 
 import codecs
 import lzma
+import pickle
 import random
 from itertools import pairwise
 
@@ -171,6 +172,15 @@ def test_ids_of_all_kinds(tok):
         == "€AB"
     )
     assert stream.extend([]) == ""
+
+
+def test_it_shows_what_it_holds_back_and_is_not_pickled(tok):
+    stream = tok.stream_decoder()
+    assert repr(stream) == "<StreamDecoder>"
+    stream.push("\u4e2d".encode()[0])
+    assert repr(stream).startswith("<StreamDecoder: the beginning of a character held back, ")
+    with pytest.raises(TypeError, match=r"is not pickled: tok\.stream_decoder\(\) makes another"):
+        pickle.dumps(stream)
 
 
 def test_an_unknown_error_handler_is_refused_at_once(tok):
