@@ -4,6 +4,7 @@ FOLDER/                     what the run makes, under final names
 FOLDER/.run/run.json        what is to be done: options, sources and tasks. A run is gone on with if they are the same
 FOLDER/.run/records/N.json  what task N found and left, written when its outputs are in their places
 FOLDER/.run/aside/          files that are being written
+FOLDER/.run/lock            locked while a program works on the run: by one alone, or by all that do shares of it
 FOLDER/.run/...             what the tasks leave for the end of the run
 FOLDER/manifest.json        all that is known, when the run is finished; then .run/ is gone
 
@@ -23,6 +24,7 @@ from typing import Any, TypeVar
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.wording import json_problem
 from cbpe.tasks.cutting import Task
+from cbpe.tasks.locking import locked
 from cbpe.tasks.other_runs import in_the_way
 from cbpe.tasks.outputs import Outputs, missing_in, sizes_in
 from cbpe.tasks.progress import ProgressListener, Tally
@@ -51,12 +53,18 @@ class Run:
         self.identity = {**plan, **identity_of(tasks)}
         self._begun = False
         self._given_up = False
+        self._locks = False  # whether this program works on it, and lets no other one do so
+        self._lock: int | None = None  # a descriptor
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_locks": False, "_lock": None}
 
     def begin(self, *, resume: bool, shared: bool = False) -> dict[str, Any] | None:
         """Take the folder or file for this run. Returns the manifest, if the run is finished already.
 
         resume: go on with a run that is there. shared: others work on the run at the same time. Raises ValueError for a
-        folder that holds something else, and for one that holds a run unless it is to be gone on with.
+        folder that holds something else, for one that holds a run unless it is to be gone on with, and for one on which
+        another program works that does not share it.
         """
         begun = self.begun()
         finished = self._read(self.manifest)
@@ -72,10 +80,14 @@ class Run:
         if finished is not None:
             shutil.rmtree(self.state, ignore_errors=True)  # of a run that was killed after its manifest was written
             return finished
-        if not shared:
+        if not shared and begun is None:
             # What lies there without a word of whose it is belongs to another run.
-            shutil.rmtree(self.state if begun is None else self.state / "aside", ignore_errors=True)
+            shutil.rmtree(self.state, ignore_errors=True)
         self.state.mkdir(parents=True, exist_ok=True)
+        if self._locks:
+            self._take(shared=shared)
+        if not shared:
+            shutil.rmtree(self.state / "aside", ignore_errors=True)
         if begun is None:
             write_whole(self.state / "run.json", [as_json(self.identity)])
         self._begun = True
@@ -107,8 +119,10 @@ class Run:
     @contextmanager
     def forgotten_if_fruitless(self, *, alone: bool) -> Iterator[None]:
         """A context that forgets the run which began in it, if it fails before a task is done, or was given up: then it
-        stands in nobody's way who corrects the options or the sources. alone: nobody else does tasks of this run."""
+        stands in nobody's way who corrects the options or the sources. alone: nobody else does tasks of this run. Until
+        its end the run is locked."""
         new = not self.folder.exists()
+        self._locks = True
         try:
             yield
         except BaseException:
@@ -119,6 +133,20 @@ class Run:
                     with suppress(OSError):
                         self.folder.rmdir()
             raise
+        finally:
+            self._locks = False
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
+
+    def _take(self, *, shared: bool) -> None:
+        """Lock the run until the context `forgotten_if_fruitless` ends."""
+        try:
+            self._lock = locked(self.state / "lock", shared=shared)
+        except BlockingIOError as error:
+            problem = f"another program works on {self.name} now"
+            way = "to work on it together, give each a share (task)" if not shared else "shares can begin after it"
+            raise ValueError(f"{problem}: wait for it, or name another {self.kind}; {way}") from error
 
     def give_up(self) -> None:
         """Say that to go on with the run would come to nothing, before the error that tells why."""
@@ -227,7 +255,10 @@ class Run:
             raise ValueError(f"{path} is no manifest and no record of a run: name another {self.kind}") from error
         except ValueError as error:
             problem = json_problem(error)
-            raise ValueError(f"{path} is damaged ({problem}): delete it, or name another {self.kind}") from error
+            whole = self._whole(path == self.manifest)
+            of_a_task = path.parent == self.state / "records"
+            remedy = "delete it, and resume" if of_a_task else f"remove {whole} to begin anew"
+            raise ValueError(f"{path} is damaged ({problem}): {remedy}, or name another {self.kind}") from error
         if not isinstance(found, dict):
             raise ValueError(f"{path} is no manifest and no record of a run: name another {self.kind}")
         return found
@@ -297,7 +328,8 @@ def identity_of(tasks: Sequence[Task]) -> dict[str, Any]:
 
 
 def as_json(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, indent=1, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
+    """JSON in UTF-8; a byte of a file's name that is no UTF-8 is escaped, as JSON has it ("\\udcff")."""
+    return json.dumps(value, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def begin_share(

@@ -4,13 +4,14 @@ import errno
 import hashlib
 import json
 import os
+import pickle
 import re
 
 import pytest
 
 from cbpe.tasks.cutting import cut
 from cbpe.tasks.outputs import Outputs, sha256_of
-from cbpe.tasks.run import Run
+from cbpe.tasks.run import Run, as_json
 from cbpe.tasks.sources import find_sources
 
 
@@ -96,6 +97,51 @@ def test_a_run_that_others_work_on_or_that_has_done_a_task_is_kept_when_it_fails
         fail(new_run(tmp_path, tasks, options={"a": 2}), alone=True)
     assert new_run(tmp_path, tasks, options={"a": 1}).begin(resume=True) is None
     assert run.done(0) == {"documents": 1}
+
+
+def test_two_programs_do_not_work_on_one_run_unless_both_do_shares_of_it(tmp_path, tasks):
+    pytest.importorskip("fcntl")
+    first, second = new_run(tmp_path, tasks), new_run(tmp_path, tasks)
+    with first.forgotten_if_fruitless(alone=True):
+        first.begin(resume=False)
+        (first.state / "aside").mkdir()
+        for shared, way in ((False, "give each a share"), (True, "shares can begin after it")):
+            message = f"another program works on .*out now: wait for it, or name another folder; .*{way}"
+            with pytest.raises(ValueError, match=message), second.forgotten_if_fruitless(alone=not shared):
+                second.begin(resume=True, shared=shared)
+        assert (first.state / "aside").exists()  # where the first one writes
+        pickle.loads(pickle.dumps(first)).keep(0, {"documents": 1})  # as on another machine
+    with second.forgotten_if_fruitless(alone=False):
+        assert second.begin(resume=True, shared=True) is None
+        with first.forgotten_if_fruitless(alone=False):
+            assert first.begin(resume=True, shared=True) is None
+        with pytest.raises(ValueError, match="another program works on"), first.forgotten_if_fruitless(alone=True):
+            first.begin(resume=True)
+    assert first.done(0) == {"documents": 1}
+
+
+def test_what_is_damaged_is_named_with_what_to_remove(tmp_path, tasks):
+    run = new_run(tmp_path, tasks)
+    run.begin(resume=False)
+    run.keep(0, {"documents": 1})
+    (run.state / "records" / "0.json").write_text("{")
+    with pytest.raises(ValueError, match=r"0\.json is damaged .*: delete it, and resume, or name another folder"):
+        run.done(0)
+    folder = re.escape(str(tmp_path / "out"))
+    for damaged in (run.state / "run.json", run.manifest):
+        whole = damaged.read_bytes() if damaged.exists() else None
+        damaged.write_text("{")
+        with pytest.raises(ValueError, match=rf"is damaged .*: remove {folder} to begin anew, or name another folder"):
+            new_run(tmp_path, tasks).begin(resume=True)
+        if whole is not None:
+            damaged.write_bytes(whole)
+
+
+def test_names_that_are_no_utf8_are_kept_in_json_that_is(tmp_path):
+    named = {"name": os.fsdecode(b"caf\xe9.txt"), "other": "caf\u00e9"}
+    written = as_json(named)
+    assert json.loads(written.decode()) == named
+    assert "caf\u00e9".encode() in written
 
 
 def test_records_without_a_word_of_whose_they_are_are_not_taken_for_a_runs_own(tmp_path, tasks):

@@ -55,6 +55,7 @@ IN_OPTIONS = {
     "columns belong to documents, and row_tokens": "--column keeps what belongs to documents, and --row-tokens",
     "verify is for the call that finishes": "--verify is for the command that finishes",
     "leave it out beside task": "leave it out beside --task",
+    "give each a share (task)": "give each a share by --task",
     "input_ids are the tokens; columns are": "input_ids are the tokens; --column names",
 }
 # Arguments that messages name at their beginning, or with a number or as advice at their end, and their options.
