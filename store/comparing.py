@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import add
 from typing import NamedTuple
@@ -310,7 +310,7 @@ def all_together(texts: Iterable[TextComparison]) -> TextComparison:
 
 def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | Iterable[str]) -> VersionComparison:
     """Count the tokens of texts, one text at a time. Special tokens in them count as ordinary text."""
-    if not isinstance(texts, Iterable):
+    if not isinstance(texts, Iterable) or isinstance(texts, (Mapping, bytes, bytearray, memoryview)):
         raise TypeError(f"texts are a str or several, not {type(texts).__name__}")
     rows = []
     for text in [texts] if isinstance(texts, str) else texts:

@@ -247,6 +247,8 @@ class ModelStore:
 
     def tag(self, reference: str | Version, tags: Mapping[str, str] | Iterable[str]) -> Version:
         """Put tags on a version. A tag that it has already gets the new value."""
+        if tags is None:
+            raise TypeError("tags are a dict or a list, not NoneType")
         return changing.tag(self._database, reference, checked_tags(tags))
 
     def untag(self, reference: str | Version, tags: Iterable[str]) -> Version:
@@ -363,7 +365,8 @@ class ModelStore:
 
         Raises Damaged for a file that export did not write, whose content does not have its digest, or that cannot be
         loaded here, BadSignature for one that is not signed by any of the keys or not as it was signed, TypeError or
-        ValueError for what is no key, and OSError if a file cannot be read. The store stays as it was then.
+        ValueError for what is no key and for a name that is not allowed, and OSError if a file cannot be read. The
+        store stays as it was then.
         """
         if keys is None:
             return moving.put_in(self._database, moving.read(path), name, "import", os.fspath(path))
@@ -387,7 +390,7 @@ class ModelStore:
 
     def copy(self, reference: str | Version, other: ModelStore, name: str | None = None) -> Version:
         """Save a version in another store, under its name or another one, with its tags, notes, metrics and training
-        record. Raises as load does."""
+        record. Raises as load does, and ValueError for a name that is not allowed."""
         if not isinstance(other, ModelStore):
             raise TypeError(f"the other store is a ModelStore, not {type(other).__name__}")
         version, carried = moving.carry(self._database, reference)

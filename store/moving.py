@@ -37,6 +37,9 @@ EXAMPLE = "book.cbpe"  # the name of an exported version, in messages
 NO_LABELS = Labels({}, (), None, {})
 # Of the names of files that may hold tokenizers, besides .json; and the names of GPT-2's two files.
 ENDINGS = (".model", ".tiktoken", ".cbpe-model", ".cbpe", "gpt2_tokenizer.bin")
+# How a split pattern that a file lacks is given, to load and to import_folder.
+AS_LOAD_TAKES_IT = "give it, as load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use"
+AS_TAKEN_HERE = "set pattern to it, such as those of cbpe.patterns"
 PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 ENDING_OF_SIGNATURES = ".sig"  # of the file beside an exported one that has its signature
 
@@ -141,16 +144,19 @@ def read(path: str | os.PathLike[str]) -> Carried:
 
 
 def put_in(database: Database, carried: Carried, name: str | None, action: str, source: str) -> Version:
-    """Save what was carried as a version. Raises Damaged if it is not what was exported, or cannot be loaded here."""
+    """Save what was carried as a version. Raises Damaged if it is not what was exported, or cannot be loaded here, and
+    ValueError for a name that is none."""
+    if name is not None:
+        checked_name(name)
     about = carried.about
     try:
         check_header(about)
         model = checked_model(carried)
         labels = checked_labels(about["tags"], (), carried.notes, about["metrics"])
-        name = checked_new_name(about["name"]) if name is None else checked_name(name)
         entry = saving.entry_of(model, carried.training, about["parent_digest"])
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise Damaged(f"{source} cannot be put in: {error!s:.500}") from error
+    name = checked_new_name(about["name"]) if name is None else name
     return saving.save(database, entry, name, labels, None, action, source=source, saved_at=about["saved_at"])
 
 
@@ -261,7 +267,9 @@ def loaded(path: str, pattern: str | None) -> Tokenizer:
     """The tokenizer in a file; with a split pattern if the file holds none."""
     try:
         return load(path)
-    except ValueError:
-        if pattern is None or not path.endswith((".tiktoken", ".bin")):
+    except ValueError as error:
+        if pattern is None:
+            raise ValueError(str(error).replace(AS_LOAD_TAKES_IT, AS_TAKEN_HERE)) from error
+        if not path.endswith((".tiktoken", ".bin")):
             raise
     return load(path, pattern=pattern)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Annotated
 
 import typer
@@ -148,10 +149,12 @@ def inspect(
         found = cbpe.inspect(file)
     except FileNotFoundError as error:
         raise elsewhere(file, error) from error
+    if found.refused is not None:
+        found = dataclasses.replace(found, refused=of_options(found.refused))
     if as_json:
         print_json(found)
     else:
-        print_pairs((name, of_options(str(value)) if name == "refused" else value) for name, value in found.pairs())
+        print_pairs(found.pairs())
     if found.refused is not None:
         raise typer.Exit(1)
 

@@ -61,7 +61,7 @@ def checked_tags(tags: Mapping[str, str] | Iterable[str] | None) -> dict[str, st
 def listed(what: str, items: Iterable[str]) -> list[str]:
     if isinstance(items, str):
         raise TypeError(f"{what} are several: give a list, [{items!r}]")
-    if not isinstance(items, Iterable):
+    if not isinstance(items, Iterable) or isinstance(items, (Mapping, bytes, bytearray)):
         raise TypeError(f"{what} are a list, not {type(items).__name__}")
     found = list(items)
     check_number(what, len(found))

@@ -52,6 +52,11 @@ def parse(reference: str) -> Reference:
             raise ValueError(f"{shown(reference)}: after sha256: come 8 to 64 hexadecimal digits")
         return Reference(digest=digest)
     name, at, which = reference.partition("@")
+    if not name or (at and not which):
+        raise ValueError(
+            f"{shown(reference)} refers to no version: a reference is a name, as book, or a name with a number or an "
+            "alias, as book@3 and book@prod"
+        )
     checked_name(name)
     if not at:
         return Reference(name)

@@ -103,6 +103,8 @@ def test_an_exported_file_and_a_tokenizers_are_told_apart(models, tmp_path):
     assert "cbpe models import FILE" in error_of("count", "-t", exported, stdin=b"x")
     inspected = run("inspect", exported, exit_code=1)
     assert "cbpe models import" in " ".join(inspected.stdout.split())
+    refused = json.loads(run("inspect", exported, "--json", exit_code=1).stdout)["refused"]
+    assert refused.endswith("cbpe models import FILE saves it in yours, under whose name -t takes it then")
     trained(270).save(tmp_path / "x")
     assert "cbpe models save NAME -t FILE" in error_of("models", "import", tmp_path / "x.model")
     (tmp_path / "x").write_text("something else")

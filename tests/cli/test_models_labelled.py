@@ -19,7 +19,7 @@ def test_aliases_are_set_and_removed(models):
         ("prod", None),
     ]
     told = [line.split()[:2] for line in run("models", "alias-history", "book", "prod").stdout.splitlines()]
-    assert told == [["alias", "version"], ["prod", "@1"], ["prod", "@2"], ["prod", "removed"]]
+    assert told == [["alias", "version"], ["prod", "book@1"], ["prod", "book@2"], ["prod", "removed"]]
     assert "no" in error_of("models", "remove-alias", "book", "prod")
 
 
@@ -31,6 +31,14 @@ def test_an_unknown_name_or_alias_is_told_with_what_may_be_meant(models):
         "models", "remove-alias", "book", "prd"
     )
     assert "did you mean 'book'?" in error_of("models", "remove-alias", "bok", "prod")
+
+
+@pytest.mark.parametrize("reference", ["book@", "@prod", "@2", "@"])
+def test_half_a_reference_is_shown_with_how_one_is_written(models, reference):
+    for command in (["show", reference], ["alias", "book", "prod", reference], ["diff", reference, "book"]):
+        error = error_of("models", *command)
+        assert f"'{reference}' refers to no version: a reference is a name, as book, or a name with a number" in error
+    assert "as book@3 and book@prod" in error_of("count", "-t", reference, stdin=b"x")
 
 
 def test_notes_of_what_is_saved_come_from_standard_input_too(models, tmp_path):

@@ -101,6 +101,8 @@ def test_what_cannot_be_put_on_a_version_is_refused(filled):
         (lambda: filled.set_training("a", {}), "a training record is a cbpe.TrainingRecord, not dict"),
         (lambda: filled.untag("a", None), "tags are a list, not NoneType"),
         (lambda: filled.untag("a", [1]), "a tag is a str"),
+        (lambda: filled.tag("a", None), "tags are a dict or a list, not NoneType"),
+        (lambda: filled.untag("a", {"x": 1}), "tags are a list, not dict"),
         (lambda: filled.tag("a", 1), "tags are a list, not int"),
         (lambda: filled.remove_alias("a", 1), "an alias is a str"),
         (lambda: filled.alias_history("a", 1), "an alias is a str"),

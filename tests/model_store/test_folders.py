@@ -69,7 +69,8 @@ def test_what_cannot_be_imported_is_named_and_stops_nothing(models, folder):
     assert set(told) == {"broken.model", "a@b.model", "low.model", "ranks.tiktoken", "x.cbpe", *pipe}
     assert "is no name" in told["a@b.model"]
     assert told["low.model"] == f"it would be called 'low', as {folder / 'low.json'} is"
-    assert "holds no split pattern" in told["ranks.tiktoken"]
+    pattern = "set pattern to it, such as those of cbpe.patterns"
+    assert told["ranks.tiktoken"] == f"a .tiktoken file holds no split pattern: {pattern}"
     assert "cut short or damaged" in told["x.cbpe"]
     found = models.import_folder(folder, pattern=r"\S+|\s+")
     assert "ranks@1" in references(found)
@@ -103,6 +104,12 @@ def test_a_folder_is_imported_on_the_command_line(tmp_path, folder):
     done = run("models", "import", str(folder), *options, exit_code=1)
     assert "low@1" in done.stdout
     assert "broken.model" in done.stderr
+    (folder / "ranks.tiktoken").write_bytes(b"YQ== 0\nYg== 1\nYWI= 2\n")
+    told = run("models", "import", str(folder), *options, exit_code=1).stderr
+    assert (
+        "ranks.tiktoken: a .tiktoken file holds no split pattern: give it as --pattern, such as --pattern gpt4" in told
+    )
+    assert "ranks@1" in run("models", "import", str(folder), "--pattern", "gpt4", *options, exit_code=1).stdout
     assert "under their own names" in error_of("models", "import", str(folder), "--name", "x", *options, exit_code=2)
     file = str(folder / "sub" / "x.cbpe-model")
     assert "for the files of a folder" in error_of("models", "import", file, "--pattern", "gpt2", *options, exit_code=2)

@@ -13,7 +13,7 @@ import pytest
 
 import cbpe
 from cbpe.tokenizers.description import canonical_form, describe
-from store import Damaged, ModelStore, NotFound, Refused
+from store import Damaged, ModelStore, NotFound, Refused, StoreError, moving
 from store.records.export import FIXED, MAGIC
 
 pytestmark = pytest.mark.ci
@@ -90,6 +90,35 @@ def test_a_copy_is_the_same_version_elsewhere(filled, other):
     assert about(copied) == about(filled.version("a"))
     assert vars(other.training("b")) == vars(TOK.training)
     assert other.load("b").special_tokens == TOK.special_tokens
+
+
+@pytest.mark.parametrize("name", ["x@y", "", "gpt2", "a/b"])
+def test_a_name_that_is_none_is_said_to_be_that_and_nothing_to_be_damaged(filled, other, tmp_path, name):
+    filled.export("a", tmp_path / "a.cbpe")
+    puts = (
+        lambda: filled.copy("a", other, name),
+        lambda: other.import_(tmp_path / "a.cbpe", name),
+        lambda: other.save(TOK, name),
+    )
+    told = []
+    for put in puts:
+        with pytest.raises(ValueError, match=r"is no name|a name has 1 to 255") as error:
+            put()
+        assert not isinstance(error.value, StoreError)
+        told.append(str(error.value))
+    assert len(set(told)) == 1
+    assert other.versions() == []
+
+
+def test_a_name_that_an_older_store_gave_is_not_damaged_either(filled, other):
+    _, carried = moving.carry(filled._database, "a")
+    carried.about["name"] = "gpt2"
+    with pytest.raises(
+        ValueError, match=r"'gpt2' is no name for a version: .* Take another, such as 'my-gpt2'"
+    ) as error:
+        moving.put_in(other._database, carried, None, "copy", "another store")
+    assert not isinstance(error.value, StoreError)
+    assert moving.put_in(other._database, carried, "my-gpt2", "copy", "another store").reference == "my-gpt2@1"
 
 
 @pytest.mark.parametrize("name", ["gpt2", "r50k_base", "p50k_base", "p50k_edit"])

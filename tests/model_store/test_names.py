@@ -27,6 +27,7 @@ SHARED = {
     "cbpe.common.progress": {"ProgressCallback", "progress_reports"},
     "cbpe.common.public": {"public_of"},
     "cbpe.common.wording": {"meant", "number_of", "shortened"},
+    "cbpe.corpus.storage": {"is_url"},
     "cbpe.encodings.references": {"FILE_ENDINGS", "shadowed"},
     "cbpe.formats.files": {"format_of_name"},
     "cbpe.formats.minbpe": {"render_token"},

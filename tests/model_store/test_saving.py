@@ -251,6 +251,9 @@ def test_a_parent_is_the_version_that_was_meant_then(models):
         ({"metrics": {"loss": "low"}}, TypeError),
         ({"metrics": ["loss"]}, TypeError),
         ({"aliases": None}, TypeError),
+        ({"aliases": {"prod": 1}}, TypeError),
+        ({"aliases": b"prod"}, TypeError),
+        ({"tags": b"x"}, TypeError),
     ],
 )
 def test_what_cannot_be_a_label_is_refused_before_anything_is_saved(models, arguments, error):

@@ -45,7 +45,7 @@ from cbpe.views.changes import change_in_words
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
-    from store import ModelStore, Version, VersionComparison
+    from store import AliasMove, ModelStore, Version, VersionComparison
 
 BY_METRIC = "metric:"  # before the name of a metric, in an order
 ALL = sys.maxsize  # tags, aliases and metrics of a change, where the table is as wide as it is
@@ -427,12 +427,12 @@ def alias_history(
     if as_json:
         print_rows(moves)
     else:
-        cells = ((move.alias, target(move.number), short_time(move.time)) for move in moves)
+        cells = ((move.alias, target(move), short_time(move.time)) for move in moves)
         print_table(("alias", "version", "since"), cells, whole=("version", "since"))
 
 
-def target(number: int | None) -> str:
-    return "removed" if number is None else f"@{number}"
+def target(move: AliasMove) -> str:
+    return "removed" if move.number is None else f"{move.name}@{move.number}"
 
 
 @app.command()

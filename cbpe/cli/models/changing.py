@@ -25,6 +25,7 @@ from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import print_done, print_saved, print_versions
+from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import print_error, print_json, print_lines, print_rows
 from cbpe.cli.output.readable import printable
 from cbpe.cli.output.replacing import has_content
@@ -278,7 +279,7 @@ def import_(
         made = ", ".join(version.reference for version in found.versions if version.created)
         print_lines([f"new: {printable(made) or 'none, the newest versions are these already'}"])
     for problem in found.problems:
-        print_error(problem)
+        print_error(of_options(problem))
     if found.problems:
         raise typer.Exit(1)
 
