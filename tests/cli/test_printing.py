@@ -184,6 +184,31 @@ def test_a_name_is_not_folded_before_its_ending():
     assert folded("/some/zoo/rows.jsonl.gz", 16) == ["/some/zoo/rows.", "jsonl.gz"]
 
 
+LONG_NAME = "a-rather-long-model-name-for-production-english-v2@1"
+
+
+def test_a_number_is_folded_nowhere_within():
+    text = "bytes_per_token:english.txt=1.9182824466285866, loss=-1.25e-05 v1.5-beta"
+    for width in range(len("1.9182824466285866,"), 60):
+        lines = folded(text, width)
+        for number in ("=-1.25e-05", "1.9182824466285866,", "v1.5-"):
+            assert any(number.removeprefix("=") in line for line in lines), (width, number)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("name", ["book@2", LONG_NAME])
+def test_no_number_in_the_details_of_a_change_is_broken(monkeypatch, capfd, name, width):
+    monkeypatch.setattr(printing, "WIDE", width)
+    numbers = ["1.9182824466285866", "-1.2345678901234567e-05", "0.018", "12345"]
+    details = ", ".join(f"bytes_per_token:english.txt={number}" for number in numbers)
+    row = ("2026-11-22 22:33:05", "somebody", "metrics", name, f"metrics {details}")
+    printing.print_table(("time", "who", "action", "version", "details"), [row], whole=("version",), spare=("who",))
+    told = capfd.readouterr().out
+    assert max(map(len, told.splitlines())) <= width
+    for number in numbers:
+        assert number in told
+
+
 @pytest.mark.parametrize("width", [1, 2, 7, 12, 40])
 def test_folding_loses_no_character(width):
     text = "a  long-name@prod of x/y 안녕하세요" + "z" * 50
@@ -205,9 +230,6 @@ def test_a_pattern_is_not_folded_and_names_and_tokens_are_whole(monkeypatch, cap
     assert "trainer.treat_whitespace_as_suffix" in told
     for token in tokens:
         assert token in told
-
-
-LONG_NAME = "a-rather-long-model-name-for-production-english-v2@1"
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cbpe.cli.output.folding import folded, longest_part
+from cbpe.cli.output.folding import folded, longest_number, longest_part
 
 __all__ = ["SPACE", "Column", "needed", "widths_in", "with_folded_headings", "with_room"]
 
 SPACE = 2  # columns of a terminal beside each
 LEGIBLE = 18  # columns that each which need not be whole wants: for that, spare columns are left out
 FOLDED = 6  # columns that each of these keeps
+NUMBER = len("-2.2250738585072014e-308")  # columns of the longest float, which is not broken before names are
 SHORT = 10  # columns of a word, or of a date, that is not broken before names are
 
 
@@ -43,9 +44,15 @@ class Column(NamedTuple):
         return max(longest_part(cell) for cell in self.cells)
 
     @property
+    def longest_number(self) -> int:
+        """The same of its longest number within text, if that is no longer than a float."""
+        return max((n for cell in self.cells if (n := longest_number(cell)) <= NUMBER), default=0)
+
+    @property
     def folded(self) -> int:
-        """What is left of text before names that are whole are folded: enough for the heading, and for short words."""
-        return max(FOLDED, longest_part(self.cells[0]), min(SHORT, self.longest_part))
+        """What is left of text before names that are whole are folded: enough for the heading, for short words and for
+        numbers."""
+        return max(FOLDED, longest_part(self.cells[0]), min(SHORT, self.longest_part), self.longest_number)
 
     def used(self, width: int) -> int:
         """How many of so many columns of a terminal its lines take, once they are folded."""
@@ -75,7 +82,7 @@ STEPS: tuple[tuple[Callable[[Column], int], Callable[[Column], int]], ...] = (
     (lambda text: text.longest_word, lambda name: name.widest),
     (lambda text: text.longest_word, lambda name: name.longest_word),
     (lambda text: text.longest_part, lambda name: name.longest_word),
-    (lambda text: min(LEGIBLE, text.longest_part), lambda name: name.longest_word),
+    (lambda text: max(min(LEGIBLE, text.longest_part), text.longest_number), lambda name: name.longest_word),
     (lambda text: text.folded, lambda name: name.longest_word),
     (lambda text: text.folded, lambda name: name.longest_part),
     (lambda text: 1, lambda name: 1),

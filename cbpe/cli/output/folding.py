@@ -11,10 +11,16 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, JustifyMethod
     from rich.text import Text
 
-__all__ = ["Folding", "Words", "folded", "longest_part"]
+__all__ = ["Folding", "Words", "folded", "longest_number", "longest_part"]
 
-# Of a name: "a-b@prod" -> "a-", "b@", "prod"; and with its ending, "a/b.json" -> "a/", "b.json". A date is one part.
-PARTS = re.compile(r"\b\d{4}-\d\d-\d\d\b|(?:[^/@_.=-]|\.(?=[A-Za-z]\w{0,7}$))+[/@_.=-]*|[/@_.=-]+")
+# Digits, and what stands between and before those of one number: "1.5", "-2", "1.25e-05".
+NUMBER = re.compile(r"(?:(?<==)-)?\d+(?:\.\d+)*(?:e[+-]\d+)?", re.ASCII)
+# Of a name: "a-b@prod" -> "a-", "b@", "prod"; and with its ending, "a/b.json" -> "a/", "b.json". A date is one part, as
+# a number is: "loss=-1.5" -> "loss=", "-1.5".
+PARTS = re.compile(
+    rf"\b\d{{4}}-\d\d-\d\d\b|(?:{NUMBER.pattern}|[^/@_.=-]|\.(?=[A-Za-z]\w{{0,7}}$))+(?:[/@_.=]|(?<!=)-|-(?!\d))*"
+    r"|[/@_.=-]+"
+)
 # What stands in double quotes, as in JSON; what nothing closes goes to the end, so that no part is looked at twice.
 QUOTED = re.compile(r'(?s)"([^"\\]*(?:\\(?:.|\Z)[^"\\]*)*)("|\Z)')
 
@@ -72,6 +78,11 @@ def longest_part(text: str) -> int:
     from rich.cells import cell_len
 
     return max((cell_len(part) for word in text.split() for part in PARTS.findall(word)), default=0)
+
+
+def longest_number(text: str) -> int:
+    """How many columns the longest number takes."""
+    return max(map(len, NUMBER.findall(text)), default=0)
 
 
 def within(word: str, width: int) -> list[str]:
