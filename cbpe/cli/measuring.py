@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,7 +24,7 @@ from cbpe.cli.input.references import complete_reference, files_of, is_encoding,
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, input_name, source_of, warn_of_no_text
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
-from cbpe.cli.output.printing import print_table, print_warning, write_bytes
+from cbpe.cli.output.printing import print_table, print_warning, write_text
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.cli.registering import new_app
 from cbpe.common.atomic_files import check_writable
@@ -83,8 +82,8 @@ ParallelOption = Annotated[
     ),
 ]
 PlotOption = Annotated[
-    Path | None,
-    typer.Option(metavar="PATH", help="Write a report (.html) or draw the charts (.svg, .png, .pdf) to this file."),
+    str | None,
+    typer.Option(metavar="FILE", help="Write a report (.html) or draw the charts (.svg, .png, .pdf) to this file."),
 ]
 SaveMetricsOption = Annotated[
     bool,
@@ -126,7 +125,8 @@ def compare(
     field = field_of_texts(form, field, files)
     corpora = corpora_of(files)
     if not alpha >= 0:
-        raise typer.BadParameter(f"{alpha} is below 0, and no order of a Rényi entropy", param_hint="--alpha")
+        problem = f"{alpha} is no number from 0 on, as the order of a Rényi entropy is"
+        raise typer.BadParameter(problem, param_hint="--alpha")
     refuse_named_twice(tokenizers)
     for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
         if given is not None and given not in known:
@@ -147,7 +147,7 @@ def compare(
     )
     warn_of_empty(found)
     if as_json or as_csv:
-        write_bytes((found.to_json() if as_json else found.to_csv()).encode())
+        write_text(found.to_json() if as_json else found.to_csv())
     else:
         headings, cells = found._table()
         print_table(headings, cells, whole=headings, spare=SPARE, wide=wide)
@@ -177,7 +177,7 @@ def check_savable(references: list[str], corpora: list[str]) -> None:
         models.check_writable()
 
 
-def refuse_unplottable(path: Path | None, tokenizers: list[str], files: list[str] | None) -> None:
+def refuse_unplottable(path: str | None, tokenizers: list[str], files: list[str] | None) -> None:
     """Before long work: an error for a picture or a report that could not be written, or would take the place of what
     is read, or of something else."""
     if path is None:
@@ -188,10 +188,10 @@ def refuse_unplottable(path: Path | None, tokenizers: list[str], files: list[str
         refuse_chart(path)
     check_writable(path)
     read = [*(files or []), *(file for reference in tokenizers for file in files_of(reference))]
-    refuse_replacing_by_picture(str(path), read, "--plot")
+    refuse_replacing_by_picture(path, read, "--plot")
 
 
-def draw(found: Comparison | Sweep, path: Path | None) -> None:
+def draw(found: Comparison | Sweep, path: str | None) -> None:
     """Draw what was found: after it is printed, so that it is not lost where this fails."""
     if path is not None:
         found.plot(path)
@@ -257,7 +257,7 @@ def sweep(
     sizes: Annotated[
         str | None,
         typer.Option(
-            metavar="N,..|MIN..[MAX]", help="Sizes, or doublings from MIN to MAX, as 1k..8k; by default from 512."
+            metavar="N,..|[MIN]..[MAX]", help="Sizes, or doublings from MIN to MAX, as 1k..8k; by default from 512."
         ),
     ] = None,
     plot: PlotOption = None,
@@ -297,7 +297,7 @@ def sweep(
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, missing=missing, progress=listener)
     warn_of_empty(found)
     if as_json or as_csv:
-        write_bytes((found.to_json() if as_json else found.to_csv()).encode())
+        write_text(found.to_json() if as_json else found.to_csv())
     else:
         headings, cells = found._table()
         print_table(headings, cells, whole=headings, spare=("fertility", "vocabulary used"), wide=wide)

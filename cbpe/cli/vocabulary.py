@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ from cbpe.cli.output.printing import (
     print_table,
     print_tree,
     warn_of_left_out_text,
-    write_bytes,
+    write_text,
 )
 from cbpe.cli.output.readable import readable_bytes
 from cbpe.cli.output.rows import token_row
@@ -109,7 +110,8 @@ def vocab(
         else:
             print_tree(root)
         return
-    wanted = contains if digits is None else hex_bytes(digits)
+    # An argument may have bytes that are no UTF-8, as tokens have them.
+    wanted = (None if contains is None else os.fsencode(contains)) if digits is None else hex_bytes(digits)
     found = islice(
         find_tokens(tok, contains=wanted, pattern=pattern), None if limit is None else min(limit, sys.maxsize)
     )
@@ -209,7 +211,7 @@ def print_statistics(rows: list[MeasuredFile], as_csv: bool, as_json: bool, wide
         print_rows(map(statistics_row, rows))
         return
     if as_csv:
-        write_bytes(csv_of([*map(statistics_row, rows)]).encode())
+        write_text(csv_of([*map(statistics_row, rows)]))
         return
     for row in rows:
         warn_of_left_out_text(row.tokenizer, row.file, row.found.bytes, row.found.covered_bytes)
@@ -262,8 +264,8 @@ def analyze(
 ) -> None:
     """Say what of a vocabulary no text can give, without any text.
 
-    Prints how many tokens there are, how many no text gives and why, how many are no UTF-8 alone, such as parts of
-    characters, and which have the same bytes. --json names all of them.
+    Prints how many tokens there are, how many are no UTF-8 alone, such as parts of characters, how many have the same
+    bytes, and which no text gives and why. --json names all of them.
 
     \b
     Example:
@@ -279,9 +281,9 @@ def analyze(
     pairs: list[tuple[str, object]] = [
         ("tokens", found.n_tokens),
         ("special tokens", special_counted(len(tok.special_tokens), found.n_tokens, len(tok))),
-        ("no text gives", len(found.unreachable)),
         ("no UTF-8 alone", len(found.not_utf8)),
         ("of the same bytes", sum(map(len, found.duplicates))),
+        ("no text gives", len(found.unreachable)),  # those below
     ]
     for each, why in islice(found.unreachable.items(), limit):
         pairs.append((f"  {each}", f'"{readable_bytes(tokens[each])}": {why}'))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["check_writable", "missing_folder", "name_beside", "new_file", "write_files", "write_whole"]
+__all__ = [
+    "LOCAL", "check_writable", "is_url", "missing_folder", "name_beside", "new_file", "refuse_url", "write_files",
+    "write_whole",
+]  # fmt: skip
+
+LOCAL = "file://"
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -26,8 +33,20 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise type(error)(error.errno, error.strerror, folder) from error
 
 
+def is_url(name: str) -> bool:
+    """Whether a name is a URL that is not of this machine's files."""
+    return URL.match(name) is not None and not name.startswith(LOCAL)
+
+
+def refuse_url(path: str) -> None:
+    """ValueError for a URL where something is going to be written: only this machine's files are."""
+    if URL.match(path):
+        raise ValueError(f"{path!r} is a URL, and is not written to: give a name on this machine")
+
+
 def refuse_no_file(path: str) -> None:
-    """OSError where there is something at a path already, and it is no file."""
+    """ValueError for a URL. OSError where there is something at a path already, and it is no file."""
+    refuse_url(path)
     if os.path.isdir(path):
         raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
     if os.path.exists(path) and not os.path.isfile(path):  # a file would replace it

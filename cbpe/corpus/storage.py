@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
+from cbpe.common.atomic_files import LOCAL, is_url
+
 __all__ = ["Url", "is_url", "place_of", "version_of"]
 
-LOCAL = "file://"
-URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 # What tells two states of a file apart, by the names that the file systems give it.
 VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "oid", "mtime", "LastModified", "last_modified", "updated", "created")
 
@@ -114,11 +113,6 @@ def named_errors(url: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise OSError(f"{url} cannot be read: {str(error) or type(error).__name__}") from error
-
-
-def is_url(name: str) -> bool:
-    """Whether a name is a URL that is not of this machine's files."""
-    return URL.match(name) is not None and not name.startswith(LOCAL)
 
 
 def place_of(name: str | os.PathLike[str]) -> Path | Url:

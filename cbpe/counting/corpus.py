@@ -22,7 +22,7 @@ from cbpe.counting.tasks import COUNTED, Counting, CountTask
 from cbpe.tasks.bar import listening
 from cbpe.tasks.cutting import TASK_BYTES, Task, checked_share, cut
 from cbpe.tasks.executors import executor_of
-from cbpe.tasks.outputs import sha256_of
+from cbpe.tasks.outputs import output_path, sha256_of
 from cbpe.tasks.progress import ProgressListener, Tally
 from cbpe.tasks.run import FileRun, begin_share
 from cbpe.tasks.sources import Name, SourceFile, find_sources
@@ -120,7 +120,7 @@ def count_corpus(
 
 def file_of_counts(output: str | os.PathLike[str]) -> Path:
     """The path of a file of word counts. ValueError for one that train would not take for such a file."""
-    path = Path(output)
+    path = output_path(output, "file")
     if not has_word_counts(path):
         raise ValueError(f"{path} is no name of a file of word counts, which ends in .words: train knows them by that")
     return path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from cbpe._core.calls.parallel import checked_workers
@@ -23,6 +22,7 @@ from cbpe.shards.verifying import refuse_missing, verify_shards
 from cbpe.tasks.bar import listening
 from cbpe.tasks.cutting import TASK_BYTES, Task, checked_share, cut
 from cbpe.tasks.executors import executor_of
+from cbpe.tasks.outputs import output_path
 from cbpe.tasks.progress import ProgressListener, Tally
 from cbpe.tasks.run import Run, begin_share
 from cbpe.tasks.sources import Name, find_sources
@@ -102,6 +102,7 @@ def tokenize(
         shard_tokens=shard_tokens, row_tokens=row_tokens,
         cut_documents=cut_documents, shuffle=shuffle, val_fraction=val_fraction,
     )  # fmt: skip
+    folder = output_path(output, "folder")
     execute = executor_of(executor)
     workers = None if workers is None else checked_workers(workers)
     share = checked_share(task, verify)
@@ -111,7 +112,7 @@ def tokenize(
     name = model.name or f"sha256:{model.digest[:16]}"
     about = {"sha256": model.digest, "name": model.name, "n_vocab": tokenizer.n_vocab}
     plan = {"tokenizer": about, "options": options.as_json()}
-    run = Run(Path(output), plan, tasks)
+    run = Run(folder, plan, tasks)
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Shards(run, tokenizer, name, options, tasks, execute, workers, listener)

@@ -9,13 +9,24 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cbpe.common.atomic_files import refuse_url
+
 if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer, Self
 
-__all__ = ["COPIED_AT_ONCE", "Output", "Outputs", "missing_in", "sha256_of", "sizes_in"]
+__all__ = ["COPIED_AT_ONCE", "Output", "Outputs", "missing_in", "output_path", "sha256_of", "sizes_in"]
 
 COPIED_AT_ONCE = 1 << 20
+
+
+def output_path(output: str | os.PathLike[str], kind: str) -> Path:
+    """The path of what a run makes, a folder or a file. ValueError for an empty name, and for a URL."""
+    text = os.fspath(output)
+    if not text:
+        raise ValueError(f"'' names no {kind}: name one to write to")
+    refuse_url(text)
+    return Path(text)
 
 
 class Output:

@@ -189,10 +189,7 @@ def train(
     >>> train("low lower lowest", 260, initial=tok).vocab[259]
     b' lower'
     """
-    if checkpoint is None and checkpoint_seconds != CHECKPOINT_SECONDS:
-        raise ValueError(
-            f"checkpoint_seconds is {shown(checkpoint_seconds)}, and there is no checkpoint to write: pass one"
-        )
+    refuse_seconds(checkpoint, checkpoint_seconds)
     if is_over_characters(alphabet, characters):
         refuse_options_for_bytes(pattern, initial, checkpoint)
         return train_characters(
@@ -232,6 +229,12 @@ def train(
     tok.register_special_tokens(all_special_tokens(old_special_tokens, special_tokens, ids))
     tok.training = record
     return tok
+
+
+def refuse_seconds(checkpoint: object, seconds: object) -> None:
+    """ValueError for how often a checkpoint is written, where there is none."""
+    if checkpoint is None and seconds != CHECKPOINT_SECONDS:
+        raise ValueError(f"checkpoint_seconds is {shown(seconds)}, and there is no checkpoint to write: pass one")
 
 
 def is_over_characters(alphabet: str, options: CharacterOptions) -> bool:

@@ -6,6 +6,7 @@ import os
 import re
 from typing import Any
 
+from cbpe.common.atomic_files import refuse_url
 from cbpe.common.wording import listed, shown
 
 __all__ = ["is_picture", "metadata_of", "refuse_picture"]
@@ -18,14 +19,14 @@ BEGINNINGS = {
     ".svg": re.compile(rb"<svg", re.IGNORECASE),
     ".png": re.compile(rb"\A\x89PNG\r\n\x1a\n"),
     ".pdf": re.compile(rb"\A%PDF-"),
-    ".html": re.compile(rb"<!doctype html|<html", re.IGNORECASE),
+    ".html": re.compile(rb'<div class="cbpe">'),  # a report of ours
 }
 ENOUGH_TO_TELL = 4096  # bytes of a file; comments may stand before what tells
 
 
 def is_picture(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as a picture, or a page, of the kind that its name says. OSError where it cannot be
-    read."""
+    """Whether a file begins as a picture of the kind that its name says, or as a report of cbpe's. OSError where it
+    cannot be read."""
     with open(path, "rb") as file:
         return BEGINNINGS[ending_of(path)].search(file.read(ENOUGH_TO_TELL)) is not None
 
@@ -46,6 +47,7 @@ def refuse_picture(path: str | os.PathLike[str], *, use: str, pages: tuple[str, 
         import matplotlib.figure  # noqa: F401  whether it is there
     except ImportError as error:
         raise ImportError(f'matplotlib is needed to {use}: pip install "cbpe[plot]"') from error
+    refuse_url(os.fspath(path))
     known = (*pages, *PICTURES)
     if ending_of(path) not in known:
         end = shown(os.path.basename(os.fspath(path))[-40:])

@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 from importlib.util import find_spec
+from inspect import unwrap
 from pathlib import Path
+from typing import Annotated, get_args, get_origin, get_type_hints
 
 import pytest
 from command_line import PROGRAM, TEXT, error_of, run
@@ -102,11 +104,52 @@ def test_no_tokenizer():
     assert "-t" in error_of("encode", "-", exit_code=2)
 
 
-def test_every_command_that_takes_one_tokenizer_refuses_a_second():
+def called_commands():
+    """Each command, after the words that call it."""
     models = [["models", name, command] for name, command in load_command("models").commands.items()]
-    commands = [[name, load_command(name)] for name in COMMANDS if name != "models"] + models
+    return [[name, load_command(name)] for name in COMMANDS if name != "models"] + models
+
+
+def options_of_numbers():
+    """Each option that takes a number: the words that call its command, the option, whether the number is whole, and
+    what Typer is told of it."""
+    for *words, command in called_commands():
+        names = {each.name: each.opts[-1] for each in command.params}
+        hints = get_type_hints(unwrap(command.callback), include_extras=True)
+        for name, hint in hints.items():
+            if get_origin(hint) is Annotated:
+                of_type, told = get_args(hint)
+                kinds = {of_type, *get_args(of_type)}
+                if kinds & {int, float}:
+                    yield words, names[name], int in kinds, told
+
+
+def test_every_option_of_a_number_refuses_others_in_the_same_words():
+    asked = {"'x' is no whole number": 0, "'x' is no number": 0, "'x' is no size": 0, "less than": 0, "more than": 0}
+    for words, option, is_whole, told in options_of_numbers():
+        kind = "size" if told.parser else "whole number" if is_whole else "number"
+        expected = {"x": f"'x' is no {kind}"}
+        if told.min is not None:
+            expected[str(told.min - 1)] = f"'{told.min - 1}' is less than {told.min}"
+        if told.max is not None:
+            expected[str(told.max + 1)] = f"'{told.max + 1}' is more than {told.max}"
+        if not told.parser and is_whole:
+            expected["9" * 5000] = "99'.. is too large"
+        if told.parser:
+            expected["9" * 5000] = expected[str(10**19)] = "is too large: the most is "
+        for given, problem in expected.items():
+            error = error_of(*words, f"{option}={given}", exit_code=2)
+            assert f"{option}': " in error, (words, error)
+            assert problem in error, (words, error)
+            assert len(error) < 300
+            for words_asked in asked:
+                asked[words_asked] += words_asked in error
+    assert all(asked.values()), asked
+
+
+def test_every_command_that_takes_one_tokenizer_refuses_a_second():
     asked = 0
-    for *names, command in commands:
+    for *names, command in called_commands():
         options = {option: each for each in command.params for option in each.opts}
         if "-t" in options and not options["-t"].multiple:
             error = error_of(*names, "-t", "gpt2", "--tokenizer", "r50k_base", exit_code=2)
@@ -414,6 +457,59 @@ def test_a_name_that_is_empty_is_no_file_and_not_the_folder_that_one_is_in(argum
     assert "cbpe: ''" in error
     assert "Traceback" not in error
     assert os.listdir(tmp_path) == ["book.txt"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "book.txt", "--vocab-size", 260, "-o", "s3://bucket/book.json"),
+        ("train", "book.txt", "--vocab-size", 260, "--checkpoint", "s3://bucket/book.model"),
+        ("train", "book.txt", "--vocab-size", 260, "--plot", "s3://bucket/book.svg"),
+        ("count-words", "book.txt", "-o", "s3://bucket/book.words"),
+        ("tokenize", "book.txt", "-t", "gpt2", "-o", "s3://bucket/shards"),
+        ("convert", "gpt2", "s3://bucket/gpt2.json"),
+        ("compare", "-t", "gpt2", "book.txt", "--plot", "s3://bucket/book.html"),
+    ],
+)
+def test_a_url_is_not_written_to_nor_taken_for_a_folder_of_that_name(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "book.txt").write_text("one text")
+    (tmp_path / "s3:" / "bucket").mkdir(parents=True)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code in (1, 2)
+    assert "is a URL, and is not written to: give a name on this machine" in result.stderr
+    assert not any((tmp_path / "s3:" / "bucket").iterdir())
+    assert sorted(os.listdir(tmp_path)) == ["book.txt", "s3:"]
+
+
+def test_a_folder_to_write_to_has_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "book.txt").write_text("one text")
+    monkeypatch.chdir(tmp_path / "in")
+    assert "'' names no folder" in error_of("tokenize", "book.txt", "-t", "gpt2", "-o", "")
+    assert os.listdir() == ["book.txt"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_files_whose_names_are_no_utf8_are_read_as_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"caf\xe9.txt")
+    Path(name).write_text("low lower")
+    for again in ([], ["--resume", "--verify"]):
+        assert "shards" in run("tokenize", name, "-t", "gpt2", "-o", "shards", *again).stdout
+        assert "low.words" in run("count-words", name, "-o", "low.words", *again).stdout
+    manifest = json.loads(Path("shards/manifest.json").read_bytes().decode())
+    assert manifest["run"]["sources"][0][0] == name
+    for command in ("stats", "compare"):
+        assert "caf\\udce9.txt" in run(command, "-t", "gpt2", name, "--csv").stdout
+    assert run("count", "-t", "gpt2", name).stdout.split()[0] == "2"
+
+
+def test_bytes_that_are_no_utf8_are_looked_for_in_a_vocabulary():
+    command = [PROGRAM, "vocab", "-t", "gpt2", "--contains", b"\xff", "--json"]
+    printed = subprocess.run(command, capture_output=True, check=True).stdout
+    assert [row["bytes"] for row in json.loads(printed)] == ["ff"]
 
 
 def test_every_command_is_in_the_documentation():

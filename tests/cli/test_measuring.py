@@ -141,7 +141,8 @@ def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files)
         (("-t", "gpt2", "-t", "r50k_base", "-t", "gpt2", "en.txt"), 2, "-t: 'gpt2' is named twice"),
         (("-t", "gpt2", "en.txt", "--reference", "cl100k_base"), 2, "'cl100k_base' is none of those"),
         (("-t", "gpt2", "en.txt", "--parallel", "ko.txt"), 2, "'ko.txt' is none of those"),
-        (("-t", "gpt2", "en.txt", "--alpha", "-1"), 2, "-1.0 is below 0"),
+        (("-t", "gpt2", "en.txt", "--alpha", "-1"), 2, "-1.0 is no number from 0 on"),
+        (("-t", "gpt2", "en.txt", "--alpha", "nan"), 2, "nan is no number from 0 on"),
         (("-t", "gpt2", "en.txt", "--csv", "--json"), 2, "--csv"),
         (("-t", "gpt2", "en.txt", "--save-metrics"), 2, "no version in the store is named"),
         (("-t", "nothing", "en.txt"), 1, "nothing"),
@@ -239,6 +240,9 @@ def test_metrics_of_a_corpus_that_nobody_named_are_not_replaced_without_a_word(f
         ("1k,2Ki,8_000", [1000, 2048, 8000]),
         ("1k..4k", [1000, 2000, 4000]),
         ("700..700", [700]),
+        ("..2k", [512, 1024, 2000]),
+        ("..300", [300]),
+        ("..", [512, 1024, 2048, 4096, 8192, 9000]),
     ],
 )
 def test_sizes_are_numbers_or_a_range_of_doublings(given, sizes):
@@ -246,7 +250,7 @@ def test_sizes_are_numbers_or_a_range_of_doublings(given, sizes):
 
 
 @pytest.mark.parametrize(
-    "given", ["", "x", "1000..x", "..1000", "300,", "100..400", "300..9001", "600..300", "9" * 400]
+    "given", ["", "x", "1000..x", "..x", "..100", "300,", "100..400", "300..9001", "600..300", "9" * 400]
 )
 def test_other_sizes_are_refused(given):
     with pytest.raises(BadParameter) as caught:

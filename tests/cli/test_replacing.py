@@ -10,6 +10,7 @@ from command_line import TEXT, error_of, run
 import cbpe
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.patterns import GPT2_SPLIT_PATTERN
+from cbpe.views.html import page
 
 ROWS = b'{"text": ["low lower"]}\n'
 
@@ -124,15 +125,16 @@ def test_the_same_command_may_be_given_again(here):
         ("a.svg", b'<?xml version="1.0"?>\n<!-- drawn -->\n<svg></svg>'),
         ("a.PNG", b"\x89PNG\r\n\x1a\n..."),
         ("a.pdf", b"%PDF-1.4 ..."),
-        ("a.html", b"<!DOCTYPE html><html></html>"),
+        ("a.html", page("Measures", "<p>...</p>").encode()),
     ],
 )
 def test_a_picture_takes_the_place_of_its_like_alone(here, name, content):
     Path(name).write_bytes(content)
     refuse_replacing_by_picture(name, [], "--plot")
-    for other in (ROWS, b"%P", b"PNG", b"page: <p>"):
+    what = "report of cbpe" if name == "a.html" else f"{name[1:].lower()} file"
+    for other in (ROWS, b"%P", b"PNG", b"<!DOCTYPE html><html><p>somebody's own</html>"):
         Path(name).write_bytes(other)
-        with pytest.raises(typer.BadParameter, match=f"is no {name[1:].lower()} file, and would be lost: give another"):
+        with pytest.raises(typer.BadParameter, match=f"is no {what}, and would be lost: give another"):
             refuse_replacing_by_picture(name, [], "--plot")
 
 

@@ -46,6 +46,7 @@ __all__ = [
     "print_warning",
     "warn_of_left_out_text",
     "write_bytes",
+    "write_text",
 ]
 
 SHARE = re.compile(r"[\d,.]+%", re.ASCII)
@@ -147,6 +148,11 @@ def of_standard_output(error: OSError) -> OSError:
         error.filename = "standard output"
         drop_output()
     return error
+
+
+def write_text(text: str) -> None:
+    """A whole text in UTF-8, such as CSV; a byte of a file's name that is no UTF-8 is escaped."""
+    write_bytes(text.encode("utf-8", "backslashreplace"))
 
 
 def leave_closed_pipe() -> int:

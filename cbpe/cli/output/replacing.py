@@ -29,7 +29,8 @@ def refuse_replacing_by_picture(file: str, read: Iterable[str], option: str) -> 
 
     refuse_replacing(file, read, option)
     if has_content(file) and not is_picture(file):
-        raise kept(f"{shown(file)} is no {os.path.splitext(file)[1].lower()} file", option)
+        ending = os.path.splitext(file)[1].lower()
+        raise kept(f"{shown(file)} is no {'report of cbpe' if ending == '.html' else f'{ending} file'}", option)
 
 
 def refuse_replacing(file: str, read: Iterable[str], option: str) -> None:
