@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import cbpe
+from cbpe.cli.input.numbers import wrong_number
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.output.completion import told_of_start_files
@@ -183,10 +184,15 @@ def names_option(error: Exception, message: str) -> bool:
 
 
 def usage_message(error: Any) -> str:
-    """What was wrong with the command line: Typer's message, and the value, where pydantic's words leave it out."""
-    message: str = error.format_message().replace(": Value error, ", ": ")
+    """What was wrong with the command line: Typer's message, in other words for numbers, and with the value, where
+    pydantic's words leave it out."""
     errors = getattr(error.__cause__, "errors", None)
-    value = shown(errors()[0]["input"]) if errors else ""
+    found = errors()[0] if errors else None
+    problem = found and wrong_number(found)
+    if problem:
+        error.message = problem
+    message: str = error.format_message().replace(": Value error, ", ": ")
+    value = shown(found["input"]) if found and not problem else ""
     return message if value in message else f"{message}: {value}"
 
 

@@ -452,7 +452,8 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     if tokenizer.training.merges_before:
         yield "gone on from", number_of(tokenizer.training.merges_before, "merge")
     yield "tokens", f"{row['tokens_at_start']:,} before, {row['tokens']:,} now"
-    yield "compression", f"{row['bytes_per_token']:.2f} bytes a token"
+    if row["tokens"]:
+        yield "compression", f"{row['bytes_per_token']:.2f} bytes a token"
     yield "time", f"{row['seconds']:.2f} s"
 
 

@@ -159,7 +159,7 @@ def closing_line(record: TrainingRecord) -> str:
     tokens = record.tokens[-1] if record.tokens else record.tokens_at_start
     are = "is" if record.covered_bytes == 1 else "are"
     sizes = f"{number_of(record.covered_bytes, 'byte')} {are} {number_of(tokens, 'token')}"
-    return f"{sizes}: {record.compression():.2f} bytes per token"
+    return f"{sizes}: {record.compression():.2f} bytes per token" if tokens else sizes
 
 
 def warn_if_stopped(record: TrainingRecord, n_merges: int) -> None:

@@ -222,6 +222,26 @@ def test_train_on_an_empty_file(tmp_path):
     assert not (tmp_path / "trained.model").exists()
 
 
+def test_where_there_is_no_token_there_is_no_compression(tmp_path):
+    (tmp_path / "empty.txt").touch()
+    shown = run("train", tmp_path / "empty.txt", "--vocab-size", 256, "--verbose").stdout
+    assert " 0 before, 0 now" in shown
+    assert "0 bytes are 0 tokens\n" in shown
+    assert "compression" not in shown
+    assert "nan" not in shown
+    assert (
+        json.loads(run("train", tmp_path / "empty.txt", "--vocab-size", 256, "--json").stdout)["bytes_per_token"]
+        is None
+    )
+
+
+def test_too_large_a_size_is_told_with_the_most(text_file):
+    for size in ("2097152", "4g", "5000000000", "9" * 40):
+        told = error_of("train", text_file, "--vocab-size", size, "--alphabet", "characters", exit_code=2)
+        assert "too large: the most is 2097151" in told
+    assert "must be" not in run("train", text_file, "--vocab-size", "2097151").stderr
+
+
 def test_a_size_may_be_short(text_file):
     for size, expected in (
         ("16k", 16_000),

@@ -137,6 +137,7 @@ def test_analyze_counts_and_names_what_no_text_gives():
     assert (row["n_tokens"], row["not_utf8"], row["duplicates"]) == (found.n_tokens, found.not_utf8, found.duplicates)
     lines = run("analyze", "-t", "gpt2", "--limit", 2).stdout.splitlines()
     assert f"no text gives      {len(found.unreachable)}" in lines
+    assert lines[-4] == f"no text gives      {len(found.unreachable)}"  # above those that none gives
     assert [line.split()[0] for line in lines[-3:-1]] == [str(each) for each in list(found.unreachable)[:2]]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cbpe.cli.input.references import complete_reference
-from cbpe.cli.input.values import PATTERN_NAMES, count_of, size_of
+from cbpe.cli.input.values import PATTERN_NAMES, size_of, vocab_size_of
 
 __all__ = [
     "Alphabet",
@@ -60,7 +60,7 @@ SourcesArgument = Annotated[
 SizeOption = Annotated[
     int,
     typer.Option(
-        parser=size_of,
+        parser=vocab_size_of,
         metavar="N",
         help="Tokens to end with, as 16000 or 16k: the 256 bytes and the merges. Over characters, as in SentencePiece, "
         "special tokens are counted as well.",
@@ -122,7 +122,7 @@ CheckpointOption = Annotated[
 WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that read; all cores by default.")]
 MaxWordsOption = Annotated[
     int | None,
-    typer.Option(parser=count_of, metavar="N", help="Bound memory: of more distinct words drop the rarest; or 10m."),
+    typer.Option(parser=size_of, metavar="N", help="Bound memory: of more distinct words drop the rarest; or 10m."),
 ]
 OutputOption = Annotated[
     str | None,

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import typer
 
-from cbpe.common.checks import N_BYTES, bounds_in
+from cbpe.common.checks import MAX_TOKENS, N_BYTES, bounds_in
 from cbpe.common.warning import warn
 from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "PATTERN_NAMES",
     "bytes_of",
-    "count_of",
     "hex_bytes",
     "metric_filter",
     "metrics_of",
@@ -39,10 +39,11 @@ __all__ = [
     "special_of",
     "tag_filter",
     "time_of",
+    "vocab_size_of",
     "wrong_value_of",
 ]
 
-MAX_SIZE = 2**32  # which no vocabulary reaches
+LARGEST = 2**62  # as the library has it
 ID = re.compile(r"\d+", re.ASCII)  # of a special token
 LARGEST_ID = 2**32 - 2
 LONGEST_ID = len(str(LARGEST_ID))  # in digits
@@ -124,18 +125,32 @@ def time_of(text: str) -> datetime:
         ) from error
 
 
-def size_of(text: str, hint: str | None = None, most: int = MAX_SIZE) -> int:
+def size_of(text: str, hint: str | None = None, most: int = LARGEST) -> int:
     """ "16000" -> 16000, "16,000" -> 16000, "16k" and "16K" -> 16000, "16Ki" -> 16384; m and g, Mi and Gi likewise
 
     hint: the option that a message names, where Typer does not know it.
     """
-    found = SIZE.fullmatch(text)
-    size = float(found[1].replace(",", "").replace("_", "")) * UNITS[(found[2] or "").lower()] if found else 0.0
-    if not 1 <= size <= most or size != int(size):
+    size = whole_number(text)
+    if not size:
         written = "16000, 16,000, 16k (the same), or 16Ki (16384), and with m, Mi, g or Gi likewise"
-        message = f"{shown(text)} is no size: write {written}"
-        raise typer.BadParameter(message, param_hint=hint)
-    return int(size)
+        raise typer.BadParameter(f"{shown(text)} is no size: write {written}", param_hint=hint)
+    if size > most:
+        raise typer.BadParameter(f"{shown(text)} is too large: the most is {most}", param_hint=hint)
+    return size
+
+
+def whole_number(text: str) -> int | None:
+    """ "16k" -> 16000, "0" -> 0, "1.5" -> None"""
+    found = SIZE.fullmatch(text)
+    if found is None:
+        return None
+    number = Decimal(found[1].replace(",", "").replace("_", "")) * UNITS[(found[2] or "").lower()]
+    return int(number) if number == number.to_integral_value() else None
+
+
+def vocab_size_of(text: str) -> int:
+    """As size_of, of a vocabulary that is made."""
+    return size_of(text, most=MAX_TOKENS)
 
 
 def size_range(text: str | None) -> tuple[int | None, int | None] | None:
@@ -158,27 +173,26 @@ def no_sizes(text: str) -> typer.BadParameter:
 
 def bound_of(size: str, text: str) -> int:
     """A size, which may be 0. BadParameter for a text that has none in its place."""
-    try:
-        return 0 if size == "0" else size_of(size)
-    except typer.BadParameter:
-        raise no_sizes(text) from None
-
-
-def count_of(text: str) -> int:
-    """As size_of, of what may be more than any vocabulary."""
-    return size_of(text, most=2**63 - 1)
+    if whole_number(size) is None:
+        raise no_sizes(text)
+    return 0 if size == "0" else size_of(size, "--vocab-size")
 
 
 def bytes_of(text: str | int) -> int:
-    """As count_of, of bytes; the default of an option is a number already."""
-    return text if isinstance(text, int) else count_of(text)
+    """As size_of, of bytes; the default of an option is a number already."""
+    return text if isinstance(text, int) else size_of(text)
 
 
 def sizes_of(text: str, largest: int) -> list[int]:
-    """ "1000,5k" -> [1000, 5000], "1k..6k" -> [1000, 2000, 4000, 6000], "1000.." -> as far as the largest"""
+    """ "1000,5k" -> [1000, 5000], "1k..6k" -> [1000, 2000, 4000, 6000], "1000.." -> as far as the largest, "..1k" ->
+    from the first of the usual sizes"""
+    from cbpe.measures.sweep import FIRST_SIZE  # slow to import
+
     least, is_range, most = text.partition("..")
-    sizes = [least, most or str(largest)] if is_range else text.split(",")
+    sizes = [most or str(largest)] if is_range else text.split(",")
     found = [size_of(size, "--sizes") for size in sizes]
+    if is_range:
+        found.insert(0, size_of(least, "--sizes") if least else min(FIRST_SIZE, found[0]))
     wrong = [size for size in found if not N_BYTES <= size <= largest]
     if wrong:
         problem = f"{wrong[0]} is no size of a vocabulary that this model holds, which are {N_BYTES} to {largest}"
