@@ -167,14 +167,32 @@ def corpora_of(files: list[str] | None) -> dict[str, Source]:
 
 def check_savable(references: list[str], corpora: list[str]) -> None:
     """Before long work: an error for metrics that could not be kept."""
-    from store import ModelStore
-
     if not any(map(version_of, references)):
         raise typer.BadParameter("no version in the store is named, which could keep them", param_hint="--save-metrics")
-    longest = max(map(len, BY_KEY)) + LONGEST_SIZE
-    ModelStore.check_labels("measured", metrics={f"{'x' * longest}:{corpus}": 0.0 for corpus in corpora})
+    for corpus in corpora:
+        check_in_metric(corpus, len(corpora) > 1)
     with open_store() as models:
         models.check_writable()
+
+
+def check_in_metric(corpus: str, is_one_of_several: bool) -> None:
+    """BadParameter for a file whose name cannot stand in those of metrics, as it does where there are several, or later
+    where another one is measured."""
+    from store import ModelStore
+
+    key = max(BY_KEY, key=len)
+    room = LONGEST_METRIC - len(key) - LONGEST_SIZE - 1
+    if is_one_of_several and len(corpus) > room:
+        problem = (
+            f"{shown(corpus)} has {len(corpus)} characters, and stands in the names of metrics where several files are "
+            f"measured, which leave it {room}: give a shorter path, or measure the file alone"
+        )
+        raise typer.BadParameter(problem, param_hint="--save-metrics")
+    try:
+        ModelStore.check_labels("measured", metrics={of_corpus(key, corpus): 0.0})
+    except ValueError as error:
+        problem = f"{shown(corpus)} cannot stand in the names of metrics: rename it, or give it as standard input"
+        raise typer.BadParameter(f"{problem} ({error})", param_hint="--save-metrics") from error
 
 
 def refuse_unplottable(path: str | None, tokenizers: list[str], files: list[str] | None) -> None:

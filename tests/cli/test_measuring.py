@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 from command_line import error_of, run
@@ -153,6 +154,42 @@ def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files)
 def test_compare_refuses_by_name(files, arguments, exit_code, message):
     (files / "short.txt").write_text("one line", encoding="utf-8")
     assert message in error_of("compare", *arguments, exit_code=exit_code)
+
+
+@pytest.mark.parametrize("command", [("compare", "-t", "small"), ("sweep", "small")])
+def test_a_file_whose_name_cannot_stand_in_metrics_is_shown_with_what_to_do(files, command):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "small")
+    for name, shown in (("bad\udcff.txt", r"'bad\udcff.txt'"), ("two\nlines", r"'two\nlines'"), ("end ", "'end '")):
+        (files / name).write_text(ENGLISH, encoding="utf-8")
+        for corpora in ([name], ["en.txt", name]):
+            error = error_of(*command, *corpora, "--save-metrics", exit_code=2)
+            said = f"{shown} cannot stand in the names of metrics: rename it, or give it as standard input"
+            assert f"--save-metrics: {said}" in error
+            assert "xxx" not in error
+    with ModelStore() as models:
+        assert models.version("small").metrics == {}
+
+
+def test_a_file_with_a_long_name_is_measured_alone(files):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "small")
+    name = "y" * 250
+    (files / name).write_text(ENGLISH, encoding="utf-8")
+    error = error_of("compare", "-t", "small", "en.txt", name, "--save-metrics", exit_code=2)
+    assert "'yyy" in error
+    assert "has 250 characters, and stands in the names of metrics where several files are measured" in error
+    assert "give a shorter path, or measure the file alone" in error
+    assert "xxx" not in error
+    run("compare", "-t", "small", name, "--save-metrics")
+    run("compare", "-t", "small", "en.txt", "--save-metrics")
+    with ModelStore() as models:
+        metrics = models.version("small").metrics
+    assert any(key.startswith("fertility:…yyy") for key in metrics)
+    room = int(re.search(r"which leave it (\d+):", error)[1])
+    (files / name[:room]).write_text(ENGLISH, encoding="utf-8")
+    run("compare", "-t", "small", "en.txt", name[:room], "--save-metrics")
+    run("sweep", "small", "en.txt", name[:room], "--save-metrics")
 
 
 # ---- sweep
