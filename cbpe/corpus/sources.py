@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import utf8
-from cbpe.common.columns import is_missing, missing, texts_in
+from cbpe.columns.texts import is_missing, missing, texts_in
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn
 from cbpe.common.wording import number_of

@@ -17,8 +17,8 @@ from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.calls.join import refuse_no_sequence
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.columns.texts import missing, texts_in
 from cbpe.common.checks import checked_dropout, checked_ids_dtype, checked_int
-from cbpe.common.columns import missing, texts_in
 from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.parts import Parts
