@@ -24,7 +24,7 @@ from cbpe.cli.input.references import complete_reference, files_of, is_encoding,
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, input_name, source_of, warn_of_no_text
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
-from cbpe.cli.output.printing import print_table, print_warning, write_text
+from cbpe.cli.output.printing import print_table, print_warning, warn_of_left_out_text, write_text
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.cli.registering import new_app
 from cbpe.common.atomic_files import check_writable
@@ -146,6 +146,8 @@ def compare(
         progress=bars_wanted(files),
     )
     warn_of_empty(found)
+    for row in found.rows:
+        warn_of_left_out_text(row["tokenizer"], input_name(row["corpus"]), row["bytes"], row["covered_bytes"])
     if as_json or as_csv:
         write_text(found.to_json() if as_json else found.to_csv())
     else:
@@ -314,6 +316,8 @@ def sweep(
     listener = bars_wanted(files)
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, missing=missing, progress=listener)
     warn_of_empty(found)
+    for row in {row["corpus"]: row for row in found.rows}.values():
+        warn_of_left_out_text(model, input_name(row["corpus"]), row["bytes"], row["covered_bytes"])
     if as_json or as_csv:
         write_text(found.to_json() if as_json else found.to_csv())
     else:

@@ -44,6 +44,15 @@ def listed(items: Iterable[str], most: int) -> str:
     return ", ".join(named[:most]) + more
 
 
+def share_in_words(part: int, whole: int) -> str:
+    """A share of a whole, which is never told as nothing.
+
+    >>> share_in_words(1, 4), share_in_words(1, 10_000)
+    ('25.0%', 'less than 0.1%')
+    """
+    return f"{part / whole:.1%}" if part * 1000 >= whole else "less than 0.1%"
+
+
 def meant(given: str, known: Iterable[str]) -> str:
     """The end of a message about a name that nothing has: what may have been meant, or nothing.
 

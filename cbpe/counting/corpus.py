@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import checked_int
 from cbpe.common.public import public
 from cbpe.common.warning import warn
-from cbpe.common.wording import shown
+from cbpe.common.wording import share_in_words, shown
 from cbpe.corpus.files import checked_missing, has_word_counts
 from cbpe.corpus.sources import skipped_in_words
 from cbpe.corpus.word_counts import Header
@@ -191,6 +191,7 @@ class Steps:
             warn(skipped_in_words(totals["skipped"]))
         if totals["occurrences"] > MOST:
             raise OverflowError(f"{totals['occurrences']:,} pieces occur in the sources, which is more than 2^63 - 1")
+        warn_of_gaps(totals["text_bytes"], merged, totals["dropped_words"])
         tally = Tally(self.listener, totals["word_bytes"], 1, "writing")
         names = Header._fields[2:]
         header = Header(self.counting.pattern, plan["unicode_version"], *(totals[name] for name in names))
@@ -216,6 +217,16 @@ class Steps:
         """The sources of these tasks that are counts already, which do not say of how many texts."""
         spans = (span for task in self.tasks if task.number in done for span in task.spans)
         return {span.source.path for span in spans if kind_of(span, self.counting.counts) != "texts"}
+
+
+def warn_of_gaps(text_bytes: int, merged: Sequence[Mapping[str, Any]], dropped_words: int) -> None:
+    """A UserWarning where the split pattern leaves text out; not where words were dropped, which are counted no more
+    either, nor where a partition was merged by an earlier cbpe, which does not say."""
+    if dropped_words or any("covered_bytes" not in record for record in merged):
+        return
+    left_out = text_bytes - sum(record["covered_bytes"] for record in merged)
+    if left_out > 0:
+        warn(f"the split pattern leaves {share_in_words(left_out, text_bytes)} of the text out: it is in no word")
 
 
 def refuse_unknown_errors(errors: str) -> None:

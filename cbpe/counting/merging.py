@@ -69,6 +69,7 @@ class MergePartition:
             "words": len(kept.places),
             "word_bytes": int(kept.lengths.sum()),
             "occurrences": occurrences,
+            "covered_bytes": int((kept.lengths * kept.counts).sum()),
             "dropped_words": len(merged.places) - len(kept.places),
             "dropped_occurrences": int(merged.counts.sum()) - occurrences,
             "files": outputs.described(),

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from cbpe._core.analysis.coverage import covers_all_text
 from cbpe._core.arrow.exported import ArrowColumn, memory_of
+from cbpe._core.splitting.split import Splitter
 from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, TextsOfLines, documents
 from cbpe.corpus.files import TextFile
 from cbpe.shards.formats.writing import Shard, Writer
@@ -100,6 +102,9 @@ class Encoded:
         self.digest = sha256()  # of the tokens, where no file's is that
         self.documents = self.tokens = self.empty = self.skipped = 0
         self.longest = Longest()
+        # Of the texts, and of these those that are in tokens; not counted where the split pattern leaves nothing out.
+        self.text_bytes = self.covered_bytes = 0
+        self.lengths = work.tokenizer._covered_lengths() if may_leave_out(work.tokenizer) else None
 
     def add(self, span: Span, number: int, tell: Tell) -> None:
         """Encode the documents of a span: while some are written, the next ones are encoded, and others are read."""
@@ -143,6 +148,8 @@ class Encoded:
                 continue
             position, empty = file.position, 0
             ids, offsets = self.encoded(batch.texts)
+            if self.lengths is not None:
+                self.measure(batch.texts if isinstance(batch.texts, list) else batch.texts.as_strings(), ids)
             rows = self.rows_of(batch, file.path)
             longest = longest_of(offsets, self.options.eot is not None, span, before)
             before += len(offsets) - 1
@@ -168,6 +175,12 @@ class Encoded:
             return encode(texts.as_strings(), **options)
         return flat(column)
 
+    def measure(self, texts: Iterable[str], ids: npt.NDArray[np.uint32]) -> None:
+        """Count the bytes of some texts, and those of them that are in their tokens."""
+        assert self.lengths is not None
+        self.text_bytes += sum(len(text) if text.isascii() else len(text.encode()) for text in texts)
+        self.covered_bytes += int(self.lengths[ids].sum())
+
     def add_long(self, document: LongDocument, path: object, span: int) -> None:
         """A document that is encoded as it comes, cut where no token depends on the cut."""
         tokenizer, n = self.work.tokenizer, 0
@@ -177,6 +190,8 @@ class Encoded:
         whole = tokenizer._takes_whole_texts()
         for part in text_parts(tokenizer._splitter, document.chunks, whole=whole):
             ids = tokenizer.encode_to_numpy(part, **AS_ORDINARY_TEXT, workers=self.threads)
+            if self.lengths is not None:
+                self.measure([part], ids)
             if len(ids):
                 for tokens in [*waiting, ids.astype(self.options.dtype)]:
                     self.put(tokens)
@@ -237,9 +252,19 @@ class Encoded:
         }
         if self.options.missing == "skip":
             counts["skipped"] = self.skipped
+        if self.lengths is not None:
+            counts |= {"text_bytes": self.text_bytes, "covered_bytes": self.covered_bytes}
         counts["longest"] = self.longest
         bare = None if self.writer is None else self.writer.bare
         return {**counts, "sha256": (self.digest.digest() if bare is None else bare.digest).hex()}
+
+
+def may_leave_out(tokenizer: Tokenizer) -> bool:
+    """Whether the split pattern of a tokenizer may leave some of a text out, as far as is easily seen."""
+    splitter = tokenizer._splitter
+    if not isinstance(splitter, Splitter):
+        return True
+    return splitter.pattern is not None and not covers_all_text(splitter.pattern, portable=False)
 
 
 def longer(one: Longest, other: Longest) -> Longest:

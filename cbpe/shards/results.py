@@ -6,11 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cbpe.common.warning import warn
+from cbpe.common.wording import share_in_words
 from cbpe.shards.options import Options
 
-__all__ = ["warn_of_result"]
+__all__ = ["warn_of_gaps", "warn_of_result"]
 
 MOST = 0.5  # of the tokens
+
+
+def warn_of_gaps(records: Sequence[Mapping[str, Any]]) -> None:
+    """Warn of text that the split pattern leaves out, by the records of tasks, which say it where that may be."""
+    text_bytes = sum(record.get("text_bytes", 0) for record in records)
+    left_out = text_bytes - sum(record.get("covered_bytes", 0) for record in records)
+    if left_out > 0:
+        share = share_in_words(left_out, text_bytes)
+        warn(f"the split pattern of the tokenizer leaves {share} of the text out: it is in no token")
 
 
 def warn_of_result(options: Options, documents: int, dropped: int, shards: Sequence[Mapping[str, Any]]) -> None:

@@ -17,7 +17,7 @@ from cbpe.shards.longest import amend, refuse_long
 from cbpe.shards.options import Options, checked_options
 from cbpe.shards.order import order_of
 from cbpe.shards.parts import PARTS, PartStore
-from cbpe.shards.results import warn_of_result
+from cbpe.shards.results import warn_of_gaps, warn_of_result
 from cbpe.shards.verifying import refuse_missing, verify_shards
 from cbpe.tasks.bar import listening
 from cbpe.tasks.cutting import TASK_BYTES, Task, checked_share, cut
@@ -188,6 +188,7 @@ class Shards:
         manifest = self.run.finish({"version": VERSION, **plan, **totals, "dropped_tokens": dropped, "shards": shards})
         if totals.get("skipped"):
             warn(skipped_in_words(totals["skipped"]))
+        warn_of_gaps(records)
         warn_of_result(self.options, totals["documents"], dropped, shards)
         return manifest
 

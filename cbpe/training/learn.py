@@ -20,7 +20,7 @@ from cbpe.common.checks import N_BYTES, checked_int
 from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.common.warning import warn
-from cbpe.common.wording import number_of
+from cbpe.common.wording import number_of, share_in_words
 from cbpe.corpus.counting import Reading, counts_of
 from cbpe.corpus.describing import describe_source
 from cbpe.corpus.sources import Source
@@ -187,7 +187,7 @@ def warn_of_gaps(counted: Counted, n_covered: int) -> None:
     pieces were dropped as well, which are no part of these either."""
     left_out = counted.text_bytes - n_covered
     if left_out and not counted.dropped_words:
-        share = f"{left_out / counted.text_bytes:.1%}" if left_out * 1000 >= counted.text_bytes else "less than 0.1%"
+        share = share_in_words(left_out, counted.text_bytes)
         warn(
             f"the split pattern leaves {share} of the text out: nothing is learned of what it does not match, and "
             "encoding drops it"

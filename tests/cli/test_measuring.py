@@ -351,3 +351,13 @@ class Terminal(io.TextIOWrapper):
 
     def isatty(self):
         return True
+
+
+def test_what_a_split_pattern_leaves_out_is_said_by_every_command_that_measures(files):
+    cbpe.train(ENGLISH, 262, pattern="[a-z]+").save("letters.json")
+    share = 1 - len(re.sub("[^a-z]", "", ENGLISH)) / len(ENGLISH)
+    told = f"letters.json leaves {share:.1%} of en.txt out, which its split pattern does not match"
+    for command in (["compare", "-t", "letters.json"], ["sweep", "letters.json"], ["stats", "-t", "letters.json"]):
+        stderr = run(*command, "en.txt").stderr
+        assert stderr.count(told) == 1, command
+    assert "leaves" not in run("compare", "-t", "gpt2", "en.txt").stderr

@@ -240,3 +240,19 @@ def test_a_row_that_is_no_text_is_refused_by_file_and_row(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": 5}\n')
     with pytest.raises(ValueError, match=r"a.jsonl, line 2, has no text in the field 'text', but a number"):
         count_corpus(tmp_path / "a.jsonl", tmp_path / "out.words", field="text")
+
+
+@pytest.mark.parametrize("options", [{}, {"task_bytes": 100, "partitions": 3}])
+def test_what_a_split_pattern_leaves_out_is_said_with_its_share(tmp_path, options):
+    (tmp_path / "some.txt").write_text("low 1234\n" * 100)
+    out = tmp_path / "some.words"
+    with pytest.warns(UserWarning, match=r"the split pattern leaves 66\.7% of the text out: it is in no word"):
+        manifest = count_corpus(tmp_path / "some.txt", out, pattern="[a-z]+", **options)
+    assert (manifest["text_bytes"], manifest["occurrences"]) == (900, 100)
+
+
+@pytest.mark.parametrize("options", [{}, {"pattern": "[a-z]+", "min_count": 1000}])
+def test_nothing_is_said_where_all_is_in_words_or_words_were_dropped(tmp_path, options, recwarn):
+    (tmp_path / "some.txt").write_text("low 1234\n" * 100)
+    count_corpus(tmp_path / "some.txt", tmp_path / "some.words", **options)
+    assert not recwarn.list

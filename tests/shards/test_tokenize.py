@@ -524,3 +524,34 @@ def test_a_run_that_stopped_for_another_reason_does_not_go_on_with_other_shards(
     tokenize(corpus, tok, tmp_path / "out", shard_tokens=20, task=(1, 2))
     with pytest.raises(ValueError, match=r"belongs to another run: its options \(shard_tokens\) are 20, and here 30"):
         tokenize(corpus, tok, tmp_path / "out", shard_tokens=30, resume=True)
+
+
+# ---- Text that a split pattern leaves out
+
+LETTERS = cbpe.RegexTokenizer("[a-z]+")
+
+
+@pytest.mark.parametrize("kind", ["txt", "jsonl", "parquet"])
+def test_what_a_split_pattern_leaves_out_is_said_with_its_share(kind, tmp_path, monkeypatch):
+    texts, path = ["low 1234\n" * 10, "\u00e9 low\n"] * 10, tmp_path / f"corpus.{kind}"
+    if kind == "parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pyarrow.table({"text": texts}), path)
+    else:
+        path.write_text("".join(texts) if kind == "txt" else "".join(json.dumps({"text": one}) + "\n" for one in texts))
+    n_bytes = sum(len(text.encode()) for text in texts)
+    share = 1 - len(texts) // 2 * 3 * 11 / n_bytes
+    options = {"field": None if kind == "txt" else "text", "append_eot": False}
+    with pytest.warns(UserWarning, match=f"the split pattern of the tokenizer leaves {share:.1%} of the text out"):
+        manifest = cbpe.tokenize(path, LETTERS, tmp_path / "shards", "bin", **options)
+    assert sum(task["text_bytes"] for task in manifest["tasks"]) == n_bytes
+    assert sum(task["covered_bytes"] for task in manifest["tasks"]) == manifest["tokens"]
+
+
+def test_nothing_is_said_of_tokenizers_whose_patterns_match_everything(tmp_path, recwarn):
+    (tmp_path / "some.txt").write_text("low 1234\n" * 10)
+    for number, tok in enumerate((cbpe.get_encoding("gpt2"), cbpe.RegexTokenizer(), cbpe.BasicTokenizer())):
+        manifest = cbpe.tokenize(tmp_path / "some.txt", tok, tmp_path / f"{number}", "bin", append_eot=False)
+        assert "text_bytes" not in manifest["tasks"][0]
+    assert not recwarn.list
