@@ -75,13 +75,13 @@ class Shortening:
 
 
 def shortened(text: str, room: int) -> str:
-    """A text with "…" in place of its middle, where it takes more columns than that; at least the "…"."""
+    """A text with "…" in place of its middle, where it takes more columns than that: as many then, with a blank for half
+    of a wide character, and at least the "…"."""
     if cell_len(text) <= room:
         return text
     end = max(0, room - 1) // 2
     start = max(0, room - 1) - end
-    # Half of a wide character is a blank.
-    return f"{set_cell_size(text, start).rstrip()}…{set_cell_size(text[::-1], end).rstrip()[::-1]}"
+    return f"{set_cell_size(text, start)}…{set_cell_size(text[::-1], end)[::-1]}"
 
 
 def console_of_bars() -> Console:

@@ -97,7 +97,7 @@ def test_a_bar_says_what_is_read_and_a_function_hears_no_more_than_before(monkey
         ("a" * 20, "a" * 20),
         ("a" * 20 + "b", "a" * 10 + "…" + "a" * 8 + "b"),
         ("a\x1b[1m", r"a\x1b[1m"),
-        ("本" * 11, "本" * 5 + "…" + "本" * 4),  # of two columns each
+        ("本" * 11, "本" * 5 + "… " + "本" * 4),  # of two columns each
     ],
 )
 def test_a_name_beside_a_bar_is_short_and_prints(name, shown):
@@ -130,6 +130,13 @@ def test_of_a_bar_no_column_is_cut_in_a_narrow_terminal(monkeypatch, columns, be
     assert all(cell_len(line) <= columns - len("^C") for line in lines)  # which Ctrl-C shows behind it
     assert ("━" in lines[0]) is bars
     assert len(lines) == 3
+
+
+def test_a_short_name_with_a_blank_where_it_is_cut_is_as_short_where_it_is_drawn(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress_reports(True) as report:
+        about(report, "a multilingual corpus with a long name.txt")("reading", 1_000_000, 1_000_000)
+    assert sys.stderr.getvalue().startswith("reading a multilin… name.txt ━")
 
 
 def test_nothing_is_said_to_be_left_of_what_has_no_known_end(monkeypatch):
