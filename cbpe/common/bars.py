@@ -75,8 +75,8 @@ class Shortening:
 
 
 def shortened(text: str, room: int) -> str:
-    """A text with "…" in place of its middle, where it takes more columns than that: as many then, with a blank for half
-    of a wide character, and at least the "…"."""
+    """A text with "…" in place of its middle, where it takes more columns than that: it has as many then, with a blank
+    for half of a wide character, and at least the "…"."""
     if cell_len(text) <= room:
         return text
     end = max(0, room - 1) // 2
