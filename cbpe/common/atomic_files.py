@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,7 +88,8 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
             os.replace(aside[path], place)
     finally:
         for path in aside.values():
-            Path(path).unlink(missing_ok=True)
+            with suppress(OSError):  # on a file system that nothing can be written to, which has been said
+                Path(path).unlink()
 
 
 def missing_folder(path: str) -> str | None:

@@ -23,6 +23,7 @@ Place = str | os.PathLike[str] | IO[bytes]
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 HATCHES = ("", "//", "..", "xx")
 MARKERS = "osD^vP*X"
+LINES = ("-", "--", ":", "-.")  # of each colour, as the hatches
 DRAWN = ("bytes_per_token", "fertility", "continued_words", "strr", "premium", "renyi_efficiency", "vocabulary_used")
 PAGES = (".html", ".htm")  # endings of a report
 LONGEST_NAME = 24  # characters of a name
@@ -63,7 +64,8 @@ def draw_sweep(rows: Sequence[Row], path: Place, kind: str | None = None) -> Non
             for i, corpus in enumerate(names_in(rows, "corpus")):
                 own = [row for row in rows if row["corpus"] == corpus]
                 sizes, values = [row["vocab_size"] for row in own], [row[key] for row in own]
-                axes.plot(sizes, values, color=colour(i), marker=MARKERS[i % len(MARKERS)], ms=4, label=short(corpus))
+                style, marker = LINES[i // len(COLOURS) % len(LINES)], MARKERS[i % len(MARKERS)]
+                axes.plot(sizes, values, style, color=colour(i), marker=marker, ms=4, label=short(corpus))
                 little = [row for row in own if row["buys_little"]]
                 axes.plot(
                     [row["vocab_size"] for row in little], [row[key] for row in little],

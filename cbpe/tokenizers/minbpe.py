@@ -132,6 +132,11 @@ class RegexTokenizer(BasicTokenizer):
         pattern = GPT4_SPLIT_PATTERN if pattern is None else pattern
         Tokenizer.__init__(self, trained_vocabulary(), pattern, cache_bytes=cache_bytes)
 
+    @property
+    def inverse_special_tokens(self) -> dict[int, str]:
+        """The special token of every id that is one's."""
+        return {token_id: token for token, token_id in self.special_tokens.items()}
+
     def _loaded_pattern(self, pattern: str | None) -> str | None:
         return pattern
 
@@ -172,6 +177,12 @@ class _GPTTokenizer(RegexTokenizer):
         raise NotImplementedError(
             f"minbpe's format cannot hold a {type(self).__name__}, whose ids of bytes are shuffled"
         )
+
+    def save_vocab(self, vocab_file: str | os.PathLike[str]) -> None:
+        """Write all tokens for people to read, each with the two that it is merged from: minbpe's .vocab."""
+        from cbpe.common.atomic_files import write_whole
+
+        write_whole(vocab_file, [minbpe.dumps_vocab(self._vocabulary).encode()])
 
     def load(self, model_file: str | Path) -> NoReturn:
         """It is what it is: NotImplementedError."""

@@ -43,6 +43,32 @@ def test_generated_added_tokens_give_the_ids_of_tokenizers(tokens, texts, normal
         assert tok.encode(text) == there.encode(text).ids, text
 
 
+@given(
+    st.lists(st.tuples(st.text("abA<>", min_size=2, max_size=4), FLAGS), max_size=4, unique_by=lambda t: t[0]),
+    st.lists(st.text("abA<>", max_size=20), min_size=1, max_size=6),
+    st.sampled_from(NORMALIZERS),
+)
+def test_added_tokens_that_a_whole_piece_may_be_give_the_ids_of_tokenizers_or_are_refused(tokens, texts, normalizer):
+    content = a_file(added_tokens=tokens, normalizer=normalizer, pre_tokenizer={**BYTE_LEVEL, "use_regex": False})
+    content["model"]["ignore_merges"] = True
+    content["model"]["vocab"] |= {token["content"]: token["id"] for token in content["added_tokens"]}
+    try:
+        tok = HuggingFaceTokenizer.from_json(as_json(content))
+    except ValueError:
+        return
+    there = tokenizers().Tokenizer.from_str(as_json(content).decode())
+    for text in [*texts, *(text.join(pair) for pair in pairwise(["", *texts, ""]) for text, _ in tokens)]:
+        assert tok.encode(text) == there.encode(text).ids, text
+
+
+def test_a_token_that_is_looked_for_in_another_form_is_refused_where_it_may_be_a_whole_piece():
+    content = a_file(added_tokens=[("<e>", {"normalized": True})], normalizer={"type": "Prepend", "prepend": "b"})
+    content["model"]["ignore_merges"] = True
+    content["model"]["vocab"] |= {token["content"]: token["id"] for token in content["added_tokens"]}
+    with pytest.raises(ValueError, match="added_tokens has '<e>', which is also an ordinary token"):
+        HuggingFaceTokenizer.from_json(as_json(content))
+
+
 def test_offsets_of_added_tokens_have_the_white_space_that_they_take():
     tokens = [("<m>", {"lstrip": True}), ("<r>", {"rstrip": True}), ("<w>", {"single_word": True})]
     content = a_file(added_tokens=tokens)

@@ -179,3 +179,17 @@ def test_a_tokenizer_that_changes_texts_is_refused():
     tok = cbpe.train(TRAINED, 330, alphabet="characters")
     with pytest.raises(ValueError, match="does more than to split by a pattern and to merge bytes"):
         cbpe.sweep(tok, {"a": "b"})
+
+
+def test_no_two_of_many_corpora_are_drawn_alike(monkeypatch, tmp_path):
+    pyplot = pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed")
+    drawn = []
+    plot = pyplot.Figure.savefig
+    monkeypatch.setattr(
+        pyplot.Figure, "savefig", lambda self, *args, **kw: (drawn.append(self), plot(self, *args, **kw))
+    )
+    names = [f"corpus {i}" for i in range(20)]
+    cbpe.sweep(cbpe.train("low lower lowest", 259), dict.fromkeys(names, "lower")).plot(tmp_path / "many.svg")
+    lines = {line.get_label(): line for line in drawn[0].axes[0].get_lines()}
+    looks = {(lines[name].get_color(), lines[name].get_linestyle()) for name in names}
+    assert len(looks) == len(names)

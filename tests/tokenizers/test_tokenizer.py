@@ -321,3 +321,30 @@ def test_an_option_that_minbpes_classes_do_not_take_is_refused_by_name(option):
         with pytest.raises(TypeError, match=rf"train\(\) got an unexpected keyword argument '{option}'"):
             tok.train("abab", 257, **{option: None})
         assert tok.vocab_size == 256
+
+
+# ---- minbpe's other names
+
+
+def test_the_vocabulary_of_a_gpt_tokenizer_is_written_as_minbpe_does(tmp_path):
+    tok = cbpe.GPT2Tokenizer()
+    tok.save_vocab(tmp_path / "gpt2.vocab")
+    vocab = {token_id: bytes([byte]) for token_id, byte in tok.inverse_byte_shuffle.items()}
+    parts = {token_id: pair for pair, token_id in tok.merges.items()}
+    for token_id, (left, right) in parts.items():
+        vocab[token_id] = vocab[left] + vocab[right]
+    lines = (tmp_path / "gpt2.vocab").read_text(encoding="utf-8").split("\n")
+    assert lines.pop() == ""
+    assert len(lines) == len(vocab)
+    for token_id, line in enumerate(lines):
+        whole = f"[{cbpe.render_token(vocab[token_id])}] {token_id}"
+        pair = parts.get(token_id)
+        merged = "" if pair is None else "".join(f"[{cbpe.render_token(vocab[part])}]" for part in pair) + " -> "
+        assert line == merged + whole
+
+
+def test_special_tokens_are_found_by_their_ids():
+    tok = cbpe.RegexTokenizer()
+    assert tok.inverse_special_tokens == {}
+    tok.register_special_tokens({"<a>": 300, "<b>": 301})
+    assert tok.inverse_special_tokens == {300: "<a>", 301: "<b>"}

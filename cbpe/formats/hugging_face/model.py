@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cbpe._core.conversion.listed import ListedMerges, ListedTokens
 from cbpe.formats.gpt2 import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, spells_other_text
+from cbpe.formats.hugging_face.normalizers import normalizer_of
 from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
 
 TYPE_CHECKING = False
@@ -93,19 +94,22 @@ def found_whole(texts: Iterable[str], processing: Mapping[str, Any]) -> frozense
     """Those of some added tokens that a piece can be, so that they are found by ignore_merges in other text too.
 
     A piece can be what spells other text; what stands within a word, where one that is none within a word is left
-    alone, and shorter ones in it with it; and what the normalizer makes of other text.
+    alone, and shorter ones in it with it; what the normalizer makes of other text; and what it leaves alone in a text,
+    where it makes another one of the token, which is then looked for.
     """
     words = processing.get("single_word", ())
     longest = max(map(len, words), default=0)
     normalized = processing.get("normalized", ())
     normalizer = processing.get("normalizer")
+    steps = normalizer_of(normalizer)
 
     def can_be_a_piece(text: str) -> bool:
         if spells_other_text(text):
             return True
         left_alone = len(text) < longest or text in words
         made = normalizer is not None and text not in normalized and not (normalizer == "NFC" and not_made_by_nfc(text))
-        return (left_alone or made) and CHARACTER_TO_BYTE.keys() >= set(text)
+        left = text in normalized and not steps.is_partwise and steps.normalized(text) != text
+        return (left_alone or made or left) and CHARACTER_TO_BYTE.keys() >= set(text)
 
     return frozenset(filter(can_be_a_piece, texts))
 
