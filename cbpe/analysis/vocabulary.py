@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from cbpe._core.analysis.reach import judge
@@ -16,6 +16,7 @@ __all__ = ["VocabularyAnalysis", "analyze", "copied"]
 IMPOSSIBLE_BYTES = "no text has these bytes: they are no part of UTF-8"
 NEVER_MERGED = "its bytes are merged to other tokens"
 ALWAYS_SPLIT = "the split pattern always cuts it"
+NORMALIZED = "the normalizer leaves no such characters in a text"
 
 IDS_SHOWN = 10  # of a kind, in a notebook
 
@@ -55,8 +56,14 @@ class VocabularyAnalysis:
         return block(table(("tokens", "how many", "ids"), rows, caption=f"{self.n_tokens:,} tokens"))
 
 
-def analyze(vocabulary: Vocabulary, splitter: object, vocab: Mapping[int, bytes]) -> VocabularyAnalysis:
-    """Analyze a vocabulary, the splitter that cuts texts for it, and the bytes of every id, special tokens included."""
+def analyze(
+    vocabulary: Vocabulary,
+    splitter: object,
+    vocab: Mapping[int, bytes],
+    normal: Callable[[str], str] | None = None,
+) -> VocabularyAnalysis:
+    """Analyze a vocabulary, the splitter that cuts texts for it, and the bytes of every id, special tokens included.
+    normal: what makes something else of each character that no text has when it is split; None for none."""
     verdicts = judge(vocabulary, splitter if isinstance(splitter, Splitter) else None)
     reasons = dict.fromkeys(verdicts.always_split, ALWAYS_SPLIT)
     for token_id in verdicts.never_merged:
@@ -64,6 +71,9 @@ def analyze(vocabulary: Vocabulary, splitter: object, vocab: Mapping[int, bytes]
         # but bytes that are no text are none.
         if token_id in reasons or not (vocabulary.whole_pieces and is_utf8(vocab[token_id])):
             reasons[token_id] = NEVER_MERGED
+    if normal is not None:
+        for token_id in normalized_away(vocabulary.tokens(), normal):
+            reasons.setdefault(token_id, NORMALIZED)
     reasons.update(dict.fromkeys(verdicts.impossible_bytes, IMPOSSIBLE_BYTES))
     ids_of: dict[bytes, list[int]] = {}
     for token_id, token in vocab.items():
@@ -74,6 +84,13 @@ def analyze(vocabulary: Vocabulary, splitter: object, vocab: Mapping[int, bytes]
         not_utf8=sorted([*verdicts.impossible_bytes, *verdicts.partial_characters]),
         duplicates=sorted(sorted(ids) for ids in ids_of.values() if len(ids) > 1),
     )
+
+
+def normalized_away(tokens: Mapping[int, bytes], normal: Callable[[str], str]) -> Iterator[int]:
+    """The ids of tokens with a character that `normal` makes something else of."""
+    texts = {token_id: token.decode("utf-8", "ignore") for token_id, token in tokens.items()}
+    lost = {character for character in set().union(*texts.values()) if normal(character) != character}
+    return (token_id for token_id, text in texts.items() if not lost.isdisjoint(text))
 
 
 def copied(found: VocabularyAnalysis) -> VocabularyAnalysis:

@@ -54,14 +54,13 @@ class GroupedCommand(PrintsHelp, TyperCommand):
     groups: ClassVar[dict[str, tuple[str, ...]]] = {}  # title -> names of parameters
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse a second tokenizer where a command takes one, of which the parser would take the last in silence; and
-        say how a tokenizer is named that seems to be given as an argument."""
+        """Refuse an option that is given twice and has one value, of which the parser would take the last in silence;
+        and say how a tokenizer is named that seems to be given as an argument."""
         if not ctx.resilient_parsing:
             values, rest, given = self.make_parser(ctx).parse_args(list(args))
             refuse_unnamed(ctx, values, rest, given)
             for parameter in given:
-                if "-t" in parameter.opts and not parameter.multiple and given.count(parameter) > 1:
-                    raise typer.BadParameter("this command takes one tokenizer: give one", ctx, param_hint="-t")
+                refuse_twice_given(ctx, parameter, given.count(parameter))
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -114,6 +113,16 @@ def refuse_unnamed(ctx: Any, values: dict[str, Any], rest: list[str], given: lis
     if named and (not arguments or (is_encoding(named[0]) and not os.path.exists(named[0]))):
         way = " ".join([ctx.command_path, "-t", *named])
         raise typer.BadParameter(f"the tokenizer is named by an option: {way}", ctx, param_hint="-t")
+
+
+def refuse_twice_given(ctx: Any, parameter: Any, times: int) -> None:
+    """BadParameter for an option with one value that is given more than once."""
+    if times < 2 or parameter.param_type_name != "option" or parameter.multiple or parameter.is_flag:
+        return
+    if "-t" in parameter.opts:
+        raise typer.BadParameter("this command takes one tokenizer: give one", ctx, param_hint="-t")
+    way = "it is given twice, and has one value: give it once"
+    raise typer.BadParameter(way, ctx, param_hint=max(parameter.opts, key=len))
 
 
 def texts_of(value: Any) -> list[str]:

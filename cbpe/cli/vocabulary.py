@@ -285,7 +285,7 @@ def analyze(
         ("of the same bytes", sum(map(len, found.duplicates))),
         ("no text gives", len(found.unreachable)),  # those below
     ]
-    for each, why in islice(found.unreachable.items(), limit):
+    for each, why in islice(found.unreachable.items(), min(limit, sys.maxsize)):
         pairs.append((f"  {each}", f'"{readable_bytes(tokens[each])}": {why}'))
     if 0 < limit < len(found.unreachable):
         pairs.append(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
-__all__ = ["FORMS", "Normalizer", "charsmap_of"]
+__all__ = ["ABSENT_AFTERWARDS", "FORMS", "Normalizer", "charsmap_of"]
 
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 ASCII = re.compile("[\0-\x7f]")
@@ -40,6 +40,8 @@ MAX_COMMON = 48  # as each is looked for in every chunk
 
 # What these leave as it is, they leave as it is in every part of it, too.
 PARTWISE = frozenset({*FORMS, "Lowercase", "StripAccents", "BertNormalizer"})
+# A character that these change is in no text that they have made.
+ABSENT_AFTERWARDS = frozenset({*FORMS, "Lowercase", "StripAccents"})
 SINGLE_SPACES = ({"Regex": r"\s+"}, " ")  # of a Replace
 
 

@@ -164,6 +164,11 @@ class TokenizerBase(Encoder):
         tokens: here nothing is."""
         return False
 
+    def _normal_characters(self) -> Callable[[str], str] | None:
+        """What makes something else of each character that no text has when it is split, as far as is known; None where
+        nothing is done to texts before."""
+        return None
+
     def _table(self, name: str, make: Callable[[], T]) -> T:
         """What is made of the vocabulary and special tokens in use, when it is first asked for."""
         tables = self._tables  # bound before the vocabulary is read, as another thread may put another in place

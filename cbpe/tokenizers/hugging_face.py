@@ -31,7 +31,7 @@ from cbpe.tokenizers.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from typing_extensions import Buffer, Self
@@ -188,6 +188,12 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def _takes_whole_texts(self) -> bool:
         return not WHOLE_TEXT_STEPS.isdisjoint(self._steps)
+
+    def _normal_characters(self) -> Callable[[str], str] | None:
+        from cbpe.text.normalizing import ABSENT_AFTERWARDS
+
+        steps = self._normalizer.steps
+        return steps[-1][1] if steps and steps[-1][0] in ABSENT_AFTERWARDS else None
 
     def _set_processing(self, processing: Mapping[str, Any]) -> None:
         checked = checked_processing(processing)

@@ -525,7 +525,10 @@ class Tokenizer(TokenizerBase):
         """Which tokens no text can produce, and why, which are no UTF-8 alone, and which have the same bytes."""
         from cbpe.analysis.vocabulary import analyze, copied
 
-        return copied(self._table("analysis", lambda: analyze(self._vocabulary, self._splitter, self.vocab)))
+        def make() -> VocabularyAnalysis:
+            return analyze(self._vocabulary, self._splitter, self.vocab, self._normal_characters())
+
+        return copied(self._table("analysis", make))
 
     def show(self, text: str, *, special: bool = False) -> ShownText:
         """The tokens of a text for a notebook, which shows them in colours with their ids; their bytes show when one

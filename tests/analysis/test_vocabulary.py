@@ -1,5 +1,6 @@
 """Analysis: a token that is called unreachable comes up in no text, and the others are found wherever that is known."""
 
+import random
 from array import array
 from itertools import product
 
@@ -11,7 +12,8 @@ from vocabularies import by_merges, merge_lists, rank_dicts
 import cbpe
 from cbpe._core.analysis.reach import judge
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.analysis.vocabulary import ALWAYS_SPLIT, IMPOSSIBLE_BYTES, NEVER_MERGED
+from cbpe.analysis.vocabulary import ALWAYS_SPLIT, IMPOSSIBLE_BYTES, NEVER_MERGED, NORMALIZED
+from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 LETTERS = "ab é"
@@ -158,3 +160,18 @@ def test_a_vocabulary_is_analyzed_once_and_nobody_changes_what_another_gets(monk
     found.unreachable.clear()
     found.not_utf8.clear()
     assert (tok.analyze().unreachable, tok.analyze().not_utf8) == expected
+
+
+@pytest.mark.parametrize("name", ["Lowercase", "NFC", "NFD", "NFKC", "StripAccents"])
+def test_tokens_with_characters_that_the_normalizer_changes_are_unreachable_and_never_come_up(name):
+    text = (
+        "Low LOWER Lowest caf\u00e9 cafe\u0301 \ufb01ne \u00c9 na\u00efve nai\u0308ve \u212bngstrom \u1100\u1161 " * 5
+    )
+    trained = cbpe.train(text, 330, pattern=None)
+    tok = HuggingFaceTokenizer.from_tokenizer(trained, {"normalizer": [{"type": name}]})
+    new = {i: why for i, why in tok.analyze().unreachable.items() if i not in trained.analyze().unreachable}
+    assert {*new.values()} == {NORMALIZED}
+    assert b"Low" in {tok.vocab[i] for i in new} if name == "Lowercase" else len(new) > 0
+    chance = random.Random(name)
+    for _ in range(300):
+        assert new.keys().isdisjoint(tok.encode("".join(chance.choices(text, k=20))))

@@ -72,6 +72,12 @@ def test_a_missing_file_among_others_is_told_to_have_them_all_wait(tmp_path, com
     assert "nothing was read" not in error_of(command, "-t", "gpt2", missing)
 
 
+@pytest.mark.parametrize("command", ["encode", "count", "tokens"])
+def test_a_text_in_place_of_a_file_is_told_how_texts_are_given(command):
+    told = "cbpe: there is no file 'hello world': a text is read from a file, or from standard input\n"
+    assert error_of(command, "-t", "gpt2", "hello world") == told
+
+
 def test_folder_in_place_of_a_file(tmp_path):
     for arguments in [
         ("encode", "-t", "gpt2"),
@@ -156,6 +162,25 @@ def test_every_command_that_takes_one_tokenizer_refuses_a_second():
             assert "takes one tokenizer" in error, names
             asked += 1
     assert asked >= 7
+
+
+def options_with_one_value():
+    for command in COMMANDS:
+        loaded = load_command(command)
+        for name, each in loaded.commands.items() if hasattr(loaded, "commands") else [("", loaded)]:
+            for option in each.params:
+                if option.param_type_name == "option" and not (option.multiple or option.is_flag):
+                    yield [command, *([name] if name else [])], max(option.opts, key=len)
+
+
+def test_no_option_with_one_value_may_be_given_twice():
+    seen = set()
+    for command, option in options_with_one_value():
+        if option != "--tokenizer":
+            told = error_of(*command, option, "1", option, "2", exit_code=2)
+            assert f"Invalid value for {option}: it is given twice, and has one value: give it once" in told
+            seen.add(option)
+    assert {"--output", "--save", "--store", "--vocab-size", "--sizes", "--contains", "--plot"} <= seen
 
 
 def test_no_command_shows_help():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cbpe._core.splitting.split import Splitter
 from cbpe.text import normalizing
-from cbpe.text.normalizing import FORMS, Normalizer
+from cbpe.text.normalizing import ABSENT_AFTERWARDS, FORMS, Normalizer
 from cbpe.text.unicode_versions import LATER_LOWERCASE, NUMERIC, PUNCTUATION, WORD
 
 STEPS = [*FORMS, "Lowercase", "StripAccents"]
@@ -52,6 +52,23 @@ def test_generated_texts_are_normalized_as_there(name):
         text = "".join(choose.choices(pool, k=choose.randint(0, 12)))
         assert here.normalized(text) == judge.normalize_str(text), ascii(text)
         assert not here.leaves_all_parts(text) or here.normalized(text) == text
+
+
+CHANGED_BY_SOME = "".join(
+    chr(i)
+    for i in range(0x30000)
+    if not 0xD800 <= i < 0xE000
+    and (chr(i).lower() != chr(i) or any(unicodedata.normalize(form, chr(i)) != chr(i) for form in ("NFC", "NFKD")))
+)
+
+
+@given(
+    st.sampled_from(sorted(ABSENT_AFTERWARDS)),
+    st.text(st.sampled_from(CHANGED_BY_SOME + "aeiIsS\u0300\u0301\u0307\u0345\u1161\u11a8" * 300), max_size=30),
+)
+def test_a_character_that_such_a_step_changes_is_in_no_text_that_it_has_made(name, text):
+    normal = Normalizer([{"type": name}]).normalized
+    assert all(normal(character) == character for character in normal(text))
 
 
 @pytest.mark.parametrize("form", FORMS)

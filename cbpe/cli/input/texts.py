@@ -12,6 +12,7 @@ from typing import BinaryIO, Literal
 
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
+from cbpe.common.wording import shown
 from cbpe.corpus.sources import Reader, read_chunks
 from cbpe.corpus.storage import place_of
 
@@ -122,6 +123,9 @@ def readers(
     try:
         return [(file, Reader(source_of(file), field=field, errors=errors, missing=missing)) for file in named]
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and len(named) == 1 and " " in named[0] and os.sep not in named[0]:
+            problem = f"there is no file {shown(named[0])}: a text is read from a file, or from standard input"
+            raise FileNotFoundError(problem) from error
         if len(named) == 1 or error.strerror is None:
             raise
         problem = f"{error.strerror}; nothing was read of the {len(named)} files, which are all looked at first"
