@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from itertools import chain, count
 from typing import Any
@@ -14,17 +14,19 @@ from typing import Any
 from sqlalchemy import Connection, Row, Table, column, func, insert, inspect, select, table, update
 
 from cbpe.common.atomic_files import missing_folder, name_beside, new_file
+from cbpe.common.warning import warn
 from store.database.locations import find_store
 from store.database.older import AS_IT_IS
 from store.database.opening import Database
+from store.database.outputs import reason, written_file
 from store.database.schema import REVISIONS, merges, meta, metadata, tokens, versions, vocabularies
 from store.database.sqlite.connections import WRITES, make_engine
 from store.database.sqlite.files import check_file, files_of
 from store.database.sqlite.making import make_file, set_pragmas, sync_folder
+from store.database.sqlite.soundness import in_plain_words
 from store.errors import Damaged, Failed, Refused, StoreError
 from store.records import audit
-from store.records.outputs import reason, written_file
-from store.verifying import verify
+from store.verifying import first_of, verify
 
 __all__ = ["backup", "checked_backup", "migrate", "restore"]
 
@@ -38,7 +40,15 @@ ROWS_AT_ONCE = 1000  # that are copied
 
 
 def backup(database: Database, path: str | os.PathLike[str]) -> None:
-    """Write all that is in a store, as it is at one moment, to an SQLite file, which appears when it is whole."""
+    """Write all that is in a store, as it is at one moment, to an SQLite file, which appears when it is whole. What was
+    copied is verified: of a damaged store, a backup takes no other's place, and a new one is warned of."""
+    write_copy(database, path, check_content)
+
+
+def write_copy(
+    database: Database, path: str | os.PathLike[str], check: Callable[[Database, str, str], None] | None = None
+) -> None:
+    """check: what looks at the copy of the store, in a file aside, before it becomes the target."""
     target = os.path.realpath(written_file(path, EXAMPLE))
     check_target(database, target)
     aside = name_beside(target)
@@ -46,7 +56,9 @@ def backup(database: Database, path: str | os.PathLike[str]) -> None:
     try:
         database.read(copy_to, aside, database.revision, models)
         set_pragmas(aside, "journal_mode = WAL")
-        check_copy(database, aside)
+        check_pages(database, aside)
+        if check is not None:
+            check(database, aside, target)
         os.replace(aside, target)
         sync_folder(target)
     except StoreError:
@@ -124,12 +136,38 @@ def copy_to(connection: Connection, aside: str, revision: str, models: tuple[str
         engine.dispose()
 
 
-def check_copy(database: Database, aside: str) -> None:
+def check_pages(database: Database, aside: str) -> None:
     """Damaged for a store whose pages cannot all be read: it replaces no older backup, which may be whole."""
     with closing(sqlite3.connect(aside)) as connection:
         (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if said != "ok":
-        raise Damaged(f"the store {database} is damaged, and no backup of it is made: {said}")
+        found = "; ".join(in_plain_words(said))
+        raise Damaged(f"the store {database} is damaged, and no backup of it is made: {found}")
+
+
+def check_content(database: Database, aside: str, target: str) -> None:
+    """Verify a copy. Damaged where it would take the place of an older backup, which may be whole."""
+    problems = problems_of(aside)
+    if not problems:
+        return
+    damage, most = f"the store {database} is damaged", first_of(problems)
+    if os.path.lexists(target):
+        raise Damaged(
+            f"{damage}, and no backup of it takes the place of {target}, which may be whole: {most}. To keep the "
+            "store as it is, name a file that is not there yet"
+        )
+    warn(f"{damage}, and so is the backup {target}: {most}")
+
+
+def problems_of(path: str) -> tuple[str, ...]:
+    """What verify finds wrong with a copy of a store."""
+    copy = Database(find_store(path), read_only=True)
+    try:
+        return verify(copy).problems
+    except Damaged:  # its message would name the file aside
+        return ("not all of it can be read",)
+    finally:
+        copy.close()
 
 
 # ---- Restoring
@@ -161,7 +199,7 @@ def checked_backup(path: str | os.PathLike[str], before: str | os.PathLike[str] 
     try:
         report = verify(source)
         if not report.ok:
-            raise Damaged(f"the backup {source} is damaged, and is not restored: {'; '.join(report.problems)[:500]}")
+            raise Damaged(f"the backup {source} is damaged, and is not restored: {first_of(report.problems)}")
     except BaseException:
         source.close()
         raise
@@ -178,7 +216,7 @@ def kept_before(database: Database, path: str | os.PathLike[str] | None) -> str 
         target = os.path.abspath(path) if path is not None else free_name(f"{database.path}{BEFORE_RESTORE}")
         if os.path.lexists(target):
             raise Refused(f"{target} is there already: name another file for the backup of the store as it is")
-        backup(database, target)
+        write_copy(database, target)  # not verified: that takes long, and what others save meanwhile would be lost
     except (Damaged, Failed, Refused) as error:
         raise type(error)(f"{error}, or set force to restore without that backup") from error
     return target
@@ -201,7 +239,7 @@ def put_back(database: Database, source: Database) -> None:
         return
     with tempfile.TemporaryDirectory() as folder:  # an older backup stays as it is, and a copy of it is migrated
         copy = os.path.join(folder, "models.db")
-        backup(source, copy)
+        write_copy(source, copy)
         migrated = Database(find_store(copy), read_only=False)
         try:
             migrated.migrate()
@@ -231,7 +269,7 @@ def migrate(database: Database, path: str | os.PathLike[str] | None) -> str | No
     if os.path.lexists(target):
         raise Refused(f"{target} is there already: name another file for the backup before the migration")
     try:
-        database.migrate(lambda: backup(database, target))
+        database.migrate(lambda: write_copy(database, target))
     except Damaged:  # the store is as before, and the next try makes a backup again
         with suppress(FileNotFoundError):
             os.unlink(target)

@@ -21,13 +21,13 @@ from cbpe.tokenizers.loading import load
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store import saving
 from store.database.opening import Database
+from store.database.outputs import written_file
 from store.database.schema import versions
 from store.database.sqlite.files import files_of
 from store.errors import Damaged, Refused, StoreError
 from store.records.content import content_model, model_of, training_of
 from store.records.export import MAGIC, Carried, parts_of_file, read_file
 from store.records.labels import Labels, checked_labels
-from store.records.outputs import written_file
 from store.records.references import checked_name, checked_new_name
 from store.records.versions import STORED, Version, fetch_one, find_row
 

@@ -10,9 +10,9 @@ from typing import Any
 from cbpe.common.atomic_files import write_files
 from store import asking, moving
 from store.database.opening import Database
+from store.database.outputs import check_folder_name
 from store.errors import NotFound, Refused
 from store.records.export import parts_of_file
-from store.records.outputs import check_folder_name
 from store.records.versions import Version
 from store.sharing import index, signatures
 

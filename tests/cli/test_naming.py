@@ -15,7 +15,7 @@ ROOMS = [Path(cbpe.__file__).parent, Path(store.__file__).parent]
 # What messages of functions that no command calls begin with, or of values that commands check themselves.
 NO_OPTIONS = {
     *("cache_bytes", "max_tokens", "allowed_special", "disallowed_special", "side", "overlap"),
-    *("checkpoint_seconds", "dropout", "n_merges", "seed", "task", "it"),
+    *("checkpoint_seconds", "dropout", "n", "n_merges", "seed", "task", "it"),
 }
 
 

@@ -93,7 +93,7 @@ def test_a_plain_count_that_cannot_be_written_is_told(here):
     command = [sys.executable, "-m", "cbpe", "count", "-t", "gpt2", "text"]
     with open("/dev/full", "wb") as full:
         failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (failed.returncode, failed.stderr) == (1, "cbpe: No space left on device\n")
+    assert (failed.returncode, failed.stderr) == (1, "cbpe: standard output: No space left on device\n")
     program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     program.stdout.close()
     assert program.stderr.read() == b""
