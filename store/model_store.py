@@ -434,10 +434,13 @@ class ModelStore:
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write all that is in the store, as it is at one moment, to an SQLite file, also while others write to it.
 
-        The file is a store that can be opened as it is, of the same revision of the schema. It appears under its name
-        when it is whole, and replaces an older backup of this store that was there. Raises Refused for the store
-        itself, for a store with a change that is not in this one's log, for a file that is no store, and for a folder
-        or a URL; Damaged for a store whose pages cannot all be read, Failed, and OSError.
+        The file is a store that can be opened as it is, of the same revision of the schema. It is verified, appears
+        under its name when it is whole, and replaces an older backup of this store that was there. A damaged store
+        replaces none; a new backup of it is made with a warning that says what is damaged.
+
+        Raises Damaged for a damaged store and an older backup, or pages that cannot all be read; Refused for the store
+        itself, a store with a change that is not in this one's log, a file that is no store, a folder and a URL;
+        Failed, and OSError.
         """
         keeping.backup(self._database, path)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -30,6 +31,7 @@ from store.database.schema import (
     versions,
     vocabularies,
 )
+from store.database.sqlite.soundness import in_plain_words, why_unreadable
 from store.errors import Damaged
 from store.records import audit
 from store.records.content import model_of, readable_pattern, training_of
@@ -38,10 +40,12 @@ from store.records.rows import merge_rows, special_token_rows, token_rows
 from store.records.seals import check_alias, check_name
 from store.records.versions import ALIAS, NAME, STORED, Version, check_meant, look_up
 
-__all__ = ["Report", "verify"]
+__all__ = ["Report", "first_of", "verify"]
 
 MOST_SHOWN = 5  # wrong rows that a problem quotes
 SHOWN = 100  # problems, in a notebook
+TOLD = 3  # problems in the message of an error or a warning
+WHOLE = {"database": "the database", "name": "the names", "log": "the log of changes"}  # what is checked as a whole
 PART = 50  # vocabularies or versions that are checked in one transaction
 
 
@@ -120,6 +124,13 @@ def report_on_version(connection: Connection, reference: str | Version) -> Repor
     return Report(1, len(used), tuple(problems))
 
 
+def first_of(problems: Sequence[str]) -> str:
+    """The first problems, for a message, and how many more there are."""
+    more = len(problems) - TOLD
+    last = [f"and {more:,} more, which verify() lists"] if more > 0 else []
+    return "; ".join([*problems[:TOLD], *last])
+
+
 def found_in(connection: Connection, check: Callable[..., Iterator[str]], ids: list[int]) -> list[str]:
     """All problems that a check finds in the rows with these ids."""
     return [problem for row_id in ids for problem in found(check, connection, row_id)]
@@ -132,8 +143,9 @@ def found(check: Callable[..., Iterator[str]], connection: Connection, *which: i
         problems += check(connection, *which)
     except (*UNREADABLE, AttributeError, DBAPIError, Damaged, TypeError, ValueError) as error:
         what = check.__name__.removesuffix("_problems")
-        reason = error.orig if isinstance(error, DBAPIError) else error
-        problems.append(f"{what} {', '.join(map(str, which))} cannot be read: {reason}")
+        named = f"{what} {', '.join(map(str, which))}" if which else WHOLE[what]
+        reason = why_unreadable(error.orig if isinstance(error, DBAPIError) else error)
+        problems.append(f"{named} cannot be read: {reason}")
     return problems
 
 
@@ -145,9 +157,13 @@ def database_problems(connection: Connection) -> Iterator[str]:
         for (line,) in connection.exec_driver_sql("PRAGMA integrity_check"):
             if line != "ok":
                 is_sound = False
-                yield f"the database: {line}"
-        for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
-            yield f"the database: a row of {table} refers to one that is not there"
+                yield from (f"the database: {problem}" for problem in in_plain_words(line))
+        lost = Counter(
+            (table, parent) for table, _, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check")
+        )
+        for (table, parent), n in lost.items():
+            rows = f"a row of {table} refers" if n == 1 else f"{n:,} rows of {table} refer"
+            yield f"the database: {rows} to one of {parent} that is not there"
     if not is_sound or not has_constraints(connection):
         yield from row_breaks(connection)
 

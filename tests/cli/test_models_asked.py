@@ -10,6 +10,7 @@ from books import rows, trained
 from command_line import TEXT, error_of, run
 
 import cbpe
+from cbpe.cli.models.problems import problem_lines
 
 pytestmark = pytest.mark.ci
 
@@ -151,6 +152,27 @@ def test_verify_finds_what_is_wrong(models, tmp_path):
     report = json.loads(run("models", "verify", "--json", exit_code=1).stdout)
     assert report["ok"] is False
     assert len(run("models", "verify", exit_code=1).stdout.splitlines()) == len(report["problems"])
+
+
+def test_many_problems_of_a_kind_are_counted_and_the_first_shown(models, tmp_path):
+    lost = [f"the database: row {row} is missing from the index ix" for row in range(2000)]
+    changed = [f"vocabulary {n}, tokens: {n} rows are changed: {n}, {n + 1}" for n in range(1, 4)]
+    other = "book@1 is damaged: its digest is another"
+    assert list(problem_lines([*lost[:900], other, *changed, *lost[900:]])) == [
+        *lost[:3],
+        "... and 1,997 more of this kind (--json has all)",
+        other,
+        *changed,
+    ]
+    names = [f"book@{n}: its pattern is {'x' * n}" for n in range(50)]
+    *shown, last = problem_lines(names)
+    assert (shown, last) == (names[:40], "... and 10 more of other kinds (--json has all)")
+    with closing(sqlite3.connect(tmp_path / "models.db")) as connection:
+        connection.execute("UPDATE token_places SET vocabulary_id = vocabulary_id + 9")
+        connection.commit()
+    report = json.loads(run("models", "verify", "--json", exit_code=1).stdout)
+    told = run("models", "verify", exit_code=1).stdout.splitlines()
+    assert told == list(problem_lines(report["problems"]))
 
 
 def test_the_log_says_what_each_change_was(models, tmp_path):

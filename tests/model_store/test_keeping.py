@@ -329,6 +329,49 @@ def test_no_backup_is_made_of_pages_that_cannot_be_read(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["backup.db", "models.db"]
 
 
+@pytest.mark.parametrize("what", ["vocabularies", "versions"])
+def test_a_store_whose_content_is_damaged_replaces_no_backup_and_gives_a_new_one_with_a_warning(models, tmp_path, what):
+    models.save(TOK, "a")
+    models.backup(tmp_path / "backup.db")
+    good = (tmp_path / "backup.db").read_bytes()
+    column, value = ("packed", "substr(packed, 2)") if what == "vocabularies" else ("digest", f"'{'0' * 64}'")
+    with models._database._writer.begin() as connection, unchecked(connection):
+        connection.exec_driver_sql(f"UPDATE {what} SET {column} = {value}")
+    problem = "packed form does not have its digest" if what == "vocabularies" else "its digest"
+    refused = (
+        rf"no backup of it takes the place of .*backup\.db, .*{problem}.*\. To keep the store as it is, name a file"
+    )
+    with pytest.raises(Damaged, match=refused):
+        models.backup(tmp_path / "backup.db")
+    assert (tmp_path / "backup.db").read_bytes() == good
+    with pytest.warns(UserWarning, match=rf"is damaged, and so is the backup .*new\.db: .*{problem}") as caught:
+        models.backup(tmp_path / "new.db")
+    assert (len(caught), caught[0].filename) == (1, __file__)
+    with ModelStore(tmp_path / "new.db", read_only=True) as copy:
+        assert copy.verify().problems
+    models.restore(tmp_path / "backup.db", backup=tmp_path / "before.db")
+    assert models.load("a").merges == TOK.merges
+    assert {name for name in os.listdir(tmp_path) if name.endswith((".part", "-wal", "-shm"))} <= {
+        f"models.db{end}" for end in ("-wal", "-shm")
+    }
+
+
+def test_a_damaged_store_does_not_replace_a_backup_on_the_command_line(tmp_path):
+    store, backup = tmp_path / "models.db", tmp_path / "backup.db"
+    with ModelStore(store) as models:
+        models.save(TOK, "a")
+    run("models", "backup", backup, "--store", store)
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("UPDATE vocabularies SET packed = zeroblob(length(packed))")
+        connection.commit()
+    assert f"no backup of it takes the place of {backup}" in error_of("models", "backup", backup, "--store", store)
+    made = run("models", "backup", tmp_path / "new.db", "--store", store)
+    assert made.stdout == f"wrote a backup to {tmp_path / 'new.db'} (versions: 1)\n"
+    assert f"is damaged, and so is the backup {tmp_path / 'new.db'}: " in made.stderr
+    run("models", "restore", backup, "--store", store)
+    assert "all is well" in run("models", "verify", "--store", store).stdout
+
+
 def test_a_backup_where_none_can_be_written_is_an_error(filled, tmp_path):
     with pytest.raises((Failed, CannotOpen, OSError)):
         filled.backup(tmp_path / "no folder" / "backup.db")

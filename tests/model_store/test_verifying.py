@@ -1,5 +1,8 @@
 """Verifying: packed form, rows and digest agree, and wherever one of them does not, that is found and named."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 from small_models import small_tokenizer
 from sqlalchemy import event, text
@@ -7,6 +10,7 @@ from unchecked import unchecked
 
 import cbpe
 from store import Damaged, ModelStore, NotFound, verifying
+from store.database.sqlite.soundness import in_plain_words
 from store.records.seals import version_seal
 
 pytestmark = pytest.mark.ci
@@ -215,7 +219,58 @@ def test_damaged_pages_are_a_problem_and_no_exception(tmp_path):
     for page in range(len(data) // 4096 // 2, len(data) // 4096, 40):
         path.write_bytes(data[: page * 4096] + bytes(4096) + data[(page + 1) * 4096 :])
         with ModelStore(path) as models:
-            assert models.verify().problems
+            problems = models.verify().problems
+        assert problems
+        assert not [problem for problem in problems if "***" in problem or "\n" in problem or "  " in problem]
+
+
+def test_rows_that_refer_to_what_is_not_there_are_counted(models):
+    if models._database.path is None:
+        pytest.skip("PostgreSQL checks its own references")
+    models.save(TOK, "a", tags=["one", "two"])
+    with closing(sqlite3.connect(models._database.path)) as connection:
+        connection.execute("DELETE FROM vocabularies")
+        (n,) = connection.execute("SELECT count(*) FROM token_places").fetchone()
+        connection.execute("DELETE FROM names")
+        connection.commit()
+    problems = models.verify().problems
+    assert f"the database: {n:,} rows of token_places refer to one of vocabularies that is not there" in problems
+    assert "the database: a row of versions refers to one of names that is not there" in problems
+    assert len(problems) < 10
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "*** in database main ***\nOn tree page 245 cell 3: invalid page number 7\nPage 9 is never used",
+            [
+                "page 245 of the file is damaged (SQLite: invalid page number 7)",
+                "page 9 of the file is in no table and no index",
+            ],
+        ),
+        (
+            "Tree 12 page 245: btreeInitPage() returns error code 11\nTree 12 page 246 right child: Bad ptr",
+            [
+                "page 245 of the file is damaged (SQLite: btreeInitPage() returns error code 11)",
+                "page 246 of the file is damaged (SQLite: Bad ptr)",
+            ],
+        ),
+        ("Page 9: never used", ["page 9 of the file is in no table and no index"]),
+        (
+            "Fragmentation of 4 bytes reported as 0 on page 12",
+            ["page 12 of the file is damaged (SQLite: Fragmentation of 4 bytes reported as 0 on page 12)"],
+        ),
+        ("row 3 missing from index ix_tags_key", ["row 3 is missing from the index ix_tags_key"]),
+        (
+            "wrong # of entries in index ix_tags_key",
+            ["the index ix_tags_key has more or fewer entries than its table has rows"],
+        ),
+        ("CHECK constraint failed in tags", ["CHECK constraint failed in tags"]),
+    ],
+)
+def test_what_sqlite_says_is_told_in_plain_words(said, told):
+    assert list(in_plain_words(said)) == told
 
 
 def test_a_store_is_verified_in_parts_and_says_how_far_it_is(models):

@@ -28,6 +28,7 @@ from cbpe.cli.input.texts import field_of_texts, readers, warn_of_no_text
 from cbpe.cli.input.values import PATTERN_NAMES, hex_bytes, metric_filter, pattern_of, size_range, tag_filter, time_of
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
+from cbpe.cli.models.problems import problem_lines
 from cbpe.cli.models.versions import print_version, print_versions, short_time
 from cbpe.cli.output.printing import (
     print_dim,
@@ -399,7 +400,7 @@ def verify(
     elif report.ok:
         print_lines([f"all is well (versions: {report.versions:,}, vocabularies: {report.vocabularies:,})"])
     else:
-        print_lines(map(readable, report.problems))
+        print_lines(map(readable, problem_lines(report.problems)))
     if not report.ok:
         raise typer.Exit(1)
 

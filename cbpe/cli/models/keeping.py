@@ -23,7 +23,8 @@ def backup(file: BackupArgument, as_json: JsonOption = False, store: StoreOption
     """Write all that is in the store to a file.
 
     Others may write to the store meanwhile. FILE is a store itself, in SQLite. It appears when it is whole, and takes
-    the place of an earlier backup of the store. A store with anything that this one never had is refused.
+    the place of an earlier backup of the store. That of a damaged store takes no other's place. A FILE with anything
+    that the store never had is refused.
 
     \b
     Example:

@@ -16,6 +16,7 @@ IN_OPTIONS = {
     "set pattern to it": "give it as --pattern",
     "take https, or cbpe.load(URL, allow_http=True)": "take https (cbpe.load(URL, allow_http=True) would load it)",
     "or set force": "or give --force",
+    "which verify() lists": "which cbpe models verify lists",
     "set task_bytes to what it was": "give --task-bytes as it was then",
     "name a file for the backup": "give --backup FILE for the backup",
     "holds this run already: resume it": "holds this run already: go on with --resume",
