@@ -1,6 +1,7 @@
 """What is printed in a narrow terminal."""
 
 import ast
+import os
 import re
 from pathlib import Path
 
@@ -290,3 +291,40 @@ def test_versions_without_aliases_leave_that_column_out_before_a_name_is_folded(
         terminal(60)
         print_versions(models.versions(), as_json=False, wide=False)
         assert "prod" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("width", [50, 60, 80])
+def test_no_line_of_a_name_begins_with_what_joins_its_parts(width, monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", width)
+    names = [
+        "company-wide-production-tokenizer-for-english-nightly-2026-11-11@1",
+        "x-production-tokenizer-for-english-and-french-nightly-run-11@12",
+    ]
+    rows = [(name, 100_256, "production-candidate-for-november") for name in names]
+    printing.print_table(("version", "tokens", "aliases"), rows)
+    told = capfd.readouterr().out
+    assert max(map(len, told.splitlines())) <= width
+    assert not re.search(r"(^| )[@-]", told, re.MULTILINE)
+    for part in ("2026-11-11@1", "11@12", "production-", "candidate-"):
+        assert re.search(rf"(^|[ -]){part}", told, re.MULTILINE), part
+
+
+def test_a_part_that_is_too_long_is_cut_before_more_than_a_joint():
+    assert folded("abcdefghij-klm@12", 10) == ["abcdefghi", "j-klm@12"]
+    assert folded("abcdefghij@1", 10) == ["abcdefghi", "j@1"]
+    assert folded("abcdefghij@1", 11) == ["abcdefghi", "j@1"]
+    assert folded("(abc-defgh@12),", 11) == ["(abc-", "defgh@12),"]
+    assert folded("abc@production", 11) == ["abc@", "production"]
+
+
+def test_a_dumb_terminal_has_the_width_that_it_says(terminal, monkeypatch, capfd):
+    terminal(200)
+    monkeypatch.delenv("COLUMNS")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(printing.os, "get_terminal_size", lambda fd: os.terminal_size((40, 10)))
+    printing.print_table(("version", "id"), [(LONG_NAME, "262")])
+    assert max(map(len, capfd.readouterr().out.splitlines())) <= 40
+    printing.print_table(("version", "id"), [(LONG_NAME * 3, "262")], wide=True)
+    assert LONG_NAME * 3 in capfd.readouterr().out
+    monkeypatch.setattr(printing.os, "get_terminal_size", lambda fd: os.terminal_size((0, 0)))
+    assert printing.console().width == 80

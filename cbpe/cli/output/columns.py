@@ -83,7 +83,7 @@ STEPS: tuple[tuple[Callable[[Column], int], Callable[[Column], int]], ...] = (
     (lambda text: text.longest_word, lambda name: name.longest_word),
     (lambda text: text.longest_part, lambda name: name.longest_word),
     (lambda text: max(min(LEGIBLE, text.longest_part), text.longest_number), lambda name: name.longest_word),
-    (lambda text: text.folded, lambda name: name.longest_word),
+    (lambda text: max(min(LEGIBLE, text.longest_part), text.longest_number), lambda name: name.longest_part),
     (lambda text: text.folded, lambda name: name.longest_part),
     (lambda text: 1, lambda name: 1),
 )

@@ -15,12 +15,14 @@ __all__ = ["Folding", "Words", "folded", "longest_number", "longest_part"]
 
 # Digits, and what stands between and before those of one number: "1.5", "-2", "1.25e-05".
 NUMBER = re.compile(r"(?:(?<==)-)?\d+(?:\.\d+)*(?:e[+-]\d+)?", re.ASCII)
-# Of a name: "a-b@prod" -> "a-", "b@", "prod"; and with its ending, "a/b.json" -> "a/", "b.json". A date is one part, as
-# a number is: "loss=-1.5" -> "loss=", "-1.5".
+VERSION = r"@\d+(?![\w/@_=-]|\.\w)[^/@_=-]*"  # "@12", and what closes it, as "," or ")"
+# Of a name: "a-b@prod" -> "a-", "b@", "prod"; with its ending, "a/b.json" -> "a/", "b.json"; with a version's number,
+# "a-b@12" -> "a-", "b@12". A date is one part, as a number is: "loss=-1.5" -> "loss=", "-1.5".
 PARTS = re.compile(
-    rf"\b\d{{4}}-\d\d-\d\d\b|(?:{NUMBER.pattern}|[^/@_.=-]|\.(?=[A-Za-z]\w{{0,7}}$))+(?:[/@_.=]|(?<!=)-|-(?!\d))*"
-    r"|[/@_.=-]+"
+    rf"(?:\b\d{{4}}-\d\d-\d\d\b|(?:{NUMBER.pattern}|[^/@_.=-]|\.(?=[A-Za-z]\w{{0,7}}$))+)"
+    rf"(?:{VERSION}|(?:[/@_.=]|(?<!=)-|-(?!\d))*)|[/@_.=-]+"
 )
+ENDING = re.compile(rf"(?:{VERSION}|[/@_.=-]+)$")  # of a part, before which it is not cut
 # What stands in double quotes, as in JSON; what nothing closes goes to the end, so that no part is looked at twice.
 QUOTED = re.compile(r'(?s)"([^"\\]*(?:\\(?:.|\Z)[^"\\]*)*)("|\Z)')
 
@@ -87,7 +89,7 @@ def longest_number(text: str) -> int:
 
 def within(word: str, width: int) -> list[str]:
     """The lines of a word: as many whole parts in each as fit, and of a longer part as many characters."""
-    from rich.cells import cell_len, chop_cells
+    from rich.cells import cell_len
 
     if cell_len(word) <= width:
         return [word]
@@ -96,8 +98,21 @@ def within(word: str, width: int) -> list[str]:
         if cell_len(lines[-1]) + cell_len(part) <= width:
             lines[-1] += part
         else:
-            lines += chop_cells(part, width)
+            lines += cut(part, width)
     return [line for line in lines if line]
+
+
+def cut(part: str, width: int) -> list[str]:
+    """The lines of a part that may be too long. What it ends with, as a hyphen or a number, does not stand alone."""
+    from rich.cells import cell_len, chop_cells
+
+    lines = chop_cells(part, width)
+    ending = ENDING.search(part)
+    if len(lines) > 1 and ending and ending.start() > 0 and len(ending[0]) >= len(lines[-1]):
+        kept = part[ending.start() - 1 :]
+        if cell_len(kept) <= width:
+            return [*chop_cells(part[: ending.start() - 1], width), kept]
+    return lines
 
 
 class Folding:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from cbpe.cli.output.columns import SPACE, Column, needed, widths_in, with_folded_headings, with_room
 from cbpe.cli.output.folding import Folding, Words, folded
@@ -52,6 +52,8 @@ __all__ = [
 SHARE = re.compile(r"[\d,.]+%", re.ASCII)
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
+USUAL = 80  # columns of a terminal that does not say how many it has
+LINES = 25  # of a terminal; nothing that is printed here depends on them
 LONG_WORD = 12  # columns of a word that a heading does not go on within
 PATTERNS = ("pattern", "split pattern", "split first", "config.pattern")  # names of values that are not folded
 
@@ -206,8 +208,20 @@ def console(wide: bool = False) -> Console:
     """Rich's console, told to take nothing as markup; where `wide`, each line is whole in a terminal too."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() and not wide else WIDE
-    return Console(width=width, markup=False, highlight=False, emoji=False)
+    width = terminal_width(sys.stdout) if sys.stdout.isatty() and not wide else WIDE
+    # Without a height, Rich takes 80 columns for a dumb terminal, whatever the width.
+    return Console(width=width, height=LINES, markup=False, highlight=False, emoji=False)
+
+
+def terminal_width(stream: TextIO) -> int:
+    """The columns of a terminal, also of a dumb one, for which Rich takes 80."""
+    named = os.environ.get("COLUMNS", "")
+    if named.isdecimal() and int(named):
+        return int(named)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or USUAL
+    except (OSError, ValueError):
+        return USUAL
 
 
 def print_table(
