@@ -121,8 +121,8 @@ class HuggingFaceTokenizer(Tokenizer):
         """The longest prefix of the normalized text that has at most max_tokens tokens, the template's included; the
         text as it is, if all of it has.
 
-        ValueError if max_tokens is negative or less than the template's tokens, and for a text whose normalization, or
-        space before it, depends on the added tokens in it or on where it ends; otherwise as Tokenizer.truncate.
+        ValueError if max_tokens is negative or less than the template's tokens, and for a text whose normalization
+        depends on the added tokens in it or on where it ends; otherwise as Tokenizer.truncate.
         """,
     )
     split = with_defaults(Tokenizer.split, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
@@ -281,7 +281,7 @@ class HuggingFaceTokenizer(Tokenizer):
             for inner, inner_id in finders.normalized.cut(self._searched(stretch, self._normalizer)):
                 if inner_id is None and "prefix_space" in self._steps:
                     for piece in self._before_space.split(inner) if self._before_space is not None else [inner]:
-                        yield piece if piece.startswith(" ") else " " + piece, None
+                        yield self._merged(piece, False), None
                 else:
                     yield inner, inner_id
 
@@ -477,6 +477,8 @@ class HuggingFaceTokenizer(Tokenizer):
         prepared = self._prepared(text, allowed, None)
         whole = prepared if isinstance(prepared, str) else "".join(stretch for stretch, _ in prepared)
         if not (self._changes_nothing or self._knows_prefixes(whole, prepared, self._finders(allowed))):
+            if self._encodes_stretches_alone(text, self._finders(allowed)):
+                return self._truncate_between(text, max_tokens, allowed, forbidden)
             problem = "what is done to this text depends on the added tokens in it, or on where it ends, so that its "
             problem += "prefixes are not known: truncate what is between the tokens, or what is normalized"
             text = self._if_it_fits(text, max_tokens, allowed, problem)
@@ -487,6 +489,38 @@ class HuggingFaceTokenizer(Tokenizer):
             return without_surrogates(text)
         if "prefix_space" in self._steps and found and not text.startswith(" "):
             found = found[1:]
+        return found
+
+    def _merged(self, stretch: str, is_first: bool) -> str:
+        """What is merged of a stretch between two added tokens: with a space before it, if it gets one."""
+        adds = "prefix_space" in self._steps and stretch and not stretch.startswith(" ")
+        return " " + stretch if adds else stretch
+
+    def _encodes_stretches_alone(self, text: str, finders: Finders) -> bool:
+        """Whether each prefix of a text is encoded stretch by stretch, and no step changes any of them but by a space
+        before it: the added tokens are looked for in the text as it is, and take no white space."""
+        if self._before_space is not None or finders.odd.is_in(text) or not self._normalizer.leaves_all_parts(text):
+            return False
+        late = finders.normalized.any
+        stretches = [text, *(stretch for stretch, token_id in finders.as_it_is.cut(text) if token_id is None)]
+        return not any(late.is_in(self._searched(stretch, self._normalizer)) for stretch in stretches)
+
+    def _truncate_between(
+        self, text: str, max_tokens: int, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+    ) -> str:
+        from cbpe.chunking.between import longest_prefix
+
+        def count(stretch: str, is_first: bool) -> int:
+            return Tokenizer._count(self, self._merged(stretch, is_first), None, None)
+
+        def truncate(stretch: str, is_first: bool, budget: int) -> int:
+            merged = self._merged(stretch, is_first)
+            found = Tokenizer._truncate(self, merged, budget, None, None)
+            return max(len(found) - (len(merged) - len(stretch)), 0)
+
+        finder = self._finders(allowed).as_it_is
+        found = longest_prefix(without_surrogates(text), max_tokens, finder, count, truncate)
+        self._prepared(found, allowed, forbidden)  # or it is refused
         return found
 
     def _if_it_fits(self, text: str, max_tokens: int, allowed: SpecialTokens | None, problem: str) -> str:

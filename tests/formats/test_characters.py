@@ -384,7 +384,9 @@ def test_an_unknown_token_has_no_place():
 @pytest.mark.parametrize("name", KINDS)
 def test_the_longest_prefix_within_a_budget_is_found(name):
     ours, _ = both(name)
-    for text in [text for text in HOSTILE if "<" not in text]:
+    for text in [*HOSTILE, "the <s>cat </s><s", "<s>  <s><0x0A> the", f"<s></s>{MARK}cat<s>"]:
+        if "<mask" in text:  # which is looked for in normalized text
+            continue
         counts = [ours.count(text[:n]) for n in range(len(text) + 1)]
         for budget in range(1, max(counts) + 2):
             longest = max(n for n, count in enumerate(counts) if count <= budget)

@@ -275,6 +275,9 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         adds = spaces == "always" or (spaces == "first" and is_first)
         return " " + stretch if adds and stretch and not stretch.startswith(" ") else stretch
 
+    def _merged(self, stretch: str, is_first: bool) -> str:
+        return self._begun(self._normal(stretch), is_first)
+
     def _prepared(self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None) -> str | Stretches:
         refuse_no_text(text)
         if not text:
@@ -428,6 +431,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             # What is in the text are control tokens, which are found in none: the text is one stretch, or nothing.
             prepared, allowed = "".join(stretch for stretch, _ in prepared), None
         if not isinstance(prepared, str):
+            if self._encodes_stretches_alone(text, self._finders(allowed)):
+                return self._truncate_between(text, max_tokens, allowed, forbidden)
             problem = (
                 "what is done to this text depends on the added tokens in it, so that its prefixes are not known: "
             )
