@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe.common.public import public, with_defaults
-from cbpe.common.wording import shown
+from cbpe.common.wording import number_of, shown
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ class Encoding(Tokenizer):
             found = len(mergeable_ranks) + len(special_tokens)
             if found != explicit_n_vocab or self.max_token_value != explicit_n_vocab - 1:
                 raise VocabularySizeError(
-                    f"{found} tokens up to id {self.max_token_value} are not the explicit_n_vocab of "
+                    f"{number_of(found, 'token')} up to id {self.max_token_value}: that is not the explicit_n_vocab of "
                     f"{shown(explicit_n_vocab)}"
                 )
 

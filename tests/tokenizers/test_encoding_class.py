@@ -30,7 +30,7 @@ def test_an_encoding_of_ones_own():
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"explicit_n_vocab": 260}, ValueError, "259 tokens up to id 258 are not the explicit_n_vocab of 260"),
+        ({"explicit_n_vocab": 260}, ValueError, "259 tokens up to id 258: that is not the explicit_n_vocab of 260"),
         ({"special_tokens": {"<e>": 300}, "explicit_n_vocab": 259}, ValueError, "up to id 300"),
         ({"special_tokens": {"<e>": 97}}, ValueError, "in use"),
         ({"special_tokens": {"": 258}}, ValueError, "empty"),
