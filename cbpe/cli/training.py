@@ -57,7 +57,7 @@ from cbpe.cli.input.values import pairs_of, pattern_of, special_of, wrong_value_
 from cbpe.cli.output.interrupts import finishing
 from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
-from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
+from cbpe.cli.output.printing import error_message, folded_output, print_error, print_json, print_pairs, print_warning
 from cbpe.cli.output.replacing import refuse_replacing_by_picture, refuse_replacing_by_tokenizer
 from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.common.checks import N_BYTES
@@ -209,7 +209,8 @@ def trained(sources: list[Any], vocab_size: int, **options: Any) -> cbpe.Tokeniz
         if before is not None:
             print_warning(f"going on from {checkpoint}, which has {number_of(before, 'merge')}")
         try:
-            tokenizer: cbpe.Tokenizer = cbpe.train(sources, vocab_size, **options)
+            with folded_output():  # of --verbose
+                tokenizer: cbpe.Tokenizer = cbpe.train(sources, vocab_size, **options)
         except KeyboardInterrupt:
             learned = merges_in(checkpoint)
             if learned is not None:

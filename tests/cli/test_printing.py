@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 from books import trained
+from command_line import TEXT
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import cbpe
+from cbpe.cli.app import app
 from cbpe.cli.models.versions import print_versions
 from cbpe.cli.output import printing
-from cbpe.cli.output.folding import Words, folded, words_of
+from cbpe.cli.output.folding import Words, at_blanks, folded, words_of
 from store import ModelStore
 
 COLUMNS = ["version", "aliases", "tokens", "saved", "notes"]
@@ -328,3 +330,67 @@ def test_a_dumb_terminal_has_the_width_that_it_says(terminal, monkeypatch, capfd
     assert LONG_NAME * 3 in capfd.readouterr().out
     monkeypatch.setattr(printing.os, "get_terminal_size", lambda fd: os.terminal_size((0, 0)))
     assert printing.console().width == 80
+
+
+def test_a_sentence_is_folded_at_blanks_alone_and_what_is_quoted_stays_whole():
+    pattern = cbpe.GPT4_SPLIT_PATTERN
+    path = "/srv/tokenizers/a-rather-long-path/to-a.file/mistral-7b-01.json"
+    words = ["cbpe:", f"{path}:", "mistral-01@1", "remains,", "(b' of the')", f"pattern={pattern!r}", "minbpe's", "end"]
+    for width in (1, 20, 40, 80):
+        lines = at_blanks(" ".join(words), width)
+        assert " ".join(lines) == " ".join(words)
+        assert all(any(word in line for line in lines) for word in words)
+        assert all(cell_len(line) <= width or line in words for line in lines)
+    assert at_blanks("a  b", 2) == ["a", "b"]
+    assert at_blanks("", 9) == [""]
+    assert at_blanks("日本 日本", 8) == ["日本", "日本"]
+
+
+def test_sentences_are_folded_in_a_terminal_and_whole_elsewhere(terminal, monkeypatch, capfd):
+    sentence = (
+        "cbpe: the tokenizer mistral-01@1 leaves a part of english.txt out, as its split pattern does not match it"
+    )
+    printing.print_error(sentence.removeprefix("cbpe: "))
+    printing.print_told([sentence])
+    with printing.folded_output():
+        print(sentence)
+    told = capfd.readouterr()
+    assert (told.err, told.out) == (f"{sentence}\n", f"{sentence}\n" * 2)
+    terminal(40)
+    monkeypatch.setattr(printing.sys.stderr, "isatty", lambda: True, raising=False)
+    printing.print_told([sentence])
+    with printing.folded_output():
+        print(sentence[:30], end="")
+        print(sentence[30:])
+    printing.print_error(sentence.removeprefix("cbpe: "))
+    told = capfd.readouterr()
+    folded_once = "\n".join(at_blanks(sentence, 40)) + "\n"
+    assert folded_once.count("\n") > 1
+    assert (told.err, told.out) == (folded_once, folded_once * 2)
+
+
+def test_what_models_import_and_train_say_is_folded_between_words_in_a_terminal(terminal, tmp_path, capfd):
+    for number in range(9):
+        trained(260 + number).save(tmp_path / f"mistral-{number}.model")
+    (tmp_path / "text").write_text(TEXT)
+    terminal(60)
+    for command in (
+        ["models", "import", tmp_path, "--store", tmp_path / "models.db"],
+        ["train", tmp_path / "text", "--vocab-size", "270", "--verbose", "-o", tmp_path / "new.model"],
+    ):
+        with pytest.raises(SystemExit):
+            app([str(argument) for argument in command])
+        told = re.sub(r"\x1b\[\d*m", "", capfd.readouterr().out).splitlines()
+        assert max(map(len, told)) <= 60
+        if "train" in command:
+            said = " ".join(told)
+            assert re.search(
+                r"merge 9/14: \(\d+, \d+\) -> \d+ \(b'.*?'\) had \d+ occurrences, [\d,]+ tokens remain ", said
+            )
+        else:
+            said = [
+                line
+                for line in told
+                if line.startswith("new: ") or (line.startswith("mistral") and " " * 2 not in line)
+            ]
+            assert " ".join(said) == f"new: {', '.join(f'mistral-{number}@1' for number in range(9))}"

@@ -37,6 +37,7 @@ from cbpe.cli.output.printing import (
     print_pairs,
     print_rows,
     print_table,
+    print_told,
     warn_of_left_out_text,
 )
 from cbpe.cli.output.readable import beginning, readable
@@ -283,7 +284,7 @@ def diff(reference: OneSide, other: OtherSide, as_json: JsonOption = False, stor
     if as_json:
         print_json({**json_value(found), "a": a, "b": b})
     elif found.same:
-        print_lines([f"{readable(a)} and {readable(b)} give the same results"])
+        print_told([f"{readable(a)} and {readable(b)} give the same results"])
     else:
         print_pairs(difference_pairs(found, a, b))
 
@@ -398,9 +399,9 @@ def verify(
     if as_json:
         print_json({"ok": report.ok, **json_value(report)})
     elif report.ok:
-        print_lines([f"all is well (versions: {report.versions:,}, vocabularies: {report.vocabularies:,})"])
+        print_told([f"all is well (versions: {report.versions:,}, vocabularies: {report.vocabularies:,})"])
     else:
-        print_lines(map(readable, problem_lines(report.problems)))
+        print_told(map(readable, problem_lines(report.problems)))
     if not report.ok:
         raise typer.Exit(1)
 

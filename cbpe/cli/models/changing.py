@@ -26,7 +26,7 @@ from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_o
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import print_done, print_saved, print_versions
 from cbpe.cli.output.naming import of_options
-from cbpe.cli.output.printing import print_error, print_json, print_lines, print_rows
+from cbpe.cli.output.printing import print_error, print_json, print_rows, print_told
 from cbpe.cli.output.readable import printable
 from cbpe.cli.output.replacing import has_content
 
@@ -100,7 +100,7 @@ def rename(
     if as_json:
         print_json({"renamed": old, "name": new})
     else:
-        print_lines([f"renamed {printable(old)} to {printable(new)}"])
+        print_told([f"renamed {printable(old)} to {printable(new)}"])
 
 
 @app.command("rm")
@@ -128,7 +128,7 @@ def delete(
     elif as_json:
         print_json(told[0])
     else:
-        print_lines(f"deleted {printable(version.reference)}" for version in gone)
+        print_told(f"deleted {printable(version.reference)}" for version in gone)
 
 
 @app.command("write-rows")
@@ -152,7 +152,7 @@ def write_rows(
     if as_json:
         print_json({"removed" if remove else "written": changed})
     else:
-        print_lines([f"vocabularies {'whose rows were removed' if remove else 'written as rows'}: {changed}"])
+        print_told([f"vocabularies {'whose rows were removed' if remove else 'written as rows'}: {changed}"])
 
 
 @app.command()
@@ -170,7 +170,7 @@ def vacuum(as_json: JsonOption = False, store: StoreOption = None) -> None:
     if as_json:
         print_json({"removed": removed})
     else:
-        print_lines([f"vocabularies removed: {removed:,}"])
+        print_told([f"vocabularies removed: {removed:,}"])
 
 
 @app.command()
@@ -222,7 +222,7 @@ def publish(
     if as_json:
         print_json({"written": written})
     else:
-        print_lines([f"files written: {written:,}"])
+        print_told([f"files written: {written:,}"])
 
 
 def refuse_stream(file: str) -> None:
@@ -277,7 +277,7 @@ def import_(
         print_versions(found.versions, as_json, wide=False)
     if found.versions and not as_json:
         made = ", ".join(version.reference for version in found.versions if version.created)
-        print_lines([f"new: {printable(made) or 'none, the newest versions are these already'}"])
+        print_told([f"new: {printable(made) or 'none, the newest versions are these already'}"])
     for problem in found.problems:
         print_error(of_options(problem))
     if found.problems:

@@ -12,7 +12,7 @@ from cbpe.cli.input.options import JsonOption
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.models.app import app
-from cbpe.cli.output.printing import print_json, print_lines
+from cbpe.cli.output.printing import print_json, print_told
 from cbpe.cli.output.readable import readable
 
 BackupArgument = Annotated[str, typer.Argument(metavar="FILE", help="The backup.", show_default=False)]
@@ -37,7 +37,7 @@ def backup(file: BackupArgument, as_json: JsonOption = False, store: StoreOption
     if as_json:
         print_json({"backup": file, "revision": revision, "versions": versions})
     else:
-        print_lines([f"wrote a backup to {readable(file)} (versions: {versions:,})"])
+        print_told([f"wrote a backup to {readable(file)} (versions: {versions:,})"])
 
 
 @app.command()
@@ -76,7 +76,7 @@ def restore(
         before = "" if kept is None else f"; the store as it was is {readable(kept)}"
         if backup is not None and kept is None:
             before = f"; the store held no version, and {readable(backup)} was not made"
-        print_lines([f"restored all from {readable(file)} (versions: {versions:,}){before}"])
+        print_told([f"restored all from {readable(file)} (versions: {versions:,}){before}"])
 
 
 @app.command()
@@ -104,6 +104,6 @@ def migrate(
     if as_json:
         print_json({"from": before, "to": after, "backup": made})
     elif made is None:
-        print_lines([f"the schema has the newest revision already, {after}"])
+        print_told([f"the schema has the newest revision already, {after}"])
     else:
-        print_lines([f"migrated from revision {before} to {after}; the store as it was is {readable(made)}"])
+        print_told([f"migrated from revision {before} to {after}; the store as it was is {readable(made)}"])

@@ -14,7 +14,7 @@ from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import metrics_of, pairs_of
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import labels, measured, print_done
-from cbpe.cli.output.printing import print_json, print_lines, print_pairs
+from cbpe.cli.output.printing import print_json, print_pairs, print_told
 from cbpe.cli.output.readable import printable
 
 AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
@@ -56,7 +56,7 @@ def remove_alias(
     if as_json:
         print_json({"removed": f"{name}@{alias}"})
     else:
-        print_lines([f"removed the alias {printable(name)}@{printable(alias)}"])
+        print_told([f"removed the alias {printable(name)}@{printable(alias)}"])
 
 
 @app.command()
@@ -140,7 +140,7 @@ def notes(
     if not shows or as_json:
         print_done(version, f"{'noted on' if text else 'removed the notes of'} {version.reference}", as_json)
     elif version.notes is not None:
-        print_lines(map(printable, version.notes.splitlines()))
+        print_told(map(printable, version.notes.splitlines()))
 
 
 @app.command()

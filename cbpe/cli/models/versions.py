@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cbpe.cli.input.references import DIGEST
-from cbpe.cli.output.printing import print_json, print_lines, print_pairs, print_rows, print_table
+from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_table, print_told
 from cbpe.cli.output.readable import beginning, printable
 from cbpe.cli.output.rows import json_value
 
@@ -148,7 +148,7 @@ def print_done(version: Version, done: str, as_json: bool) -> None:
     if as_json:
         print_json(json_value(version))
     else:
-        print_lines([printable(done)])
+        print_told([printable(done)])
 
 
 def print_saved(version: Version, as_json: bool, before: Version | None = None) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from cbpe.cli.output.printing import print_lines
+from cbpe.cli.output.printing import print_told
 
 __all__ = ["told_of_start_files"]
 
@@ -34,7 +34,7 @@ def told_of_start_files(args: list[str]) -> Iterator[None]:
     finally:
         for path, content in contents().items():
             if content != before.get(path):
-                print_lines([f"{path} has a line that loads it"])
+                print_told([f"{path} has a line that loads it"])
 
 
 def contents() -> dict[Path, bytes]:

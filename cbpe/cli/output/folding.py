@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, JustifyMethod
     from rich.text import Text
 
-__all__ = ["Folding", "Words", "folded", "longest_number", "longest_part"]
+__all__ = ["Folding", "Words", "at_blanks", "folded", "longest_number", "longest_part"]
 
 # Digits, and what stands between and before those of one number: "1.5", "-2", "1.25e-05".
 NUMBER = re.compile(r"(?:(?<==)-)?\d+(?:\.\d+)*(?:e[+-]\d+)?", re.ASCII)
@@ -25,6 +25,9 @@ PARTS = re.compile(
 ENDING = re.compile(rf"(?:{VERSION}|[/@_.=-]+)$")  # of a part, before which it is not cut
 # What stands in double quotes, as in JSON; what nothing closes goes to the end, so that no part is looked at twice.
 QUOTED = re.compile(r'(?s)"([^"\\]*(?:\\(?:.|\Z)[^"\\]*)*)("|\Z)')
+
+# A word of a sentence; what stands in quotes, as repr shows texts and tokens, is one with what stands beside it.
+SENTENCE_WORD = re.compile(r"""(?:(?<![^\s(\[=])b?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|[^ ])+""")
 
 
 class Words(list[str]):
@@ -54,6 +57,24 @@ def folded(value: object, width: int) -> list[str]:
                 line = word
         lines += within(line, width)
     return lines
+
+
+def at_blanks(sentence: str, width: int) -> list[str]:
+    """The lines of a sentence in so many columns of a terminal. No word is cut, nor what stands in quotes: a path or a
+    split pattern that is longer than a line stays whole.
+
+    >>> at_blanks("b@1 has the token 'of the' in a/long-path/to/a-file.txt", 20)
+    ['b@1 has the token', "'of the' in", 'a/long-path/to/a-file.txt']
+    """
+    from rich.cells import cell_len
+
+    lines, begun, end = [], 0, 0
+    for word in SENTENCE_WORD.finditer(sentence):
+        if end and cell_len(sentence[begun : word.end()]) > width:
+            lines.append(sentence[begun:end])
+            begun = word.start()
+        end = word.end()
+    return [*lines, sentence[begun:]]
 
 
 def words_of(text: str) -> list[str]:

@@ -12,12 +12,12 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TextIO
 
 from cbpe.cli.output.columns import SPACE, Column, needed, widths_in, with_folded_headings, with_room
-from cbpe.cli.output.folding import Folding, Words, folded
+from cbpe.cli.output.folding import Folding, Words, at_blanks, folded
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.readable import printable, readable_bytes
 from cbpe.cli.output.rows import json_value
@@ -31,6 +31,7 @@ __all__ = [
     "console",
     "end_with_failures",
     "error_message",
+    "folded_output",
     "leave_closed_pipe",
     "naming_standard_output",
     "print_counts",
@@ -42,6 +43,7 @@ __all__ = [
     "print_pairs",
     "print_rows",
     "print_table",
+    "print_told",
     "print_tree",
     "print_warning",
     "warn_of_left_out_text",
@@ -65,11 +67,11 @@ class StandardOutput:
 
 
 def print_error(message: str) -> None:
-    """One line on stderr, below what stands in the terminal already."""
+    """One line on stderr, below what stands in the terminal already, which folds it between words."""
     if sys.stderr is not None:  # print(file=None), where it is closed, would write to standard output
         if StandardOutput.line_begun and sys.stdout.isatty() and sys.stderr.isatty():
             write_bytes(b"\n")
-        print(f"cbpe: {printable(' '.join(message.split()))}", file=sys.stderr)
+        print(*fitted(f"cbpe: {printable(' '.join(message.split()))}", sys.stderr), sep="\n", file=sys.stderr)
 
 
 def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -194,6 +196,44 @@ def print_lines(lines: Iterable[str]) -> None:
     for line in lines:
         put(line.encode(encoding, "backslashreplace") + b"\n")
     write_bytes(b"")
+
+
+def print_told(sentences: Iterable[str]) -> None:
+    """Sentences, one a line; a terminal gets them folded between words."""
+    print_lines(line for sentence in sentences for line in fitted(sentence, sys.stdout))
+
+
+def fitted(sentence: str, stream: TextIO) -> list[str]:
+    """The lines of a sentence: as many as a terminal needs, one in a file or a pipe."""
+    return at_blanks(sentence, terminal_width(stream)) if stream.isatty() else [sentence]
+
+
+class FoldedOutput:
+    """Standard output that is a terminal: what is printed to it is folded between words."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.begun = ""  # of a line
+
+    def write(self, text: str) -> int:
+        *lines, self.begun = (self.begun + text).split("\n")
+        for line in lines:
+            self.stream.writelines(f"{part}\n" for part in fitted(line, self.stream))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextmanager
+def folded_output() -> Iterator[None]:
+    """A context in which print folds whole lines between words, if standard output is a terminal."""
+    if not sys.stdout.isatty():
+        yield
+        return
+    stream: Any = FoldedOutput(sys.stdout)
+    with redirect_stdout(stream):
+        yield
 
 
 def print_counts(counts: Sequence[tuple[str, int]], *, named: bool) -> None:
