@@ -170,3 +170,18 @@ def test_notes_are_read_from_standard_input(models):
         assert problem in error_of("models", "notes", "book@1", "-", stdin=wrong)
     assert rows("notes", "book@1")["notes"] == "# Ordnung\n\n\u00e4 - b\n"
     error_of("models", "notes", "book@1", "-", "--remove", exit_code=2)
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        (["tag", "book", "a=1", "a=2"], "KEY[=VALUE]: 'a' is given twice"),
+        (["save", "new", "-t", "gpt2", "--tag", "a=1", "--tag", "a=2"], "--tag: 'a' is given twice"),
+        (["metrics", "book", "a=1", "a=2"], "KEY=NUMBER: 'a' is given twice"),
+        (["metrics", "book", "a=x"], "KEY=NUMBER: 'a=x' is no KEY=NUMBER"),
+        (["save", "new", "-t", "gpt2", "--metric", "a=1", "--metric", "a=2"], "--metric: 'a' is given twice"),
+        (["save", "new", "-t", "gpt2", "--metric", "a=x"], "--metric: 'a=x' is no KEY=NUMBER"),
+    ],
+)
+def test_a_tag_or_a_metric_that_is_refused_is_said_of_its_option_or_argument(models, command, named):
+    assert f"Invalid value for {named}" in error_of("models", *command, exit_code=2)

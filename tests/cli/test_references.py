@@ -159,3 +159,11 @@ def test_where_no_store_is_python_says_so_and_makes_none(tmp_path, monkeypatch):
 
 def test_an_empty_name_is_refused_as_such():
     assert "'' names no tokenizer: name a file, a named encoding or a version" in error_of("count", "-t", "")
+
+
+def test_a_published_copy_that_is_not_encrypted_is_refused_with_what_a_command_takes():
+    error = error_of("count", "-t", "http://192.0.2.1/pub/x", "-")
+    assert (
+        "give an https:// URL, which is fetched from anywhere; one with http:// is fetched from this machine" in error
+    )
+    assert "allow_http" not in error

@@ -63,10 +63,10 @@ def wrong_value_of(option: str) -> Iterator[None]:
         raise typer.BadParameter(str(error), param_hint=option) from error
 
 
-def pairs_of(labels: Iterable[str] | None) -> dict[str, str]:
-    """["language=en", "final"] -> {"language": "en", "final": ""}"""
+def pairs_of(labels: Iterable[str] | None, hint: str = "--tag") -> dict[str, str]:
+    """["language=en", "final"] -> {"language": "en", "final": ""}; hint: the option, or argument, of them"""
     pairs = [label.partition("=") for label in labels or ()]
-    refuse_twice("tag", [key for key, _, _ in pairs])
+    refuse_twice(hint, [key for key, _, _ in pairs])
     return {key: value for key, _, value in pairs}
 
 
@@ -102,16 +102,16 @@ def metric_filter(label: str) -> str | tuple[str, tuple[float | None, float | No
         raise typer.BadParameter(message, param_hint="--metric") from error
 
 
-def metrics_of(labels: Iterable[str] | None) -> dict[str, float]:
-    """["loss=0.25"] -> {"loss": 0.25}"""
+def metrics_of(labels: Iterable[str] | None, hint: str = "--metric") -> dict[str, float]:
+    """["loss=0.25"] -> {"loss": 0.25}. hint: as in pairs_of."""
     metrics: dict[str, float] = {}
     pairs = [label.partition("=") for label in labels or ()]
-    refuse_twice("metric", [key for key, _, _ in pairs])
+    refuse_twice(hint, [key for key, _, _ in pairs])
     for label, (key, _, value) in zip(labels or (), pairs, strict=True):
         try:
             metrics[key] = float(value)
         except ValueError as error:
-            raise typer.BadParameter(f"{shown(label)} is no KEY=NUMBER", param_hint="metric") from error
+            raise typer.BadParameter(f"{shown(label)} is no KEY=NUMBER", param_hint=hint) from error
     return metrics
 
 

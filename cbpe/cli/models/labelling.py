@@ -77,7 +77,7 @@ def tag(
       cbpe models tag shakespeare@2 language=en final
       cbpe models tag shakespeare@2
     """
-    given = pairs_of(tags)
+    given = pairs_of(tags, "KEY[=VALUE]")
     with open_store(read_only=not given) as models:
         version = models.tag(reference, given) if given else models.version(reference)
     if not given:
@@ -162,7 +162,7 @@ def metrics(
       cbpe models metrics shakespeare bytes_per_token=3.9
       cbpe models metrics shakespeare --remove bytes_per_token
     """
-    given = metrics_of(values)
+    given = metrics_of(values, "KEY=NUMBER")
     for key in remove or ():
         if key in given:
             raise typer.BadParameter(f"{key!r} is also set to {given[key]:g}", param_hint="--remove")

@@ -14,7 +14,9 @@ IN_OPTIONS = {
     'set field to its name, such as "text"': "name it, as --field text",
     "set field to a name": "name a field, as --field text",
     "set pattern to it": "give it as --pattern",
-    "take https, or cbpe.load(URL, allow_http=True)": "take https (cbpe.load(URL, allow_http=True) would load it)",
+    "take https, or cbpe.load(URL, allow_http=True)": (
+        "give an https:// URL, which is fetched from anywhere; one with http:// is fetched from this machine alone"
+    ),
     "or set force": "or give --force",
     "which verify() lists": "which cbpe models verify lists",
     "set task_bytes to what it was": "give --task-bytes as it was then",
