@@ -106,6 +106,8 @@ def named_errors(url: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
+        if url.lower().startswith(("http://", "https://")):
+            raise ImportError(f'reading {url} takes aiohttp: pip install "cbpe[remote]"') from error
         raise ImportError(f"reading {url} takes a library that is not installed: {error}") from error
     except FileNotFoundError as error:
         raise FileNotFoundError(f"there is no {url}") from error

@@ -1,11 +1,17 @@
 """Files that lie elsewhere, by fsspec's memory file system."""
 
+import functools
 import gzip
+import http.server
 import io
 import json
+import re
 import sys
+import threading
+from importlib.metadata import requires
 
 import pytest
+from project import ROOT
 
 from cbpe.corpus.files import TextFile
 from cbpe.corpus.storage import Url, is_url, place_of
@@ -74,6 +80,28 @@ def test_a_library_that_is_missing_is_told_once(monkeypatch):
     for ask in (Url.info, Url.files, Url.open):
         with pytest.raises(ImportError, match=r'^reading https://x/y.txt takes fsspec: pip install "cbpe\[remote\]"$'):
             ask(Url("https://x/y.txt"))
+
+
+def test_what_https_takes_comes_with_the_extra(monkeypatch):
+    def missing(url):
+        raise ImportError('HTTPFileSystem requires "requests" and "aiohttp" to be installed')  # as fsspec says it
+
+    monkeypatch.setattr("fsspec.core.url_to_fs", missing)
+    with pytest.raises(ImportError, match=r'^reading https://x/y.txt takes aiohttp: pip install "cbpe\[remote\]"$'):
+        Url("https://x/y.txt").info()
+    brought = [each for each in requires("fsspec") if each.startswith("aiohttp")]
+    assert any(re.search(r"extra == ['\"]http['\"]", each) for each in brought)
+    assert 'remote = ["fsspec[http]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_a_file_is_read_from_a_web_server(tmp_path):
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    (tmp_path / "a.txt").write_text("text")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert texts(f"http://127.0.0.1:{server.server_port}/a.txt", field=None) == [b"text"]
+        server.shutdown()
 
 
 def test_a_scheme_that_nobody_knows_is_an_error_that_names_the_url():
