@@ -298,7 +298,7 @@ def copy(
 
     \b
     Example:
-      cbpe models copy shakespeare@prod backup.db
+      cbpe models copy shakespeare@prod other.db
     """
     with open_store(read_only=True) as models:
         version = models.version(reference)
