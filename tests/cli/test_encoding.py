@@ -354,9 +354,10 @@ def test_an_error_stands_on_a_line_of_its_own_in_a_terminal(given, before):
         os.close(ours)
         os.close(terminal)
     assert ended.returncode == 1
-    assert len(shown) == 2
     assert shown[0] == before
-    assert shown[1].startswith(b"cbpe: ")
+    assert shown[1].startswith(b"cbpe: standard input holds 'x', ")
+    assert len(shown) == 3  # the error takes two lines of 80 columns
+    assert shown[2].endswith(b"[15339, 1917]")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
