@@ -14,6 +14,9 @@ settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=
 settings.register_profile("few", settings.get_profile("cbpe"), max_examples=10)  # pytest --hypothesis-profile=few
 settings.load_profile("cbpe")
 
+for name in ("COLUMNS", "LINES"):  # of the terminal in which the tests run
+    os.environ.pop(name, None)
+
 NUMBERS = count()  # of tests without a folder
 
 

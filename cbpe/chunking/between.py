@@ -19,8 +19,6 @@ def longest_prefix(
     finder: Finder,
     count: Callable[[str, bool], int],
     truncate: Callable[[str, bool, int], int],
-    *,
-    is_first: bool = True,
 ) -> str:
     """The longest prefix of a text that has at most `budget` tokens when it is encoded alone.
 
@@ -28,19 +26,23 @@ def longest_prefix(
     truncate: how many characters its longest prefix has that is within a budget. Both are told whether the stretch is
     the first of the text.
     """
-    start, stretch = 0, ""
-    for piece, token_id in chain(finder.cut(text), [("", END)]):
-        if token_id is None:
-            stretch = piece
-            continue
-        n = count(stretch, is_first) if stretch else 0
-        if token_id == END:
-            return text if n <= budget else text[: start + truncate(stretch, is_first, budget)]
-        if n >= budget:
-            # No prefix with this token is within the budget. One that ends in it has its text, not the token.
-            rest = stretch + piece[:-1]
-            return text[:start] + longest_prefix(rest, budget, finder, count, truncate, is_first=is_first)
-        budget -= n + 1
-        start += len(stretch) + len(piece)
-        stretch, is_first = "", False
-    return text
+    is_first, start, stretch, region = True, 0, "", text
+    counted: tuple[int, int, int] = (0, 0, 0)  # the last stretch that was counted, from where to where, and its tokens
+    while True:
+        for piece, token_id in chain(finder.cut(region), [("", END)]):
+            if token_id is None:
+                stretch += piece
+                continue
+            if counted[:2] != (start, start + len(stretch)):
+                counted = start, start + len(stretch), count(stretch, is_first) if stretch else 0
+            n = counted[2]
+            if token_id == END:
+                return text[: start + (len(stretch) if n <= budget else truncate(stretch, is_first, budget))]
+            if n >= budget:
+                # No prefix with this token is within the budget. One that ends in it has its text, not the token. No
+                # other token begins before: it would have been found there.
+                region = piece[:-1]
+                break
+            budget -= n + 1
+            start += len(stretch) + len(piece)
+            is_first, stretch = False, ""

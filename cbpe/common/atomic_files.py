@@ -18,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 LOCAL = "file://"
-URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # of one letter it is a drive, as in C://
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -41,8 +41,10 @@ def is_url(name: str) -> bool:
 
 def refuse_url(path: str) -> None:
     """ValueError for a URL where something is going to be written: only this machine's files are."""
+    path = os.fsdecode(path)
     if URL.match(path):
-        raise ValueError(f"{path!r} is a URL, and is not written to: give a name on this machine")
+        shown = f"{path.partition('://')[0]}://..." if {*path} & {"@", "?"} else path  # without what may be a password
+        raise ValueError(f"{shown!r} is a URL, and is not written to: give a name on this machine")
 
 
 def refuse_no_file(path: str) -> None:

@@ -69,7 +69,7 @@ class MergePartition:
             "words": len(kept.places),
             "word_bytes": int(kept.lengths.sum()),
             "occurrences": occurrences,
-            "covered_bytes": int((kept.lengths * kept.counts).sum()),
+            "covered_bytes": covered_bytes(kept),
             "dropped_words": len(merged.places) - len(kept.places),
             "dropped_occurrences": int(merged.counts.sum()) - occurrences,
             "files": outputs.described(),
@@ -85,6 +85,13 @@ class MergePartition:
                 pieces = read_partition(folder / file, partition, self.partitions)
                 yield pieces._replace(places=pieces.places + written.first_place)
                 tell(0, 0, NUMBERS * len(pieces.places) + memoryview(pieces.data).nbytes)
+
+
+def covered_bytes(pieces: Pieces) -> int:
+    """How many bytes of texts the pieces are, however often each occurs."""
+    if len(pieces.counts) and int(pieces.lengths.max()) * int(pieces.counts.sum()) >= 2**63:
+        return sum(length * n for length, n in zip(pieces.lengths.tolist(), pieces.counts.tolist(), strict=True))
+    return int((pieces.lengths * pieces.counts).sum())
 
 
 def pieces_added(parts: Iterator[Pieces]) -> Pieces:

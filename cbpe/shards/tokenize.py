@@ -116,6 +116,7 @@ def tokenize(
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Shards(run, tokenizer, name, options, tasks, execute, workers, listener)
+        run.hold(shared=share is not None)
         amend(run, tasks, options, resume=resume or share is not None)
         manifest = run.begin(resume=resume, shared=share is not None)
         if manifest is None:

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.wording import json_problem
 from cbpe.tasks.cutting import Task
-from cbpe.tasks.locking import locked
+from cbpe.tasks.locking import locked, unlock
 from cbpe.tasks.other_runs import in_the_way
 from cbpe.tasks.outputs import Outputs, missing_in, sizes_in
 from cbpe.tasks.progress import ProgressListener, Tally
@@ -33,6 +33,7 @@ __all__ = ["MANIFEST", "FileRun", "Run", "as_json", "begin_share", "left_of"]
 
 MANIFEST = "manifest.json"
 STATE = ".run"
+LOCK = "lock"
 
 Name = TypeVar("Name", int, str)  # of a task
 
@@ -66,32 +67,52 @@ class Run:
         folder that holds something else, for one that holds a run unless it is to be gone on with, and for one on which
         another program works that does not share it.
         """
-        begun = self.begun()
-        finished = self._read(self.manifest)
-        said = begun if begun is not None else finished and finished.get("run")
-        if said is not None:
-            changed = self._refuse_other(said, finished is not None, shared)
-            if not (resume or (shared and finished is None)):
-                raise self.held()
-            if changed:
-                self.amend()
-        else:
-            self._refuse_occupied()
+        finished, _ = self._found(resume, shared)
+        if finished is None:
+            self._take(shared=shared)
+            finished, changed = self._found(resume, shared)  # nobody changes it from here on
         if finished is not None:
             shutil.rmtree(self.state, ignore_errors=True)  # of a run that was killed after its manifest was written
             return finished
-        if not shared and begun is None:
-            # What lies there without a word of whose it is belongs to another run.
-            shutil.rmtree(self.state, ignore_errors=True)
-        self.state.mkdir(parents=True, exist_ok=True)
-        if self._locks:
-            self._take(shared=shared)
+        if changed:
+            self.amend()
+        begun = self.begun()
         if not shared:
-            shutil.rmtree(self.state / "aside", ignore_errors=True)
+            # What lies there without a word of whose it is belongs to another run.
+            self._clear(everything=begun is None)
+        self.state.mkdir(parents=True, exist_ok=True)
         if begun is None:
             write_whole(self.state / "run.json", [as_json(self.identity)])
         self._begun = True
         return None
+
+    def _found(self, resume: bool, shared: bool) -> tuple[dict[str, Any] | None, bool]:
+        """The manifest of a run that is finished, and whether what is there was to be another run, which may become
+        this one. Raises as begin does, and changes nothing."""
+        begun = self.begun()
+        finished = self._read(self.manifest)
+        said = begun if begun is not None else finished and finished.get("run")
+        if said is None:
+            self._refuse_occupied()
+            return finished, False
+        changed = self._refuse_other(said, finished is not None, shared)
+        if not (resume or (shared and finished is None)):
+            raise self.held()
+        return finished, changed
+
+    def _clear(self, *, everything: bool) -> None:
+        """Remove what tasks were writing, or everything that is known of a run but the lock."""
+        for name in os.listdir(self.state) if everything and self.state.is_dir() else ["aside"]:
+            path = self.state / name
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif name != LOCK:
+                path.unlink(missing_ok=True)
+
+    def hold(self, *, shared: bool) -> None:
+        """Lock a run that is there, before it is changed, as begin does with every run. ValueError as there."""
+        if (self.state / "run.json").exists():
+            self._take(shared=shared)
 
     def begun(self) -> dict[str, Any] | None:
         """What is to be done by the run that is there, if it is not finished. NotADirectoryError where a file is in its
@@ -135,18 +156,29 @@ class Run:
             raise
         finally:
             self._locks = False
-            if self._lock is not None:
-                os.close(self._lock)
-                self._lock = None
+            self._let_go()
 
     def _take(self, *, shared: bool) -> None:
         """Lock the run until the context `forgotten_if_fruitless` ends."""
+        if not self._locks or self._lock is not None:
+            return
         try:
-            self._lock = locked(self.state / "lock", shared=shared)
+            self._lock = locked(self.state / LOCK, shared=shared)
         except BlockingIOError as error:
             problem = f"another program works on {self.name} now"
             way = "to work on it together, give each a share (task)" if not shared else "shares can begin after it"
             raise ValueError(f"{problem}: wait for it, or name another {self.kind}; {way}") from error
+
+    def _let_go(self) -> None:
+        if self._lock is None:
+            return
+        if not self._begun:  # there may be nothing else: then nothing stays
+            with suppress(OSError):
+                if os.listdir(self.state) == [LOCK]:
+                    (self.state / LOCK).unlink()
+                    self.state.rmdir()
+        unlock(self._lock)
+        self._lock = None
 
     def give_up(self) -> None:
         """Say that to go on with the run would come to nothing, before the error that tells why."""

@@ -43,11 +43,11 @@ def ending_of(path: str | os.PathLike[str]) -> str:
 def refuse_picture(path: str | os.PathLike[str], *, use: str, pages: tuple[str, ...] = ()) -> str:
     """Before there is work to lose: ImportError where matplotlib is missing, ValueError for a name that ends like no
     picture that can be drawn, nor like one of the pages. use: what matplotlib is for. Returns the ending."""
+    refuse_url(os.fspath(path))
     try:
         import matplotlib.figure  # noqa: F401  whether it is there
     except ImportError as error:
         raise ImportError(f'matplotlib is needed to {use}: pip install "cbpe[plot]"') from error
-    refuse_url(os.fspath(path))
     known = (*pages, *PICTURES)
     if ending_of(path) not in known:
         end = shown(os.path.basename(os.fspath(path))[-40:])

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import sys
 
 import pytest
 from command_line import error_of, run
@@ -160,7 +161,10 @@ def test_compare_refuses_by_name(files, arguments, exit_code, message):
 def test_a_file_whose_name_cannot_stand_in_metrics_is_shown_with_what_to_do(files, command):
     with ModelStore() as models:
         models.save(cbpe.train(ENGLISH, 270), "small")
-    for name, shown in (("bad\udcff.txt", r"'bad\udcff.txt'"), ("two\nlines", r"'two\nlines'"), ("end ", "'end '")):
+    names = [("two\nlines", r"'two\nlines'"), ("end ", "'end '")]
+    if sys.platform == "linux":  # other systems have no such names
+        names.append(("bad\udcff.txt", r"'bad\udcff.txt'"))
+    for name, shown in names:
         (files / name).write_text(ENGLISH, encoding="utf-8")
         for corpora in ([name], ["en.txt", name]):
             error = error_of(*command, *corpora, "--save-metrics", exit_code=2)

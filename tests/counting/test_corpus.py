@@ -256,3 +256,10 @@ def test_nothing_is_said_where_all_is_in_words_or_words_were_dropped(tmp_path, o
     (tmp_path / "some.txt").write_text("low 1234\n" * 100)
     count_corpus(tmp_path / "some.txt", tmp_path / "some.words", **options)
     assert not recwarn.list
+
+
+def test_very_many_occurrences_are_no_text_left_out(tmp_path, recwarn):
+    WordCounts({b"abcdefgh": 2**60, b"a": 2**60}).save(tmp_path / "many.words")
+    manifest = count_corpus(tmp_path / "many.words", tmp_path / "out.words", counts=True)
+    assert manifest["text_bytes"] == 9 * 2**60
+    assert not recwarn.list

@@ -26,6 +26,7 @@ SHARED = {
     "cbpe.common.published": {"EXPORTED"},
     "cbpe.common.progress": {"ProgressCallback", "progress_reports"},
     "cbpe.common.public": {"public_of"},
+    "cbpe.common.warning": {"warn"},
     "cbpe.common.wording": {"meant", "number_of", "shortened"},
     "cbpe.encodings.references": {"FILE_ENDINGS", "shadowed"},
     "cbpe.formats.files": {"format_of_name"},

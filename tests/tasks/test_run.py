@@ -6,6 +6,8 @@ import json
 import os
 import pickle
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -118,6 +120,76 @@ def test_two_programs_do_not_work_on_one_run_unless_both_do_shares_of_it(tmp_pat
         with pytest.raises(ValueError, match="another program works on"), first.forgotten_if_fruitless(alone=True):
             first.begin(resume=True)
     assert first.done(0) == {"documents": 1}
+
+
+def test_a_program_that_begins_while_another_one_looks_keeps_what_it_has_done(tmp_path, tasks, monkeypatch):
+    pytest.importorskip("fcntl")
+    first, second = new_run(tmp_path, tasks), new_run(tmp_path, tasks)
+    look = second._refuse_occupied
+
+    def look_slowly():
+        look()
+        if not first._begun:
+            first.begin(resume=False)
+            first.keep(0, {"documents": 1})
+
+    monkeypatch.setattr(second, "_refuse_occupied", look_slowly)
+    with first.forgotten_if_fruitless(alone=True):
+        with pytest.raises(ValueError, match="another program works on"), second.forgotten_if_fruitless(alone=True):
+            second.begin(resume=False)
+        assert first.done(0) == {"documents": 1}
+
+
+def test_a_run_that_ends_while_another_program_looks_is_finished(tmp_path, tasks, monkeypatch):
+    first, second = new_run(tmp_path, tasks), new_run(tmp_path, tasks)
+    first.begin(resume=False)
+    take = second._take
+
+    def take_late(*, shared):
+        first.finish({"documents": 2})
+        take(shared=shared)
+
+    monkeypatch.setattr(second, "_take", take_late)
+    with second.forgotten_if_fruitless(alone=True):
+        assert second.begin(resume=True)["documents"] == 2
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["manifest.json"]
+
+
+def test_who_is_refused_has_not_changed_the_run_of_another(tmp_path, tasks):
+    pytest.importorskip("fcntl")
+    first = new_run(tmp_path, tasks)
+    with first.forgotten_if_fruitless(alone=True):
+        first.begin(resume=False)
+        said = (first.state / "run.json").read_bytes()
+        (tmp_path / "b.jsonl").write_text(json.dumps({"text": "another"}) + "\n")
+        changed = cut(find_sources(f"{tmp_path}/?.jsonl", field="text", errors="strict"), field="text", task_bytes=1)
+        second = new_run(tmp_path, changed)
+        with pytest.raises(ValueError, match="another program works on"), second.forgotten_if_fruitless(alone=True):
+            second.begin(resume=True)
+        assert (first.state / "run.json").read_bytes() == said
+
+
+def test_a_process_that_was_forked_meanwhile_does_not_keep_the_run_locked(tmp_path, tasks):
+    pytest.importorskip("fcntl")
+    program = f"""
+import os, sys, time
+from pathlib import Path
+from cbpe.tasks.locking import locked, unlock
+path = Path({str(tmp_path)!r}) / "state" / "lock"
+held = locked(path, shared=False)
+child = os.fork()
+if child == 0:
+    time.sleep(60)
+    os._exit(0)
+try:
+    unlock(held)
+    unlock(locked(path, shared=False))
+    print("free")
+finally:
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+"""
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "free\n"
 
 
 def test_what_is_damaged_is_named_with_what_to_remove(tmp_path, tasks):

@@ -21,6 +21,7 @@ from cbpe.cli.output.folding import Folding, Words, at_blanks, folded
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.readable import printable, readable_bytes
 from cbpe.cli.output.rows import json_value
+from cbpe.common.wording import share_in_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,9 +83,9 @@ def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def warn_of_left_out_text(tokenizer: str, file: str, n_bytes: int, covered_bytes: int) -> None:
     """A line on stderr where bytes per token are not those of the whole text."""
     if covered_bytes < n_bytes:
-        share = 1 - covered_bytes / n_bytes
+        share = share_in_words(n_bytes - covered_bytes, n_bytes)
         print_warning(
-            f"{tokenizer} leaves {share:.1%} of {file} out, which its split pattern does not match: "
+            f"{tokenizer} leaves {share} of {file} out, which its split pattern does not match: "
             "bytes/token is that of the rest"
         )
 
@@ -232,8 +233,11 @@ def folded_output() -> Iterator[None]:
         yield
         return
     stream: Any = FoldedOutput(sys.stdout)
-    with redirect_stdout(stream):
-        yield
+    try:
+        with redirect_stdout(stream):
+            yield
+    finally:
+        stream.stream.write(stream.begun)  # a line without an end
 
 
 def print_counts(counts: Sequence[tuple[str, int]], *, named: bool) -> None:
