@@ -25,7 +25,7 @@ from cbpe.tasks.executors import executor_of
 from cbpe.tasks.outputs import output_path, sha256_of
 from cbpe.tasks.progress import ProgressListener, Tally
 from cbpe.tasks.run import FileRun, begin_share
-from cbpe.tasks.sources import Name, SourceFile, find_sources
+from cbpe.tasks.sources import Name, SourceFile, find_sources, refuse_within_sources
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, unicode_version
 
@@ -96,6 +96,8 @@ def count_corpus(
     found = find_sources(sources, field=field, errors=errors)
     file = file_of_counts(output)
     refuse_own_output(found, file)
+    if field is None:  # with one, no file that is made here is a source
+        refuse_within_sources(file, sources)
     if partitions is None:
         partitions = usual_partitions(found, file)
     partitions = checked_int("partitions", partitions, 1, most=MOST_PARTITIONS)

@@ -35,9 +35,10 @@ def refuse_long(task: Task, record: Mapping[str, Any], options: Options) -> None
     )
 
 
-def amend(run: Run, tasks: list[Task], options: Options, *, resume: bool) -> None:
+def amend(run: Run, tasks: list[Task], options: Options, *, resume: bool, shared: bool) -> None:
     """Have a run that stopped at such a document go on with these options, if they are others only in what decides
     about that: what is tokenized stays the same, and where it lies. ValueError if it is not to be gone on with."""
+    run.hold(shared=shared)
     begun = run.begun_otherwise("options")
     if begun is None or {**begun, **{name: getattr(options, name) for name in OF_SHARDS}} != options.as_json():
         return
@@ -46,6 +47,6 @@ def amend(run: Run, tasks: list[Task], options: Options, *, resume: bool) -> Non
     most = Options(**begun).most_in_document
     records = map(run.done, (task.number for task in tasks))
     if most is not None and any(record and Longest(*record["longest"]).tokens > most for record in records):
-        if not resume:
+        if not (resume or shared):
             raise run.held()
         run.amend()

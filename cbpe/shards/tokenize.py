@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from cbpe._core.calls.parallel import checked_workers
@@ -25,7 +26,7 @@ from cbpe.tasks.executors import executor_of
 from cbpe.tasks.outputs import output_path
 from cbpe.tasks.progress import ProgressListener, Tally
 from cbpe.tasks.run import Run, begin_share
-from cbpe.tasks.sources import Name, find_sources
+from cbpe.tasks.sources import Name, find_sources, refuse_within_sources
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -107,7 +108,7 @@ def tokenize(
     workers = None if workers is None else checked_workers(workers)
     share = checked_share(task, verify)
     task_bytes = checked_int("task_bytes", task_bytes, 1)
-    tasks = tasks_of(sources, options, task_bytes)
+    tasks = tasks_of(sources, folder, options, task_bytes)
     model = describe(tokenizer)
     name = model.name or f"sha256:{model.digest[:16]}"
     about = {"sha256": model.digest, "name": model.name, "n_vocab": tokenizer.n_vocab}
@@ -116,8 +117,7 @@ def tokenize(
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Shards(run, tokenizer, name, options, tasks, execute, workers, listener)
-        run.hold(shared=share is not None)
-        amend(run, tasks, options, resume=resume or share is not None)
+        amend(run, tasks, options, resume=resume, shared=share is not None)
         manifest = run.begin(resume=resume, shared=share is not None)
         if manifest is None:
             work.encode(share)
@@ -220,9 +220,11 @@ class Shards:
         return {**sums, "tasks": records}
 
 
-def tasks_of(sources: Name | Iterable[Name], options: Options, task_bytes: int) -> list[Task]:
+def tasks_of(sources: Name | Iterable[Name], folder: Path, options: Options, task_bytes: int) -> list[Task]:
     """The corpus in tasks. Where documents are known by their lines, JSON Lines stay whole, so that lines are
-    counted."""
+    counted. ValueError for a folder of shards that would be sources themselves."""
     found = find_sources(sources, field=options.field, errors=options.errors)
+    if options.field is None or options.format == "parquet":  # else no file that is made here is a source
+        refuse_within_sources(folder, sources)
     by_lines = options.made_of.keeps == "places"
     return cut(found, field=options.field, task_bytes=task_bytes, within_lines=not by_lines)

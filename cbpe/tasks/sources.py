@@ -15,7 +15,7 @@ from cbpe.common.wording import shown
 from cbpe.corpus.files import KINDS, TextFile
 from cbpe.corpus.storage import Url, has_wildcards, place_of, version_of
 
-__all__ = ["Name", "SourceFile", "find_sources", "version_in_words"]
+__all__ = ["Name", "SourceFile", "find_sources", "refuse_within_sources", "version_in_words"]
 
 Name: TypeAlias = str | os.PathLike[str]
 
@@ -90,6 +90,19 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
     if not found:
         raise ValueError("there are no sources: name files, folders or patterns")
     return found
+
+
+def refuse_within_sources(output: Path, sources: Name | Iterable[Name]) -> None:
+    """ValueError for an output in a folder all files of which are sources: going on with the run would find what it has
+    made among them."""
+    names = [sources] if isinstance(sources, (str, os.PathLike)) else sources
+    for name in names if isinstance(names, (list, tuple)) else ():  # others can be gone through once
+        place = place_of(name)
+        if not isinstance(place, Path) or not place.is_dir():
+            continue
+        made = os.path.relpath(os.path.realpath(output), os.path.realpath(place)).split(os.sep)
+        if made[0] != os.pardir and not any(part.startswith((".", "_")) and part != os.curdir for part in made):
+            raise ValueError(f"{output} is in {place}, all files of which are sources: name one beside it")
 
 
 def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:

@@ -90,7 +90,7 @@ def refuse_shared_ids(special_tokens: Mapping[str, int]) -> None:
 
 def checked_choice(name: str, tokens: Collection[str], expected: str) -> Set[str]:
     """The texts that an argument of this name chooses, as a set. TypeError for what chooses none."""
-    if type(tokens) in (set, frozenset) and {*map(type, tokens)} <= {str}:  # the usual case
+    if isinstance(tokens, (set, frozenset)) and {*map(type, tokens)} <= {str}:  # the usual case
         return tokens
     try:
         items = None if isinstance(tokens, (bytes, bytearray)) else [*tokens]

@@ -183,6 +183,15 @@ def test_no_option_with_one_value_may_be_given_twice():
     assert {"--output", "--save", "--store", "--vocab-size", "--sizes", "--contains", "--plot"} <= seen
 
 
+def test_two_stores_before_and_after_the_command_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    one, other = "one.db", "other.db"
+    run("models", "save", "book", "-t", "gpt2", "--store", one)
+    error = error_of("--store", other, "models", "ls", "--store", one, exit_code=2)
+    assert f"'{other}' and '{one}' are two stores: name one" in error
+    assert "book" in run("--store", one, "models", "ls", "--store", one).stdout
+
+
 def test_no_command_shows_help():
     for group in ([], ["models"]):
         assert run(*group).stdout == run(*group, "--help").stdout

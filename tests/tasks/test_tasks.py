@@ -8,7 +8,7 @@ import pytest
 from cbpe.tasks.cutting import cut
 from cbpe.tasks.executors import executor_of, local
 from cbpe.tasks.progress import Tally
-from cbpe.tasks.sources import find_sources
+from cbpe.tasks.sources import find_sources, refuse_within_sources
 
 
 def sources(names, field="text"):
@@ -77,6 +77,20 @@ def test_what_is_no_source_is_refused(corpus):
         sources([])
     with pytest.raises(ValueError, match='set field to its name, such as "text"'):
         sources(corpus / "a.jsonl", field=None)
+
+
+def test_an_output_among_the_sources_is_refused_unless_its_name_hides_it(corpus):
+    for sources_, output in ((corpus, "out"), (str(corpus), "a/b.words"), ([corpus], "."), ((corpus,), "out")):
+        with pytest.raises(ValueError, match="all files of which are sources: name one beside it"):
+            refuse_within_sources(corpus / output, sources_)
+    for sources_, output in (
+        (corpus, "../out"),
+        (corpus, "_out"),
+        (corpus, ".out/shards"),
+        (corpus / "a.jsonl", "out"),
+        (f"{corpus}/*.jsonl", "out"),
+    ):
+        refuse_within_sources(corpus / output, sources_)
 
 
 def test_a_file_that_changed_is_refused(corpus):

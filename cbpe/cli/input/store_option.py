@@ -7,13 +7,16 @@ from typing import Annotated
 import typer
 
 from cbpe.cli.input.settings import settings
+from cbpe.common.wording import shown
 
 __all__ = ["StoreOption"]
 
 
 def use_store(store: str | None) -> str | None:
-    """Let the option count after the command as it does before it."""
+    """Let the option count after the command as it does before it. BadParameter where both are given, and differ."""
     if store is not None:
+        if settings.store not in (None, store):
+            raise typer.BadParameter(f"{shown(settings.store)} and {shown(store)} are two stores: name one")
         settings.store = store
     return store
 
