@@ -21,7 +21,7 @@ from store.database.opening import Database
 from store.database.outputs import reason, written_file
 from store.database.schema import REVISIONS, merges, meta, metadata, tokens, versions, vocabularies
 from store.database.sqlite.connections import WRITES, make_engine
-from store.database.sqlite.files import check_file, files_of
+from store.database.sqlite.files import APPLICATION_ID, check_file, files_of
 from store.database.sqlite.making import make_file, set_pragmas, sync_folder
 from store.database.sqlite.soundness import in_plain_words
 from store.errors import Damaged, Failed, Refused, StoreError
@@ -126,6 +126,7 @@ def copy_to(connection: Connection, aside: str, revision: str, models: tuple[str
         driver: Any = connection.connection.driver_connection
         with closing(sqlite3.connect(aside)) as target:
             driver.backup(target)
+        set_pragmas(aside, f"application_id = {APPLICATION_ID}")  # which a store in memory does not have
         return
     make_file(aside, revision)
     engine = make_engine(aside)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
+from unicodedata import normalize
 
 from sqlalchemy import Connection, Row, Select, and_, bindparam, func, select
 from sqlalchemy.sql import ColumnElement
@@ -378,5 +379,9 @@ def not_found(connection: Connection, reference: str, parsed: Reference) -> Stor
 
 def unknown_name(connection: Connection, name: str) -> NotFound:
     """The error about a name that no version has, with the name that may be meant."""
+    kept = normalize("NFC", name)
+    if kept != name:
+        form = f"names are kept in Unicode's form C, in which it is {shown(kept)}"
+        return NotFound(f"no version is called {name!a}: {form}")
     others = connection.execute(select(names.c.name).where(names.c.newest.is_not(None))).scalars()
     return NotFound(f"no version is called {shown(name)}{meant(name, others)}")

@@ -53,6 +53,15 @@ def filled(models):
     return models
 
 
+def test_a_store_in_memory_is_backed_up_and_the_backup_is_a_store(tmp_path):
+    with ModelStore(":memory:") as models:
+        fill(models)
+        expected = everything(models)
+        models.backup(tmp_path / "backup.db")
+    with ModelStore(tmp_path / "backup.db") as backup:
+        assert everything(backup) == expected
+
+
 def test_a_backup_has_all_that_is_in_a_store_and_is_one(filled, tmp_path):
     path = tmp_path / "backup.db"
     filled.backup(path)

@@ -77,6 +77,13 @@ def test_the_newest_version_is_called_latest(filled):
         filled.load("b@latest")
 
 
+def test_a_name_in_another_form_of_unicode_is_told_from_the_one_that_looks_the_same(filled):
+    filled.save(TOKS[0], "\u00e9")
+    message = r"called 'e\\u0301': names are kept in Unicode's form C, in which it is '\u00e9'"
+    with pytest.raises(NotFound, match=message):
+        filled.load("e\u0301")
+
+
 def test_an_alias_called_latest_of_an_earlier_cbpe_stays_one(filled, monkeypatch):
     monkeypatch.setattr("store.changing.checked_new_alias", lambda alias: alias)
     filled.set_alias("a", "latest", "a@1")
