@@ -123,6 +123,8 @@ def options_of_numbers():
         names = {each.name: each.opts[-1] for each in command.params}
         hints = get_type_hints(unwrap(command.callback), include_extras=True)
         for name, hint in hints.items():
+            # Python 3.10 puts Optional around the hint of an argument whose default is None.
+            hint = next((each for each in get_args(hint) if get_origin(each) is Annotated), hint)
             if get_origin(hint) is Annotated:
                 of_type, told = get_args(hint)
                 kinds = {of_type, *get_args(of_type)}
