@@ -103,7 +103,11 @@ class Diff:
             ("only in b", len(self.only_b)),
             ("under other ids", len(self.moved)),
             ("special tokens that differ", ", ".join(special)),
-            *((name, f"{a} / {b}") for name, a, b in differing(self.settings)),
+            *(
+                (f"{name} of {side}", value)
+                for name, ours, theirs in differing(self.settings)
+                for side, value in (("a", ours), ("b", theirs))
+            ),
         ]
         if self.more_merges is not None:
             about.append(("merges", continuation(self, str(self.a), str(self.b))))

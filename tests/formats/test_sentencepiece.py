@@ -179,7 +179,9 @@ def test_a_tokenizer_json_gives_its_ids_but_for_text_of_control_tokens_which_are
     tokenizers = pytest.importorskip("tokenizers")
     ours, judge = both(name)
     controls = {judge.id_to_piece(i) for i in range(len(judge)) if judge.is_control(i) or judge.is_unknown(i)}
-    with pytest.warns(UserWarning, match="is ordinary text .in this format it is these tokens") as caught:
+    with pytest.warns(
+        UserWarning, match="stays ordinary text .in this format it becomes these tokens, and decode writes them"
+    ) as caught:
         ours.save(tmp_path / "a.json")
     assert len(caught) == 1
     assert sum(text in str(caught[0].message) for text in controls) == min(3, len(controls))
@@ -192,7 +194,7 @@ def test_a_tokenizer_json_gives_its_ids_but_for_text_of_control_tokens_which_are
     assert there.encode("<s>", add_special_tokens=False).ids == [judge.bos_id()] != judge.encode("<s>")
     assert left_out(again, "a.json") == []
     (words,) = left_out(again, "a.model")
-    assert "is these tokens (in this format it is ordinary text)" in words
+    assert "becomes these tokens (in this format it stays ordinary text)" in words
 
 
 def test_user_defined_pieces_that_a_tokenizer_json_would_find_elsewhere_are_refused(both, tmp_path):
@@ -230,7 +232,7 @@ def test_control_tokens_stay_and_others_may_be_added(both, tmp_path):
     ours.register_special_tokens({**ours.special_tokens, "<x>": ours.n_vocab})
     with pytest.raises(ValueError, match="cannot hold the added token '<x>', which is found before a space is put"):
         ours.save(tmp_path / "a.model")
-    with pytest.warns(UserWarning, match="text of <s>, </s>, <unk> is ordinary text"):
+    with pytest.warns(UserWarning, match="that spells <s>, </s>, <unk> stays ordinary text"):
         ours.save(tmp_path / "a.json")
     again = cbpe.load(tmp_path / "a.json")
     assert again.encode("the<x>cat") == ours.encode("the<x>cat") == pickle.loads(pickle.dumps(ours)).encode("the<x>cat")

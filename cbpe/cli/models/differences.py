@@ -38,17 +38,20 @@ def difference_pairs(found: Diff, a: str, b: str) -> Iterator[tuple[str, object]
         yield "first other merge", Words([f"number {rank:,}:", *merge(here), "here,", *merge(there), "there"])
     yield from special_pairs(found, a, b)
     for setting, ours, theirs in differing(found.settings):
-        shorter = str if setting in PATTERNS else beginning
-        yield setting, f"{shorter(ours)} here, {shorter(theirs)} there"
+        if setting in PATTERNS:  # whole and at the end of a line, to be copied: a pattern may hold any sign
+            yield setting, f"{a}: {ours}"
+            yield setting, f"{b}: {theirs}"
+        else:
+            yield setting, f"{beginning(ours)} here, {beginning(theirs)} there"
 
 
 def special_pairs(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:
     """What differs in special tokens."""
     for name, special in ((a, found.special_only_a), (b, found.special_only_b)):
         for token, token_id in special.items():
-            yield f"special, only in {name}", f"{beginning(readable(token))} with id {token_id}"
+            yield f"special, only in {name}", f"{quoted_text(token)} with id {token_id}"
     for token, (id_a, id_b) in found.special_moved.items():
-        yield "special, other ids", f"{beginning(readable(token))}: {id_a} here, {id_b} there"
+        yield "special, other ids", f"{quoted_text(token)}: {id_a} here, {id_b} there"
 
 
 def first_of(tokens: Collection[T], told: Callable[[T], str]) -> Words:
@@ -68,3 +71,7 @@ def merge(pair: tuple[bytes, bytes] | None) -> list[str]:
 
 def quoted(token: bytes) -> str:
     return f'"{beginning(readable_bytes(token))}"'
+
+
+def quoted_text(token: str) -> str:
+    return f'"{beginning(readable(token))}"'
