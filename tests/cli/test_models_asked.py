@@ -3,11 +3,12 @@
 import json
 import re
 import sqlite3
+import subprocess
 from contextlib import closing
 
 import pytest
 from books import rows, trained
-from command_line import TEXT, error_of, run
+from command_line import PROGRAM, TEXT, error_of, run
 
 import cbpe
 from cbpe.cli.models.problems import problem_lines
@@ -152,6 +153,11 @@ def test_verify_finds_what_is_wrong(models, tmp_path):
     report = json.loads(run("models", "verify", "--json", exit_code=1).stdout)
     assert report["ok"] is False
     assert len(run("models", "verify", exit_code=1).stdout.splitlines()) == len(report["problems"])
+
+
+def test_verify_works_where_standard_error_is_closed(models):
+    found = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", PROGRAM, "models", "verify"], stdout=subprocess.PIPE)
+    assert (found.returncode, found.stdout[:11]) == (0, b"all is well")
 
 
 def test_many_problems_of_a_kind_are_counted_and_the_first_shown(models, tmp_path):

@@ -395,7 +395,7 @@ def verify(
       cbpe models verify shakespeare@2
     """
     with open_store(read_only=True) as models:
-        report = models.verify(reference, progress=sys.stderr.isatty())
+        report = models.verify(reference, progress=sys.stderr is not None and sys.stderr.isatty())
     if as_json:
         print_json({"ok": report.ok, **json_value(report)})
     elif report.ok:
