@@ -157,6 +157,7 @@ def has_metric(metric: Metric) -> ColumnElement[bool]:
             f"a metric to look for is a str, (metric, value) or (metric, (least, most)), not {metric!r:.80}"
         )
     found = select(metrics.c.version_id).where(metrics.c.metric == name)
+    refuse_reversed(f"metric {name!r:.80}", least, most)
     if least is not None:
         found = found.where(metrics.c.value >= float(least))
     if most is not None:
@@ -184,8 +185,14 @@ def has_size(size: int | tuple[int | None, int | None]) -> ColumnElement[bool]:
     bounds = (size, size) if isinstance(size, int) else size
     if not isinstance(bounds, tuple) or len(bounds) != 2 or not all(isinstance(n, (int, type(None))) for n in bounds):
         raise TypeError(f"vocab_size is a number of tokens, or (least, most) with None for no limit, not {size!r:.80}")
+    refuse_reversed("vocab_size", *bounds)
     least, most = (default if n is None else min(max(n, 0), MOST) for n, default in zip(bounds, (0, MOST), strict=True))
     return vocabularies.c.n_tokens.between(least, most)
+
+
+def refuse_reversed(what: str, least: float | None, most: float | None) -> None:
+    if least is not None and most is not None and least > most:
+        raise ValueError(f"{what} is at least {least:,} and at most {most:,}: no number is both")
 
 
 def merges_by(semantics: str) -> ColumnElement[bool]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import TracebackType
+from typing import NoReturn
 
 from sqlalchemy import URL
 
@@ -78,6 +79,11 @@ class ModelStore:
 
     def __repr__(self) -> str:
         return f"<ModelStore: {self._database}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a ModelStore is not pickled or copied, as its connections are not: pass its url, and open that"
+        )
 
     @staticmethod
     def missing_file(url_or_path: str | os.PathLike[str] | URL | None = None) -> str | None:

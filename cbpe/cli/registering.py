@@ -59,8 +59,7 @@ class GroupedCommand(PrintsHelp, TyperCommand):
         if not ctx.resilient_parsing:
             values, rest, given = self.make_parser(ctx).parse_args(list(args))
             refuse_unnamed(ctx, values, rest, given)
-            for parameter in given:
-                refuse_twice_given(ctx, parameter, given.count(parameter))
+            refuse_twice_given(ctx, given)
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -91,6 +90,11 @@ class SuggestingGroup(PrintsHelp, TyperGroup):
 
     called: ClassVar[dict[str, tuple[str, ...]]] = {}  # command -> other words for it
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            refuse_twice_given(ctx, self.make_parser(ctx).parse_args(list(args))[-1])
+        return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         word = args[0].lower().replace("_", "-") if args else ""
         meant = [repr(name) for name, words in self.called.items() if word in words]
@@ -115,14 +119,21 @@ def refuse_unnamed(ctx: Any, values: dict[str, Any], rest: list[str], given: lis
         raise typer.BadParameter(f"the tokenizer is named by an option: {way}", ctx, param_hint="-t")
 
 
-def refuse_twice_given(ctx: Any, parameter: Any, times: int) -> None:
-    """BadParameter for an option with one value that is given more than once."""
-    if times < 2 or parameter.param_type_name != "option" or parameter.multiple or parameter.is_flag:
-        return
-    if "-t" in parameter.opts:
-        raise typer.BadParameter("this command takes one tokenizer: give one", ctx, param_hint="-t")
-    way = "it is given twice, and has one value: give it once"
-    raise typer.BadParameter(way, ctx, param_hint=max(parameter.opts, key=len))
+def refuse_twice_given(ctx: Any, given: list[Any]) -> None:
+    """BadParameter for an option with one value that is given more than once. given: each parameter as often as it
+    is."""
+    for parameter in given:
+        if (
+            parameter.param_type_name != "option"
+            or parameter.multiple
+            or parameter.is_flag
+            or given.count(parameter) < 2
+        ):
+            continue
+        if "-t" in parameter.opts:
+            raise typer.BadParameter("this command takes one tokenizer: give one", ctx, param_hint="-t")
+        way = "it is given twice, and has one value: give it once"
+        raise typer.BadParameter(way, ctx, param_hint=max(parameter.opts, key=len))
 
 
 def texts_of(value: Any) -> list[str]:

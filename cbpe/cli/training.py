@@ -61,7 +61,7 @@ from cbpe.cli.output.printing import error_message, folded_output, print_error, 
 from cbpe.cli.output.replacing import refuse_replacing_by_picture, refuse_replacing_by_tokenizer
 from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.common.checks import N_BYTES
-from cbpe.common.wording import number_of
+from cbpe.common.wording import number_of, shown
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 
 app = new_app(add_completion=False)
@@ -323,8 +323,6 @@ class Target:
         Where one of the two fails, the other is written all the same; where nothing is written, a new file elsewhere
         holds what was learned. Then OSError says both.
         """
-        from cbpe.tokenizers.saving import rescue
-
         written: list[str] = []
         failures = []
         for wanted, save in ((self.output, self.write_files), (self.name, self.write_version)):
@@ -338,9 +336,22 @@ class Target:
         said = "; ".join(map(error_message, failures))
         if written:
             raise OSError(f"{said}. What was learned is saved, as {all_of(written)}") from failures[0]
-        folders = [os.path.dirname(self.output or "") or ".", ".", tempfile.gettempdir()]
-        place = rescue(tokenizer, folders) or rescue_to_store(tokenizer, folders)
-        raise OSError(f"{said}. But what was learned is in {place}") from failures[0]
+        raise OSError(f"{said}. {self.rescued(tokenizer)}") from failures[0]
+
+    def rescued(self, tokenizer: cbpe.Tokenizer) -> str:
+        """Write what could not be saved where it was wanted elsewhere; -> where it is, in words."""
+        from cbpe.tokenizers.saving import rescue
+
+        folders = list(dict.fromkeys([os.path.dirname(self.output or "") or ".", ".", tempfile.gettempdir()]))
+        try:
+            place = rescue(tokenizer, folders) or rescue_to_store(tokenizer, folders)
+        except (OSError, RuntimeError) as error:
+            kept = "is lost"
+            if merges_in(self.checkpoint) == tokenizer._vocabulary.n_merges:
+                kept = f"is in {self.checkpoint}, the checkpoint, which opens as a tokenizer"
+            tried = all_of([*map(shown, folders)])
+            return f"No new file in {tried} could be written either ({error_message(error)}). What was learned {kept}"
+        return f"But what was learned is in {place}"
 
     def draw(self, tokenizer: cbpe.Tokenizer, written: list[str]) -> OSError | None:
         """Draw the curve, and add its file to what is written. Returns the error where that fails, for the end."""

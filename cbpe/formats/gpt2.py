@@ -58,9 +58,12 @@ def spells_other_text(text: str) -> bool:
 
 
 def recognises(file: File) -> bool:
-    """Whether a file is one of the two: an object of tokens and ids, or merges."""
+    """Whether a file is one of the two: an object of tokens and ids, which has the name of such or all bytes, or
+    merges."""
     if file.looks_like_json:
-        return isinstance(file.json, dict) and all(type(value) is int for value in file.json.values())
+        if not isinstance(file.json, dict) or not all(type(value) is int for value in file.json.values()):
+            return False
+        return os.path.basename(file.path) in (name for name, _ in FILE_NAMES) or may_be_half(file)
     return re.match(MERGES_START, file.start) is not None
 
 

@@ -111,21 +111,24 @@ class Encoded:
         file = span.open(self.options.field, self.options.errors, self.options.missing)
         places = self.options.made_of.keeps == "places"
         names = ("id",) if places else self.options.columns
-        told = 0
+        told, before = 0, (self.documents, self.tokens)
+
+        def tell_so_far(position: int) -> None:
+            nonlocal told, before
+            read = max(told, min(position, span.size)) if span.part is None else told
+            tell(self.documents - before[0], self.tokens - before[1], read - told)
+            told, before = read, (self.documents, self.tokens)
+
         ahead = read_ahead if span.size > SOON_READ else nullcontext
         read_batches = documents(file, names, optional=places)
         with ahead(read_batches) as batches, ahead(self.encoded_batches(batches, file, number)) as encoded:
             for batch in encoded:
-                before = self.documents, self.tokens
                 if isinstance(batch, LongDocument):
-                    position = file.position
-                    self.add_long(batch, file.path, number)
+                    self.add_long(batch, file, number, tell_so_far)
+                    tell_so_far(file.position)
                 else:
-                    position = batch.position
                     self.add_batch(batch)
-                read = min(position, span.size) if span.part is None else told
-                tell(self.documents - before[0], self.tokens - before[1], max(0, read - told))
-                told = max(told, read)
+                    tell_so_far(batch.position)
         self.skipped += file.nulls.skipped
         span.source.refuse_changed()
         tell(0, 0, span.size - told)
@@ -181,8 +184,9 @@ class Encoded:
         self.text_bytes += sum(len(text) if text.isascii() else len(text.encode()) for text in texts)
         self.covered_bytes += int(self.lengths[ids].sum())
 
-    def add_long(self, document: LongDocument, path: object, span: int) -> None:
-        """A document that is encoded as it comes, cut where no token depends on the cut."""
+    def add_long(self, document: LongDocument, file: TextFile, span: int, tell: Callable[[int], None]) -> None:
+        """A document that is encoded as it comes, cut where no token depends on the cut. tell: is called, while it
+        comes, with how much of the file has been read."""
         tokenizer, n = self.work.tokenizer, 0
         eot, before = self.options.eot, self.options.made_of.eot == "before"
         end = [] if eot is None else [np.array([eot], self.options.dtype)]
@@ -197,6 +201,7 @@ class Encoded:
                     self.put(tokens)
                     n += len(tokens)
                 waiting = []
+            tell(file.position)
         if not n and not self.options.keep_empty:
             self.empty += 1
             return
@@ -204,7 +209,7 @@ class Encoded:
             self.put(tokens)
             n += len(tokens)
         self.longest = longer(self.longest, Longest(n, span))
-        rows = self.rows_of(DocumentBatch([""], [0], {name: [None] for name in self.options.columns}), path)
+        rows = self.rows_of(DocumentBatch([""], [0], {name: [None] for name in self.options.columns}), file.path)
         self.end(np.array([n], np.int64), rows)
 
     def rows_of(self, batch: DocumentBatch, path: object) -> Any:

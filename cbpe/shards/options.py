@@ -159,8 +159,13 @@ def checked_eot(
     token = END_OF_TEXT if eot_token is None else eot_token
     special = tokenizer.special_tokens
     if token not in special:
-        has = listed(map(repr, special), NAMES) or "none"
         without = "" if made.eot == "before" else ", or set append_eot to False"
+        if not special:
+            raise ValueError(
+                f"this tokenizer has no special tokens, so none to end documents with, as {shown(token)}: add "
+                f"one{without}"
+            )
+        has = listed(map(repr, special), NAMES)
         raise ValueError(
             f"this tokenizer has no special token {shown(token)} to end documents with; it has {has}: name one as "
             f"eot_token{without}"

@@ -55,7 +55,7 @@ def in_words(progress: Progress, room: int = sys.maxsize) -> str:
     documents = f"{progress.documents:,} document{'' if progress.documents == 1 else 's'}"
     parts = [documents] if progress.documents else []
     parts += [f"{progress.tokens / 1e6:,.1f} M tokens"] if progress.tokens else []
-    parts += [f"{progress.bytes_per_second / 1e6:,.1f} MB/s"]
+    parts += [f"{progress.bytes_per_second / 1e6:,.1f} MB/s"] if progress.new_bytes else []
     parts += [] if left is None else [f"{clock} left"]
     while len(parts) > 1 and len(", ".join(parts)) > room:
         del parts[0]

@@ -28,7 +28,7 @@ def problem_with(vocabulary: Vocabulary) -> str | None:
     if vocabulary.prefix or vocabulary.suffix:
         return "it has other tokens where words begin or end, and training has not"
     if vocabulary.characters:
-        return "it is over characters, and training goes on over bytes alone"
+        return "it is over characters, not over bytes"
     unmerged = vocabulary.unmerged()
     if unmerged:
         token_id, token = next(iter(unmerged.items()))

@@ -167,7 +167,8 @@ def warn_if_stopped(record: TrainingRecord, n_merges: int) -> None:
     if record.stopped:
         learned = len(record.counts)
         reached = (
-            f"{learned} of {number_of(n_merges, 'merge')}, at a vocabulary of {record.start_tokens + learned} tokens"
+            f"{learned:,} of {number_of(n_merges, 'merge')}, at a vocabulary of "
+            f"{number_of(record.start_tokens + learned, 'token')}"
         )
         warn(f"training stopped after {reached}: {record.stopped}")
 

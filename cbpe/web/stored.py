@@ -237,8 +237,10 @@ def changes(models: Models, name: str | None, offset: int) -> dict[str, Any]:
     return {"offset": offset, "changes": rows, "more": len(found) > MOST_CHANGES}
 
 
-def detail(value: object) -> str:
-    return beginning(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), LONGEST_DETAIL)
+def detail(value: object) -> object:
+    """A value of the log's as it is; of a long one, the beginning of its text."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= LONGEST_DETAIL else beginning(text, LONGEST_DETAIL)
 
 
 def lineage(models: Models, name: str) -> dict[str, Any]:

@@ -27,9 +27,10 @@ def revision_of(connection: Connection) -> str:
         raise NotAStore("this is no whole store: it does not say which revision its schema is of")
     if revision not in REVISIONS:
         written_by = connection.scalar(select(meta.c.value).where(meta.c.key == "cbpe_version"))
+        newer = "a newer cbpe" if written_by in (None, __version__) else f"cbpe {written_by} or newer"
         raise NotAStore(
-            f"the store's schema is revision {revision}, which cbpe {written_by} or newer reads; this is cbpe "
-            f"{__version__}, which reads up to revision {REVISIONS[-1]}: upgrade cbpe"
+            f"the store's schema is revision {revision}, which {newer} reads; this is cbpe {__version__}, which reads "
+            f"up to revision {REVISIONS[-1]}: upgrade cbpe"
         )
     return str(revision)
 

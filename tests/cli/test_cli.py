@@ -183,6 +183,9 @@ def test_no_option_with_one_value_may_be_given_twice():
             assert f"Invalid value for {option}: it is given twice, and has one value: give it once" in told
             seen.add(option)
     assert {"--output", "--save", "--store", "--vocab-size", "--sizes", "--contains", "--plot"} <= seen
+    for before in ([], ["models"]):
+        told = error_of(*before, "--store", "a.db", "--store", "b.db", "ls" if before else "encodings", exit_code=2)
+        assert "Invalid value for --store: it is given twice" in told
 
 
 def test_two_stores_before_and_after_the_command_are_refused(tmp_path, monkeypatch):

@@ -90,7 +90,10 @@ def test_save_takes_any_tokenizer(tmp_path):
     assert (saved["name"], saved["number"], saved["created"], saved["aliases"]) == ("book", 1, True, ["prod"])
     assert saved["metrics"] == {"bytes_per_token": 3.5}
     assert rows("save", "book", "-t", "book")["created"] is False
-    assert "this already" in run("models", "save", "book", "-t", "book").stdout
+    assert run("models", "save", "book", "-t", "book").stdout.endswith("the newest version is this already\n")
+    again = run("models", "save", "book", "-t", "book", "--notes", "found again").stdout
+    assert again.endswith("the newest version is this already; what was given is set on it\n")
+    assert rows("show", "book")["notes"] == "found again"
     assert "this already" not in run("models", "save", "other", "-t", "book").stdout
     assert rows("save", "of openai", "-t", "gpt2")["encoding_name"] == "gpt2"
     assert "no KEY=NUMBER" in error_of("models", "save", "x", "-t", "gpt2", "--metric", "loss=low", exit_code=2)

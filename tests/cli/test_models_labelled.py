@@ -60,8 +60,10 @@ def test_tags_notes_and_metrics_are_edited(models):
     assert rows("untag", "book@1", "final", "new")["tags"] == {"language": "de"}
     assert rows("notes", "book@1", "[red] \x1b[31m")["notes"] == "[red] \x1b[31m"
     assert r"[red] \u001b[31m" in run("models", "show", "book@1").stdout
-    assert rows("notes", "book@1")["notes"] == "[red] \x1b[31m"
+    assert rows("notes", "book@1") == {"notes": "[red] \x1b[31m"}
     assert rows("notes", "book@1", "")["notes"] is None
+    assert rows("notes", "book@1") == {"notes": None}
+    assert "book@1 has no notes" in error_of("models", "notes", "book@1", "")
     assert rows("metrics", "book@1", "loss=0.5")["metrics"] == {"loss": 0.5}
     assert rows("metrics", "book@1", "--remove", "loss", "size=2")["metrics"] == {"size": 2.0}
     assert rows("metrics", "book@1") == {"size": 2.0}

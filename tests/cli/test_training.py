@@ -437,6 +437,24 @@ def test_what_fails_after_the_training_loses_nothing(tmp_path, text_file, monkey
         assert models.load(reference).encode(TEXT) == cbpe.train(TEXT, 280).encode(TEXT)
 
 
+def test_what_can_be_written_nowhere_is_said_to_be_lost_or_in_the_checkpoint(tmp_path, text_file, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "x.json")
+
+    monkeypatch.setattr("cbpe.tokenizers.saving.save", full)
+    monkeypatch.setattr("cbpe.tokenizers.saving.rescue", lambda *_: None)
+    monkeypatch.setattr("cbpe.cli.training.rescue_to_store", full)
+    train = ["train", text_file, "--vocab-size", 280, "-o", tmp_path / "x.json"]
+    told = error_of(*train)
+    assert told.startswith(f"cbpe: x.json: No space left on device. No new file in '{tmp_path}', '.' and '")
+    assert told.endswith("either (x.json: No space left on device). What was learned is lost\n")
+    told = error_of(*train, "--checkpoint", tmp_path / "kept.model")
+    assert told.endswith(
+        f"What was learned is in {tmp_path / 'kept.model'}, the checkpoint, which opens as a tokenizer\n"
+    )
+    assert cbpe.load(tmp_path / "kept.model").encode(TEXT) == cbpe.train(TEXT, 280).encode(TEXT)
+
+
 def test_train_names_what_the_file_does_not_hold(tmp_path, text_file):
     train = ["train", text_file, "--vocab-size", 1280, "--special", "<a>", "--pattern", "gpt2"]
     lines = [line.split(maxsplit=1) for line in run(*train, "-o", tmp_path / "x.tiktoken").stdout.splitlines()]

@@ -143,10 +143,10 @@ def test_wrong_tokens_are_refused(tokens, message):
 @pytest.mark.parametrize(
     ("special_tokens", "message"),
     [
-        ({}, r"has one special token, <\|endoftext\|>, and not none"),
-        ({f"<{i}>": 257 + i for i in range(1000)}, r"and not '<0>', '<1>', '<2>' and 997 more$"),
-        ({"<|end|>": 257}, r"has one special token, <\|endoftext\|>, and not '<\|end\|>'"),
-        ({"<|endoftext|>": 257, "<|end|>": 258}, "has one special token"),
+        ({}, r"has <\|endoftext\|> as its only special token; this tokenizer has none"),
+        ({f"<{i}>": 257 + i for i in range(1000)}, r"this tokenizer has '<0>', '<1>', '<2>' and 997 more$"),
+        ({"<|end|>": 257}, r"as its only special token; this tokenizer has '<\|end\|>'"),
+        ({"<|endoftext|>": 257, "<|end|>": 258}, "as its only special token; this tokenizer has "),
         ({"<|endoftext|>": 258}, "has no gaps among the ids, and there is no token 257"),
     ],
 )

@@ -117,6 +117,8 @@ def test_versions_since_a_moment_in_any_time_zone(filled):
         ({"tag": ("a", "b", "c")}, TypeError, "a tag to look for"),
         ({"tag": ["a", 1]}, TypeError, "a tag to look for"),
         ({"metric": 1}, TypeError, "a metric to look for"),
+        ({"metric": ("loss", (2.5, 1))}, ValueError, "metric 'loss' is at least 2.5 and at most 1: no number is both"),
+        ({"vocab_size": (5000, 300)}, ValueError, "vocab_size is at least 5,000 and at most 300: no number is both"),
         ({"metric": ("loss", "low")}, TypeError, "a metric to look for"),
         ({"metric": ("loss", (1, 2, 3))}, TypeError, "a metric to look for"),
         ({"metric": (1, 2)}, TypeError, "a metric to look for"),

@@ -1,6 +1,8 @@
 """Where a store is: what names none is refused, mistyped URLs too, and no message or property shows a password."""
 
+import copy
 import os
+import pickle
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,19 @@ def test_the_command_line_keeps_nothing_in_memory(given, from_environment, monke
     option = [] if from_environment else ["--store", given]
     for command in (["save", "gold", "-t", "gpt2"], ["ls"]):
         assert "gone when the command ends: name a file" in error_of("models", *command, *option)
+
+
+@pytest.mark.parametrize("given", [5, b"models.db", object()])
+def test_what_is_no_path_is_refused_by_its_type(given):
+    with pytest.raises(CannotOpen, match=f"a str, not by {type(given).__name__}"):
+        ModelStore(given)
+
+
+def test_a_store_is_not_copied_without_its_url():
+    with ModelStore(":memory:") as models:
+        for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match=r"a ModelStore is not pickled or copied.*: pass its url"):
+                copied(models)
 
 
 def test_the_command_line_copies_nothing_into_memory(tmp_path):

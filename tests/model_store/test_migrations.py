@@ -232,6 +232,10 @@ def test_a_store_that_others_have_migrated_to_a_newer_schema_is_not_written_to(s
         with pytest.raises(NotAStore, match=r"revision 99, which cbpe 77\.1 or newer reads"):
             models.save(TOK, "b")
         assert models.names() == ["a"]
+        with connection_to(store_url) as connection:  # as before a release, where the version is still the same
+            connection.execute(text("UPDATE store_meta SET value = :version"), {"version": cbpe.__version__})
+        with pytest.raises(NotAStore, match="revision 99, which a newer cbpe reads; this is cbpe"):
+            models.save(TOK, "b")
 
 
 def test_what_is_read_of_tokens_is_the_same_after_a_migration(store_url, tmp_path):

@@ -161,7 +161,7 @@ def of_a_newer_version(path):
         (no_database, "no SQLite database"),
         (too_short, "no SQLite database"),
         (of_another_program, "another program"),
-        (cut_short, "cut short"),
+        (cut_short, r"cut short: it has [\d,]+ bytes of [\d,]+\. Move the file away, and restore a backup to its path"),
         (with_a_schema_of_zeros, "no whole store"),
         (of_a_newer_version, r"revision 99, which cbpe 77\.1 or newer reads"),
     ],

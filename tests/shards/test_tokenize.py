@@ -233,6 +233,19 @@ def test_the_numbers_of_a_run_are_told(corpus, tok, tmp_path):
     assert last.bytes == last.total_bytes == sum(path.stat().st_size for path in corpus.iterdir())
 
 
+def test_the_progress_within_one_long_document_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("cbpe.tasks.progress.SECONDS_BETWEEN_REPORTS", 0)
+    (tmp_path / "long.txt").write_text("the cat sat on the mat. " * 400_000)
+    heard = []
+    tok = cbpe.RegexTokenizer()
+    cbpe.tokenize([tmp_path / "long.txt"], tok, tmp_path / "out", append_eot=False, progress=heard.append)
+    within = [progress for progress in heard if not progress.documents]
+    assert [progress.bytes for progress in within] == sorted(progress.bytes for progress in within)
+    assert [progress.tokens for progress in within] == sorted({progress.tokens for progress in within})
+    assert len(within) > 1
+    assert 0 < within[0].bytes < within[0].total_bytes == heard[-1].bytes == heard[-1].tokens
+
+
 # ---- What is refused
 
 
@@ -285,6 +298,13 @@ def test_what_is_of_the_wrong_type_is_refused(corpus, tok, tmp_path):
             tokenize(corpus, tok, tmp_path / "out", **options)
     with pytest.raises(TypeError, match=r"tokenizer must be a Tokenizer, as cbpe.load gives, not str"):
         tokenize(corpus, "gpt2", tmp_path / "out")
+
+
+def test_a_tokenizer_without_special_tokens_is_told_apart(corpus, tmp_path):
+    with pytest.raises(
+        ValueError, match=r"has no special tokens, so none to end documents with.*: add one, or set append"
+    ):
+        tokenize(corpus, cbpe.BasicTokenizer(), tmp_path / "out", append_eot=True)
 
 
 def test_ids_have_to_fit(corpus, tmp_path):

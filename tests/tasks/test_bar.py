@@ -22,6 +22,11 @@ def test_what_is_counted_is_told(documents, tokens, total, told):
     assert in_words(done) == told
 
 
+def test_a_rate_is_told_once_something_is_read():
+    begun = Progress("encoding", 1, 5_000_000, 0, 1_000_000, 0, 1, seconds=0.5, new_bytes=0)
+    assert in_words(begun) == "1 document, 5.0 M tokens"
+
+
 @pytest.mark.parametrize(
     ("columns", "line"),
     [

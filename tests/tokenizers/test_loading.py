@@ -156,6 +156,15 @@ def test_one_of_gpt2s_files_alone_is_refused(tmp_path, like_gpt2):
     (tmp_path / "merges.txt").rename(tmp_path / "elsewhere")
     with pytest.raises(ValueError, match=r"vocab\.json: .*merges\.txt is not beside it"):
         cbpe.load(tmp_path / "vocab.json")
+    (tmp_path / "vocab.json").rename(tmp_path / "other.json")
+    with pytest.raises(ValueError, match=r"other\.json: .*merges\.txt is not beside it"):
+        cbpe.load(tmp_path / "other.json")
+
+
+def test_other_json_with_numbers_is_none_of_gpt2s_files(tmp_path):
+    (tmp_path / "generation_config.json").write_text('{"bos_token_id": 1, "eos_token_id": 2}')
+    with pytest.raises(ValueError, match=r"generation_config\.json: this is JSON, but of no known format"):
+        cbpe.load(tmp_path / "generation_config.json")
 
 
 @pytest.mark.parametrize("option", [{"pattern": "."}, {"special_tokens": {}}, {"name": "x"}])
@@ -188,7 +197,7 @@ def test_other_files_are_refused_with_what_is_known(tmp_path, data):
     ("data", "problem"),
     [
         (b"", "empty"),
-        (gzip.compress(b"{}"), "compressed by gzip: decompress it first"),
+        (gzip.compress(b"{}", mtime=0), "compressed by gzip: decompress it first"),
         (lzma.compress(b"{}"), "compressed by xz: decompress it first"),
         (bz2.compress(b"{}"), "compressed by bzip2: decompress it first"),
     ],

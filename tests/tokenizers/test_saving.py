@@ -175,7 +175,7 @@ def test_an_ending_may_be_written_in_capitals(tmp_path):
     [
         ("toy.json", ["a"], None, "spelled like the ordinary token 97"),
         ("merges.txt", [], cbpe.GPT4_SPLIT_PATTERN, "holds no split pattern"),
-        ("gpt2_tokenizer.bin", [], None, "has one special token, <|endoftext|>, and not none"),
+        ("gpt2_tokenizer.bin", [], None, "has <|endoftext|> as its only special token; this tokenizer has none"),
         ("toy.model", ["x"], " th|cat", "cannot hold the split pattern ' th|cat'"),
     ],
 )

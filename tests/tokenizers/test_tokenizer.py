@@ -151,6 +151,8 @@ def test_training_that_runs_out_of_pairs_says_how_far_it_got():
         tok.train("abc", 300)
     assert tok.encode("abc") == [257]
     assert tok.training.stopped
+    with pytest.warns(UserWarning, match=r"after \d+,\d{3} of 20,000 merges, at a vocabulary of \d+,\d{3} tokens"):
+        tok.train("".join(map(chr, range(0x4E00, 0x4E00 + 5000))), 20_256)
 
 
 def test_training_again_starts_anew(toy):

@@ -416,7 +416,7 @@ def test_over_bytes_no_tie_is_broken_by_characters():
 
 
 def test_a_training_does_not_go_on_from_one_over_characters():
-    with pytest.raises(ValueError, match="it is over characters, and training goes on over bytes alone"):
+    with pytest.raises(ValueError, match="it is over characters, not over bytes"):
         cbpe.train("ab c", 400, initial=trained(SENTENCES))
 
 

@@ -148,6 +148,7 @@ def test_the_log_is_that_of_the_store(app, opened):
         expected = models.audit_log()
     known = [(each["action"], each["name"], each["number"], each["who"]) for each in found["changes"]]
     assert known == [(change.action, change.name, change.number, change.who) for change in expected]
+    assert [each["details"] for each in found["changes"]] == [change.details for change in expected]
     assert found["changes"][0]["details"]["alias"] == SCRIPT
     assert found["changes"][0]["said"].startswith(SCRIPT)
     assert {each["name"] for each in get(app, "log", name="alone").json()["changes"]} == {"alone"}

@@ -59,8 +59,8 @@ def save(
 ) -> None:
     """Save a tokenizer as the next version of a name.
 
-    If the newest version of that name has the same class and gives the same results, save makes no other. A file may
-    be loaded as another class than what it was written from.
+    If the newest version of that name has the same class and gives the same results, save makes no other, and sets on
+    that one what is given with it. A file may be loaded as another class than what it was written from.
 
     \b
     Example:
@@ -77,7 +77,7 @@ def save(
         return version, models.versions(name, order="-number", limit=2)[1:] if version.created else []
 
     version, before = filled(settings.store, saved)
-    print_saved(version, as_json, before[0] if before else None)
+    print_saved(version, as_json, before[0] if before else None, labelled=any(labels.values()))
 
 
 @app.command()

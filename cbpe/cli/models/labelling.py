@@ -128,6 +128,7 @@ def notes(
     """
     if remove and text:
         raise typer.BadParameter("not together with TEXT", param_hint="--remove")
+    remove = remove or text == ""
     if text == STANDARD_STREAM:
         text = notes_of_standard_input("--remove removes those that a version has")
     shows = text is None and not remove
@@ -137,7 +138,9 @@ def notes(
             raise LookupError(f"{version.reference} has no notes")
         if not shows:
             version = models.set_notes(version, text or None)
-    if not shows or as_json:
+    if shows and as_json:
+        print_json({"notes": version.notes})
+    elif not shows:
         print_done(version, f"{'noted on' if text else 'removed the notes of'} {version.reference}", as_json)
     elif version.notes is not None:
         print_told(map(printable, version.notes.splitlines()))

@@ -85,7 +85,7 @@ def dump(parts: Parts) -> list[bytes]:
     refuse_processing(what, parts, besides=("template",))
     if parts.special_tokens.keys() != {END_OF_TEXT}:
         found = listed(map(shown, parts.special_tokens), NAMED) or "none"
-        raise ValueError(f"{what} has one special token, {END_OF_TEXT}, and not {found}")
+        raise ValueError(f"{what} has {END_OF_TEXT} as its only special token; this tokenizer has {found}")
     ranks = exported_ranks(parts.vocabulary)
     if END_OF_TEXT.encode() in ranks:
         raise ValueError(f"the token {ranks[END_OF_TEXT.encode()]} would be taken for the special token {END_OF_TEXT}")

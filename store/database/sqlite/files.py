@@ -113,7 +113,10 @@ def check_header(path: str, header: bytes, size: int) -> None:
     page_bytes, n_pages = struct.unpack_from(">H10xI", header, 16)
     wanted = (65536 if page_bytes == 1 else page_bytes) * n_pages
     if size < wanted and not size_of_log(path):
-        raise NotAStore(f"the store {path} is cut short: it has {size} bytes of {wanted}")
+        raise NotAStore(
+            f"the store {path} is cut short: it has {size:,} bytes of {wanted:,}. Move the file away, and restore a "
+            "backup to its path"
+        )
 
 
 # ---- Files that this process has open
