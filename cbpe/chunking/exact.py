@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cbpe._core.text.shown import shown
 from cbpe.chunking.borders import Borders
+from cbpe.common.wording import number_of
 
 if TYPE_CHECKING:
     from cbpe._core.calls.encoder import Encoder
@@ -58,8 +59,9 @@ class Chunker:
         end = self.borders.end_of_first(start)
         n = self.count(start, end)
         if n > self.budget:
-            what = f"{shown(self.text[start:end])}, at character {start}, is {n:,} tokens"
-            raise ValueError(f"max_tokens leaves {self.budget:,} tokens for a chunk, but {what} and is not to be cut")
+            what = f"{shown(self.text[start:end])}, at character {start}, is {number_of(n, 'token')}"
+            left = number_of(self.budget, "token")
+            raise ValueError(f"max_tokens leaves {left} for a chunk, but {what} and is not to be cut")
         return end
 
     def end_of_chunk(self, start: int, covered: int, stop: int) -> int | None:

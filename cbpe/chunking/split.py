@@ -17,6 +17,7 @@ from cbpe._core.text.chunks import Stretch
 from cbpe.chunking.borders import Borders
 from cbpe.chunking.exact import Chunker
 from cbpe.common.checks import checked_int
+from cbpe.common.wording import number_of
 from cbpe.text.surrogates import without_surrogates
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def checked_budget(text: object, max_tokens: int, overlap: int, template: int) -
     budget = checked_int("max_tokens", max_tokens, template + 1, why) - template
     overlap = checked_int("overlap", overlap, 0)
     if overlap >= budget:
-        raise ValueError(f"overlap is {overlap}; it must be less than the {budget} tokens that a chunk may have")
+        raise ValueError(f"overlap is {overlap:,}; a chunk may have {number_of(budget, 'token')}, and it must be less")
     return budget, overlap
 
 

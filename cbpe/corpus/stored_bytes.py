@@ -10,7 +10,18 @@ from typing import Any, BinaryIO
 
 from cbpe._core.text.utf8 import count_valid
 
-__all__ = ["COUNTS_BEGIN", "DECOMPRESSORS", "SIGNS", "damage_in_words", "decoded", "valid_utf8", "without_archive"]
+__all__ = [
+    "COUNTS_BEGIN",
+    "DECOMPRESSORS",
+    "SIGNS",
+    "UTF16",
+    "ZIP",
+    "ZIPPED",
+    "damage_in_words",
+    "decoded",
+    "valid_utf8",
+    "without_archive",
+]
 
 LOOKED_AT = 512  # bytes at the beginning of a file: the header of the first member of a tar archive
 # Of that header, as POSIX (pax, "ustar interchange format") and GNU tar have it.
@@ -18,6 +29,16 @@ MAGIC = slice(257, 265)  # with the version
 MAGICS = (b"ustar\0", b"ustar  \0")
 CHECKSUM = slice(148, 156)  # of all bytes, where these count as spaces
 COUNTS_BEGIN = b"\x89cbpeWC\n"  # a file of word counts (WordCounts.save)
+ZIP, ZIPPED = b"PK\x03\x04", "a zip archive, as .docx and .npz are too: unpack it first, and name its files"
+UTF16 = "is UTF-16, as its first two bytes say: convert it to UTF-8 first"
+# How files begin that are no text in UTF-8 -> what they are, and what to do.
+OTHER_KINDS = {
+    COUNTS_BEGIN: "is no text, but word counts, which are known by the ending .words: rename it so",
+    ZIP: f"is no text, but {ZIPPED}",
+    b"%PDF-": "is no text, but a PDF: convert it to text first",
+    codecs.BOM_UTF16_LE: UTF16,
+    codecs.BOM_UTF16_BE: UTF16,
+}
 OCTAL = re.compile(rb"[ \0]*([0-7]+)[ \0]*")
 
 
@@ -50,10 +71,11 @@ def is_tar_header(data: bytes) -> bool:
 
 
 def refuse_other_kinds(data: bytes, name: str) -> None:
-    """ValueError for what is no UTF-8 and begins as a compressed file or one of word counts, whose name does not say
-    so."""
-    if data.startswith(COUNTS_BEGIN):
-        raise ValueError(f"{name} is no text, but word counts, which are known by the ending .words: rename it so")
+    """ValueError for what is no UTF-8 and begins as a compressed file, whose name does not say so, or as another that
+    holds no text in UTF-8."""
+    for sign, kind in OTHER_KINDS.items():
+        if data.startswith(sign):
+            raise ValueError(f"{name} {kind}")
     for sign, (program, ending) in SIGNS.items():
         if data.startswith(sign):
             if name.lower().endswith(TAR_ENDINGS):
@@ -67,8 +89,9 @@ def refuse_other_kinds(data: bytes, name: str) -> None:
 
 def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
     """The same bytes, in chunks that end between two characters. What is not UTF-8 becomes U+FFFD with
-    errors="replace"; otherwise it is a ValueError, which says the name and the place. Whole compressed files and files
-    of word counts, of which no text would come, and tar archives are a ValueError whatever errors is."""
+    errors="replace"; otherwise it is a ValueError, which says the name and the place. Whole files of other kinds, of
+    which no text would come (compressed ones, archives, PDF, UTF-16, word counts), are a ValueError whatever errors
+    is."""
     pending = b""  # the beginning of a character
     offset = 0
     first = b""  # bytes of all

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import warnings
 
@@ -42,14 +43,24 @@ def recognise(file: File) -> Format:
         )
     if file.start.startswith(WORD_COUNTS):
         raise ValueError("this is a file of word counts, and holds no tokenizer: train reads it in place of texts")
-    from cbpe.corpus.stored_bytes import SIGNS  # which a file of a known format never needs
+    refuse_other_kinds(file.start)
+    raise ValueError(f"this is no file of a known format, which are {known_formats()}")
 
-    if not file.start:
+
+def refuse_other_kinds(start: bytes) -> None:
+    """ValueError that says what a file is by its first bytes: empty, compressed, an archive or UTF-16."""
+    from cbpe.corpus.stored_bytes import SIGNS, UTF16, ZIP, ZIPPED  # which a file of a known format never needs
+
+    if not start:
         raise ValueError("the file is empty")
     for sign, (program, _) in SIGNS.items():
-        if file.start.startswith(sign):
+        if start.startswith(sign):
             raise ValueError(f"the file is compressed by {program}: decompress it first")
-    raise ValueError(f"this is no file of a known format, which are {known_formats()}")
+    if start.startswith(ZIP):
+        raise ValueError(f"the file is {ZIPPED}")
+    for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        if start.startswith(mark):
+            raise ValueError(f"the file {UTF16}")
 
 
 def holds_tokenizer(path: str) -> bool:

@@ -178,7 +178,7 @@ def test_special_tokens_are_refused_as_encode_refuses_them(tokenizers):
         ((b"a", 5), TypeError, "the text to split must be a str, not bytes"),
         (("a", 0), ValueError, "max_tokens is 0; it must be at least 1"),
         (("a", 1.5), TypeError, "max_tokens must be an int, not float"),
-        (("a", 5, 5), ValueError, "overlap is 5; it must be less than the 5 tokens"),
+        (("a", 5, 5), ValueError, "overlap is 5; a chunk may have 5 tokens, and it must be less"),
         (("a", 5, -1), ValueError, "overlap is -1; it must be at least 0"),
         (("a", 5, "1"), TypeError, "overlap must be an int, not str"),
     ],

@@ -9,6 +9,7 @@ import os
 import sys
 import tarfile
 import threading
+import zipfile
 
 import pytest
 from hypothesis import given
@@ -100,6 +101,33 @@ def test_what_is_compressed_and_does_not_say_so_is_named(tmp_path, suffix, progr
         read(pipe, errors=errors)
     with path.open("rb") as pipe, pytest.raises(ValueError, match=r"line 1|compressed by"):
         read(pipe, errors=errors, field="text")
+    with pytest.raises(ValueError, match=message):
+        list(documents(TextFile(path, field=None, errors=errors)))
+
+
+def zipped(data):
+    with io.BytesIO() as out:
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed_files:
+            packed_files.writestr("a.txt", data)
+        return out.getvalue()
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (zipped(bytes(range(256))), "is no text, but a zip archive, .*: unpack it first, and name its files"),
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "is no text, but a PDF: convert it to text first"),
+        ("the cat".encode("utf-16"), "is UTF-16, as its first two bytes say: convert it to UTF-8 first"),
+        (b"\xfe\xff" + "the cat".encode("utf-16-be"), "is UTF-16, as its first two bytes say"),
+    ],
+    ids=["zip", "pdf", "utf-16-le", "utf-16-be"],
+)
+def test_other_files_than_text_are_named(tmp_path, content, message, errors):
+    path = tmp_path / "a.txt"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"a\.txt {message}"):
+        read(path, errors=errors)
     with pytest.raises(ValueError, match=message):
         list(documents(TextFile(path, field=None, errors=errors)))
 

@@ -200,9 +200,11 @@ def test_other_files_are_refused_with_what_is_known(tmp_path, data):
         (gzip.compress(b"{}", mtime=0), "compressed by gzip: decompress it first"),
         (lzma.compress(b"{}"), "compressed by xz: decompress it first"),
         (bz2.compress(b"{}"), "compressed by bzip2: decompress it first"),
+        (b"PK\x03\x04\x14\0", "a zip archive, .*: unpack it first"),
+        ('{"model": {}}'.encode("utf-16"), "UTF-16, as its first two bytes say: convert it to UTF-8 first"),
     ],
 )
-def test_an_empty_and_a_compressed_file_are_said_to_be_such(tmp_path, data, problem):
+def test_an_empty_file_a_compressed_one_and_one_in_utf_16_are_said_to_be_such(tmp_path, data, problem):
     (tmp_path / "a.json").write_bytes(data)
     with pytest.raises(ValueError, match=rf"a\.json: the file is {problem}"):
         cbpe.load(tmp_path / "a.json")
