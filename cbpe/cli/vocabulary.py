@@ -32,6 +32,7 @@ from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, readers, readi
 from cbpe.cli.input.values import hex_bytes, refuse_named_twice, wrong_value_of
 from cbpe.cli.output.printing import (
     end_with_failures,
+    print_error,
     print_json,
     print_lines,
     print_pairs,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 app = new_app(add_completion=False)
 
 NAMES_SHOWN = 4
+LONGEST_ID = 10  # digits of an id, which is less than 2**32
 
 
 @app.command()
@@ -76,6 +78,9 @@ def vocab(
             help="Draw how this token is merged instead: give its text or, if no token has that text, its id.",
         ),
     ] = None,
+    tree_id: Annotated[
+        int | None, typer.Option("--tree-id", metavar="ID", min=0, help="Draw how the token with this id is merged.")
+    ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -94,17 +99,19 @@ def vocab(
 
     if contains is not None and digits is not None:
         raise typer.BadParameter("not together with --contains", param_hint="--bytes")
-    if tree is not None:
+    drawing = None if tree is tree_id is None else "--tree-id" if tree is None else "--tree"
+    if drawing is not None:
         given = {"--contains": contains, "--bytes": digits, "--pattern": pattern, "--limit": limit}
+        given |= {"--tree-id": tree_id} if drawing == "--tree" else {}
         for option, value in given.items():
             if value is not None:
-                raise typer.BadParameter("not together with --tree, which draws one token", param_hint=option)
+                raise typer.BadParameter(f"not together with {drawing}, which draws one token", param_hint=option)
     if pattern is not None:
         with wrong_value_of("--pattern"):
             compiled(pattern)
     tok = tokenizer_of(tokenizer)
-    if tree is not None:
-        root = merge_tree(tok, token_id_of(tok, tree))
+    if drawing is not None:
+        root = merge_tree(tok, tree_id if tree is None else token_id_of(tok, tree))
         if as_json:
             print_rows(tree_rows(root))
         else:
@@ -122,13 +129,17 @@ def vocab(
 
 
 def token_id_of(tok: cbpe.Tokenizer, text_or_id: str) -> int:
-    """The id of the token with this text; if there is none, the id that the text is."""
+    """The id of the token with this text; if there is none, the id that the text is. A text that is both is said to
+    be."""
     try:
-        return tok.encode_single_token(text_or_id)
+        found = tok.encode_single_token(text_or_id)
     except KeyError:
-        if text_or_id.isdecimal():
+        if text_or_id.isdecimal() and len(text_or_id) <= LONGEST_ID:
             return int(text_or_id)
         raise
+    if text_or_id.isdecimal() and len(text_or_id) <= LONGEST_ID and found != int(text_or_id) < tok.n_vocab:
+        print_error(f"{text_or_id} is the text of the token {found}; --tree-id {text_or_id} draws the token of that id")
+    return found
 
 
 def tree_rows(root: MergeTree) -> Iterator[dict[str, Any]]:

@@ -54,6 +54,20 @@ def test_vocab_draws_how_a_token_is_merged():
     assert "no token with the id 999999" in error_of("vocab", "-t", "cl100k_base", "--tree", "999999")
 
 
+def test_a_number_may_be_the_text_of_a_token_or_its_id():
+    by_text = run("vocab", "-t", "gpt2", "--tree", "262")
+    assert by_text.stdout.startswith("29119 ")
+    assert by_text.stderr == "cbpe: 262 is the text of the token 29119; --tree-id 262 draws the token of that id\n"
+    by_id = run("vocab", "-t", "gpt2", "--tree-id", 262)
+    assert (by_id.stdout, by_id.stderr) == (run("vocab", "-t", "gpt2", "--tree", " the").stdout, "")
+    assert by_id.stdout.startswith("262 ")
+    assert "is no token" in error_of("vocab", "-t", "gpt2", "--tree", "9" * 5000)
+    assert "no token with the id 50257" in error_of("vocab", "-t", "gpt2", "--tree-id", 50257)
+    assert "--tree-id: not together with --tree" in error_of(
+        "vocab", "-t", "gpt2", "--tree", "x", "--tree-id", 1, exit_code=2
+    )
+
+
 @pytest.mark.parametrize(("token", "shown"), [("[red]", "[red]"), ("\x1b[31m", r"\u001b[31m")])
 def test_vocab_shows_markup_and_escape_sequences_as_they_are(tmp_path, token, shown):
     cbpe.train(token * 2, 260, pattern=None).save(tmp_path / "odd")
