@@ -17,6 +17,7 @@ from cbpe.cli.input.numbers import wrong_number
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.output.completion import told_of_start_files
+from cbpe.cli.output.interrupts import ADVICE
 from cbpe.cli.output.printing import (
     error_message,
     leave_closed_pipe,
@@ -140,6 +141,8 @@ class Commands(SuggestingGroup):
                 raise
             message = error_message(error)
             print_error(message)
+            if hasattr(error, ADVICE):
+                print_error(getattr(error, ADVICE))
             raise typer.Exit(WRONG_USAGE if names_option(error, message) else FAILED) from error
 
 

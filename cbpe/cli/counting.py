@@ -11,7 +11,7 @@ from cbpe.cli.input import runs
 from cbpe.cli.input.options import ErrorsOption, FieldOption, MissingOption
 from cbpe.cli.input.texts import bars_wanted
 from cbpe.cli.input.values import PATTERN_NAMES, pattern_of, wrong_value_of
-from cbpe.cli.output.interrupts import told_if_interrupted
+from cbpe.cli.output.interrupts import told_if_stopped
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
 from cbpe.cli.registering import GroupedCommand, new_app
@@ -90,7 +90,7 @@ def count_words(
         file_of_counts(output)
     listener = print_progress() if as_json else bars_wanted(sources)
     share = None if task is None else runs.share_of(task)
-    with told_if_interrupted(output, "file", resume or share is not None):
+    with told_if_stopped(output, "file", resume or share is not None):
         manifest = cbpe.count_corpus(
             sources, output, pattern=None if no_split else split_pattern(pattern), field=field, errors=errors,
             missing=missing, counts=counts, min_count=min_count, workers=workers, executor=executor, task=share,

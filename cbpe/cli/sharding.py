@@ -14,10 +14,11 @@ from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import bars_wanted
 from cbpe.cli.input.values import size_of
-from cbpe.cli.output.interrupts import told_if_interrupted
+from cbpe.cli.output.interrupts import told_if_stopped
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
 from cbpe.cli.registering import new_app
+from cbpe.common.wording import number_of
 
 app = new_app(add_completion=False)
 
@@ -148,7 +149,7 @@ def tokenize(
     listener = print_progress() if as_json else bars_wanted(sources)
     share = None if task is None else runs.share_of(task)
     tok = tokenizer_of(tokenizer)
-    with told_if_interrupted(output, "folder", resume or share is not None):
+    with told_if_stopped(output, "folder", resume or share is not None):
         manifest = cbpe.tokenize(
             sources, tok, output, shard_format.value, field=field, errors=errors, missing=missing,
             append_eot=append_eot, eot_token=eot_token, keep_empty=keep_empty, columns=column or (),
@@ -174,7 +175,7 @@ def summary(manifest: dict[str, Any]) -> dict[str, Any]:
 def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple[str, str]]:
     """What a run made, for people."""
     row = summary(manifest)
-    left_out = f", {row['empty']:,} empty ones left out" if row["empty"] else ""
+    left_out = f", {number_of(row['empty'], 'empty one')} left out" if row["empty"] else ""
     dropped = row.get("dropped_tokens")
     padding = row.get("padding")
     ids = manifest["options"]["dtype"]

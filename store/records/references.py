@@ -130,7 +130,8 @@ def readable(what: str, text: str) -> str:
             raise ValueError(f"{what} has no invisible characters: {shown(text)} has U+{ord(character):04X}")
     if not unicodedata.is_normalized("NFC", text):
         composed = unicodedata.normalize("NFC", text)
-        raise ValueError(f"{what} is in Unicode's normal form C: {composed!a:.300}, not {text!a:.300}")
+        given = f"{shown(composed)} as {composed!a:.300}, not as {text!a:.300}"
+        raise ValueError(f"{what} is in Unicode's normal form C: {given}")
     return text
 
 
@@ -144,7 +145,9 @@ def checked_label(what: str, text: str) -> str:
         raise TypeError(f"{what} is a str, not {type(text).__name__}")
     if not 1 <= len(text) <= MAX_NAME:
         raise ValueError(f"{what} has 1 to {MAX_NAME} characters, and {shown(text)} has {len(text)}")
-    if text != text.strip() or any(category(ord(character)) in ("Cc", "Cs", "Zl", "Zp") for character in text):
+    if any(category(ord(character)) == "Cs" for character in text):
+        raise ValueError(f"{what} has no lone surrogate, which a byte that is no UTF-8 becomes: {shown(text)}")
+    if text != text.strip() or any(category(ord(character)) in ("Cc", "Zl", "Zp") for character in text):
         raise ValueError(f"{what} has no control characters, and no blanks at its ends: {shown(text)}")
     return text
 

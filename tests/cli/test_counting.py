@@ -1,5 +1,6 @@
 """cbpe count-words: what it prints and refuses; counting itself is tested in tests/counting."""
 
+import errno
 import json
 import re
 
@@ -149,7 +150,28 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(corpus, tmp_path, monkeypatch
                 rf"interrupted: [23] tasks are done, which \S*{state} keeps: the same .* --resume goes on", told
             )
             assert "the same command goes on from there" in error_of(*command, "--resume", exit_code=130)
+
         assert json.loads(run(*command, "--resume").stdout.splitlines()[-1])["documents"] == 50
+
+
+def test_a_full_disk_after_some_tasks_says_what_is_kept_and_how_to_go_on(corpus, tmp_path, monkeypatch):
+    def full(progress):
+        if progress.tasks == 2:
+            raise OSError(errno.ENOSPC, "No space left on device", "shard.bin")
+
+    options = ["--field", "text", "--task-bytes", 300, "--workers", 1, "--json"]
+    for module, command, state in (
+        ("counting", ["count-words", corpus, "-o", tmp_path / "o.words"], tmp_path / "o.words.run"),
+        ("sharding", ["tokenize", corpus, "-t", "gpt2", "-o", tmp_path / "shards"], tmp_path / "shards" / ".run"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"cbpe.cli.{module}.print_progress", lambda: full)
+            told = run(*command, *options, exit_code=1).stderr.splitlines()
+        assert told[0] == "cbpe: shard.bin: No space left on device"
+        kept = rf"cbpe: [23] tasks are done, which {re.escape(str(state))} keeps: once that is mended, the same command"
+        assert re.fullmatch(f"{kept} with --resume goes on from there", told[1])
+        last = run(*command, *options, "--resume").stdout.splitlines()[-1]
+        assert json.loads(last)["documents"] == 50
 
 
 def test_texts_that_are_null_are_skipped_where_it_is_asked_for_and_said(tmp_path):

@@ -117,7 +117,10 @@ def test_a_tokenizer_without_special_tokens_is_told_both_ways(tmp_path):
     cbpe.train("a text", 258).save(tmp_path / "plain.json")
     arguments = ("tokenize", tmp_path / "in.txt", "-t", tmp_path / "plain.json", "-o", tmp_path / "out")
     error = error_of(*arguments, "--format", "bin")
-    assert "name one by --eot-token, or give --no-append-eot" in error
+    assert (
+        "has no special tokens, so none to end documents with, as '<|endoftext|>': add one, or give --no-append-eot"
+        in error
+    )
     run(*arguments, "--format", "bin", "--no-append-eot")
     assert "append" not in error_of(*arguments, "--format", "llmc")
 

@@ -1,4 +1,4 @@
-"""What is said of a run that Ctrl-C ends."""
+"""What is said of a run that Ctrl-C or an error ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Literal
 
 from cbpe.cli.output.printing import print_error
 
-__all__ = ["finishing", "told_if_interrupted"]
+__all__ = ["ADVICE", "finishing", "told_if_stopped"]
+
+ADVICE = "advice"  # the attribute of an exception for a second line
 
 
 @contextmanager
@@ -30,21 +32,31 @@ def finishing() -> Iterator[None]:
 
 
 @contextmanager
-def told_if_interrupted(output: str, kind: Literal["file", "folder"], resumes: bool) -> Iterator[None]:
-    """A context that says after Ctrl-C what is kept of a run, and what goes on with it. kind: what the run makes;
-    resumes: whether the command as it is does."""
+def told_if_stopped(output: str, kind: Literal["file", "folder"], resumes: bool) -> Iterator[None]:
+    """A context that says after Ctrl-C what is kept of a run, and what goes on with it; after an OSError too, where
+    tasks were done before it. kind: what the run makes; resumes: whether the command as it is does."""
     from cbpe.tasks.run import left_of
 
+    how = "the same command" if resumes else "the same command with --resume"
+    before = left_of(Path(output), kind)
     try:
         yield
+    except OSError as error:  # as of a full disk; a source that is mended is another one, and begins another run
+        left = left_of(Path(output), kind)
+        if before and left and left[1] > before[1]:
+            setattr(error, ADVICE, f"{done(*left)}: once that is mended, {how} goes on from there")
+        raise
     except KeyboardInterrupt:
         left = left_of(Path(output), kind)
-        how = "the same command" if resumes else "the same command with --resume"
         if left is None:
             print_error(f"interrupted: {output} is finished, and {how} says what it holds")
         elif left[1]:
-            tasks = "task is" if left[1] == 1 else "tasks are"
-            print_error(f"interrupted: {left[1]:,} {tasks} done, which {left[0]} keeps: {how} goes on from there")
+            print_error(f"interrupted: {done(*left)}: {how} goes on from there")
         else:
             print_error("interrupted before a task was done: the same command begins anew")
         raise
+
+
+def done(state: Path, n_tasks: int) -> str:
+    """How many tasks of a run are done, and where they are, in words."""
+    return f"{n_tasks:,} {'task is' if n_tasks == 1 else 'tasks are'} done, which {state} keeps"
