@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -164,6 +165,13 @@ def corpora_of(files: list[str] | None) -> dict[str, Source]:
     named = files or [STANDARD_STREAM]
     corpora: dict[str, Source] = {file: source_of(file) for file in named}
     refuse_named_twice(named, "FILE")
+    places: dict[tuple[int, int], str] = {}
+    for file in named:
+        with suppress(OSError, ValueError):  # standard input, a URL, or one that is refused where it is read
+            found = os.stat(file)
+            other = places.setdefault((found.st_dev, found.st_ino), file)
+            if other != file:
+                raise typer.BadParameter(f"{shown(other)} and {shown(file)} are the same file", param_hint="FILE")
     return corpora
 
 

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -122,10 +122,14 @@ def vocab(
     found = islice(
         find_tokens(tok, contains=wanted, pattern=pattern), None if limit is None else min(limit, sys.maxsize)
     )
+    first = next(found, None)
+    if first is None and "▁" in (contains or "") and isinstance(tok, cbpe.SentencePieceTokenizer):
+        print_error("over characters, tokens have a space where their file has ▁: give --contains a space for it")
+    found = () if first is None else chain([first], found)
     if as_json:
         print_rows(token_row(*item) for item in found)
-        return
-    print_lines(f"{token_id}\t{readable_bytes(token)}" for token_id, token in found)
+    else:
+        print_lines(f"{token_id}\t{readable_bytes(token)}" for token_id, token in found)
 
 
 def token_id_of(tok: cbpe.Tokenizer, text_or_id: str) -> int:

@@ -140,6 +140,7 @@ def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files)
     ("arguments", "exit_code", "message"),
     [
         (("-t", "gpt2", "en.txt", "en.txt"), 2, "'en.txt' is named twice"),
+        (("-t", "gpt2", "en.txt", "./en.txt"), 2, "FILE: 'en.txt' and './en.txt' are the same file"),
         (("-t", "gpt2", "-t", "r50k_base", "-t", "gpt2", "en.txt"), 2, "-t: 'gpt2' is named twice"),
         (("-t", "gpt2", "en.txt", "--reference", "cl100k_base"), 2, "'cl100k_base' is none of those"),
         (("-t", "gpt2", "en.txt", "--parallel", "ko.txt"), 2, "'ko.txt' is none of those"),

@@ -54,6 +54,17 @@ def test_vocab_draws_how_a_token_is_merged():
     assert "no token with the id 999999" in error_of("vocab", "-t", "cl100k_base", "--tree", "999999")
 
 
+def test_a_token_over_characters_is_looked_for_with_a_space(tmp_path):
+    cbpe.train("the cat the mat " * 9, 280, alphabet="characters").save(tmp_path / "a.json")
+    found = run("vocab", "-t", tmp_path / "a.json", "--contains", " the")
+    assert found.stdout.endswith("\t the\n")
+    assert found.stderr == ""
+    none = run("vocab", "-t", tmp_path / "a.json", "--contains", "\u2581the")
+    assert none.stdout == ""
+    assert none.stderr.endswith("a space where their file has \u2581: give --contains a space for it\n")
+    assert run("vocab", "-t", "gpt2", "--contains", "\u2581the").stderr == ""
+
+
 def test_a_number_may_be_the_text_of_a_token_or_its_id():
     by_text = run("vocab", "-t", "gpt2", "--tree", "262")
     assert by_text.stdout.startswith("29119 ")
