@@ -99,10 +99,10 @@ def vocab(
 
     if contains is not None and digits is not None:
         raise typer.BadParameter("not together with --contains", param_hint="--bytes")
-    drawing = None if tree is tree_id is None else "--tree-id" if tree is None else "--tree"
-    if drawing is not None:
+    if tree is not None or tree_id is not None:
+        drawing = "--tree-id" if tree is None else "--tree"
         given = {"--contains": contains, "--bytes": digits, "--pattern": pattern, "--limit": limit}
-        given |= {"--tree-id": tree_id} if drawing == "--tree" else {}
+        given |= {"--tree-id": tree_id} if tree is not None else {}
         for option, value in given.items():
             if value is not None:
                 raise typer.BadParameter(f"not together with {drawing}, which draws one token", param_hint=option)
@@ -110,8 +110,9 @@ def vocab(
         with wrong_value_of("--pattern"):
             compiled(pattern)
     tok = tokenizer_of(tokenizer)
-    if drawing is not None:
-        root = merge_tree(tok, tree_id if tree is None else token_id_of(tok, tree))
+    wanted_id = tree_id if tree is None else token_id_of(tok, tree)
+    if wanted_id is not None:
+        root = merge_tree(tok, wanted_id)
         if as_json:
             print_rows(tree_rows(root))
         else:
@@ -119,17 +120,16 @@ def vocab(
         return
     # An argument may have bytes that are no UTF-8, as tokens have them.
     wanted = (None if contains is None else os.fsencode(contains)) if digits is None else hex_bytes(digits)
-    found = islice(
-        find_tokens(tok, contains=wanted, pattern=pattern), None if limit is None else min(limit, sys.maxsize)
-    )
-    first = next(found, None)
-    if first is None and "▁" in (contains or "") and isinstance(tok, cbpe.SentencePieceTokenizer):
+    most = None if limit is None else min(limit, sys.maxsize)
+    found: Iterator[tuple[int, bytes]] = islice(find_tokens(tok, contains=wanted, pattern=pattern), most)
+    first = [*islice(found, 1)]
+    if not first and "▁" in (contains or "") and isinstance(tok, cbpe.SentencePieceTokenizer):
         print_error("over characters, tokens have a space where their file has ▁: give --contains a space for it")
-    found = () if first is None else chain([first], found)
+    rows = chain(first, found)
     if as_json:
-        print_rows(token_row(*item) for item in found)
+        print_rows(token_row(*item) for item in rows)
     else:
-        print_lines(f"{token_id}\t{readable_bytes(token)}" for token_id, token in found)
+        print_lines(f"{token_id}\t{readable_bytes(token)}" for token_id, token in rows)
 
 
 def token_id_of(tok: cbpe.Tokenizer, text_or_id: str) -> int:
