@@ -473,10 +473,10 @@ def test_no_space_is_put_before_what_a_normalizer_leaves_nothing_of(split):
         assert [token for ids in ours.encode_stream([*text]) for token in ids] == ours.encode(text)
 
 
-def of_one_character(text, flags, normalizer=None, *, listed=True):
+def of_one_character(text, flags, normalizer=None, *, listed=True, marks_by_normalizer=False):
     """A file with an added token of one character, which is in the vocabulary as well or comes after it."""
     decoder = decoder_of(byte_fallback=True, strips=True)
-    content = a_file(normalizer, metaspace("always", False), decoder, split=False)
+    content = a_file(normalizer, None if marks_by_normalizer else metaspace("always", False), decoder, split=False)
     vocab = {**content["model"]["vocab"]}
     if listed:
         vocab.setdefault(text, len(vocab))
@@ -517,6 +517,46 @@ def test_an_added_token_of_one_character_that_is_always_found_or_merged_may_be_i
     saved = tokenizers.Tokenizer.from_file(str(tmp_path / "saved.json"))
     for found in [*ONE_CHARACTER_TEXTS, *HOSTILE, "t", "at t", "ttt"]:
         assert ours.encode(found) == judge.encode(found).ids == saved.encode(found).ids, found
+
+
+@pytest.mark.parametrize("text", ["\n", "\u00c9", "\U0001f60a", "t"])
+@pytest.mark.parametrize("single_word", [False, True])
+def test_an_added_token_of_one_character_that_is_looked_for_with_a_mark_before_it(text, single_word, tmp_path):
+    """As Prepend is before normalized tokens too: elsewhere, the character is an ordinary one."""
+    marks = sequence("normalizers", FIXED["prepend"], FIXED["replace"])
+    options = ({"normalized": True, "single_word": single_word}, marks)
+    data = of_one_character(text, *options, listed=False, marks_by_normalizer=True)
+    if text not in json.loads(data)["model"]["vocab"]:  # where some are, as merges need them: ordinary tokens as well
+        with pytest.raises(ValueError, match=r"added_tokens has .*, which is also an ordinary token"):
+            loads(of_one_character(text, *options, marks_by_normalizer=True).encode())
+    ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+    ours.save(tmp_path / "saved.json")
+    saved, again = tokenizers.Tokenizer.from_file(str(tmp_path / "saved.json")), cbpe.load(tmp_path / "saved.json")
+    for found in [text, f"a{text}b", f"a {text} b", f"{text}{text}", f" {text}", f"the cat{text}", *HOSTILE]:
+        ids = judge.encode(found).ids
+        assert ours.encode(found) == saved.encode(found).ids == again.encode(found) == ids, found
+
+
+def test_one_of_one_character_in_a_token_that_has_to_be_a_word_is_left_out_of_the_vocabulary(tmp_path):
+    content = json.loads(of_one_character("\u00c9", {}, listed=False))
+    word = added("a\u00c9", len(content["model"]["vocab"]) + 1, normalized=False, special=False, single_word=True)
+    content["added_tokens"].append(word)
+    data = json.dumps(content)
+    ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+    ours.save(tmp_path / "saved.json")
+    saved = tokenizers.Tokenizer.from_file(str(tmp_path / "saved.json"))
+    for text in ("a\u00c9", "a\u00c9b", "\u00c9", "xa\u00c9 a\u00c9", *ONE_CHARACTER_TEXTS):
+        assert ours.encode(text) == judge.encode(text).ids == saved.encode(text).ids, text
+
+
+@pytest.mark.parametrize("marks", ["normalizer", "pre-tokenizer"])
+def test_an_added_token_of_which_normalizing_leaves_nothing_is_refused(marks):
+    removes = {"type": "Replace", "pattern": {"Regex": "\\s+"}, "content": ""}
+    by_normalizer = marks == "normalizer"
+    steps = sequence("normalizers", removes, *((FIXED["prepend"], FIXED["replace"]) if by_normalizer else ()))
+    data = of_one_character("\n", {"normalized": True}, steps, listed=False, marks_by_normalizer=by_normalizer)
+    with pytest.raises(ValueError, match=r"the added token '\\n' is never found, as nothing is left of it normalized"):
+        tokenizer_of(loads(data.encode()))
 
 
 LOSE_BEGINNINGS = [

@@ -200,13 +200,13 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     def _set_processing(self, processing: Mapping[str, Any]) -> None:
         rest = {name: value for name, value in processing.items() if name != "characters"}
         self._characters = checked_characters(processing.get("characters"))
-        super()._set_processing(rest)
-        self._changes_nothing = False
-        vocabulary = self._vocabulary
         owner = self._characters.get("sentencepiece")
         self._controls = (
             {} if owner is None else control_texts(self.special_tokens, owner, self._characters["unk_token"])
         )
+        super()._set_processing(rest)
+        self._changes_nothing = False
+        vocabulary = self._vocabulary
         # What `tokenizers` looks for in normalized text is decoded to what it looks for.
         normalized = [] if self._controls else self._steps.get("normalized", ())
         special = self.special_tokens

@@ -13,6 +13,7 @@ from cbpe.formats.hugging_face.characters.steps import (
     refuse_lost_beginnings,
 )
 from cbpe.formats.hugging_face.model import pair_of_merge
+from cbpe.formats.hugging_face.normalizers import normalizer_of
 from cbpe.formats.hugging_face.values import flag, refuse
 from cbpe.text.byte_tokens import byte_of, byte_token
 from cbpe.text.spaces import MARK, with_spaces
@@ -74,10 +75,16 @@ def may_be_missed(text: str, processing: Mapping[str, Any]) -> bool:
     merged as an ordinary one."""
     if len(text) != 1:
         return False
-    if text == MARK and processing["characters"]["spaces"] is not None:
+    spaces = processing["characters"]["spaces"]
+    if text == MARK and spaces is not None:
         return True
-    normalized = "normalizer" not in processing or text in processing.get("normalized", ())
-    return text in processing.get("single_word", ()) or not normalized
+    # A longer one that has to be a word of its own, where it is none, hides those in it.
+    if any(text in word for word in processing.get("single_word", ())):
+        return True
+    if text not in processing.get("normalized", ()):
+        return "normalizer" in processing
+    # What is looked for is the token normalized: with a mark before it, or another text.
+    return spaces == "each" or normalizer_of(processing.get("normalizer")).normalized(text) != text
 
 
 def refuse_missed(
