@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import struct
 from base64 import b64encode
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count, pairwise
@@ -283,7 +282,7 @@ def vocabulary_of(
 ) -> Vocabulary:
     """The vocabulary of pieces that merge by their scores, with byte tokens if it falls back to bytes. ValueError for
     what cannot be kept exactly."""
-    refuse_overlaps(of_kind[USER_DEFINED])
+    refuse_long(of_kind[USER_DEFINED])
     return vocabulary_of_characters(
         {spelled(text): ids[text] for text in of_kind[NORMAL]},
         None,
@@ -353,14 +352,8 @@ def merged_run(n: int, ranks: dict[int, int]) -> list[int]:
         sizes[i : i + 2] = [sizes[i] + sizes[i + 1]]
 
 
-def refuse_overlaps(texts: list[str]) -> None:
-    """ValueError where one user-defined piece ends as another begins: merging could then make what is not found."""
-    ordered = sorted(texts)
+def refuse_long(texts: list[str]) -> None:
+    """ValueError for a user-defined piece that takes long to look for at every place of a text."""
     for text in texts:
         if len(text) > MAX_USER_DEFINED:
             raise ValueError(f"the user-defined piece {shown(text)} has more than {MAX_USER_DEFINED:,} characters")
-        for start in range(1, len(text)):
-            end = text[start:]
-            at = bisect_left(ordered, end)
-            if at < len(ordered) and ordered[at].startswith(end):
-                raise ValueError(f"the user-defined piece {shown(text)} ends as {shown(ordered[at])} begins")

@@ -229,7 +229,7 @@ class HuggingFaceTokenizer(Tokenizer):
                 )
         forms: dict[str, str] = {}
         for token in processing.get("normalized", ()):
-            form = self._searched(token, normalizer)
+            form = self._looked_for(token, normalizer)
             if token not in special_tokens:
                 continue
             if not form:
@@ -260,6 +260,10 @@ class HuggingFaceTokenizer(Tokenizer):
     def _searched(self, stretch: str, normalizer: Normalizer) -> str:
         """What is between two added tokens, as it is when normalized ones are looked for."""
         return normalizer.normalized(stretch)
+
+    def _looked_for(self, token: str, normalizer: Normalizer) -> str:
+        """What is looked for there for such a token."""
+        return self._searched(token, normalizer)
 
     def _refuse_other_forms(self, text: str, forbidden: SpecialTokens) -> None:
         """ValueError for a text that holds a forbidden token in the form in which it is looked for."""
@@ -294,7 +298,7 @@ class HuggingFaceTokenizer(Tokenizer):
         if key not in found:
             if len(found) >= MAX_SUBSETS:
                 found.clear()
-            found[key] = Finders(ids, self._steps, lambda text: self._searched(text, self._normalizer))
+            found[key] = Finders(ids, self._steps, lambda text: self._looked_for(text, self._normalizer))
         return found[key]
 
     def _encode(

@@ -48,6 +48,29 @@ KINDS = {
         "user_defined_symbols": ["<sep>", "na"],
         "add_dummy_prefix": False,
     },
+    "user-defined that overlap": {
+        "byte_fallback": True,
+        "vocab_size": 340,
+        "user_defined_symbols": [
+            "ab",
+            "bc",
+            "b",
+            "\n",
+            "\n\n",
+            f"{MARK}{MARK}",
+            MARK * 3,
+            f"t{MARK}",
+            f"{MARK}the",
+            "na",
+        ],
+        "add_dummy_prefix": False,
+    },
+    "user-defined that overlap, spaces removed": {
+        "vocab_size": 90,
+        "user_defined_symbols": ["ab", "bc", MARK, f"{MARK}{MARK}", "th", "he", "3\n", "\n\n"],
+        "normalization_rule_name": "nmt_nfkc",
+        "remove_extra_whitespaces": True,
+    },
     "other specials": {"vocab_size": 75, "control_symbols": ["<cls>"], "pad_id": 3, "unk_id": 5},
     **{
         f"{rule}, {removes}": {
@@ -102,6 +125,7 @@ def hostile_texts(seed, n):
     rng = random.Random(seed)
     atoms = ["the", "cat", " ", "  ", MARK, "<s>", "<sep>", "\u4e2d", "\u6587", "\u00e9", "\u672a", "\n", "na", "3"]
     atoms += ["e\u0301", "\uff1csep\uff1e", "\u3000", "\x01", "\ufb01", "\uff4e\uff41", "A\u00df", "\ufdfa", "ab", "b$"]
+    atoms += ["abc", "bcab", "\n\n\n", MARK * 2, MARK * 3, "3\n", "the "]  # where user-defined pieces overlap
     atoms += ["\uff1cs\uff1e", "<\x01/s>", "<S>"]  # which are control tokens when they are normalized
     return ["".join(rng.choices(atoms, k=rng.randrange(9))) for _ in range(n)]
 
@@ -244,7 +268,6 @@ def test_control_tokens_stay_and_others_may_be_added(both, tmp_path):
         ({"model_type": "unigram"}, "model_type: it is unigram, and only BPE"),
         ({"model_type": "char"}, "model_type: it is char"),
         ({"treat_whitespace_as_suffix": True}, "treat_whitespace_as_suffix: only false"),
-        ({"user_defined_symbols": ["ab", "bc"]}, "'ab' ends as 'bc' begins"),
     ],
 )
 def test_what_cannot_be_honoured_is_refused_by_its_name(options, problem, tmp_path):

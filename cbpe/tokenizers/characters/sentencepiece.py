@@ -171,9 +171,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         if self._controls:
             strips = self._characters["strip"] is not None
             strips_all = self._removes_spaces
-            return PieceDecoder(
-                self.decode_single_token_bytes, self._byte_ids, self._controls, strips, errors, strips_all=strips_all
-            )
+            return PieceDecoder(self._spelled, self._byte_ids, self._controls, strips, errors, strips_all=strips_all)
         return RunDecoder(self._spelled, self._byte_ids, self._characters["strip"], errors)
 
     def _is_plain(self, ids: Sequence[SupportsIndex], data: bytes) -> bool:
@@ -207,11 +205,17 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         super()._set_processing(rest)
         self._changes_nothing = False
         vocabulary = self._vocabulary
-        # What `tokenizers` looks for in normalized text is decoded to what it looks for.
-        normalized = [] if self._controls else self._steps.get("normalized", ())
         special = self.special_tokens
-        forms = {special[text]: self._normal(text) for text in normalized if text in special}
-        self._forms = {i: form.encode() for i, form in forms.items() if form not in special}
+        normalized = frozenset() if self._controls else frozenset(self._steps.get("normalized", ()))
+
+        def form_of(text: str) -> str:
+            """What an added token is decoded to. What `tokenizers` looks for in normalized text is what it looks for,
+            unless that is another token; and marks are spaces, to SentencePiece too."""
+            form = self._normal(text) if text in normalized else text
+            return with_spaces(text if form in special else form)
+
+        forms = {text: form_of(text) for text in special if special[text] not in self._controls}
+        self._forms = {special[text]: form.encode() for text, form in forms.items() if form != text}
         odd = {*self._controls, *self._forms}
         # Every id of these has its text in the bytes that are decoded.
         self._odd_texts = [text.encode() for text, token_id in special.items() if token_id in odd]
@@ -259,6 +263,10 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         if spaces == "each" or (spaces == "never" and not split):
             stretch = with_marks(stretch)
         return MARK + stretch if adds else stretch
+
+    def _looked_for(self, token: str, normalizer: Normalizer) -> str:
+        """What is looked for there. SentencePiece does not normalize its user-defined pieces."""
+        return with_marks(token) if self._controls else super()._looked_for(token, normalizer)
 
     def _normalized(self, stretch: str, normalizer: Normalizer) -> tuple[str, bool]:
         """What the normalizer's steps before the marks make of it, and whether the normalizer puts a space before."""
@@ -333,12 +341,9 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         if key not in found:
             if len(found) >= MAX_SUBSETS:
                 found.clear()
-            if self._controls:
-                # These are in no text. User-defined tokens are looked for in normalized text, but are not normalized.
-                ids = {text: token_id for text, token_id in ids.items() if token_id not in self._controls}
-                finders = Finders(ids, self._steps, with_marks)
-            else:
-                finders = Finders(ids, self._steps, lambda text: self._searched(text, self._normalizer))
+            # Control tokens are in no text.
+            ids = {text: token_id for text, token_id in ids.items() if token_id not in self._controls}
+            finders = Finders(ids, self._steps, lambda text: self._looked_for(text, self._normalizer))
             # Asked of texts that have spaces where others have marks.
             finders.all = AnyOf(map(with_marks, finders.all.texts))
             found[key] = finders

@@ -20,7 +20,7 @@ from cbpe.text.spaces import MARK, with_spaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
     from cbpe._core.conversion.listed import ListedMerges
@@ -70,21 +70,29 @@ def refuse_unclear_spaces(content: Mapping[str, Any], processing: Mapping[str, A
             )
 
 
-def may_be_missed(text: str, processing: Mapping[str, Any]) -> bool:
-    """Whether an added token of one character may be in a text without being found there: its character is then
-    merged as an ordinary one."""
-    if len(text) != 1:
-        return False
-    spaces = processing["characters"]["spaces"]
-    if text == MARK and spaces is not None:
-        return True
+def may_be_missed(processing: Mapping[str, Any]) -> Callable[[str], bool]:
+    """What tells whether an added token of one character may be in a text without being found there: its character is
+    then merged as an ordinary one."""
+    spaces, split = processing["characters"]["spaces"], processing["characters"]["split"]
     # A longer one that has to be a word of its own, where it is none, hides those in it.
-    if any(text in word for word in processing.get("single_word", ())):
-        return True
-    if text not in processing.get("normalized", ()):
-        return "normalizer" in processing
-    # What is looked for is the token normalized: with a mark before it, or another text.
-    return spaces == "each" or normalizer_of(processing.get("normalizer")).normalized(text) != text
+    in_words = {*"".join(processing.get("single_word", ()))}
+    normalized = frozenset(processing.get("normalized", ()))
+    normalizer = normalizer_of(processing.get("normalizer"))
+    made_by_normalizer = spaces == "each" or (spaces == "never" and not split)  # marks of spaces
+
+    def is_missed(text: str) -> bool:
+        if len(text) != 1 or "sentencepiece" in processing["characters"]:  # which looks for its pieces as they are
+            return False
+        if text in in_words:
+            return True
+        if text == MARK and spaces is not None and not (text in normalized and made_by_normalizer):
+            return True
+        if text not in normalized:
+            return "normalizer" in processing
+        # What is looked for is the token normalized: with a mark before it, or another text.
+        return spaces == "each" or normalizer.normalized(text) != text
+
+    return is_missed
 
 
 def refuse_missed(
@@ -94,7 +102,8 @@ def refuse_missed(
     processing: dict[str, Any],
 ) -> None:
     """ValueError for an added token that is an ordinary one where it is not found."""
-    missed = {text for text in added_tokens if text in vocab and may_be_missed(text, processing)}
+    is_missed = may_be_missed(processing)
+    missed = {text for text in added_tokens if text in vocab and is_missed(text)}
     if missed:
         # What merges are made of is kept as an ordinary token as well.
         missed.difference_update(*(pair_of_merge(merge, i) for i, merge in enumerate(merges)))

@@ -108,11 +108,7 @@ def written_vocabulary(parts: Parts, settings: Mapping[str, Any]) -> dict[str, A
     vocab = {text: token_id for token_id, text in texts.items()}
     if len(vocab) < len(texts):
         raise ValueError("Hugging Face's format cannot hold two tokens with the same text")
-    vocab = listed_with_special_tokens(
-        vocab,
-        parts.special_tokens,
-        settings["unk_token"],
-        lambda text: may_be_missed(text, parts.processing),
-    )
+    is_missed = may_be_missed(parts.processing)
+    vocab = listed_with_special_tokens(vocab, parts.special_tokens, settings["unk_token"], is_missed)
     merges = [[texts[left], texts[right]] for left, right in vocabulary.merges()]
     return {"vocab": vocab, "merges": merges}
