@@ -14,6 +14,13 @@ cdef struct Span:
     Py_ssize_t end
 
 
+# text[start:end], which leaves the automaton in one state.
+cdef struct Stretch:
+    Py_ssize_t start
+    Py_ssize_t end
+    uint32_t state
+
+
 # How far the splitting of a text has come. A piece may be so long that reading it takes several turns: the caller
 # that goes on gives the same text and size, and begins anew, with read_from, where the position is another.
 cdef struct Reading:
@@ -21,10 +28,12 @@ cdef struct Reading:
     Py_ssize_t at  # how far the automaton has read that piece; 0: it begins to
     Py_ssize_t mark  # where the longest match so far ends
     uint32_t entry  # of its tables, which the last character led to
+    Stretch stays  # where it has been in one state last
+    Stretch failed  # where it has, and has then found no end of a piece
 
 
 cdef inline Reading read_from(Py_ssize_t position) noexcept nogil:
-    return Reading(position, 0, 0, 0)
+    return Reading(position, 0, 0, 0, Stretch(0, 0, 0), Stretch(0, 0, 0))
 
 
 cdef struct SplitTables:

@@ -158,13 +158,34 @@ cdef inline Py_ssize_t end_piece(
 cdef inline Py_ssize_t read_staying(
     const SplitTables *tables, const uint8_t *text, Py_ssize_t at, Py_ssize_t end, uint32_t *entry, Py_ssize_t *mark
 ) noexcept nogil:
-    """Read what leaves the automaton in its state. Returns how far it has read."""
+    """Read what leaves the automaton in its state: characters of the sets that do, or one over and over, which has come
+    before. Returns how far it has read."""
     cdef const Stay *state = tables.stays + (entry[0] >> STATE_SHIFT)
     cdef Py_ssize_t reached = stay(state, tables.classify, text, at, end)
+    cdef uint32_t next = state.entry
+    if reached == at and text[at] == text[at - 1] < 128:
+        next = tables.ascii_rows[(entry[0] & <uint32_t> STATE) + text[at]]
+        if next & (BOUNDARY | STOP) or (next ^ entry[0]) & <uint32_t> STATE:
+            return at
+        while reached < end and text[reached] == text[at]:
+            reached += 1
     if reached > at:
-        entry[0] = state.entry
-        mark[0] = reached - 1 if state.entry & MARK else mark[0]
+        entry[0] = next
+        mark[0] = reached - 1 if next & MARK else mark[0]
     return reached
+
+
+cdef inline void note_stay(Stretch *stays, Py_ssize_t start, Py_ssize_t end, uint32_t state) noexcept nogil:
+    """Note such a stretch, which may go on from the one before."""
+    if start != stays.end or state != stays.state:
+        stays[0] = Stretch(start, end, state)
+    stays.end = end
+
+
+cdef inline bint has_failed(const Reading *reading, uint32_t entry, Py_ssize_t at) noexcept nogil:
+    """Whether no piece ends behind this place from this state, as an attempt from an earlier one has shown."""
+    cdef const Stretch *failed = &reading.failed
+    return failed.start < at <= failed.end and entry >> STATE_SHIFT == failed.state
 
 
 cdef inline Py_ssize_t read_threes(
@@ -196,7 +217,8 @@ cdef Py_ssize_t walk(
 
     The common case has no branch that depends on the text: a boundary moves the end of the array of spans by one. Only
     a piece whose end is known later than one character after it, or a character that nothing matches, takes a turn
-    through the slow part. So does, every 64 bytes or less often, to see whether the state stays the same.
+    through the slow part. So does, every 64 bytes or less often, to see whether the state stays the same. What has then
+    found no end of a piece is not read again from the next place, which would take the square of its length.
     """
     cdef:
         uint32_t rules = tables.rules
@@ -212,8 +234,12 @@ cdef Py_ssize_t walk(
     while count < capacity:
         if at < limit:
             entry = next_entry(tables, entry, text + at, size - at, &length)
+        elif at < turn_end and has_failed(reading, entry, at):
+            entry = STOP
         elif at < turn_end:
             limit = read_staying(tables, text, at, turn_end, &entry, &mark)
+            if limit > at:
+                note_stay(&reading.stays, at, limit, entry >> STATE_SHIFT)
             wait = BLOCK if limit > at else 2 * wait
             at, limit = limit, min(turn_end, limit + wait)
             continue
@@ -241,9 +267,12 @@ cdef Py_ssize_t walk(
                 mark = at
             if entry & STOP:
                 steps += at - start
+                if mark <= reading.stays.start:
+                    reading.failed = reading.stays
                 start = end_piece(text, size, start, mark, spans + count, &count)
                 at = mark = start
                 entry = START_ENTRY
+                wait, limit = BLOCK, min(turn_end, at + BLOCK)
                 if steps > MAX_STEPS:
                     pause[0] = TOOK_LONG
                     break

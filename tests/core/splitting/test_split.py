@@ -18,8 +18,10 @@ from unicode16 import KEPT, pieces_by_regex
 from cbpe._core.c.instructions import instruction_sets
 from cbpe._core.splitting.split import PatternNotSupported, Splitter
 from cbpe.text import patterns
+from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter
 
+TURN = 1 << 24  # bytes that the automaton reads before its caller has a look at the signals
 NAMED = {name: getattr(patterns, name) for name in patterns.__all__}
 ENCODINGS = {
     "gpt2": patterns.R50K_SPLIT_PATTERN,
@@ -226,7 +228,18 @@ RUNS = st.lists(
 
 
 @pytest.mark.parametrize("instructions", instruction_sets())
-@pytest.mark.parametrize("pattern", [*NAMED, r"[a-z]+b|[ab0]", r" +(?!\S)| ?[a-zA-Z0]+|.", r"a+0|[aA ]+(?=\.)|[aA]"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *NAMED,
+        r"[a-z]+b|[ab0]",
+        r" +(?!\S)| ?[a-zA-Z0]+|.",
+        r"a+0|[aA ]+(?=\.)|[aA]",
+        CHARACTERS_SPLIT_PATTERN,
+        r"a+b+0|a+Z|b+(?=[0\n])|\n+a",
+        r"aa+(?=A)|[a-z]{2,}0|b",
+    ],
+)
 def test_runs_of_whole_blocks_split_as_regex_does(pattern, instructions):
     """While the automaton stays in a state, it reads 64 characters at once."""
     pattern = NAMED.get(pattern, pattern)
@@ -240,6 +253,21 @@ def test_runs_of_whole_blocks_split_as_regex_does(pattern, instructions):
         assert splitter.split(text) == pieces_by_regex(pattern, text)
 
     check()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "pieces"),
+    [
+        (CHARACTERS_SPLIT_PATTERN, "\n" * 3_000_000, []),
+        (CHARACTERS_SPLIT_PATTERN, "a" + "\n" * 3_000_000, ["a"]),
+        (r"a+b|c", "a" * 3_000_000 + "c", ["c"]),
+        (r"a+0|[aA]", "a" * 1_000_000, ["a"] * 1_000_000),
+        (r" +(?=x)|[^ ]", " " * 3_000_000 + "y", ["y"]),
+        (r"a+b", "a" * (TURN + 100), []),
+    ],
+)
+def test_a_run_in_which_nothing_ends_takes_no_square_of_its_length(pattern, text, pieces):
+    assert Splitter(pattern).split(text) == pieces  # which would take hours
 
 
 # Of three bytes: the ends of ranges and of scripts, letters, marks, numbers, symbols, spaces; and a few others.
@@ -279,9 +307,6 @@ def test_runs_of_characters_of_three_bytes_split_as_regex_does(pattern):
         assert splitter.split(text) == judge(pattern, text)
 
     check()
-
-
-TURN = 1 << 24  # bytes that the automaton reads before its caller has a look at the signals
 
 
 @pytest.mark.parametrize("make", [Splitter, make_splitter], ids=["automaton", "blocks"])
