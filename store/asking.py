@@ -90,7 +90,8 @@ def find_token(connection: Connection, token: str | bytes) -> list[TokenPlace]:
     special = select(special_tokens.c.version_id, special_tokens.c.id).where(special_tokens.c.bytes == spelled)
     has_places = has_token_places(connection)
     places = find_ordinary(connection, spelled) if has_places else find_rows(connection, spelled)
-    places += [(*row, None) for row in connection.execute(special).all()]
+    known_ids = {place[:2] for place in places}  # of special tokens that are in the vocabulary as well
+    places += [(*row, None) for row in connection.execute(special).all() if tuple(row) not in known_ids]
     ids = {place[0] for place in places}
     found = fetch_by_id(connection, versions.c.id.in_(list(ids)) if len(ids) <= FEW else has_token(token, has_places))
     known = [TokenPlace(found[version_id], token_id, rank) for version_id, token_id, rank in places]

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public_of
-from cbpe.common.wording import number_of
+from cbpe.common.wording import listed, number_of
 from cbpe.text.surrogates import without_surrogates
 from cbpe.tokenizers.description import Model, describe
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -77,8 +77,8 @@ class Diff:
 
     @property
     def more_merges(self) -> int | None:
-        """How many merges b has after all those of a; less than 0 where a goes on from b. None where each has a merge
-        or a token that the other has not, or another id for one.
+        """How many merges b has after all those of a; less than 0 where a goes on from b. None where both have the
+        same merges, and where each has a merge or a token that the other has not, or another id for one.
 
         >>> models.diff("pylib@1", "pylib@2").more_merges
         100
@@ -102,7 +102,7 @@ class Diff:
             ("only in a", len(self.only_a)),
             ("only in b", len(self.only_b)),
             ("under other ids", len(self.moved)),
-            ("special tokens that differ", ", ".join(special)),
+            ("special tokens that differ", listed(special, SHOWN)),
             *(
                 (f"{name} of {side}", value)
                 for name, ours, theirs in differing(self.settings)

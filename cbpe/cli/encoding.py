@@ -59,8 +59,9 @@ def encode(
     """Print the token ids of texts, one line a text.
 
     Texts are encoded as they come, in little memory. A tokenizer that has no split pattern, or that normalizes, holds
-    each text whole. The ids are those of the text alone, which decode turns back into it: --template adds what a
-    tokenizer.json puts around a text, as its encode in Python does. A text that --missing skip leaves out has no line.
+    each text whole. The ids are those of the text alone, which decode turns back into it, unless the tokenizer
+    normalizes: --template adds what a tokenizer.json puts around a text, as its encode in Python does. A text that
+    --missing skip leaves out has no line.
 
     \b
     Example:

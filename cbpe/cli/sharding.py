@@ -82,7 +82,8 @@ ShardOption = Annotated[
     typer.Option(
         parser=size_of,
         metavar="TOKENS",
-        help="The size of a shard, as 5000 or 100m. Left out: a shard for each task; bin: one in all; llmc: 100m.",
+        help="The size of a shard, as 5000 or 100m. Left out: a shard for each task; bin: one in all; llmc: 100m. The "
+        "documents for validation are in one shard.",
         rich_help_panel=SHARDS,
     ),
 ]

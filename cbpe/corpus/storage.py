@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -137,7 +138,8 @@ def version_of(place: Path | Url) -> tuple[int, str]:
     """The size of a file in bytes, and a text that changes when its content does. OSError where it cannot be told."""
     if isinstance(place, Path):
         status = place.stat()
-        return status.st_size, f"mtime {status.st_mtime_ns}"
+        # Of a pipe, the time changes when it is written to.
+        return status.st_size, f"mtime {status.st_mtime_ns}" if stat.S_ISREG(status.st_mode) else ""
     found = place.info()
     said = [f"{name} {found[name]}" for name in VERSIONS if found.get(name) is not None]
     return int(found.get("size") or 0), said[0] if said else ""

@@ -251,4 +251,7 @@ def refuse_missing(run: FileRun, manifest: dict[str, Any]) -> None:
 def verify_words(run: FileRun, manifest: dict[str, Any]) -> None:
     """ValueError where the file is not what the manifest says."""
     if sha256_of(run.name) != manifest["file"]["sha256"]:
-        raise ValueError(f"{run.name} is damaged: its SHA-256 is not that of the manifest")
+        raise ValueError(
+            f"{run.name} is damaged: its SHA-256 is not that of the manifest. Delete it and {run.manifest}, and count "
+            "again"
+        )

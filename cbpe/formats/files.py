@@ -24,6 +24,7 @@ __all__ = [
     "save_and_warn",
 ]
 
+SQLITE, DATABASE = b"SQLite format 3\0", "an SQLite database, as a model store is"
 NAMED = 3  # special tokens in a warning
 WORD_COUNTS = b"\x89cbpeWC\n"  # what a file of them begins with, as corpus/word_counts.py describes it
 COMPRESSED = (".gz", ".xz", ".zst", ".bz2", ".zip")
@@ -56,6 +57,8 @@ def refuse_other_kinds(start: bytes) -> None:
     for sign, (program, _) in SIGNS.items():
         if start.startswith(sign):
             raise ValueError(f"the file is compressed by {program}: decompress it first")
+    if start.startswith(SQLITE):
+        raise ValueError(f"the file is {DATABASE}: open it as such, and load a version by its name")
     if start.startswith(ZIP):
         raise ValueError(f"the file is {ZIPPED}")
     for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):

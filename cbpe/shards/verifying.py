@@ -35,7 +35,10 @@ def verify_shards(folder: Path, manifest: Mapping[str, Any]) -> None:
             named.add(file["name"])
             path = folder / file["name"]
             if sha256_of(path) != file["sha256"]:
-                raise ValueError(f"{path} is damaged: its SHA-256 is not that of the manifest")
+                raise ValueError(
+                    f"{path} is damaged: its SHA-256 is not that of the manifest. Put it back, or remove {folder} to "
+                    "make all shards again"
+                )
     others = sorted(path.name for path in folder.iterdir() if path.name not in named)
     if others:
         raise ValueError(f"{folder / others[0]} is not in the manifest")

@@ -11,7 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from cbpe.common.wording import shown
+from cbpe.common.warning import warn
+from cbpe.common.wording import listed, number_of, shown
 from cbpe.corpus.files import KINDS, TextFile
 from cbpe.corpus.storage import Url, has_wildcards, place_of, version_of
 
@@ -20,6 +21,7 @@ __all__ = ["Name", "SourceFile", "find_sources", "refuse_within_sources", "versi
 Name: TypeAlias = str | os.PathLike[str]
 
 WRITTEN = re.compile(r"mtime ([0-9]{13,19})")  # in ns, as version_of says it; other systems say seconds
+MOST_NAMED = 3  # files of a folder that are left out
 HIDDEN = "A file does not count if its name, or that of a folder it is in, begins with a dot or an underscore"
 
 
@@ -62,8 +64,9 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
     """The files of all sources, in their order; those of a folder or a pattern by their names.
 
     A source is a file, a folder, a pattern with *, ? or [..] (** for folders within folders), or a URL of one of these.
-    Of a folder, at any depth, it is all files of JSON Lines and Parquet if there is a field, and else all others; but
-    none whose name, or whose folder's, begins with a dot or an underscore. Raises TypeError for what is no name,
+    Of a folder, at any depth, it is all files of JSON Lines and Parquet if there is a field, and else all others (a
+    UserWarning tells of texts that are left out); but none whose name, or whose folder's, begins with a dot or an
+    underscore. Raises TypeError for what is no name,
     OSError where there is no such file, ValueError for a folder or a pattern that has none, for a file that is named
     twice, and for a field that is missing or of no use.
     """
@@ -141,11 +144,27 @@ def without_files(place: Path | Url, field: str | None) -> str:
 
 def wanted(places: list[Any], folder: str, field: str | None) -> list[Any]:
     """The files of a folder that a corpus is of."""
-    found = []
+    found: dict[bool, list[Any]] = {False: [], True: []}  # those that have fields, and the others
     for place in places:
         inside = str(place).removeprefix(folder).replace(os.sep, "/").split("/")
-        if any(part.startswith((".", "_")) for part in inside):
-            continue
-        if any(suffix.lower() in KINDS for suffix in place.suffixes[-2:]) == (field is not None):
-            found.append(place)
-    return found
+        if not any(part.startswith((".", "_")) for part in inside):
+            found[any(suffix.lower() in KINDS for suffix in place.suffixes[-2:])].append(place)
+    if found[field is not None]:
+        tell_left_out(found[field is None], folder, field)
+    return found[field is not None]
+
+
+def tell_left_out(places: list[Any], folder: str, field: str | None) -> None:
+    """A UserWarning for files of a folder that hold texts, and are not read as the others are."""
+    if field is not None:
+        places = [place for place in places if ".txt" in place.suffixes[-2:]]
+    if places:
+        kind = "JSON Lines and Parquet" if field is None else "plain text"
+        named = listed(sorted(os.path.relpath(str(place), folder) for place in places), MOST_NAMED)
+        are = f"{number_of(len(places), 'file')} of {kind} ({named}) {'is' if len(places) == 1 else 'are'} left out"
+        way = (
+            ": to read such in place of the others, set field to a name"
+            if field is None
+            else f", as {'it has' if len(places) == 1 else 'they have'} no field"
+        )
+        warn(f"of the folder {folder}, {are}{way}")

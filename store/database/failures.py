@@ -72,6 +72,8 @@ def explained(store: object, error: DBAPIError) -> StoreError:
         return as_busy(store, reason)
     if any(problem in reason for problem in ("malformed", "not a database", "Could not decode")):
         return as_damaged(store, reason)
+    if reason.startswith(("no such table", "no such column")):
+        return as_damaged(store, f"{reason}. Restore a backup of it")
     return Failed(f"the store {store} could not do it, and is as before: {reason}")
 
 

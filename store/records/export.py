@@ -131,6 +131,10 @@ def check_size(size: int) -> None:
 
 def read_open(file: BinaryIO, size: int) -> Carried:
     start = file.read(FIXED)
+    if start.startswith(b"SQLite format 3\0"):
+        raise ValueError(
+            "this is an SQLite database, as a model store is: open that by ModelStore(path), and copy from it"
+        )
     if not start.startswith(MAGIC):
         raise ValueError(
             "this is no exported tokenizer; one that cbpe.load reads is saved by ModelStore.save(cbpe.load(path), name)"

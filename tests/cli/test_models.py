@@ -108,6 +108,9 @@ def test_an_exported_file_and_a_tokenizers_are_told_apart(models, tmp_path):
     assert "cbpe models import" in " ".join(inspected.stdout.split())
     refused = json.loads(run("inspect", exported, "--json", exit_code=1).stdout)["refused"]
     assert refused.endswith("cbpe models import FILE saves it in yours, under whose name -t takes it then")
+    (tmp_path / "e.cbpe.sig").write_text("a signature of another one")
+    signed = run("models", "export", "book@1", exported)
+    assert f"cbpe: {exported}.sig is a signature of what {exported} was before, not of this" in signed.stderr
     trained(270).save(tmp_path / "x")
     assert "cbpe models save NAME -t FILE" in error_of("models", "import", tmp_path / "x.model")
     (tmp_path / "x").write_text("something else")
@@ -117,6 +120,30 @@ def test_an_exported_file_and_a_tokenizers_are_told_apart(models, tmp_path):
         assert "an exported version is read by model stores alone" in told
         assert "cbpe convert REF FILE writes that format" in told
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.lower().startswith("y")) == []
+
+
+def test_a_store_in_place_of_a_file_is_told(models, tmp_path):
+    run("models", "backup", tmp_path / "b.db")
+    told = "an SQLite database, as a model store is: give it as --store, and name a version"
+    assert told in error_of("count", "-t", tmp_path / "b.db", stdin=b"x")
+    told = "an SQLite database, as a model store is: give it as --store, and copy from it by cbpe models copy"
+    assert told in error_of("models", "import", tmp_path / "b.db")
+    assert run("models", "copy", "--store", tmp_path / "b.db", "book@1", tmp_path / "c.db").stdout.startswith("version")
+
+
+@pytest.mark.parametrize(
+    ("method", "command", "said"),
+    [
+        ("import_folder", ["import", "."], "what is saved by now stays, and the same command saves the rest"),
+        ("restore", ["restore", "b.db"], "the store is as it was, or all of the backup: cbpe models log says which"),
+    ],
+)
+def test_ctrl_c_in_the_middle_says_what_is_kept(models, method, command, said, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ModelStore, method, interrupted)
+    assert error_of("models", *command, exit_code=130) == f"cbpe: interrupted: {said}\n"
 
 
 # ---- Changing

@@ -109,6 +109,19 @@ def test_versions_are_compared_with_encodings_and_files(models, tmp_path):
     assert "a name has" in error_of("models", "diff", "book", " ")
 
 
+def test_of_many_special_tokens_the_first_are_shown(models):
+    tok = trained(260)
+    tok.register_special_tokens({f"<{n}>": 300 + n for n in range(1200)})
+    models.save(tok, "many")
+    told = [line for line in run("models", "diff", "book@1", "many").stdout.splitlines() if "only in many" in line]
+    assert [line.split("many@1", 1)[1].strip() for line in told if line.startswith("special")] == [
+        *(f'"<{n}>" with id {300 + n}' for n in range(10)),
+        "and 1,190 more",
+    ]
+    assert len(rows("diff", "book@1", "many")["special_only_b"]) == 1200
+    assert len(models.diff("book@1", "many")._repr_html_()) < 10_000
+
+
 def test_encodings_are_compared_without_a_store(tmp_path):
     assert rows("diff", "gpt2", "r50k_base", "--store", tmp_path / "none.db")["same"] is True
     assert list(tmp_path.iterdir()) == []

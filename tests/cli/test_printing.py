@@ -224,7 +224,7 @@ def test_a_pattern_is_not_folded_and_names_and_tokens_are_whole(monkeypatch, cap
     monkeypatch.setattr(printing, "WIDE", 60)
     pattern = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++ "
     tokens = Words(["12 tokens:", *(f'{n} " {chr(n) * 5} "' for n in range(97, 109))])
-    for name in ("config.pattern", "split first"):
+    for name in ("config.pattern", "split first", "page", "from elsewhere"):
         printing.print_pairs([(name, pattern)])
         assert pattern.rstrip() in capfd.readouterr().out
     printing.print_pairs([("pattern", pattern), ("trainer.treat_whitespace_as_suffix", "no"), ("only in b", tokens)])

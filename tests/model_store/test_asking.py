@@ -1,5 +1,6 @@
 """Asking: lists with filters and orders, and where a token is."""
 
+import json
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -177,6 +178,20 @@ def test_special_tokens_and_single_bytes_have_no_rank(filled):
         *(("a@1", 255, None), ("b@1", 255, None), ("b@2", 255, None), ("c@1", 0, None)),
     ]
     assert filled.find_token("no such token") == []
+
+
+def test_a_special_token_that_is_in_the_vocabulary_too_has_one_place(tmp_path):
+    cbpe.train("low lower lowest " * 9, 280, alphabet="characters").save(tmp_path / "a.json")
+    content = json.loads((tmp_path / "a.json").read_text())
+    low = content["model"]["vocab"]["low"]
+    content["added_tokens"].append({**content["added_tokens"][-1], "id": low, "content": "low"})
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    tok = cbpe.load(tmp_path / "a.json")
+    assert tok.special_tokens["low"] == low
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(tok, "a")
+        ((version, token_id, _),) = models.find_token("low")
+        assert (version.reference, token_id) == ("a@1", low)
 
 
 @pytest.mark.parametrize("token", [b"\0", b"'", b"\xf0\x9f", b"\xed\xa0\x80"])

@@ -18,7 +18,7 @@ from unchecked import unchecked
 from vocabularies import by_merges
 
 from cbpe.tokenizers.description import build, describe
-from store import ModelStore, StoreError
+from store import Damaged, ModelStore, StoreError
 from store.database.schema import metadata
 
 pytestmark = pytest.mark.ci
@@ -45,6 +45,18 @@ def damaged(data, generator):
             changed[position : position + 64] = bytes(len(changed[position : position + 64]))
         if changed != data:
             return bytes(changed)
+
+
+def test_a_store_that_has_lost_a_table_is_damaged_and_not_as_before(tmp_path):
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(small_tokenizer(1), "a")
+    with contextlib.closing(sqlite3.connect(tmp_path / "models.db")) as connection, connection:
+        connection.execute("DROP TABLE aliases")
+    with (
+        ModelStore(tmp_path / "models.db") as models,
+        pytest.raises(Damaged, match="no such table: aliases. Restore a"),
+    ):
+        models.versions()
 
 
 def is_found(url, ref, digest):

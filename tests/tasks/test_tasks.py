@@ -1,6 +1,7 @@
 """Sources cut into tasks, and tasks done by threads."""
 
 import json
+import os
 import pickle
 
 import pytest
@@ -36,6 +37,31 @@ def names(found, folder):
 def test_a_folder_is_its_files_in_order(corpus):
     assert names(sources(corpus), corpus) == ["a.jsonl", "b.jsonl", "deep/c.jsonl"]
     assert names(sources(corpus, field=None), corpus) == ["read_me.txt"]
+
+
+def test_texts_of_a_folder_that_are_left_out_are_told(tmp_path):
+    for name in ("a.txt", "b.jsonl", "c.jsonl.gz", "deep/d.parquet", "e.txt.xz", "README.md", ".f.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    with pytest.warns(UserWarning, match="are left out") as caught:
+        assert names(sources(tmp_path, field=None), tmp_path) == ["README.md", "a.txt", "e.txt.xz"]
+    assert [str(each.message) for each in caught] == [
+        f"of the folder {tmp_path}, 3 files of JSON Lines and Parquet (b.jsonl, c.jsonl.gz, deep/d.parquet) are left "
+        "out: to read such in place of the others, set field to a name"
+    ]
+    with pytest.warns(UserWarning, match="are left out") as caught:
+        assert names(sources(tmp_path), tmp_path) == ["b.jsonl", "c.jsonl.gz", "deep/d.parquet"]
+    assert [str(each.message) for each in caught] == [
+        f"of the folder {tmp_path}, 2 files of plain text (a.txt, e.txt.xz) are left out, as they have no field"
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_that_was_written_to_is_no_other_source(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (found,) = sources(tmp_path / "pipe", field=None)
+    os.utime(tmp_path / "pipe", (1, 1))
+    found.refuse_changed()
 
 
 def test_a_pattern_is_its_files_in_order(corpus):

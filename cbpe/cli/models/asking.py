@@ -385,9 +385,9 @@ def verify(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Prove that what is stored is what was saved.
+    """Prove that the tokenizers that are stored are those that were saved.
 
-    The exit code is 1 if it is not.
+    The exit code is 1 if they are not. Tags, notes and metrics have no seals: what others wrote over them is not found.
 
     \b
     Example:

@@ -26,7 +26,7 @@ from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_o
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import print_done, print_saved, print_versions
 from cbpe.cli.output.naming import of_options
-from cbpe.cli.output.printing import print_error, print_json, print_rows, print_told
+from cbpe.cli.output.printing import print_error, print_json, print_rows, print_told, print_warning
 from cbpe.cli.output.readable import printable
 from cbpe.cli.output.replacing import has_content
 
@@ -198,6 +198,10 @@ def export(
     with open_store(read_only=True) as models:
         version = models.export(reference, file, key=key)
     print_done(version, f"wrote {version.reference} to {file}{', over an older export' * replaces}", as_json)
+    if key is None and os.path.lexists(f"{file}.sig"):
+        print_warning(
+            f"{file}.sig is a signature of what {file} was before, not of this: sign it by --key, or delete it"
+        )
 
 
 @app.command()
@@ -272,7 +276,11 @@ def import_(
         print_saved(filled(settings.store, lambda models: models.import_(file, name, keys=key or None)), as_json)
         return
     pattern = None if pattern is None else pattern_of(pattern)
-    found = filled(settings.store, lambda models: models.import_folder(file, pattern=pattern))
+    try:
+        found = filled(settings.store, lambda models: models.import_folder(file, pattern=pattern))
+    except KeyboardInterrupt:
+        print_error("interrupted: what is saved by now stays, and the same command saves the rest")
+        raise
     if found.versions or as_json:
         print_versions(found.versions, as_json, wide=False)
     if found.versions and not as_json:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from cbpe.cli.output.folding import Words
-from cbpe.cli.output.printing import PATTERNS
+from cbpe.cli.output.printing import COPIED
 from cbpe.cli.output.readable import beginning, readable, readable_bytes
 from cbpe.common.wording import number_of
 from cbpe.views.settings import differing
@@ -38,7 +38,7 @@ def difference_pairs(found: Diff, a: str, b: str) -> Iterator[tuple[str, object]
         yield "first other merge", Words([f"number {rank:,}:", *merge(here), "here,", *merge(there), "there"])
     yield from special_pairs(found, a, b)
     for setting, ours, theirs in differing(found.settings):
-        if setting in PATTERNS:  # whole and at the end of a line, to be copied: a pattern may hold any sign
+        if setting in COPIED:  # whole and at the end of a line, to be copied: a pattern may hold any sign
             yield setting, f"{a}: {ours}"
             yield setting, f"{b}: {theirs}"
         else:
@@ -48,10 +48,19 @@ def difference_pairs(found: Diff, a: str, b: str) -> Iterator[tuple[str, object]
 def special_pairs(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:
     """What differs in special tokens."""
     for name, special in ((a, found.special_only_a), (b, found.special_only_b)):
-        for token, token_id in special.items():
-            yield f"special, only in {name}", f"{quoted_text(token)} with id {token_id}"
-    for token, (id_a, id_b) in found.special_moved.items():
-        yield "special, other ids", f"{quoted_text(token)}: {id_a} here, {id_b} there"
+        only = [f"{quoted_text(token)} with id {token_id}" for token, token_id in special.items()]
+        yield from first_rows(f"special, only in {name}", only)
+    moved = found.special_moved.items()
+    yield from first_rows(
+        "special, other ids", [f"{quoted_text(token)}: {id_a} here, {id_b} there" for token, (id_a, id_b) in moved]
+    )
+
+
+def first_rows(name: str, values: list[str]) -> Iterator[tuple[str, str]]:
+    """A row for each of the first, and one that says how many more there are."""
+    yield from ((name, value) for value in values[:MOST_SHOWN])
+    if len(values) > MOST_SHOWN:
+        yield name, f"and {len(values) - MOST_SHOWN:,} more"
 
 
 def first_of(tokens: Collection[T], told: Callable[[T], str]) -> Words:

@@ -12,7 +12,7 @@ from cbpe.cli.input.options import JsonOption
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.models.app import app
-from cbpe.cli.output.printing import print_json, print_told
+from cbpe.cli.output.printing import print_error, print_json, print_told
 from cbpe.cli.output.readable import readable
 
 BackupArgument = Annotated[str, typer.Argument(metavar="FILE", help="The backup.", show_default=False)]
@@ -68,7 +68,11 @@ def restore(
     if ModelStore.missing_file(settings.store) is not None:  # so that none is made by what is refused
         ModelStore._check_backup(file, backup)
     with open_store(make=True) as models:
-        kept = models.restore(file, backup=backup, force=force)
+        try:
+            kept = models.restore(file, backup=backup, force=force)
+        except KeyboardInterrupt:
+            print_error("interrupted: the store is as it was, or all of the backup: cbpe models log says which")
+            raise
         revision, versions = models.revision, len(models.versions())
     if as_json:
         print_json({"restored": file, "revision": revision, "versions": versions, "backup": kept})
@@ -104,6 +108,7 @@ def migrate(
     if as_json:
         print_json({"from": before, "to": after, "backup": made})
     elif made is None:
-        print_told([f"the schema has the newest revision already, {after}"])
+        unmade = "" if backup is None else f"; {readable(backup)} was not made"
+        print_told([f"the schema has the newest revision already, {after}{unmade}"])
     else:
         print_told([f"migrated from revision {before} to {after}; the store as it was is {readable(made)}"])

@@ -43,6 +43,8 @@ IN_OPTIONS = {
     "of this tokenizer, which are not 256 + merge: leave it out": (
         "of this tokenizer, which are not 256 + merge: leave --checkpoint out"
     ),
+    "open it as such, and load a version by its name": "give it as --store, and name a version",
+    "open that by ModelStore(path), and copy from it": "give it as --store, and copy from it by cbpe models copy",
     "append_eot is False": "--no-append-eot is given",
     "set append_eot to False": "give --no-append-eot",
     "cut_documents is False": "--whole-documents is given",

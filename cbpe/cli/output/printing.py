@@ -58,7 +58,8 @@ WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every lin
 USUAL = 80  # columns of a terminal that does not say how many it has
 LINES = 25  # of a terminal; nothing that is printed here depends on them
 LONG_WORD = 12  # columns of a word that a heading does not go on within
-PATTERNS = ("pattern", "split pattern", "split first", "config.pattern")  # names of values that are not folded
+# Names of values that are not folded, as they are copied: split patterns and URLs.
+COPIED = ("pattern", "split pattern", "split first", "config.pattern", "page", "from elsewhere")
 
 
 class StandardOutput:
@@ -334,7 +335,7 @@ def are_numbers(cells: Sequence[object]) -> bool:
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
-    """Names and values, one a line. In a narrow terminal they are folded, but for split patterns: those are copied. A
+    """Names and values, one a line. In a narrow terminal they are folded, but for those that are copied. A
     name that takes more than half of it stands above its value."""
     from rich.cells import cell_len, set_cell_size
 
@@ -344,7 +345,7 @@ def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
     left = max((length for length in lengths if length <= room // 2), default=0)
     for name, value in pairs:
         text = value if isinstance(value, Words) else cell_text(value)
-        whole = [cell_text(value)] if name in PATTERNS else folded(text, max(1, room - left - SPACE))
+        whole = [cell_text(value)] if name in COPIED else folded(text, max(1, room - left - SPACE))
         if cell_len(name) > left:
             print_lines(folded(name, room))
             name = ""
