@@ -94,7 +94,7 @@ class Commands(SuggestingGroup):
         settings.debug = take_debug(args)
         if args in ([], ["models"]):  # who names no command wants to see them
             args.append("--help")
-        settings.store = None
+        settings.store = settings.keys = None
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = print_warning
@@ -208,6 +208,14 @@ def print_version(wanted: bool) -> None:
 @app.callback()
 def common(
     store: StoreOption = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PEM",
+            help="Take tokenizers from published copies alone that this public ed25519 key has signed; repeatable: one "
+            "of them.",
+        ),
+    ] = None,
     debug: Annotated[
         bool, typer.Option(DEBUG, help="Show a traceback if the command fails; may stand before it or after it.")
     ] = False,
@@ -230,4 +238,4 @@ def common(
     Example:
       cbpe count -t cl100k_base book.txt
     """
-    settings.store = store
+    settings.store, settings.keys = store, key or None

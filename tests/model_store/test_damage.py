@@ -54,7 +54,7 @@ def test_a_store_that_has_lost_a_table_is_damaged_and_not_as_before(tmp_path):
         connection.execute("DROP TABLE aliases")
     with (
         ModelStore(tmp_path / "models.db") as models,
-        pytest.raises(Damaged, match="no such table: aliases. Restore a"),
+        pytest.raises(Damaged, match=r"no such table: aliases\. Restore a"),
     ):
         models.versions()
 

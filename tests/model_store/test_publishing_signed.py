@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from command_line import run
+from command_line import error_of, run
 from published_copies import TOKS
 
 import cbpe
@@ -125,3 +125,20 @@ def test_the_command_line_publishes_with_a_key(models, key, tmp_path):
     done = run("models", "publish", place, "--key", tmp_path / "private.pem", "--store", store)
     assert done.stdout == "files written: 1\n"
     assert published.load(f"{place}/a", keys=key.public_key()).merges == TOKS[0].merges
+
+
+def test_the_command_line_takes_tokenizers_of_signed_copies_alone(signed, key, tmp_path):
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    mine, other = tmp_path / "mine.pem", tmp_path / "other.pem"
+    for path, one in ((mine, key), (other, new_key())):
+        path.write_bytes(one.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    count = ["count", "-t", f"{signed}/a", "-"]
+    told = run("--key", other, "--key", mine, *count, stdin=b"low lower").stdout
+    assert told == run(*count, stdin=b"low lower").stdout
+    assert told.split()[0] == str(len(TOKS[1].encode("low lower")))
+    assert "BadSignature" not in (refused := error_of("--key", other, *count, stdin=b"low"))
+    assert "index.json is not signed by any of the keys that are given" in refused
+    for elsewhere in ("gpt2", tmp_path / "file.model", "name"):
+        told = error_of("--key", mine, "count", "-t", elsewhere, "-", stdin=b"low")
+        assert f"{elsewhere}: --key takes tokenizers of published copies alone, and this is none" in told

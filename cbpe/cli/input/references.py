@@ -52,6 +52,8 @@ def tokenizer_of(reference: str) -> Tokenizer:
     one that --store names, if that is given. ValueError says what was tried.
     """
     refuse_empty(reference)
+    if settings.keys is not None:
+        return cbpe.load(reference, keys=settings.keys)
     if is_file(reference):
         return cbpe.load(reference)
     if is_encoding(reference):

@@ -385,7 +385,7 @@ def verify(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Prove that the tokenizers that are stored are those that were saved.
+    """Prove that stored tokenizers are what was saved.
 
     The exit code is 1 if they are not. Tags, notes and metrics have no seals: what others wrote over them is not found.
 

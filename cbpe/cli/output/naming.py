@@ -45,6 +45,9 @@ IN_OPTIONS = {
     ),
     "open it as such, and load a version by its name": "give it as --store, and name a version",
     "open that by ModelStore(path), and copy from it": "give it as --store, and copy from it by cbpe models copy",
+    "keys are for a version in a published copy, and this is none": (
+        "--key takes tokenizers of published copies alone, and this is none"
+    ),
     "append_eot is False": "--no-append-eot is given",
     "set append_eot to False": "give --no-append-eot",
     "cut_documents is False": "--whole-documents is given",
