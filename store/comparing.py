@@ -58,7 +58,14 @@ class MergeDifference(NamedTuple):
 @public_of("store")
 @dataclass(frozen=True)
 class Diff:
-    """What differs between two versions or tokenizers. It is true if they differ in anything that changes results."""
+    """What differs between two versions or tokenizers. It is true if they differ in anything that changes results.
+
+    `a` and `b` are the two, `same` is whether both give the same results on every text. `only_a` and `only_b`: the
+    tokens, as (id, bytes), that only one has; `moved`: those that both have under other ids. `first_merge`: the first
+    merge in which they differ, or None. `special_only_a` and `special_only_b`: special tokens, with their ids, that
+    only one has; `special_moved`: those of both with other ids, to (id of a, id of b). `settings`: which of "pattern",
+    "semantics", "unicode_version" and "processing" (what is done to a text before and after) differ, to (of a, of b).
+    """
 
     a: Version | Tokenizer
     b: Version | Tokenizer

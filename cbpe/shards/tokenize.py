@@ -84,8 +84,9 @@ def tokenize(
     resume: go on with a run in this folder that was interrupted; what is done is not done again, and the files are in
     the end those of a run that was not. task: (i, n), to do only the tasks that are the i-th of every n, from 1, on one
     of n machines; without it, another call (with resume) finishes. verify: read everything back against the manifest;
-    not beside task. progress: True for a bar on stderr, or a function, which is called with a Progress some ten times a
-    second.
+    not beside task. progress: True for a bar on stderr, or a function, which is called some ten times a second with a
+    named tuple of `stage`, `documents`, `tokens`, `bytes` and `total_bytes` (of the sources as they are stored),
+    `tasks`, `total_tasks`, and `seconds`, which has `bytes_per_second` and `seconds_left` (None if nobody can tell).
 
     Raises OSError for what cannot be read or written; ValueError, with the file and the row, for what is no text, for
     options that do not go together, for a source that changed, and for a folder that belongs to something else;

@@ -48,7 +48,19 @@ FEW = 500  # ids that a query names one by one
 @dataclass(frozen=True)
 class Version:
     """One version of a tokenizer in a store. Its content never changes. Tags, aliases, notes, parent and metrics are
-    those that it had at the time of the call that returned it."""
+    those that it had at the time of the call that returned it.
+
+    What it is: `name`, `number`, `reference` ("name@number"), `time` (of saving, in UTC) and `created` (whether this
+    very save made it); `kind`, the class ("RegexTokenizer"), and `encoding_name`, the name of an Encoding, else None.
+
+    What it holds: `vocab_size` (tokens of the vocabulary), `n_special_tokens` (which are not among these) and
+    `n_merges`; `semantics`, "pairs" if merging goes by pairs of tokens, or "ranks"; `pattern`, the split pattern or
+    None, for people to read; `unicode_version`, that of the pattern's classes; `digest`, the SHA-256 of all of it, and
+    `vocabulary_digest`, of the vocabulary alone, in hexadecimal.
+
+    What is known about it: `tags`, `aliases`, `notes`, `metrics`, and `parent`, the version that its training went on
+    from ("name@number", or "sha256:..." if no version of that content is in the store), or None.
+    """
 
     name: str
     number: int
