@@ -156,10 +156,11 @@ cdef inline Py_ssize_t end_piece(
 
 
 cdef inline Py_ssize_t read_staying(
-    const SplitTables *tables, const uint8_t *text, Py_ssize_t at, Py_ssize_t end, uint32_t *entry, Py_ssize_t *mark
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t at, Py_ssize_t end, uint32_t *entry, Py_ssize_t *mark,
+    Stretch *stays,
 ) noexcept nogil:
     """Read what leaves the automaton in its state: characters of the sets that do, or one over and over, which has come
-    before. Returns how far it has read."""
+    before. Note where that is. Returns how far it has read."""
     cdef const Stay *state = tables.stays + (entry[0] >> STATE_SHIFT)
     cdef Py_ssize_t reached = stay(state, tables.classify, text, at, end)
     cdef uint32_t next = state.entry
@@ -172,14 +173,10 @@ cdef inline Py_ssize_t read_staying(
     if reached > at:
         entry[0] = next
         mark[0] = reached - 1 if next & MARK else mark[0]
+        if at != stays.end or next >> STATE_SHIFT != stays.state:  # else it goes on from the one before
+            stays[0] = Stretch(at, at, next >> STATE_SHIFT)
+        stays.end = reached
     return reached
-
-
-cdef inline void note_stay(Stretch *stays, Py_ssize_t start, Py_ssize_t end, uint32_t state) noexcept nogil:
-    """Note such a stretch, which may go on from the one before."""
-    if start != stays.end or state != stays.state:
-        stays[0] = Stretch(start, end, state)
-    stays.end = end
 
 
 cdef inline bint has_failed(const Reading *reading, uint32_t entry, Py_ssize_t at) noexcept nogil:
@@ -217,8 +214,8 @@ cdef Py_ssize_t walk(
 
     The common case has no branch that depends on the text: a boundary moves the end of the array of spans by one. Only
     a piece whose end is known later than one character after it, or a character that nothing matches, takes a turn
-    through the slow part. So does, every 64 bytes or less often, to see whether the state stays the same. What has then
-    found no end of a piece is not read again from the next place, which would take the square of its length.
+    through the slow part. So does, every 64 bytes or less often, to see whether the state stays the same; where no
+    piece has ended after that, it is not read again from the next place, which would take the square of its length.
     """
     cdef:
         uint32_t rules = tables.rules
@@ -237,9 +234,7 @@ cdef Py_ssize_t walk(
         elif at < turn_end and has_failed(reading, entry, at):
             entry = STOP
         elif at < turn_end:
-            limit = read_staying(tables, text, at, turn_end, &entry, &mark)
-            if limit > at:
-                note_stay(&reading.stays, at, limit, entry >> STATE_SHIFT)
+            limit = read_staying(tables, text, at, turn_end, &entry, &mark, &reading.stays)
             wait = BLOCK if limit > at else 2 * wait
             at, limit = limit, min(turn_end, limit + wait)
             continue
@@ -263,20 +258,16 @@ cdef Py_ssize_t walk(
         if entry & BOUNDARY and rules and block_ahead(text + at, size - at, block_failed):
             break
         if entry & (MARK | STOP):
-            if entry & MARK:
-                mark = at
+            mark = at if entry & MARK else mark
             if entry & STOP:
                 steps += at - start
-                if mark <= reading.stays.start:
-                    reading.failed = reading.stays
+                reading.failed = reading.stays if mark <= reading.stays.start else reading.failed
                 start = end_piece(text, size, start, mark, spans + count, &count)
                 at = mark = start
                 entry = START_ENTRY
                 wait, limit = BLOCK, min(turn_end, at + BLOCK)
-                if steps > MAX_STEPS:
-                    pause[0] = TOOK_LONG
-                    break
-                if rules and block_ahead(text + start, size - start, block_failed):
+                pause[0] = TOOK_LONG if steps > MAX_STEPS else NONE
+                if pause[0] != NONE or (rules and block_ahead(text + start, size - start, block_failed)):
                     break
                 continue
         at = read_threes(tables, text, at + length, limit, &entry, &mark) if length == 3 else at + length
