@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import warnings
 from functools import cache
@@ -31,6 +32,7 @@ from cbpe.common.wording import shown
 __all__ = ["COMMANDS", "app", "load_command", "main"]
 
 FAILED, WRONG_USAGE = 1, 2
+QUOTED_OPTIONS = re.compile(r"^Invalid value for '-[^:]*':")  # as Typer names them, and no message of ours does
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 DEBUG = "--debug"
 
@@ -195,6 +197,7 @@ def usage_message(error: Any) -> str:
     if problem:
         error.message = problem
     message: str = error.format_message().replace(": Value error, ", ": ")
+    message = QUOTED_OPTIONS.sub(lambda found: found[0].replace("'", ""), message)
     value = shown(found["input"]) if found and not problem else ""
     return message if value in message else f"{message}: {value}"
 

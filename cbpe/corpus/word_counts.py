@@ -28,7 +28,7 @@ import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from cbpe._core.counting.count import PieceCounter
 from cbpe._core.text.shown import shown
@@ -208,6 +208,12 @@ class WordCounts:
         result = self._of(self._counter, *self._about())  # update replaces the counter of the result
         result.update(other)
         return result
+
+    def __radd__(self, other: Literal[0]) -> WordCounts:
+        """What sum() begins with, which is 0."""
+        if type(other) is not int or other != 0:
+            return NotImplemented
+        return self._of(self._counter, *self._about())
 
     def __iadd__(self, other: WordCounts) -> WordCounts:
         if not isinstance(other, WordCounts):

@@ -293,6 +293,17 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
     assert os.listdir(path.parent) == [path.name]
 
 
+def test_sum_adds_them_up():
+    parts = [count_words(text) for text in ("a b c", "b c d", "c d e")]
+    assert sum(parts) == parts[0] + parts[1] + parts[2]
+    alone = sum(parts[:1])
+    alone.update(parts[1])
+    assert parts[0] == count_words("a b c")
+    for other in (1, 0.0, False, None):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            other + parts[0]
+
+
 # ---- In several threads
 
 

@@ -1,6 +1,7 @@
 """A program that uses cbpe's public names with their types: mypy --strict checks it against what was installed."""
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +77,7 @@ assert_type(over_characters, cbpe.SentencePieceTokenizer)
 counts = cbpe.count_words(["the cat", b"the mat", Path("corpus.txt")], workers=2, max_words=1000, progress=True)
 assert_type(counts, cbpe.WordCounts)
 assert_type(counts + counts, cbpe.WordCounts)
+assert_type(sum([counts, counts]), cbpe.WordCounts | Literal[0])
 assert_type(dict(counts), dict[bytes, int])
 assert_type(cbpe.WordCounts.load("counts").most_common(3), list[tuple[bytes, int]])
 cbpe.train(counts, 300, progress=lambda stage, done, total: print(stage, done, total))
