@@ -28,7 +28,7 @@ import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from cbpe._core.counting.count import PieceCounter
 from cbpe._core.text.shown import shown
@@ -209,7 +209,7 @@ class WordCounts:
         result.update(other)
         return result
 
-    def __radd__(self, other: Literal[0]) -> WordCounts:
+    def __radd__(self, other: int) -> WordCounts:
         """What sum() begins with, which is 0."""
         if type(other) is not int or other != 0:
             return NotImplemented
