@@ -30,6 +30,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     folder = os.path.dirname(path) or "."
     try:
         tempfile.TemporaryFile(dir=folder).close()
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, "there is no such folder: make it first", folder) from error
     except OSError as error:
         raise type(error)(error.errno, error.strerror, folder) from error
 

@@ -633,3 +633,11 @@ def test_a_script_for_the_shell_is_shown():
     script = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True).stdout
     assert "_CBPE_COMPLETE=complete_bash" in script
     assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(("arguments", "code"), [(["models", "nosuch"], 2), (["count", "-t", "nope", "-"], 1)])
+def test_an_error_that_cannot_be_written_is_still_told_by_the_exit_code(arguments, code):
+    with open("/dev/full", "w") as full:
+        failed = subprocess.run([PROGRAM, *arguments], stderr=full, stdin=subprocess.DEVNULL, check=False)
+    assert failed.returncode == code

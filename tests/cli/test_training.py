@@ -310,7 +310,7 @@ def test_output_in_a_folder_that_is_not_there(tmp_path, text_file):
     output = tmp_path / "nowhere" / "trained"
     for file in text_file, tmp_path / "missing.txt":  # the folder is looked at first
         error = error_of("train", file, "--vocab-size", 280, "--output", output)
-        assert error == f"cbpe: {output.parent}: No such file or directory\n"
+        assert error == f"cbpe: {output.parent}: there is no such folder: make it first\n"
 
 
 def test_train_writes_the_format_that_the_ending_says(tmp_path, text_file, model):

@@ -73,7 +73,8 @@ def print_error(message: str) -> None:
     if sys.stderr is not None:  # print(file=None), where it is closed, would write to standard output
         if StandardOutput.line_begun and sys.stdout.isatty() and sys.stderr.isatty():
             write_bytes(b"\n")
-        print(*fitted(f"cbpe: {printable(' '.join(message.split()))}", sys.stderr), sep="\n", file=sys.stderr)
+        with suppress(OSError):  # where it cannot be told, the exit code still says what it was
+            print(*fitted(f"cbpe: {printable(' '.join(message.split()))}", sys.stderr), sep="\n", file=sys.stderr)
 
 
 def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
