@@ -399,7 +399,7 @@ def interrupt(signum, frame):
 signal.signal(signal.SIGALRM, interrupt)
 signal.setitimer(signal.ITIMER_REAL, 0.3)
 try:
-    cbpe.train("a" * 300_000, 300, pattern="a+b|a")     # each place is tried to the end of the text
+    cbpe.train("ab" * 150_000, 300, pattern="(?:ab)+c|a|b")     # each place is tried to the end of the text
 except KeyboardInterrupt:
     print("interrupted")
 """
