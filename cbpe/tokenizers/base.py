@@ -64,8 +64,8 @@ class TokenizerBase(Encoder):
 
     @property
     def special_tokens(self) -> dict[str, int]:
-        """The special tokens and their ids."""
-        return dict(self._special.ids)
+        """The special tokens and their ids. To change it is a TypeError: register_special_tokens takes others."""
+        return self._table("special tokens", lambda: read_only(dict(self._special.ids)))
 
     @property
     def merges(self) -> dict[tuple[int, int], int]:
@@ -197,7 +197,7 @@ class TokenizerBase(Encoder):
         return tokens
 
     def _use(self, vocabulary: Vocabulary, splitter: Splitter | PythonSplitter, special_tokens: dict[str, int]) -> None:
-        self._install(vocabulary, splitter, special_tokens, self._cache_bytes)
+        self._install(vocabulary, splitter, dict(special_tokens), self._cache_bytes)
         # Made when first asked for, from the vocabulary and special tokens in use.
         self._tables: dict[str, Any] = {}
         # From (allowed_special, disallowed_special) to the special tokens that are encoded as such, and those that are

@@ -14,6 +14,7 @@ from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.public import public_of
 from cbpe.common.wording import meant
+from cbpe.encodings.references import is_encoding
 from store.database.schema import aliases, metrics, names, tags, training_records, versions, vocabularies
 from store.errors import Ambiguous, Damaged, NotFound, StoreError
 from store.records.references import LATEST, Reference, parse, shown
@@ -396,4 +397,6 @@ def unknown_name(connection: Connection, name: str) -> NotFound:
         form = f"names are kept in Unicode's form C, in which it is {shown(kept)}"
         return NotFound(f"no version is called {name!a}: {form}")
     others = connection.execute(select(names.c.name).where(names.c.newest.is_not(None))).scalars()
+    if is_encoding(name):
+        return NotFound(f"no version is called {shown(name)}: it is a named encoding, which cbpe.get_encoding gives")
     return NotFound(f"no version is called {shown(name)}{meant(name, others)}")

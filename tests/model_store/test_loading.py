@@ -73,6 +73,8 @@ def test_the_newest_version_is_called_latest(filled):
     ):
         with pytest.raises(ValueError, match="'latest' is no alias: name@latest is the newest version"):
             use()
+    with pytest.raises(NotFound, match=r"'gpt2': it is a named encoding, which cbpe\.get_encoding gives"):
+        filled.load("gpt2@1")
     with pytest.raises(NotFound, match="no version is called 'b'"):
         filled.load("b@latest")
 

@@ -28,7 +28,7 @@ SHARED = {
     "cbpe.common.public": {"public_of"},
     "cbpe.common.warning": {"warn"},
     "cbpe.common.wording": {"listed", "meant", "number_of", "shortened"},
-    "cbpe.encodings.references": {"FILE_ENDINGS", "shadowed"},
+    "cbpe.encodings.references": {"FILE_ENDINGS", "is_encoding", "shadowed"},
     "cbpe.formats.files": {"format_of_name"},
     "cbpe.formats.minbpe": {"render_token"},
     "cbpe.text.surrogates": {"without_surrogates"},

@@ -163,12 +163,17 @@ def test_registering_takes_the_place_of_those_there_were(toy):
     assert toy.encode("<|new|>") == list(b"<|new|>")
 
 
-def test_what_is_given_and_what_is_returned_are_copies(toy):
+def test_what_is_given_is_copied_and_what_is_returned_refuses_changes(toy):
     given_tokens = {"<a>": 1000}
     toy.register_special_tokens(given_tokens)
     given_tokens["<b>"] = 1001
-    toy.special_tokens["<c>"] = 1002
+    with pytest.raises(TypeError, match="change a copy"):
+        toy.special_tokens["<c>"] = 1002
     assert toy.special_tokens == {"<a>": 1000}
+    toy.register_special_tokens({**toy.special_tokens, "<c>": 1002})
+    copied = toy.special_tokens.copy()
+    copied["<d>"] = 1003
+    assert toy.special_tokens == {"<a>": 1000, "<c>": 1002}
 
 
 def test_a_trained_tokenizer_tells_its_size_and_special_tokens_as_an_encoding_does(toy):

@@ -48,6 +48,7 @@ IN_OPTIONS = {
     "keys are for a version in a published copy, and this is none": (
         "--key takes tokenizers of published copies alone, and this is none"
     ),
+    "a named encoding, which cbpe.get_encoding gives": "a named encoding, which -t takes",
     "append_eot is False": "--no-append-eot is given",
     "set append_eot to False": "give --no-append-eot",
     "cut_documents is False": "--whole-documents is given",
