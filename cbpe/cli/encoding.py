@@ -215,8 +215,8 @@ def tokens(
 
     On a terminal the tokens are coloured, with their ids below. Elsewhere, and where NO_COLOR is set, each token has a
     line: its id, a tab, the token. Bytes that are no whole character become \\xNN, and characters that do not print are
-    escaped. An empty line stands between two texts, and --json prints a list for each. The tokens of a template are
-    left out, unless you ask for them.
+    escaped. An empty line stands between two texts, and --json prints a list for each, where there may be several on a
+    line of its own. The tokens of a template are left out, unless you ask for them.
 
     \b
     Example:
@@ -225,11 +225,13 @@ def tokens(
     """
     tok = tokenizer_of(tokenizer)
     refuse_no_template(tok, tokenizer, template)
-    texts = encoded(tok, strings(files, field_of_texts(form, field, files), errors, missing), allowed_special, template)
+    field = field_of_texts(form, field, files)
+    texts = encoded(tok, strings(files, field, errors, missing), allowed_special, template)
     found = (((token, tok.vocab[token]) for ids in id_lists for token in ids) for id_lists in texts)
     if as_json:
+        are_several = field is not None or len(files or []) > 1
         for text in found:
-            print_rows(token_row(*item) for item in text)
+            print_rows((token_row(*item) for item in text), in_one_line=are_several)
         return
     from cbpe.cli.output.gloss import print_gloss  # slow to import
 

@@ -322,13 +322,11 @@ def test_tokens_of_several_texts_are_kept_apart(tmp_path):
     hello, world = cbpe.get_encoding("gpt2").encode("hello world")
     (two,) = cbpe.get_encoding("gpt2").encode("two")
     assert run(*arguments).stdout == f"{hello}\thello\n{world}\t world\n\n\n{two}\ttwo\n"
-    rest = run(*arguments, "--json").stdout
-    texts = []
-    while rest.strip():
-        rows, end = json.JSONDecoder().raw_decode(rest)
-        texts.append("".join(row["text"] for row in rows))
-        rest = rest[end:].lstrip()
-    assert texts == ["hello world", "", "two"]
+    lines = run(*arguments, "--json").stdout.splitlines()
+    assert ["".join(row["text"] for row in json.loads(line)) for line in lines] == ["hello world", "", "two"]
+    (tmp_path / "a.txt").write_text("hello")
+    lines = run("tokens", "-t", "gpt2", tmp_path / "a.txt", tmp_path / "a.txt", "--json").stdout.splitlines()
+    assert [[row["text"] for row in json.loads(line)] for line in lines] == [["hello"], ["hello"]]
     known = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"FORCE_COLOR": "1"}
     coloured = subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, env=known, check=True).stdout.splitlines()
     assert [bool(line) for line in coloured] == [True, True, False, False, True, True]

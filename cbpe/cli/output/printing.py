@@ -184,12 +184,12 @@ def print_line_of_json(value: Any) -> None:
     write_bytes(json.dumps(json_value(value)).encode() + b"\n")
 
 
-def print_rows(rows: Iterable[Any]) -> None:
-    """Rows as a JSON array in ASCII, one on each line, printed as they come."""
+def print_rows(rows: Iterable[Any], in_one_line: bool = False) -> None:
+    """Rows as a JSON array in ASCII, one on each line, printed as they come. in_one_line: for JSON Lines."""
     before = b"["
     for row in rows:
         put(before + json.dumps(json_value(row)).encode())
-        before = b",\n "
+        before = b", " if in_one_line else b",\n "
     write_bytes((b"[]" if before == b"[" else b"]") + b"\n")
 
 
