@@ -17,6 +17,9 @@ __all__ = ["Url", "is_url", "place_of", "version_of"]
 VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "oid", "mtime", "LastModified", "last_modified", "updated", "created")
 
 
+ABSENT = (404, 410)  # what an HTTP server says of a file that is not there
+
+
 class Url(os.PathLike[str]):
     """The URL of a file that fsspec opens. Raises ImportError where that takes a library that is not installed, OSError
     for all that goes wrong on the way."""
@@ -63,6 +66,8 @@ class Url(os.PathLike[str]):
                 found = [name for name in system.glob(path) if system.isfile(name)]
             else:
                 found = system.find(path)
+                if not found:
+                    system.info(path)  # says why, where it is no empty folder: find keeps that to itself
             return [Url(system.unstrip_protocol(name)) for name in sorted(found)]
 
     def _system(self) -> tuple[Any, str]:
@@ -111,11 +116,21 @@ def named_errors(url: str) -> Iterator[None]:
             raise ImportError(f'reading {url} takes aiohttp: pip install "cbpe[remote]"') from error
         raise ImportError(f"reading {url} takes a library that is not installed: {error}") from error
     except FileNotFoundError as error:
-        raise FileNotFoundError(f"there is no {url}") from error
+        cause = error.__cause__  # fsspec raises it for whatever a server says, or does not say
+        if cause is None or isinstance(cause, FileNotFoundError) or getattr(cause, "status", None) in ABSENT:
+            raise FileNotFoundError(f"there is no {url}") from error
+        raise OSError(f"{url} cannot be read: {reason_of(cause)}") from error
     except MemoryError:
         raise
     except Exception as error:
-        raise OSError(f"{url} cannot be read: {str(error) or type(error).__name__}") from error
+        raise OSError(f"{url} cannot be read: {reason_of(error)}") from error
+
+
+def reason_of(error: BaseException) -> str:
+    status, message = getattr(error, "status", None), getattr(error, "message", None)
+    if isinstance(status, int) and isinstance(message, str):  # aiohttp's, of what an HTTP server says
+        return f"the server says {status} {message}"
+    return str(error) or type(error).__name__
 
 
 def place_of(name: str | os.PathLike[str]) -> Path | Url:

@@ -15,6 +15,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 from store.errors import Damaged
+from store.sharing.index import INDEX
 
 __all__ = ["Folder", "Server", "Source"]
 
@@ -64,7 +65,12 @@ class Server:
             return self._read(url, most)
         except HTTPError as error:
             error.close()
-            raise OSError(f"{url}: the server says {error.code} {error.reason!s:.100}") from error
+            what = f"{url}: the server says {error.code} {error.reason!s:.100}"
+            if name == INDEX and error.code == http.client.NOT_FOUND:
+                what += (
+                    f": no published copy is at {self._url}. A tokenizer's file is not loaded from a URL: download it"
+                )
+            raise OSError(what) from error
         except (http.client.HTTPException, ValueError) as error:
             if isinstance(error, Damaged):
                 raise

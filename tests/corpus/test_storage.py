@@ -104,6 +104,39 @@ def test_a_file_is_read_from_a_web_server(tmp_path):
         server.shutdown()
 
 
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """Answers with the number that the path begins with."""
+
+    def do_GET(self):
+        self.send_response(int(self.path.split("/")[1]))
+        self.end_headers()
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_what_a_web_server_says_is_told_and_a_file_that_is_not_there_alone_is_said_to_be_missing(tmp_path):
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"http://127.0.0.1:{server.server_port}"
+        for status, said in (
+            (404, f"^there is no {place}/404/x.txt$"),
+            (403, f"^{place}/403/x.txt cannot be read: the server says 403 Forbidden$"),
+            (500, f"^{place}/500/x.txt cannot be read: the server says 500 Internal Server Error$"),
+        ):
+            url = f"{place}/{status}/x.txt"
+            for read in (lambda url=url: texts(url, field=None), lambda url=url: Url(url).files()):
+                with pytest.raises(OSError, match=said):
+                    read()
+        server.shutdown()
+    with pytest.raises(OSError, match=f"^{place}/x.txt cannot be read: Cannot connect to host"):
+        Url(f"{place}/x.txt").files()
+
+
 def test_a_scheme_that_nobody_knows_is_an_error_that_names_the_url():
     with pytest.raises(OSError, match=r"nowhere://x/y.txt cannot be read: Protocol not known: nowhere"):
         TextFile(Url("nowhere://x/y.txt"), field=None, errors="strict")
