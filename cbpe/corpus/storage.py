@@ -130,6 +130,8 @@ def reason_of(error: BaseException) -> str:
     status, message = getattr(error, "status", None), getattr(error, "message", None)
     if isinstance(status, int) and isinstance(message, str):  # aiohttp's, of what an HTTP server says
         return f"the server says {status} {message}"
+    if "range requests" in str(error):
+        return "the server gives no part of a file: download it, or make task_bytes more than it has"
     return str(error) or type(error).__name__
 
 

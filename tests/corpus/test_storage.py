@@ -13,6 +13,7 @@ from importlib.metadata import requires
 import pytest
 from project import ROOT
 
+from cbpe import count_corpus
 from cbpe.corpus.files import TextFile
 from cbpe.corpus.storage import Url, is_url, place_of
 
@@ -135,6 +136,19 @@ def test_what_a_web_server_says_is_told_and_a_file_that_is_not_there_alone_is_sa
         server.shutdown()
     with pytest.raises(OSError, match=f"^{place}/x.txt cannot be read: Cannot connect to host"):
         Url(f"{place}/x.txt").files()
+
+
+def test_a_web_server_that_gives_no_parts_of_a_file_is_told_with_what_to_do(tmp_path):
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    (tmp_path / "a.jsonl").write_text('{"text": "a b c d e f g h"}\n' * 1000)
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)  # which knows no ranges
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/a.jsonl"
+        with pytest.raises(OSError, match="gives no part of a file: download it, or make task_bytes more than it has"):
+            count_corpus(url, tmp_path / "a.words", field="text", task_bytes=1000)
+        assert count_corpus(url, tmp_path / "b.words", field="text")["documents"] == 1000
+        server.shutdown()
 
 
 def test_a_scheme_that_nobody_knows_is_an_error_that_names_the_url():

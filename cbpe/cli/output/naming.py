@@ -53,6 +53,7 @@ IN_OPTIONS = {
     "set append_eot to False": "give --no-append-eot",
     "cut_documents is False": "--whole-documents is given",
     "name one as eot_token": "name one by --eot-token",
+    "make task_bytes": "make --task-bytes",
     "make shard_tokens": "make --shard-tokens",
     "make row_tokens": "make --row-tokens",
     "make val_fraction": "make --val-fraction",
