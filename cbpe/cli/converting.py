@@ -11,6 +11,7 @@ import cbpe
 from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import JsonOption, SmallerOption
 from cbpe.cli.input.references import complete_reference, files_of, is_encoding, is_file, smaller_of, tokenizer_of
+from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import pattern_of, special_of, wrong_value_of
 from cbpe.cli.output.left_out import pairs_left_out
@@ -119,7 +120,10 @@ def tokenizer_with(reference: str, pattern: str | None, special: list[str] | Non
     from cbpe.tokenizers.kinds import with_more_special_tokens
     from cbpe.tokenizers.loading import lacks_pattern
 
-    if not (is_file(reference) and lacks_pattern(reference)):
+    if settings.keys is not None and pattern is not None:
+        problem = "it is for a file, and --key takes tokenizers of published copies alone"
+        raise typer.BadParameter(problem, param_hint="--pattern")
+    if settings.keys is not None or not (is_file(reference) and lacks_pattern(reference)):
         if pattern is not None:
             raise typer.BadParameter("only for a file without a split pattern", param_hint="--pattern")
         return with_more_special_tokens(tokenizer_of(reference), special_of(special))

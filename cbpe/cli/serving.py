@@ -71,6 +71,9 @@ def ui(
     Example:
       cbpe ui -t cl100k_base -t o200k_base book.txt
     """
+    if settings.keys is not None:
+        problem = "the page offers the named encodings and the store as well, which it is not for"
+        raise typer.BadParameter(problem, param_hint="--key")
     try:
         from cbpe.web.app import make_app
         from cbpe.web.guard import is_loopback

@@ -6,6 +6,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Annotated, Any, ClassVar
@@ -342,8 +343,10 @@ class Target:
         """Write what could not be saved where it was wanted elsewhere; -> where it is, in words."""
         from cbpe.tokenizers.saving import rescue
 
-        folders = list(dict.fromkeys([os.path.dirname(self.output or "") or ".", ".", tempfile.gettempdir()]))
+        folders = list(dict.fromkeys([os.path.dirname(self.output or "") or ".", "."]))
         try:
+            with suppress(FileNotFoundError):  # where no temporary folder takes a file
+                folders += [tempfile.gettempdir()]
             place = rescue(tokenizer, folders) or rescue_to_store(tokenizer, folders)
         except (OSError, RuntimeError) as error:
             kept = "is lost"

@@ -36,6 +36,8 @@ OTHER_KINDS = {
     COUNTS_BEGIN: "is no text, but word counts, which are known by the ending .words: rename it so",
     ZIP: f"is no text, but {ZIPPED}",
     b"%PDF-": "is no text, but a PDF: convert it to text first",
+    codecs.BOM_UTF32_LE: UTF16.replace("16", "32").replace("two", "four"),
+    codecs.BOM_UTF32_BE: UTF16.replace("16", "32").replace("two", "four"),
     codecs.BOM_UTF16_LE: UTF16,
     codecs.BOM_UTF16_BE: UTF16,
 }

@@ -282,7 +282,7 @@ def vocabulary_of(
 ) -> Vocabulary:
     """The vocabulary of pieces that merge by their scores, with byte tokens if it falls back to bytes. ValueError for
     what cannot be kept exactly."""
-    refuse_long(of_kind[USER_DEFINED])
+    refuse_unfindable(of_kind[USER_DEFINED])
     return vocabulary_of_characters(
         {spelled(text): ids[text] for text in of_kind[NORMAL]},
         None,
@@ -352,8 +352,11 @@ def merged_run(n: int, ranks: dict[int, int]) -> list[int]:
         sizes[i : i + 2] = [sizes[i] + sizes[i + 1]]
 
 
-def refuse_long(texts: list[str]) -> None:
-    """ValueError for a user-defined piece that takes long to look for at every place of a text."""
+def refuse_unfindable(texts: list[str]) -> None:
+    """ValueError for a user-defined piece that takes long to look for at every place of a text, and for one that
+    SentencePiece never finds, as it looks where spaces are marks."""
     for text in texts:
+        if " " in text:
+            raise ValueError(f"the user-defined piece {shown(text)} has a space, where {MARK!r} stands for spaces")
         if len(text) > MAX_USER_DEFINED:
             raise ValueError(f"the user-defined piece {shown(text)} has more than {MAX_USER_DEFINED:,} characters")

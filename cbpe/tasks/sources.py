@@ -157,7 +157,7 @@ def wanted(places: list[Any], folder: str, field: str | None) -> list[Any]:
 def tell_left_out(places: list[Any], folder: str, field: str | None) -> None:
     """A UserWarning for files of a folder that hold texts, and are not read as the others are."""
     if field is not None:
-        places = [place for place in places if ".txt" in place.suffixes[-2:]]
+        places = [place for place in places if ".txt" in map(str.lower, place.suffixes[-2:])]
     if places:
         kind = "JSON Lines and Parquet" if field is None else "plain text"
         named = listed(sorted(os.path.relpath(str(place), folder) for place in places), MOST_NAMED)

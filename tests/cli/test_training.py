@@ -454,6 +454,16 @@ def test_what_can_be_written_nowhere_is_said_to_be_lost_or_in_the_checkpoint(tmp
     )
     assert cbpe.load(tmp_path / "kept.model").encode(TEXT) == cbpe.train(TEXT, 280).encode(TEXT)
 
+    def none_takes_a_file():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.gettempdir", none_takes_a_file)
+    told = error_of(*train)
+    assert told.startswith(
+        f"cbpe: x.json: No space left on device. No new file in '{tmp_path}' and '.' could be written"
+    )
+    assert told.endswith("What was learned is lost\n")
+
 
 def test_train_names_what_the_file_does_not_hold(tmp_path, text_file):
     train = ["train", text_file, "--vocab-size", 1280, "--special", "<a>", "--pattern", "gpt2"]

@@ -120,8 +120,9 @@ def zipped(data):
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "is no text, but a PDF: convert it to text first"),
         ("the cat".encode("utf-16"), "is UTF-16, as its first two bytes say: convert it to UTF-8 first"),
         (b"\xfe\xff" + "the cat".encode("utf-16-be"), "is UTF-16, as its first two bytes say"),
+        ("the cat".encode("utf-32"), "is UTF-32, as its first four bytes say: convert it to UTF-8 first"),
     ],
-    ids=["zip", "pdf", "utf-16-le", "utf-16-be"],
+    ids=["zip", "pdf", "utf-16-le", "utf-16-be", "utf-32"],
 )
 def test_other_files_than_text_are_named(tmp_path, content, message, errors):
     path = tmp_path / "a.txt"

@@ -549,6 +549,72 @@ def test_one_of_one_character_in_a_token_that_has_to_be_a_word_is_left_out_of_th
         assert ours.encode(text) == judge.encode(text).ids == saved.encode(text).ids, text
 
 
+def small_file(normalizers, vocab, merges, tokens, decoder=None):
+    """A file of few tokens, without bytes."""
+    steps = [{"type": "Replace", "pattern": {"String": MARK}, "content": " "}, {"type": "Fuse"}]
+    ids = {text: number for number, text in enumerate(vocab)}
+    listed = [added(text, ids.setdefault(text, len(ids)), special=False, **flags) for text, flags in tokens.items()]
+    model = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": False, "byte_fallback": False, "ignore_merges": False}
+    return {
+        "version": "1.0",
+        "added_tokens": listed,
+        "normalizer": sequence("normalizers", *normalizers),
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": decoder or sequence("decoders", *steps),
+        "model": {**model, "vocab": {text: ids[text] for text in vocab}, "merges": merges},
+    }
+
+
+@pytest.mark.parametrize(
+    ("normalizers", "vocab", "tokens"),
+    [
+        (
+            [FIXED["replace"]],
+            ["<unk>", "a", "b", "c", MARK],
+            {MARK: {"normalized": True}, "ab ": {"normalized": True, "single_word": True}},
+        ),
+        (
+            [{"type": "Lowercase"}, FIXED["replace"]],
+            ["<unk>", "a", "b", "c"],
+            {"b": {"normalized": True}, "AB": {"normalized": True, "single_word": True}},
+        ),
+    ],
+)
+def test_what_a_token_that_has_to_be_a_word_hides_is_told_by_its_normalized_form(normalizers, vocab, tokens, tmp_path):
+    with pytest.raises(ValueError, match=r"added_tokens has .*, which is also an ordinary token"):
+        loads(json.dumps(small_file(normalizers, vocab, [], tokens)).encode())
+    data = json.dumps(small_file(normalizers, [text for text in vocab if text not in tokens], [], tokens))
+    ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+    ours.save(tmp_path / "saved.json")
+    saved = tokenizers.Tokenizer.from_file(str(tmp_path / "saved.json"))
+    for text in ("ab c", "abc", "xabz", "ab ", "a b", "b", "AB b", "cab"):
+        assert ours.encode(text) == saved.encode(text).ids == judge.encode(text).ids, text
+
+
+def test_an_added_token_that_is_an_ordinary_one_too_is_decoded_as_what_it_is_looked_for():
+    strips = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+    steps = [{"type": "Replace", "pattern": {"String": MARK}, "content": " "}, {"type": "Fuse"}, strips]
+    vocab, merges = ["<unk>", "a", "b", MARK, f"{MARK}a", f"{MARK}ab"], [[MARK, "a"], [f"{MARK}a", "b"]]
+    tokens = {f"{MARK}a": {"normalized": True}}
+    marks = [FIXED["prepend"], FIXED["replace"]]
+    data = json.dumps(small_file(marks, vocab, merges, tokens, sequence("decoders", *steps)))
+    ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+    for ids in ([2, 4], [4], [4, 4], [1, 4, 5]):
+        decoder = ours.stream_decoder()
+        streamed = "".join(map(decoder.push, ids)) + decoder.flush()
+        assert ours.decode(ids) == streamed == judge.decode(ids, skip_special_tokens=False), ids
+
+
+def test_marks_in_tokens_are_refused_where_no_step_makes_marks_of_spaces():
+    vocab = ["<unk>", "a", f"{MARK}a", MARK]
+    data = json.dumps(small_file([{"type": "NFC"}], vocab, [[MARK, "a"]], {}, metaspace("never", False)))
+    with pytest.raises(ValueError, match=r"decoder is .*no step makes marks of spaces"):
+        loads(data.encode())
+    data = json.dumps(small_file([{"type": "NFC"}], ["<unk>", "a", "aa"], [["a", "a"]], {}, metaspace("never", False)))
+    assert loads(data.encode()).processing["characters"]["spaces"] is None
+
+
 @pytest.mark.parametrize("marks", ["normalizer", "pre-tokenizer"])
 def test_an_added_token_of_which_normalizing_leaves_nothing_is_refused(marks):
     removes = {"type": "Replace", "pattern": {"Regex": "\\s+"}, "content": ""}

@@ -251,6 +251,16 @@ def test_text_of_control_tokens_is_truncated_as_any_other(both, name):
             assert ours.truncate(text, budget) == text[:longest], (text, budget)
 
 
+def test_places_of_tokens_are_told_where_user_defined_pieces_hold_marks(both):
+    ours, judge = both("user-defined that overlap")
+    for text in ("the  cat", "a   b", "ab the", "x  y"):
+        ids = ours.encode(text)
+        assert ids == judge.encode(text)
+        told, places = ours.decode_with_offsets(ids)
+        assert told == judge.decode(ids) == text
+        assert places == [start for start, _ in ours.encode_with_offsets(text)[1]]
+
+
 def test_control_tokens_stay_and_others_may_be_added(both, tmp_path):
     ours = pickle.loads(pickle.dumps(both("bytes")[0]))
     with pytest.raises(ValueError, match=r"is a control token .*register_special_tokens.{\*\*tok.special_tokens"):
@@ -270,6 +280,7 @@ def test_control_tokens_stay_and_others_may_be_added(both, tmp_path):
         ({"model_type": "unigram"}, "model_type: it is unigram, and only BPE"),
         ({"model_type": "char"}, "model_type: it is char"),
         ({"treat_whitespace_as_suffix": True}, "treat_whitespace_as_suffix: only false"),
+        ({"user_defined_symbols": ["a b"]}, "the user-defined piece 'a b' has a space, where"),
     ],
 )
 def test_what_cannot_be_honoured_is_refused_by_its_name(options, problem, tmp_path):

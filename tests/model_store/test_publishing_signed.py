@@ -139,6 +139,14 @@ def test_the_command_line_takes_tokenizers_of_signed_copies_alone(signed, key, t
     assert told.split()[0] == str(len(TOKS[1].encode("low lower")))
     assert "BadSignature" not in (refused := error_of("--key", other, *count, stdin=b"low"))
     assert "index.json is not signed by any of the keys that are given" in refused
+    for command, option in (
+        (["models", "export", "a", tmp_path / "x"], "--key"),
+        (["models", "diff", "a", "a"], "--key"),
+        (["ui", "--no-open"], "--key"),
+        (["convert", f"{signed}/a", tmp_path / "x.json", "--pattern", "gpt4"], "--pattern"),
+    ):
+        assert f"Invalid value for {option}: " in error_of("--key", mine, *command, exit_code=2)
+    assert run("--key", mine, "models", "save", "copied", "-t", f"{signed}/a", "--store", tmp_path / "s.db").stdout
     for elsewhere in ("gpt2", tmp_path / "file.model", "name"):
         told = error_of("--key", mine, "count", "-t", elsewhere, "-", stdin=b"low")
         assert f"{elsewhere}: --key takes tokenizers of published copies alone, and this is none" in told

@@ -40,11 +40,11 @@ def test_a_folder_is_its_files_in_order(corpus):
 
 
 def test_texts_of_a_folder_that_are_left_out_are_told(tmp_path):
-    for name in ("a.txt", "b.jsonl", "c.jsonl.gz", "deep/d.parquet", "e.txt.xz", "README.md", ".f.jsonl"):
+    for name in ("a.txt", "b.jsonl", "c.jsonl.gz", "deep/d.parquet", "E.TXT.xz", "README.md", ".f.jsonl"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     with pytest.warns(UserWarning, match="are left out") as caught:
-        assert names(sources(tmp_path, field=None), tmp_path) == ["README.md", "a.txt", "e.txt.xz"]
+        assert names(sources(tmp_path, field=None), tmp_path) == ["E.TXT.xz", "README.md", "a.txt"]
     assert [str(each.message) for each in caught] == [
         f"of the folder {tmp_path}, 3 files of JSON Lines and Parquet (b.jsonl, c.jsonl.gz, deep/d.parquet) are left "
         "out: to read such in place of the others, set field to a name"
@@ -52,7 +52,7 @@ def test_texts_of_a_folder_that_are_left_out_are_told(tmp_path):
     with pytest.warns(UserWarning, match="are left out") as caught:
         assert names(sources(tmp_path), tmp_path) == ["b.jsonl", "c.jsonl.gz", "deep/d.parquet"]
     assert [str(each.message) for each in caught] == [
-        f"of the folder {tmp_path}, 2 files of plain text (a.txt, e.txt.xz) are left out, as they have no field"
+        f"of the folder {tmp_path}, 2 files of plain text (E.TXT.xz, a.txt) are left out, as they have no field"
     ]
 
 

@@ -2,6 +2,9 @@
 
 from typing import ClassVar
 
+import typer
+
+from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.registering import SuggestingGroup, new_app
 
@@ -44,5 +47,8 @@ app = new_app(
 
 
 @app.callback()
-def of_all_commands(store: StoreOption = None) -> None:
+def of_all_commands(ctx: typer.Context, store: StoreOption = None) -> None:
     """Take --store before a command as after it."""
+    if settings.keys is not None and ctx.invoked_subcommand != "save":
+        problem = "it is for the tokenizers of published copies, and this command takes versions of the store"
+        raise typer.BadParameter(problem, param_hint="--key")

@@ -98,10 +98,11 @@ def found_whole(texts: Iterable[str], processing: Mapping[str, Any]) -> frozense
     where it makes another one of the token, which is then looked for.
     """
     words = processing.get("single_word", ())
-    longest = max(map(len, words), default=0)
     normalized = processing.get("normalized", ())
     normalizer = processing.get("normalizer")
     steps = normalizer_of(normalizer)
+    forms = map(steps.normalized, {*words} & {*normalized})
+    longest = max(map(len, [*words, *forms]), default=0)
 
     def can_be_a_piece(text: str) -> bool:
         if spells_other_text(text):

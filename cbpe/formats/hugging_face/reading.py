@@ -209,6 +209,7 @@ def read_over_characters(content: dict[str, Any]) -> Parts:
         read_characters,
         refuse_missed,
         refuse_unclear_spaces,
+        refuse_unmade_marks,
         vocabulary_over_characters,
     )
 
@@ -226,6 +227,7 @@ def read_over_characters(content: dict[str, Any]) -> Parts:
     processing.update(flags)
     processing["characters"] = settings
     refuse_unclear_spaces(content, processing)
+    refuse_unmade_marks(vocab, added_tokens, settings)
     refuse_missed(vocab, merges, added_tokens, processing)
     vocabulary = vocabulary_over_characters(vocab, merges, added_tokens, settings)
     return Parts(vocabulary, None, added_tokens, processing, kind="SentencePieceTokenizer")

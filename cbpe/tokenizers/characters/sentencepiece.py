@@ -100,6 +100,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         """
         ids = listed_ids(tokens)
         whole, offsets = super().decode_with_offsets(ids)
+        if any(int(token) in self._forms for token in ids):  # of as many characters, but for normalized ones
+            whole = b"".join(self._spelled(int(token)) for token in ids).decode(errors="replace")
         text = self.decode(ids)
         if text == whole:
             return text, offsets
@@ -216,9 +218,10 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
 
         forms = {text: form_of(text) for text in special if special[text] not in self._controls}
         self._forms = {special[text]: form.encode() for text, form in forms.items() if form != text}
-        odd = {*self._controls, *self._forms}
-        # Every id of these has its text in the bytes that are decoded.
-        self._odd_texts = [text.encode() for text, token_id in special.items() if token_id in odd]
+        # Every id of these has these bytes in what is decoded: those of a token of the vocabulary, where it is one too.
+        self._odd_texts = [
+            super(HuggingFaceTokenizer, self).decode_bytes((i,)) for i in {*self._controls, *self._forms}
+        ]
         self._byte_ids = byte_ids(vocabulary) if self._characters["byte_fallback"] else {}
         bonds = bonds_of(vocabulary, self._characters["split"])
         splitter = Splitter(self.pattern or safe_pattern(bonds, self._characters["spaces"]), bonds=bonds)

@@ -264,6 +264,8 @@ def test_runs_of_whole_blocks_split_as_regex_does(pattern, instructions):
         (r"a+0|[aA]", "a" * 1_000_000, ["a"] * 1_000_000),
         (r" +(?=x)|[^ ]", " " * 3_000_000 + "y", ["y"]),
         (r"a+b", "a" * (TURN + 100), []),
+        (r"xa+b|a+", "x" + "a" * 300, ["a" * 300]),  # another state in the same run
+        (r"a+b+0|a+Z|b+(?=[0\n])", "a" + "b" * 300 + "\n", ["b" * 300]),
     ],
 )
 def test_a_run_in_which_nothing_ends_takes_no_square_of_its_length(pattern, text, pieces):

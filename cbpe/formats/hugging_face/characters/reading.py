@@ -16,7 +16,7 @@ from cbpe.formats.hugging_face.model import pair_of_merge
 from cbpe.formats.hugging_face.normalizers import normalizer_of
 from cbpe.formats.hugging_face.values import flag, refuse
 from cbpe.text.byte_tokens import byte_of, byte_token
-from cbpe.text.spaces import MARK, with_spaces
+from cbpe.text.spaces import MARK, with_marks, with_spaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
     from cbpe._core.conversion.listed import ListedMerges
 
-__all__ = ["may_be_missed", "read_characters", "refuse_missed", "refuse_unclear_spaces", "vocabulary_over_characters"]
+__all__ = [
+    "may_be_missed",
+    "read_characters",
+    "refuse_missed",
+    "refuse_unclear_spaces",
+    "refuse_unmade_marks",
+    "vocabulary_over_characters",
+]
 
 
 def read_characters(content: dict[str, Any]) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
@@ -61,8 +68,9 @@ def refuse_unclear_spaces(content: Mapping[str, Any], processing: Mapping[str, A
     if by_replace or settings["spaces"] != "never" or settings["split"]:
         return
     taking = {*processing.get("lstrip", ()), *processing.get("rstrip", ())}
+    normalizer = normalizer_of(processing.get("normalizer"))
     for text in processing.get("normalized", ()):
-        if text in taking or " " in text or MARK in text:
+        if text in taking or {" ", MARK} & {*text, *normalizer.normalized(text)}:
             raise ValueError(
                 f"the added token {text!r} is looked for in normalized text, and spaces are in it or taken by it: that "
                 "is supported where a normalizer makes marks of spaces, and not with a Metaspace that neither splits "
@@ -70,15 +78,25 @@ def refuse_unclear_spaces(content: Mapping[str, Any], processing: Mapping[str, A
             )
 
 
+def refuse_unmade_marks(vocab: Mapping[str, int], added_tokens: Collection[str], settings: Mapping[str, Any]) -> None:
+    """ValueError for a token with a mark where no step makes marks of spaces: the decoder makes spaces of them."""
+    if settings["spaces"] is None:
+        for text in (*vocab, *added_tokens):
+            if MARK in text:
+                refuse("decoder", text, "it makes spaces of marks as in this token, and no step makes marks of spaces")
+
+
 def may_be_missed(processing: Mapping[str, Any]) -> Callable[[str], bool]:
     """What tells whether an added token of one character may be in a text without being found there: its character is
     then merged as an ordinary one."""
     spaces, split = processing["characters"]["spaces"], processing["characters"]["split"]
-    # A longer one that has to be a word of its own, where it is none, hides those in it.
-    in_words = {*"".join(processing.get("single_word", ()))}
     normalized = frozenset(processing.get("normalized", ()))
     normalizer = normalizer_of(processing.get("normalizer"))
     made_by_normalizer = spaces == "each" or (spaces == "never" and not split)  # marks of spaces
+    # A longer one that has to be a word of its own, where it is none, hides those in it.
+    words = frozenset(processing.get("single_word", ()))
+    forms = [normalizer.normalized(word) for word in words & normalized]
+    in_words = {*"".join(words), *"".join(map(with_marks, forms) if made_by_normalizer else forms)}
 
     def is_missed(text: str) -> bool:
         if len(text) != 1 or "sentencepiece" in processing["characters"]:  # which looks for its pieces as they are
