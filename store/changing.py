@@ -111,10 +111,7 @@ def set_parent(database: Database, reference: str | Version, parent: str | Versi
         if row is not None and row.id == version.id:
             raise Refused(f"{version.name}@{version.number} cannot be its own parent")
         if row is not None:
-            labels.lock_parents(connection)
-        if row is not None and labels.descends(connection, row.id, version.id):
-            child = f"{version.name}@{version.number}"
-            raise Refused(f"{row.name}@{row.number} was itself trained on from {child}, or from one that was")
+            labels.refuse_circle(connection, row, version.id, f"{version.name}@{version.number}")
         labels.set_parent(connection, version.id, row)
         return {"parent": None if row is None else f"{row.name}@{row.number}"}
 

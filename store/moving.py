@@ -217,7 +217,10 @@ def import_folder(database: Database, folder: str | os.PathLike[str], pattern: s
                 saved.append(put_in(database, read(path), None, "import", path))
                 continue
             if name in files_by_name:
-                raise Refused(f"it would be called {name!r}, as {files_by_name[name]} is")
+                raise Refused(
+                    f"it would be called {name!r}, as {files_by_name[name]} is: ModelStore.save(cbpe.load(path), name) "
+                    "gives it another name"
+                )
             tok = loaded(path, pattern)
             entry = saving.entry_of(describe(tok), tok.training)
             saved.append(saving.save(database, entry, checked_name(name), NO_LABELS, None, "import", source=path))

@@ -117,6 +117,8 @@ def put(
     created = newest is None or not is_same(newest, entry)
     if newest is None or created:
         version = add_version(connection, name_row, entry, parent_row)
+        if parent_row is not None:
+            labels.refuse_circle(connection, parent_row, version.id, f"{name}@{version.number}")
     else:
         version = newest
         add_to_known(connection, version, entry, parent_row)

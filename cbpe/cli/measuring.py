@@ -21,7 +21,7 @@ from cbpe.cli.input.options import (
     WideOption,
     refuse_two_forms,
 )
-from cbpe.cli.input.references import complete_reference, files_of, is_encoding, tokenizer_of, version_of
+from cbpe.cli.input.references import complete_reference, files_of, is_encoding, pinned, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, input_name, source_of, warn_of_no_text
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 app = new_app(add_completion=False)
 
 MEASURED_ON = "measured_on"  # the tag that names the corpus of metrics whose own names do not
+# The tags that name the reference of NSL, and the order of the Rényi entropy.
+MEASURED_AGAINST, MEASURED_ALPHA = "measured_against", "measured_alpha"
 LONGEST_SIZE = len("@786256")  # of a vocabulary, behind the name of a metric
 METRICS_NAMED = 3  # in a message
 LONGEST_METRIC = 255  # characters of the name that a store keeps
@@ -157,7 +159,8 @@ def compare(
     draw(found, plot)
     if save_metrics:
         for each in filter(version_of, tokenizers):
-            keep_metrics(each, found.metrics(each), [*map(input_name, found.corpora)])
+            against = {MEASURED_AGAINST: pinned(found.reference), MEASURED_ALPHA: f"{found.alpha:g}"}
+            keep_metrics(each, found.metrics(each), [*map(input_name, found.corpora)], against)
 
 
 def corpora_of(files: list[str] | None) -> dict[str, Source]:
@@ -232,9 +235,11 @@ def warn_of_empty(found: Comparison | Sweep) -> None:
         warn_of_no_text(corpus, n_bytes)
 
 
-def keep_metrics(reference: str, metrics: dict[str, float], corpora: list[str]) -> None:
+def keep_metrics(
+    reference: str, metrics: dict[str, float], corpora: list[str], settings_tags: Mapping[str, str] | None = None
+) -> None:
     """Keep what was measured, with the corpus in the names of the metrics, or, of one corpus, in a tag. Then metrics of
-    the corpus that the tag named before get its name."""
+    the corpus that the tag named before get its name. settings_tags: what else the metrics depend on."""
     more = ""
     with open_store() as models:
         version = models.version(reference)
@@ -244,6 +249,8 @@ def keep_metrics(reference: str, metrics: dict[str, float], corpora: list[str]) 
             version = models.tag(version, {MEASURED_ON: corpora[0]})
         else:
             version = models.set_metrics(version, metrics)
+        if settings_tags:
+            version = models.tag(version, settings_tags)
     print_warning(f"kept {number_of(len(metrics), 'metric')} of {version.reference}{more}")
 
 

@@ -13,7 +13,7 @@ from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.corpus.sources import skipped_in_words
 from cbpe.shards.assembling import AssembleShard, shard_record
-from cbpe.shards.encoding import EncodeTask
+from cbpe.shards.encoding import EncodeTask, arrow
 from cbpe.shards.longest import amend, refuse_long
 from cbpe.shards.options import Options, checked_options
 from cbpe.shards.order import order_of
@@ -224,6 +224,8 @@ class Shards:
 def tasks_of(sources: Name | Iterable[Name], folder: Path, options: Options, task_bytes: int) -> list[Task]:
     """The corpus in tasks. Where documents are known by their lines, JSON Lines stay whole, so that lines are
     counted. ValueError for a folder of shards that would be sources themselves."""
+    if options.format == "parquet":
+        arrow(options.format)  # before any work, where it is not installed
     found = find_sources(sources, field=options.field, errors=options.errors)
     if options.field is None or options.format == "parquet":  # else no file that is made here is a source
         refuse_within_sources(folder, sources)

@@ -12,11 +12,13 @@ from sqlalchemy.dialects import postgresql, sqlite
 from cbpe.common.checks import is_float
 from cbpe.training.record import TrainingRecord
 from store.database.schema import alias_history, aliases, metrics, tags, training_records, versions
+from store.errors import Refused
 from store.records import audit
 from store.records.limits import MAX_LABELS, MAX_NOTES_BYTES, MAX_TAG_VALUE
 from store.records.references import checked_label, checked_new_alias, checked_text, shown
 from store.records.seals import alias_seal
 from store.records.training import record_to_json
+from store.records.versions import PARENT_ID
 
 __all__ = ["Labels", "checked_labels"]
 
@@ -162,13 +164,20 @@ def lock_parents(connection: Connection) -> None:
 
 def descends(connection: Connection, version_id: int, from_id: int) -> bool:
     """Whether the training of a version went on from that of another, or from one that did."""
-    parent = select(versions.c.parent_id)
+    parent = select(PARENT_ID)
     seen: set[int] = set()
     current: int | None = version_id
     while current is not None and current not in seen:  # in a damaged store parents may form a circle
         seen.add(current)
         current = connection.scalar(parent.where(versions.c.id == current))
     return from_id in seen
+
+
+def refuse_circle(connection: Connection, parent: Any, version_id: int, child: str) -> None:
+    """Refused for a parent (its row) whose training went on from that of its child, or from one that did."""
+    lock_parents(connection)
+    if descends(connection, parent.id, version_id):
+        raise Refused(f"{parent.name}@{parent.number} was itself trained on from {child}, or from one that was")
 
 
 def set_parent(connection: Connection, version_id: int, parent: Any | None) -> None:

@@ -126,10 +126,12 @@ parents = versions.alias("parents")
 parent_names = names.alias("parent_names")
 same = versions.alias("same")
 # A version that came into the store without its parent has the parent's digest alone: then the parent is the version of
-# this content, if one came as well; of several that of the same name, else the oldest.
+# this content, if one came as well; of several that of the same name, else the oldest. One that went on from this very
+# version is not.
 OF_ITS_CONTENT = (
     select(func.min(same.c.id))
     .where(same.c.digest == versions.c.parent_digest, same.c.id != versions.c.id)
+    .where(same.c.parent_digest.is_distinct_from(versions.c.digest))
     .correlate(versions)
 )
 PARENT_ID = func.coalesce(

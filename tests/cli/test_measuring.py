@@ -123,6 +123,9 @@ def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files)
         for size in (270, 256, 262):
             models.save(cbpe.train(ENGLISH, size), "small")
     found = run("compare", "-t", "small@1", "-t", "small@2", "-t", "small@3", "-t", "gpt2", "en.txt", "--save-metrics")
+    with ModelStore() as models:
+        about = {"measured_on": "en.txt", "measured_against": "small@1", "measured_alpha": "2.5"}
+        assert models.version("small@2").tags == about
     assert found.stderr.count("metrics of small@") == 3
     rows = json.loads(run("compare", "-t", "small@1", "en.txt", "--json").stdout)
     with ModelStore() as models:
@@ -239,7 +242,7 @@ def test_metrics_of_two_corpora_are_told_apart(files):
     with ModelStore() as models:
         version = models.version("small")
     assert version.metrics == {"loss": 2.5, **on_ko, **{f"{key}:en.txt": value for key, value in on_en.items()}}
-    assert version.tags == {"measured_on": "ko.txt"}
+    assert version.tags["measured_on"] == "ko.txt"
 
 
 def test_metrics_that_name_their_corpus_keep_their_names(files):

@@ -9,7 +9,7 @@ from unchecked import unchecked
 
 import cbpe
 from cbpe.tokenizers.description import describe
-from store import Damaged, NotFound, Refused
+from store import Damaged, ModelStore, NotFound, Refused
 from store.database.schema import alias_history, audit_log, merges, metadata, token_places, tokens, vocabularies
 from store.records import audit
 
@@ -92,6 +92,29 @@ def test_no_version_is_its_own_ancestor(filled):
     filled.save(TOKS[0], "b", parent="a@3")
     filled.save(TOKS[0], "b", parent="b@1")
     assert filled.version("b").parent == "a@3"
+
+
+def test_a_version_of_the_content_of_a_parent_that_is_gone_is_not_the_parent_of_its_own(store_url):
+    """A parent that is gone is known by its digest, which a version may have that goes on from its child."""
+    with ModelStore(store_url) as models:
+        gone = models.save(TOKS[0], "a")
+        models.save(TOKS[1], "b", parent="a@1")
+        models.save(TOKS[2], "d", parent="b@1")
+        models.delete("a@1")
+        digest = f"sha256:{gone.digest}"
+        assert models.version("b").parent == digest
+        models.save(TOKS[0], "c", parent="b@1")  # of the same content, and not what b went on from
+        assert (models.version("c").parent, models.version("b").parent) == ("b@1", digest)
+        models.delete("c@1")
+        models.save(TOKS[0], "e")
+        assert models.version("b").parent == "e@1"  # which may be it
+        with pytest.raises(Refused, match="d@1 was itself trained on from e@1, or from one that was"):
+            models.set_parent("e@1", "d@1")
+        models.delete("e@1")
+        with pytest.raises(Refused, match="d@1 was itself trained on from e@2, or from one that was"):
+            models.save(TOKS[0], "e", parent="d@1")
+        assert models.names() == ["b", "d"]
+        assert models.version("b").parent == digest
 
 
 def test_what_cannot_be_put_on_a_version_is_refused(filled):

@@ -68,7 +68,8 @@ def test_what_cannot_be_imported_is_named_and_stops_nothing(models, folder):
     pipe = {"pipe.model": "it is no file"} if hasattr(os, "mkfifo") else {}
     assert set(told) == {"broken.model", "a@b.model", "low.model", "ranks.tiktoken", "x.cbpe", *pipe}
     assert "is no name" in told["a@b.model"]
-    assert told["low.model"] == f"it would be called 'low', as {folder / 'low.json'} is"
+    other = "ModelStore.save(cbpe.load(path), name) gives it another name"
+    assert told["low.model"] == f"it would be called 'low', as {folder / 'low.json'} is: {other}"
     pattern = "set pattern to it, such as those of cbpe.patterns"
     assert told["ranks.tiktoken"] == f"a .tiktoken file holds no split pattern: {pattern}"
     assert "cut short or damaged" in told["x.cbpe"]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from itertools import chain
 
 import numpy as np
@@ -298,6 +299,13 @@ def test_what_is_of_the_wrong_type_is_refused(corpus, tok, tmp_path):
             tokenize(corpus, tok, tmp_path / "out", **options)
     with pytest.raises(TypeError, match=r"tokenizer must be a Tokenizer, as cbpe.load gives, not str"):
         tokenize(corpus, "gpt2", tmp_path / "out")
+
+
+def test_parquet_without_pyarrow_is_refused_before_any_work(corpus, tok, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r'format \'parquet\' takes pyarrow: pip install "cbpe\[parquet\]"'):
+        tokenize(corpus, tok, tmp_path / "out", "parquet")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_tokenizer_without_special_tokens_is_told_apart(corpus, tmp_path):

@@ -98,7 +98,8 @@ for _ in range(1_000_000):                  # no two long stretches alike: train
     x = x * 48271 % 2147483647
     letters.append(chr(97 + x % 26))
 try:
-    cbpe.train("".join(letters), 10**6, pattern=None, checkpoint=sys.argv[1], progress=progress)
+    options = {"pattern": None, "max_token_length": 32, "checkpoint": sys.argv[1]}  # which is small however far it gets
+    cbpe.train("".join(letters), 10**6, progress=progress, **options)
 except KeyboardInterrupt:
     print("interrupted")
 """

@@ -49,6 +49,7 @@ IN_OPTIONS = {
         "--key takes tokenizers of published copies alone, and this is none"
     ),
     "a named encoding, which cbpe.get_encoding gives": "a named encoding, which -t takes",
+    "ModelStore.save(cbpe.load(path), name) gives it": "cbpe models save NAME -t FILE gives it",
     "append_eot is False": "--no-append-eot is given",
     "set append_eot to False": "give --no-append-eot",
     "cut_documents is False": "--whole-documents is given",
