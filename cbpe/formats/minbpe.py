@@ -52,12 +52,17 @@ def dump(parts: Parts) -> list[bytes]:
     refuse_unmerged("minbpe's format", parts.vocabulary)
     refuse_other_ids(parts.vocabulary)
     model = dumps(parts)
-    n_bytes = sum(map(len, parts.vocabulary.tokens().values()))
-    if n_bytes > max_token_bytes(model):
+    refuse_too_long(parts.vocabulary, model)
+    return [model.encode("utf-8"), dumps_vocab(parts.vocabulary).encode("utf-8")]
+
+
+def refuse_too_long(vocabulary: Vocabulary, content: str) -> None:
+    """ValueError for tokens that take too many bytes to be read again from a file with this content."""
+    n_bytes = sum(map(len, vocabulary.tokens().values()))
+    if n_bytes > max_token_bytes(content):
         raise ValueError(
             f"minbpe's format cannot hold tokens of {n_bytes:,} bytes together: it would not be read again"
         )
-    return [model.encode("utf-8"), dumps_vocab(parts.vocabulary).encode("utf-8")]
 
 
 def loads(text: str) -> Parts:

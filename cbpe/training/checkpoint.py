@@ -149,14 +149,17 @@ class Checkpoint:
         try:
             write_whole(self.path, [self._content(*trainer.merges())])
             self.written, self.special_written = len(trainer), self.special_tokens
-        except OSError as error:
-            reason = error.strerror or error
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
             held = "nothing is there" if self.written is None else f"it holds the first {self.written} merges"
             warn(f"the checkpoint {self.path} was not written, {held}: {reason}")
 
     def _content(self, left: array[int], right: array[int]) -> bytes:
+        """What the file holds. ValueError for what could not be read again, and would take the place of what can."""
         vocabulary = trained_vocabulary(zip(left, right, strict=True))
-        return minbpe.dumps(Parts(vocabulary, self.pattern, self.special_tokens)).encode("utf-8")
+        content = minbpe.dumps(Parts(vocabulary, self.pattern, self.special_tokens))
+        minbpe.refuse_too_long(vocabulary, content)
+        return content.encode("utf-8")
 
     def _foreign(self, reason: str) -> ValueError:
         return ValueError(

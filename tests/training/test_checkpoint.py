@@ -122,6 +122,16 @@ def test_ctrl_c_comes_through_and_leaves_a_checkpoint(tmp_path):
     assert len(load(path).merges) > 100
 
 
+def test_a_state_that_could_not_be_read_again_takes_no_others_place(tmp_path, monkeypatch):
+    path, text = tmp_path / "so_far.model", "low lower lowest newer wider " * 3
+    first = cbpe.train(text, 260, checkpoint=path)
+    monkeypatch.setattr("cbpe.formats.minbpe.max_token_bytes", lambda _: sum(map(len, first.vocab.values())))
+    with pytest.warns(UserWarning, match=r"it holds the first 4 merges: .* cannot hold tokens of \d+ bytes together"):
+        tok = cbpe.train(text, 270, checkpoint=path)
+    assert len(tok.merges) == 14
+    assert load(path).merges == first.merges
+
+
 # ---- Going on
 
 
