@@ -298,8 +298,11 @@ class HuggingFaceTokenizer(Tokenizer):
         if key not in found:
             if len(found) >= MAX_SUBSETS:
                 found.clear()
-            found[key] = Finders(ids, self._steps, lambda text: self._looked_for(text, self._normalizer))
+            found[key] = self._new_finders(ids)
         return found[key]
+
+    def _new_finders(self, ids: Mapping[str, int]) -> Finders:
+        return Finders(ids, self._steps, lambda text: self._looked_for(text, self._normalizer))
 
     def _encode(
         self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None, workers: int | None = 1

@@ -606,6 +606,16 @@ def test_an_added_token_that_is_an_ordinary_one_too_is_decoded_as_what_it_is_loo
         assert ours.decode(ids) == streamed == judge.decode(ids, skip_special_tokens=False), ids
 
 
+def test_added_tokens_that_are_decoded_as_ordinary_ones_are_have_no_way_of_their_own():
+    """As Gemma's runs of spaces: a text with one is decoded at once, and not token by token."""
+    vocab, merges = ["<unk>", "a", MARK, MARK * 2], [[MARK, MARK]]
+    data = json.dumps(small_file([FIXED["replace"]], vocab, merges, {MARK * 2: {"normalized": False}}))
+    ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+    assert (ours._forms, ours._odd_texts) == ({}, [])
+    for ids in ([3], [1, 3, 1], [2, 3, 2]):
+        assert ours.decode(ids) == judge.decode(ids, skip_special_tokens=False), ids
+
+
 def test_marks_in_tokens_are_refused_where_no_step_makes_marks_of_spaces():
     vocab = ["<unk>", "a", f"{MARK}a", MARK]
     data = json.dumps(small_file([{"type": "NFC"}], vocab, [[MARK, "a"]], {}, metaspace("never", False)))

@@ -21,7 +21,7 @@ from cbpe.formats.hugging_face.characters.settings import checked_characters
 from cbpe.text.added_tokens import AnyOf, Finders
 from cbpe.text.byte_tokens import IdDecoder, PieceDecoder, RunDecoder, SkippingDecoder
 from cbpe.text.spaces import MARK, with_marks, with_spaces
-from cbpe.text.special_tokens import MAX_SUBSETS, OLD_ONES_TOO, SpecialChoices
+from cbpe.text.special_tokens import OLD_ONES_TOO, SpecialChoices
 from cbpe.tokenizers.base import NoPlacesError
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer, refuse_no_text
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -100,7 +100,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         """
         ids = listed_ids(tokens)
         whole, offsets = super().decode_with_offsets(ids)
-        if any(int(token) in self._forms for token in ids):  # of as many characters, but for normalized ones
+        if self._forms and any(int(token) in self._forms for token in ids):  # of as many characters, but for normalized ones
             whole = b"".join(self._spelled(int(token)) for token in ids).decode(errors="replace")
         text = self.decode(ids)
         if text == whole:
@@ -216,12 +216,14 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             form = self._normal(text) if text in normalized else text
             return with_spaces(text if form in special else form)
 
-        forms = {text: form_of(text) for text in special if special[text] not in self._controls}
-        self._forms = {special[text]: form.encode() for text, form in forms.items() if form != text}
-        # Every id of these has these bytes in what is decoded: those of a token of the vocabulary, where it is one too.
-        self._odd_texts = [
-            super(HuggingFaceTokenizer, self).decode_bytes((i,)) for i in {*self._controls, *self._forms}
-        ]
+        in_table = super().decode_bytes  # of a token of the vocabulary that is added too, the bytes of that
+        forms = {special[text]: form_of(text).encode("utf-8", "surrogatepass") for text in special}
+        self._forms = {
+            token_id: form
+            for token_id, form in forms.items()
+            if token_id not in self._controls and form != in_table((token_id,))
+        }
+        self._odd_texts = [in_table((token_id,)) for token_id in {*self._controls, *self._forms}]
         self._byte_ids = byte_ids(vocabulary) if self._characters["byte_fallback"] else {}
         bonds = bonds_of(vocabulary, self._characters["split"])
         splitter = Splitter(self.pattern or safe_pattern(bonds, self._characters["spaces"]), bonds=bonds)
@@ -337,20 +339,12 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
                 yield inner if inner_id is not None else self._begun(inner, is_first), inner_id
                 is_first = False
 
-    def _finders(self, allowed: SpecialTokens | None) -> Finders:
-        ids = {} if allowed is None else allowed.ids
-        found: dict[frozenset[str], Finders] = self._tables.setdefault("finders", {})
-        key = frozenset(ids)
-        if key not in found:
-            if len(found) >= MAX_SUBSETS:
-                found.clear()
-            # Control tokens are in no text.
-            ids = {text: token_id for text, token_id in ids.items() if token_id not in self._controls}
-            finders = Finders(ids, self._steps, lambda text: self._looked_for(text, self._normalizer))
-            # Asked of texts that have spaces where others have marks.
-            finders.all = AnyOf(map(with_marks, finders.all.texts))
-            found[key] = finders
-        return found[key]
+    def _new_finders(self, ids: Mapping[str, int]) -> Finders:
+        # Control tokens are in no text.
+        finders = super()._new_finders({text: ids[text] for text in ids if ids[text] not in self._controls})
+        # Asked of texts that have spaces where others have marks.
+        finders.all = AnyOf(map(with_marks, finders.all.texts))
+        return finders
 
     def _encode_buffer(
         self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None, workers: int | None = 1
