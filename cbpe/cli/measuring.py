@@ -168,14 +168,19 @@ def corpora_of(files: list[str] | None) -> dict[str, Source]:
     named = files or [STANDARD_STREAM]
     corpora: dict[str, Source] = {file: source_of(file) for file in named}
     refuse_named_twice(named, "FILE")
+    refuse_same_file(named)
+    return corpora
+
+
+def refuse_same_file(files: list[str]) -> None:
+    """BadParameter for a file that is named in two ways, and would have two rows."""
     places: dict[tuple[int, int], str] = {}
-    for file in named:
+    for file in files:
         with suppress(OSError, ValueError):  # standard input, a URL, or one that is refused where it is read
             found = os.stat(file)
             other = places.setdefault((found.st_dev, found.st_ino), file)
             if other != file:
                 raise typer.BadParameter(f"{shown(other)} and {shown(file)} are the same file", param_hint="FILE")
-    return corpora
 
 
 def check_savable(references: list[str], corpora: list[str]) -> None:
@@ -236,21 +241,21 @@ def warn_of_empty(found: Comparison | Sweep) -> None:
 
 
 def keep_metrics(
-    reference: str, metrics: dict[str, float], corpora: list[str], settings_tags: Mapping[str, str] | None = None
+    reference: str, metrics: dict[str, float], corpora: list[str], measured_by: Mapping[str, str] | None = None
 ) -> None:
     """Keep what was measured, with the corpus in the names of the metrics, or, of one corpus, in a tag. Then metrics of
-    the corpus that the tag named before get its name. settings_tags: what else the metrics depend on."""
-    more = ""
+    the corpus that the tag named before get its name. measured_by: tags that name what else they depend on."""
+    more, about = "", dict(measured_by or {})
     with open_store() as models:
         version = models.version(reference)
         if len(corpora) == 1:
             renamed, more = apart(version, metrics, corpora[0])
             version = models.set_metrics(version, {**renamed, **metrics})
-            version = models.tag(version, {MEASURED_ON: corpora[0]})
+            about[MEASURED_ON] = corpora[0]
         else:
             version = models.set_metrics(version, metrics)
-        if settings_tags:
-            version = models.tag(version, settings_tags)
+        if about:
+            version = models.tag(version, about)
     print_warning(f"kept {number_of(len(metrics), 'metric')} of {version.reference}{more}")
 
 

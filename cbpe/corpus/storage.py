@@ -15,8 +15,6 @@ __all__ = ["Url", "is_url", "place_of", "version_of"]
 
 # What tells two states of a file apart, by the names that the file systems give it.
 VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "oid", "mtime", "LastModified", "last_modified", "updated", "created")
-
-
 ABSENT = (404, 410)  # what an HTTP server says of a file that is not there
 
 

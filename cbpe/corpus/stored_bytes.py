@@ -13,8 +13,8 @@ from cbpe._core.text.utf8 import count_valid
 __all__ = [
     "COUNTS_BEGIN",
     "DECOMPRESSORS",
+    "IN_OTHER_ENCODINGS",
     "SIGNS",
-    "UTF16",
     "ZIP",
     "ZIPPED",
     "damage_in_words",
@@ -30,16 +30,21 @@ MAGICS = (b"ustar\0", b"ustar  \0")
 CHECKSUM = slice(148, 156)  # of all bytes, where these count as spaces
 COUNTS_BEGIN = b"\x89cbpeWC\n"  # a file of word counts (WordCounts.save)
 ZIP, ZIPPED = b"PK\x03\x04", "a zip archive, as .docx and .npz are too: unpack it first, and name its files"
-UTF16 = "is UTF-16, as its first two bytes say: convert it to UTF-8 first"
+# Byte order marks -> what is said of a file that begins with one. That of UTF-32 begins as that of UTF-16 does.
+IN_OTHER_ENCODINGS = {
+    mark: f"is {name}, as its first {n_bytes} bytes say: convert it to UTF-8 first"
+    for marks, name, n_bytes in (
+        ((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "UTF-32", "four"),
+        ((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "UTF-16", "two"),
+    )
+    for mark in marks
+}
 # How files begin that are no text in UTF-8 -> what they are, and what to do.
 OTHER_KINDS = {
     COUNTS_BEGIN: "is no text, but word counts, which are known by the ending .words: rename it so",
     ZIP: f"is no text, but {ZIPPED}",
     b"%PDF-": "is no text, but a PDF: convert it to text first",
-    codecs.BOM_UTF32_LE: UTF16.replace("16", "32").replace("two", "four"),
-    codecs.BOM_UTF32_BE: UTF16.replace("16", "32").replace("two", "four"),
-    codecs.BOM_UTF16_LE: UTF16,
-    codecs.BOM_UTF16_BE: UTF16,
+    **IN_OTHER_ENCODINGS,
 }
 OCTAL = re.compile(rb"[ \0]*([0-7]+)[ \0]*")
 
@@ -92,8 +97,8 @@ def refuse_other_kinds(data: bytes, name: str) -> None:
 def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
     """The same bytes, in chunks that end between two characters. What is not UTF-8 becomes U+FFFD with
     errors="replace"; otherwise it is a ValueError, which says the name and the place. Whole files of other kinds, of
-    which no text would come (compressed ones, archives, PDF, UTF-16, word counts), are a ValueError whatever errors
-    is."""
+    which no text would come (compressed ones, archives, PDF, UTF-16 and UTF-32, word counts), are a ValueError whatever
+    errors is."""
     pending = b""  # the beginning of a character
     offset = 0
     first = b""  # bytes of all

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import warnings
 
@@ -49,8 +48,9 @@ def recognise(file: File) -> Format:
 
 
 def refuse_other_kinds(start: bytes) -> None:
-    """ValueError that says what a file is by its first bytes: empty, compressed, an archive or UTF-16."""
-    from cbpe.corpus.stored_bytes import SIGNS, UTF16, ZIP, ZIPPED  # which a file of a known format never needs
+    """ValueError that says what a file is by its first bytes: empty, compressed, an archive, a database, UTF-16."""
+    # A file of a known format never needs these.
+    from cbpe.corpus.stored_bytes import IN_OTHER_ENCODINGS, SIGNS, ZIP, ZIPPED
 
     if not start:
         raise ValueError("the file is empty")
@@ -61,9 +61,9 @@ def refuse_other_kinds(start: bytes) -> None:
         raise ValueError(f"the file is {DATABASE}: open it as such, and load a version by its name")
     if start.startswith(ZIP):
         raise ValueError(f"the file is {ZIPPED}")
-    for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+    for mark, kind in IN_OTHER_ENCODINGS.items():
         if start.startswith(mark):
-            raise ValueError(f"the file {UTF16}")
+            raise ValueError(f"the file {kind}")
 
 
 def holds_tokenizer(path: str) -> bool:

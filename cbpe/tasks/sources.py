@@ -66,9 +66,8 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
     A source is a file, a folder, a pattern with *, ? or [..] (** for folders within folders), or a URL of one of these.
     Of a folder, at any depth, it is all files of JSON Lines and Parquet if there is a field, and else all others (a
     UserWarning tells of texts that are left out); but none whose name, or whose folder's, begins with a dot or an
-    underscore. Raises TypeError for what is no name,
-    OSError where there is no such file, ValueError for a folder or a pattern that has none, for a file that is named
-    twice, and for a field that is missing or of no use.
+    underscore. Raises TypeError for what is no name, OSError where there is no such file, ValueError for a folder or a
+    pattern that has none, for a file that is named twice, and for a field that is missing or of no use.
     """
     if isinstance(sources, (str, os.PathLike)):
         sources = [sources]

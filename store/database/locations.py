@@ -39,9 +39,7 @@ def find_store(url_or_path: str | os.PathLike[str] | URL | None = None) -> URL:
         return checked_url(parsed(url_or_path))
     if isinstance(url_or_path, URL):
         return checked_url(url_or_path)
-    if not isinstance(url_or_path, (str, os.PathLike)):
-        raise CannotOpen(f"a store is named by a path or a URL, a str, not by {type(url_or_path).__name__}")
-    path = os.fspath(url_or_path)
+    path = os.fspath(url_or_path) if isinstance(url_or_path, os.PathLike) else url_or_path
     if not isinstance(path, str):
         raise CannotOpen(f"a store is named by a path or a URL, a str, not by {type(path).__name__}")
     check_path(path)

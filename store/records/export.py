@@ -35,6 +35,7 @@ from typing import Any, BinaryIO
 from cbpe.common.little_endian import little_endian
 from cbpe.common.published import EXPORTED as MAGIC
 from cbpe.training.record import TrainingRecord
+from store.database.sqlite.files import MAGIC as SQLITE
 from store.records.limits import MAX_JSON_BYTES, MAX_NOTES_BYTES, MAX_PACKED_BYTES, MAX_TRAINING_BYTES
 from store.records.training import ARRAYS, record_from_fields, record_to_fields
 
@@ -131,7 +132,7 @@ def check_size(size: int) -> None:
 
 def read_open(file: BinaryIO, size: int) -> Carried:
     start = file.read(FIXED)
-    if start.startswith(b"SQLite format 3\0"):
+    if start.startswith(SQLITE):
         raise ValueError(
             "this is an SQLite database, as a model store is: open that by ModelStore(path), and copy from it"
         )

@@ -201,6 +201,7 @@ def test_other_files_are_refused_with_what_is_known(tmp_path, data):
         (lzma.compress(b"{}"), "compressed by xz: decompress it first"),
         (bz2.compress(b"{}"), "compressed by bzip2: decompress it first"),
         (b"PK\x03\x04\x14\0", "a zip archive, .*: unpack it first"),
+        ('{"model": {}}'.encode("utf-32"), "UTF-32, as its first four bytes say: convert it to UTF-8 first"),
         ('{"model": {}}'.encode("utf-16"), "UTF-16, as its first two bytes say: convert it to UTF-8 first"),
     ],
 )

@@ -336,8 +336,8 @@ def are_numbers(cells: Sequence[object]) -> bool:
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
-    """Names and values, one a line. In a narrow terminal they are folded, but for those that are copied. A
-    name that takes more than half of it stands above its value."""
+    """Names and values, one a line. In a narrow terminal they are folded, but for those that are copied. A name that
+    takes more than half of it stands above its value."""
     from rich.cells import cell_len, set_cell_size
 
     pairs = [(printable(name), value) for name, value in pairs]
