@@ -100,7 +100,9 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         """
         ids = listed_ids(tokens)
         whole, offsets = super().decode_with_offsets(ids)
-        if self._forms and any(int(token) in self._forms for token in ids):  # of as many characters, but for normalized ones
+        if self._forms and any(
+            int(token) in self._forms for token in ids
+        ):  # of as many characters, but for normalized ones
             whole = b"".join(self._spelled(int(token)) for token in ids).decode(errors="replace")
         text = self.decode(ids)
         if text == whole:
@@ -217,12 +219,9 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             return with_spaces(text if form in special else form)
 
         in_table = super().decode_bytes  # of a token of the vocabulary that is added too, the bytes of that
-        forms = {special[text]: form_of(text).encode("utf-8", "surrogatepass") for text in special}
-        self._forms = {
-            token_id: form
-            for token_id, form in forms.items()
-            if token_id not in self._controls and form != in_table((token_id,))
-        }
+        forms = {text: form_of(text) for text in special if special[text] not in self._controls}
+        others = {special[text]: form.encode() for text, form in forms.items() if form != text}
+        self._forms = {token_id: form for token_id, form in others.items() if form != in_table((token_id,))}
         self._odd_texts = [in_table((token_id,)) for token_id in {*self._controls, *self._forms}]
         self._byte_ids = byte_ids(vocabulary) if self._characters["byte_fallback"] else {}
         bonds = bonds_of(vocabulary, self._characters["split"])
