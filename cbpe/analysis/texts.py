@@ -30,7 +30,7 @@ class TextStatistics:
     words: int  # separated by white space
     tokens: int
     tokens_used: int  # different ones
-    n_tokens: int  # in the vocabulary, as vocab_size counts them
+    vocab_size: int  # tokens of the vocabulary, special ones aside
     covered_bytes: int  # those of `bytes` that are in tokens: not what the split pattern leaves out
 
     def __repr__(self) -> str:
@@ -53,7 +53,7 @@ class TextStatistics:
             ("tokens", self.tokens),
             ("bytes per token", self.bytes_per_token),
             ("tokens per word", self.tokens_per_word),
-            ("tokens of the vocabulary that came up", f"{self.tokens_used:,} of {self.n_tokens:,}"),
+            ("tokens of the vocabulary that came up", f"{self.tokens_used:,} of {self.vocab_size:,}"),
         )
         return block(pairs("Statistics of texts", about))
 
@@ -70,7 +70,7 @@ class TextStatistics:
     @property
     def vocabulary_used(self) -> float:
         """The share of the vocabulary that came up, from 0 to 1."""
-        return ratio(self.tokens_used, self.n_tokens)
+        return ratio(self.tokens_used, self.vocab_size)
 
 
 class TextTally:
@@ -124,10 +124,10 @@ class TextTally:
 
     def statistics(self) -> TextStatistics:
         """The statistics of all texts that were added."""
-        n_tokens = len(self.encoder._vocabulary)
+        vocab_size = len(self.encoder._vocabulary)
         used = int(self.used.sum())
         sizes = self.texts, self.bytes, self.characters, self.words, self.tokens
-        return TextStatistics(*sizes, used, n_tokens, self.covered_bytes)
+        return TextStatistics(*sizes, used, vocab_size, self.covered_bytes)
 
 
 def ratio(part: int, whole: int) -> float:

@@ -32,14 +32,14 @@ class VocabularyAnalysis:
     those that the pattern always cuts.
     """
 
-    n_tokens: int  # special tokens aside
+    vocab_size: int  # special tokens aside
     unreachable: dict[int, str]  # id -> why no text produces the token; special tokens aside
     not_utf8: list[int]  # tokens that are no UTF-8 alone, such as parts of characters
     duplicates: list[list[int]]  # groups of ids that have the same bytes, special tokens included
 
     def __repr__(self) -> str:
         return (
-            f"<VocabularyAnalysis: {self.n_tokens:,} tokens, {len(self.unreachable):,} unreachable, "
+            f"<VocabularyAnalysis: {self.vocab_size:,} tokens, {len(self.unreachable):,} unreachable, "
             f"{len(self.not_utf8):,} not UTF-8, {number_of(len(self.duplicates), 'group')} of duplicates>"
         )
 
@@ -53,7 +53,7 @@ class VocabularyAnalysis:
         ids_of["alone no UTF-8"] = self.not_utf8
         ids_of["with the bytes of another"] = [token_id for group in self.duplicates for token_id in group]
         rows = ((kind, len(ids), listed(map(str, ids), IDS_SHOWN)) for kind, ids in ids_of.items())
-        return block(table(("tokens", "how many", "ids"), rows, caption=f"{self.n_tokens:,} tokens"))
+        return block(table(("tokens", "how many", "ids"), rows, caption=f"{self.vocab_size:,} tokens"))
 
 
 def analyze(
@@ -79,7 +79,7 @@ def analyze(
     for token_id, token in vocab.items():
         ids_of.setdefault(token, []).append(token_id)
     return VocabularyAnalysis(
-        n_tokens=len(vocabulary),
+        vocab_size=len(vocabulary),
         unreachable=dict(sorted(reasons.items())),
         not_utf8=sorted([*verdicts.impossible_bytes, *verdicts.partial_characters]),
         duplicates=sorted(sorted(ids) for ids in ids_of.values() if len(ids) > 1),
@@ -96,7 +96,7 @@ def normalized_away(tokens: Mapping[int, bytes], normal: Callable[[str], str]) -
 def copied(found: VocabularyAnalysis) -> VocabularyAnalysis:
     """The same in lists and a dict of its own, so that who changes those changes no other."""
     groups = [list(ids) for ids in found.duplicates]
-    return VocabularyAnalysis(found.n_tokens, dict(found.unreachable), list(found.not_utf8), groups)
+    return VocabularyAnalysis(found.vocab_size, dict(found.unreachable), list(found.not_utf8), groups)
 
 
 def is_utf8(token: bytes) -> bool:

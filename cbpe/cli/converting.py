@@ -86,8 +86,8 @@ def convert(
         row = {
             "written": output,
             "format": title,
-            "tokens": tokens,
-            "special_tokens": special_tokens,
+            "vocab_size": tokens,
+            "n_special_tokens": special_tokens,
             "left_out": missing,
         }
         print_json({**row, "given": given} if given else row)

@@ -166,8 +166,9 @@ def tokenize(
 
 def summary(manifest: dict[str, Any]) -> dict[str, Any]:
     """What a run made, for programs; the manifest says more."""
-    names = ("documents", "empty", "skipped", "tokens", "bytes", "dropped_tokens")
+    names = ("documents", "empty", "skipped", "tokens", "dropped_tokens")
     found = {name: manifest[name] for name in names if name in manifest}
+    found["token_bytes"] = manifest["bytes"]  # progress says bytes of the texts
     shards = manifest.get("shards", [])
     padding = {"padding": sum(shard["padding"] for shard in shards)} if "shards" in manifest else {}
     return {**found, **padding, "tasks": len(manifest["tasks"]), "shards": len(shards)}

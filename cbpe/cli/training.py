@@ -437,7 +437,7 @@ def training_row(tokenizer: cbpe.Tokenizer) -> dict[str, Any]:
     return {
         "text_bytes": record.text_bytes,
         "vocab_size": record.start_tokens + merges,
-        "merges": merges,
+        "n_merges": merges,
         "special_tokens": tokenizer.special_tokens,
         "dropped_words": record.dropped_words,
         "dropped_occurrences": record.dropped_occurrences,
@@ -455,7 +455,7 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     yield "text", number_of(row["text_bytes"], "byte")
     assert tokenizer.training is not None
     counted = "" if tokenizer.training.characters is None else f"; {len(tokenizer):,} with special tokens"
-    merges = f"{number_of(row['merges'], 'merge')}{counted}"
+    merges = f"{number_of(row['n_merges'], 'merge')}{counted}"
     yield "vocabulary", f"{row['vocab_size']:,} tokens: {start_in_words(tokenizer)} and {merges}"
     for token, token_id in row["special_tokens"].items():
         yield "special token", f"{token} with id {token_id}"

@@ -294,8 +294,8 @@ def analyze(
         print_json({**asdict(found), "unreachable": unreachable})
         return
     pairs: list[tuple[str, object]] = [
-        ("tokens", found.n_tokens),
-        ("special tokens", special_counted(len(tok.special_tokens), found.n_tokens, len(tok))),
+        ("tokens", found.vocab_size),
+        ("special tokens", special_counted(len(tok.special_tokens), found.vocab_size, len(tok))),
         ("no UTF-8 alone", len(found.not_utf8)),
         ("of the same bytes", sum(map(len, found.duplicates))),
         ("no text gives", len(found.unreachable)),  # those below

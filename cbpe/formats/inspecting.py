@@ -40,8 +40,8 @@ class Inspection:
     found: Mapping[str, str | int]  # the parts of the file by name, as it says: kinds, and numbers of things
     refused: str | None = None
     kind: str | None = None  # the class that cbpe.load gives
-    tokens: int | None = None  # of the vocabulary, as vocab_size counts them
-    merges: int | None = None
+    vocab_size: int | None = None  # special tokens aside
+    n_merges: int | None = None
     semantics: str | None = None  # "pairs" or "ranks"
     pattern: str | None = None
     splits_natively: bool | None = None
@@ -64,7 +64,7 @@ class Inspection:
 
     def __repr__(self) -> str:
         """<Inspection of book.json: Hugging Face's tokenizer.json, 300 tokens>"""
-        held = "refused" if self.refused is not None else f"{self.tokens:,} tokens"
+        held = "refused" if self.refused is not None else f"{self.vocab_size:,} tokens"
         return f"<Inspection of {self.path}: {self.format or 'unknown'}, {held}>"
 
     def _repr_html_(self) -> str:

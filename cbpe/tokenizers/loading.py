@@ -225,8 +225,8 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
     return Inspection(
         *known,
         kind=type(tok).__name__,
-        tokens=len(tok._vocabulary),
-        merges=tok._vocabulary.n_merges,
+        vocab_size=len(tok._vocabulary),
+        n_merges=tok._vocabulary.n_merges,
         semantics=tok.semantics,
         pattern=tok.pattern,
         splits_natively=tok.splits_natively,

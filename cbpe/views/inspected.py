@@ -54,14 +54,14 @@ def inspected(found: Any) -> Iterator[tuple[str, object]]:
         yield "refused", found.refused
         return
     yield "class", found.kind
-    yield "tokens", found.tokens
-    yield "merges", found.merges
+    yield "tokens", found.vocab_size
+    yield "merges", found.n_merges
     yield "merged by", found.semantics
     yield "split pattern", "none" if found.pattern is None else found.pattern
     if not found.splits_natively:
         yield "split by", "several steps" if "splits" in found.processing else "the regex module, slowly"
     special = found.special_tokens
-    yield "special tokens", special_counted(len(special), found.tokens, found.all_tokens)
+    yield "special tokens", special_counted(len(special), found.vocab_size, found.all_tokens)
     if special:
         yield "", listed((f"{as_shown(text)} ({token_id})" for text, token_id in special.items()), SHOWN)
     yield from steps_in_words(found.processing)

@@ -14,7 +14,7 @@ def test_statistics_of_texts_are_sums_over_them():
     tok = Tokenizer(by_merges([(97, 98), (256, 256)]), None, {"<a>": 300})
     found = tok.statistics(["abab ab", "é <a>"])
     assert (found.texts, found.bytes, found.characters, found.words) == (2, 13, 12, 4)
-    assert (found.tokens, found.tokens_used, found.n_tokens) == (9, 8, 258)
+    assert (found.tokens, found.tokens_used, found.vocab_size) == (9, 8, 258)
     assert (found.bytes_per_token, found.tokens_per_word, found.vocabulary_used) == (13 / 9, 9 / 4, 8 / 258)
     assert tok.statistics("abab ab") == tok.statistics(["abab ab"])
 

@@ -28,8 +28,8 @@ def test_what_was_written_is_told(here):
     assert json.loads(run("convert", "book.model", "book.json", "--json").stdout) == {
         "written": "book.json",
         "format": "Hugging Face's tokenizer.json",
-        "tokens": 290,
-        "special_tokens": 1,
+        "vocab_size": 290,
+        "n_special_tokens": 1,
         "left_out": [],
     }
     assert "book.json" in run("convert", "book.model", "book.json").stdout
@@ -38,7 +38,7 @@ def test_what_was_written_is_told(here):
 
 def test_two_special_tokens_of_one_id_are_no_token_less(here):
     told = json.loads(run("convert", "o200k_harmony", "harmony.tiktoken", "--json").stdout)
-    assert told["tokens"] == len((here / "harmony.tiktoken").read_bytes().splitlines())
+    assert told["vocab_size"] == len((here / "harmony.tiktoken").read_bytes().splitlines())
 
 
 def test_what_a_tiktoken_file_does_not_hold_is_told(here):

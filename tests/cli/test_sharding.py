@@ -43,6 +43,8 @@ def test_programs_get_lines_of_json(corpus, tmp_path):
     assert rows[-1]["event"] == "done"
     assert rows[-1]["documents"] == 40
     assert 0 <= rows[-1]["dropped_tokens"] < 16
+    assert rows[-1]["token_bytes"] == 2 * rows[-1]["tokens"]
+    assert "bytes" not in rows[-1]  # those of the texts, in the lines of progress
 
 
 def test_shares_are_done_and_then_the_rest(corpus, tmp_path):

@@ -325,7 +325,7 @@ def test_train_writes_the_format_that_the_ending_says(tmp_path, text_file, model
 
 def test_train_prints_json(tmp_path, text_file):
     result = json.loads(run("train", text_file, "--vocab-size", 280, "--json", "--special", "<|end|>").stdout)
-    assert (result["vocab_size"], result["merges"], result["text_bytes"]) == (280, 24, len(TEXT.encode()))
+    assert (result["vocab_size"], result["n_merges"], result["text_bytes"]) == (280, 24, len(TEXT.encode()))
     assert result["special_tokens"] == {"<|end|>": 280}
     assert result["written"] == []
     assert "--json" in error_of("train", text_file, "--vocab-size", 280, "--json", "--verbose", exit_code=2)

@@ -31,8 +31,8 @@ def test_of_a_good_file_all_is_told_that_the_tokenizer_has(tmp_path, kind):
     assert (found.kind, found.semantics) == (type(tok).__name__, tok.semantics)
     assert (found.pattern, found.splits_natively) == (tok.pattern, tok.splits_natively)
     assert found.special_tokens == tok.special_tokens
-    assert found.tokens + len(tok.special_tokens) == len(tok.vocab)
-    assert found.merges == len(tok.merges)
+    assert found.vocab_size + len(tok.special_tokens) == len(tok.vocab)
+    assert found.n_merges == len(tok.merges)
     assert json.dumps([dict(found.found), found.processing])
 
 
@@ -46,7 +46,7 @@ def test_tokens_that_are_called_like_parts_are_none(tmp_path):
 def test_a_file_without_a_split_pattern_says_what_is_missing(tmp_path, kind):
     found = cbpe.inspect(saved(tmp_path, GOOD[kind]))
     assert "holds no split pattern: give it" in found.refused
-    assert found.kind is found.tokens is found.special_tokens is None
+    assert found.kind is found.vocab_size is found.special_tokens is None
     assert found.found == ({"ranks": 259} if kind == "tiktoken" else {})
 
 
@@ -105,7 +105,7 @@ def test_the_parts_of_a_model_of_sentencepiece_are_told(tmp_path):
         "normalizer_spec.remove_extra_whitespaces": False,
         "normalizer_spec.escape_whitespaces": True,
     }
-    assert (found.refused, found.merges) == (None, 1)
+    assert (found.refused, found.n_merges) == (None, 1)
 
 
 def test_nothing_is_told_of_specifications_that_a_model_of_sentencepiece_does_not_have(tmp_path):

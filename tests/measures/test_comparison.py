@@ -32,7 +32,7 @@ def test_names_and_repr(comparison):
     assert comparison.corpora == ["a", HOSTILE]
     assert repr(comparison) == "<Comparison: 2 tokenizers on 2 corpora>"
     assert (comparison.reference, comparison.parallel, comparison.alpha) == ("small", None, 2.5)
-    assert comparison.analyses["small"].n_tokens == 262
+    assert comparison.analyses["small"].vocab_size == 262
 
 
 def test_what_print_shows_has_every_figure_of_every_row_within_80_columns(comparison):

@@ -222,7 +222,7 @@ def test_tokens_that_are_special_too_are_counted_once(tmp_path):
     assert "4, of which 1 has the id of another token" in tok._repr_html_()
     tok.save(tmp_path / "low.json")
     found = cbpe.inspect(tmp_path / "low.json")
-    assert (found.tokens, len(found.special_tokens), found.all_tokens) == (271, 4, 274)
+    assert (found.vocab_size, len(found.special_tokens), found.all_tokens) == (271, 4, 274)
     assert ("special tokens", "4, of which 1 has the id of another token") in found.pairs()
     assert ("special tokens", 3) not in found.pairs()
 

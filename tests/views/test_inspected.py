@@ -55,8 +55,8 @@ def test_what_a_file_holds_is_told_in_python_and_in_a_notebook(tmp_path):
     path.write_text(json.dumps(a_file(normalizer={"type": "NFC"})))
     found = cbpe.inspect(path)
     lines = dict(line.split(maxsplit=1) for line in str(found).splitlines() if line.startswith(("class", "merges")))
-    assert lines == {"class": found.kind, "merges": str(found.merges)}
-    assert repr(found) == f"<Inspection of {path}: Hugging Face's tokenizer.json, {found.tokens} tokens>"
+    assert lines == {"class": found.kind, "merges": str(found.n_merges)}
+    assert repr(found) == f"<Inspection of {path}: Hugging Face's tokenizer.json, {found.vocab_size} tokens>"
     assert "normalized by" in found._repr_html_()
     assert "normalized by" in cbpe.load(path)._repr_html_()
     path.write_text("{}")
