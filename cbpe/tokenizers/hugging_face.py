@@ -148,6 +148,7 @@ class HuggingFaceTokenizer(Tokenizer):
     )
     count_arrow = with_defaults(Tokenizer.count_arrow, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
     count = with_defaults(Tokenizer.count, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
+    count_batch = with_defaults(Tokenizer.count_batch, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
     count_stream = with_defaults(Tokenizer.count_stream, "HuggingFaceTokenizer", HUGGING_FACES_DEFAULTS)
 
     def encode_ordinary(self, text: str, *, workers: int | None = 1) -> list[int]:

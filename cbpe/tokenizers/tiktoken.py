@@ -90,6 +90,7 @@ class Encoding(Tokenizer):
     count_arrow = with_defaults(Tokenizer.count_arrow, "Encoding", TIKTOKENS_DEFAULTS)
     encode_stream = with_defaults(Tokenizer.encode_stream, "Encoding", TIKTOKENS_DEFAULTS)
     count = with_defaults(Tokenizer.count, "Encoding", TIKTOKENS_DEFAULTS)
+    count_batch = with_defaults(Tokenizer.count_batch, "Encoding", TIKTOKENS_DEFAULTS)
     count_stream = with_defaults(Tokenizer.count_stream, "Encoding", TIKTOKENS_DEFAULTS)
     truncate = with_defaults(Tokenizer.truncate, "Encoding", TIKTOKENS_DEFAULTS)
     split = with_defaults(Tokenizer.split, "Encoding", TIKTOKENS_DEFAULTS)

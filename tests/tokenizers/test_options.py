@@ -22,6 +22,7 @@ LIKE_ENCODE = (
     "encode_stream",
     "count",
     "count_arrow",
+    "count_batch",
     "count_stream",
     "truncate",
     "split",
@@ -87,6 +88,7 @@ def encoded(tok, text, **options):
     found["truncate"] = tok.truncate(text, 2, **options)
     found["split"] = tok.split(text, 40, **options)
     found["encode_batch"] = tok.encode_batch([text, text], num_threads=1, **options)
+    found["count_batch"] = tok.count_batch([text, text], num_threads=1, **options)
     for name in ("encode_arrow", "count_arrow"):
         found[name] = pyarrow.array(getattr(tok, name)(pyarrow.array([text]), **options)).to_pylist()
     arrays = {

@@ -232,6 +232,17 @@ def test_tokens_and_ids_are_found_by_hugging_faces_names():
     assert [tok.token_to_id(token) for token in ("no such token", b"\xff\xff", "")] == [None] * 3
 
 
+def test_count_batch_is_count_of_each():
+    enc = cbpe.get_encoding("gpt2")
+    texts = [HELLO, "", "<|endoftext|>", HELLO * 50]
+    for options in ({"allowed_special": "all"}, {"disallowed_special": (), "num_threads": 2}):
+        alone = {name: value for name, value in options.items() if name != "num_threads"}
+        assert enc.count_batch(iter(texts), **options) == [enc.count(text, **alone) for text in texts]
+    assert enc.count_batch([]) == []
+    with pytest.raises(ValueError, match=r"endoftext.*text 2 of the batch"):
+        enc.count_batch(texts)
+
+
 def test_encode_batch_fast_is_encode_batch():
     texts = [HELLO, "", END]
     for tok in (cbpe.get_encoding("gpt2"), cbpe.RegexTokenizer()):

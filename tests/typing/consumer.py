@@ -63,6 +63,7 @@ loaded.save("own.json")
 hugging_face = cbpe.HuggingFaceTokenizer.from_tokenizer(loaded, {"normalizer": "NFC"})
 assert_type(hugging_face.encode("text", add_special_tokens=False), list[int])
 assert_type(hugging_face.count_stream(["text"], add_special_tokens=False), int)
+assert_type(hugging_face.count_batch(["text"], num_threads=1), list[int])
 assert_type(hugging_face.encode_batch_flat(["text"]), tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]])
 assert_type(cbpe.from_bpeasy({b"a": 0}, "."), cbpe.Encoding)
 
