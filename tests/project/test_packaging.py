@@ -107,6 +107,15 @@ def read_pyproject():
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
+def test_the_front_page_says_what_each_extra_for_users_is_for():
+    extras = read_pyproject()["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+    for_users = {*re.fullmatch(r"cbpe\[(.+)\]", everything)[1].split(","), "ray"}
+    assert for_users <= extras.keys()
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == for_users
+
+
 def test_a_release_has_wheels_for_every_python_and_machine():
     project = read_pyproject()
     wheels = project["tool"]["cibuildwheel"]
