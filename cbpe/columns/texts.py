@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["is_missing", "missing", "texts_in"]
+__all__ = ["is_missing", "is_table", "missing", "texts_in"]
 
 ROWS_AT_ONCE = 1000  # that an Arrow column turns into Python's objects
 
@@ -15,7 +15,8 @@ ROWS_AT_ONCE = 1000  # that an Arrow column turns into Python's objects
 def texts_in(texts: Any) -> Any:
     """A collection of texts, or a column of Arrow's as an iterable of its values; anything else stays as it is.
 
-    TypeError for what would give names in place of texts: a table (pandas', polars', Arrow's) and a dict.
+    TypeError for what would give names or rows in place of texts: a table (of pandas, polars, Arrow, or Hugging Face's
+    datasets) and a dict.
     """
     kind = type(texts)
     if isinstance(texts, (str, list, tuple)):
@@ -23,12 +24,22 @@ def texts_in(texts: Any) -> Any:
     from collections.abc import Iterable, Mapping  # here alone: a program that only encodes may do without
 
     if isinstance(texts, Mapping):
-        raise TypeError(f"a {kind.__name__} gives its keys: pass its texts, as list(texts.values())")
-    if hasattr(kind, "columns"):
-        raise TypeError(f"a {kind.__name__} is a table: pass one column, as table['text']")
+        way = "its texts, as list(texts.values())"
+        if any(is_table(type(value)) for value in texts.values()):
+            way = "a column of one of its tables, as tables['train']['text']"
+        raise TypeError(f"a {kind.__name__} gives its keys: pass {way}")
+    if is_table(kind):
+        gives_rows = not hasattr(kind, "columns") and not hasattr(kind, "__getitem__")
+        way = "(row['text'] for row in table)" if gives_rows else "table['text']"
+        raise TypeError(f"a {kind.__name__} is a table: pass one column, as {way}")
     if callable(getattr(kind, "to_pylist", None)) and isinstance(texts, Iterable):
         return values(texts)
     return texts
+
+
+def is_table(kind: type) -> bool:
+    """Whether it is that of a table: of pandas, polars or Arrow, or of Hugging Face's datasets."""
+    return hasattr(kind, "columns") or hasattr(kind, "column_names")
 
 
 def is_missing(text: object) -> bool:

@@ -29,6 +29,11 @@ class FittingBars(Progress):
         # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
         super().__init__(*rows[0], console=self.terminal, redirect_stdout=False)
 
+    def stop(self) -> None:
+        if self.terminal.is_jupyter:  # where Rich leaves out what came since it last drew
+            self.refresh()
+        super().stop()
+
     def make_tasks_table(self, tasks: Iterable[Task]) -> Table:
         tasks = list(tasks)
         room = self.terminal.width - ECHO

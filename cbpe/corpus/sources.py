@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, TypeAlias
 
 from cbpe._core.text.shown import shown
@@ -191,7 +191,8 @@ def skipped_in_words(n: int, where: str = "") -> str:
 def no_text(item: object, i: int) -> str:
     """What is said of an item that is none."""
     problem = f"text number {i} of the source (counted from 0) must be a str, bytes or a path"
-    return f"{problem}, not {type(item).__name__}{missing(item)}"
+    way = ": pass the texts of the rows, as [row['text'] for row in rows]" if isinstance(item, Mapping) else ""
+    return f"{problem}, not {type(item).__name__}{missing(item) or way}"
 
 
 def is_open_file(item: object) -> bool:

@@ -139,7 +139,7 @@ def place_of(name: str | os.PathLike[str]) -> Path | Url:
         return name
     text = os.fspath(name)
     if not text:
-        raise ValueError("'' names no file: name a file, a folder, a pattern or a URL")
+        raise ValueError("'' names no file: give the name of one")
     if is_url(text):
         return Url(text)
     return Path(text.removeprefix(LOCAL))

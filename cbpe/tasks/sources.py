@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import re
@@ -11,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from cbpe.columns.texts import is_table
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed, number_of, shown
 from cbpe.corpus.files import KINDS, TextFile
@@ -73,7 +75,7 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
         sources = [sources]
     elif not isinstance(sources, Iterable) or isinstance(sources, (bytes, bytearray, memoryview)):
         raise TypeError(f"sources are names of files, not {type(sources).__name__}: {shown(sources)}")
-    if isinstance(sources, Mapping) or hasattr(type(sources), "columns"):
+    if isinstance(sources, Mapping) or is_table(type(sources)):
         kind = type(sources).__name__
         raise TypeError(f"sources are names of files, and a {kind} holds texts: write it to a file, and name that")
     found: list[SourceFile] = []
@@ -117,8 +119,9 @@ def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
             return
         places: list[Any] = found if has_wildcards(place.url) else wanted(found, place.url, field)
     elif place.is_dir():
-        places = wanted([path for path in place.rglob("*") if path.is_file()], str(place), field)
+        places = wanted([*files_within(place)], str(place), field)
     elif has_wildcards(str(place)) and not place.exists():
+        refuse_closed(place)
         places = [path for path in map(Path, glob.glob(str(place), recursive=True)) if path.is_file()]
     else:
         yield place
@@ -126,6 +129,43 @@ def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
     if not places:
         raise ValueError(without_files(place, field))
     yield from sorted(places, key=str)
+
+
+def files_within(folder: Path) -> Iterator[Path]:
+    """The files of a folder, at any depth, but for the folders in it that count as hidden. OSError for one that cannot
+    be read; a UserWarning for links to folders, which are not followed, as they may lead anywhere."""
+    links = []
+    for where, folders, names in os.walk(folder, onerror=raise_it):
+        folders[:] = [name for name in folders if not is_hidden(name)]
+        links += [link for name in folders if os.path.islink(link := os.path.join(where, name))]
+        # A link that leads nowhere is an error when the file is looked at, and no file less.
+        yield from (path for name in names if (path := Path(where, name)).is_file() or not path.exists())
+    if links:
+        named = listed(sorted(os.path.relpath(link, folder) for link in links), MOST_NAMED)
+        to, are = ("a folder", "is") if len(links) == 1 else ("folders", "are")
+        warn(
+            f"of the folder {folder}, {number_of(len(links), 'link')} to {to} ({named}) {are} not followed: name what "
+            "is behind as a source of its own"
+        )
+
+
+def raise_it(error: OSError) -> None:
+    raise error
+
+
+def refuse_closed(pattern: Path) -> None:
+    """PermissionError for a folder that a pattern asks to look into and that cannot be read: glob finds none there."""
+    parts = pattern.parts
+    first = next(i for i, part in enumerate(parts) if has_wildcards(part))
+    for i in range(first, len(parts)):
+        above = os.path.join(*parts[:i], "**" if parts[i] == "**" else "", "")
+        for folder in glob.glob(above, recursive=True) if above else [os.curdir]:
+            if not os.access(folder, os.R_OK | os.X_OK if has_wildcards(parts[i]) else os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+
+
+def is_hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
 
 
 def without_files(place: Path | Url, field: str | None) -> str:
@@ -146,7 +186,7 @@ def wanted(places: list[Any], folder: str, field: str | None) -> list[Any]:
     found: dict[bool, list[Any]] = {False: [], True: []}  # those that have fields, and the others
     for place in places:
         inside = str(place).removeprefix(folder).replace(os.sep, "/").split("/")
-        if not any(part.startswith((".", "_")) for part in inside):
+        if not any(map(is_hidden, inside)):
             found[any(suffix.lower() in KINDS for suffix in place.suffixes[-2:])].append(place)
     if found[field is not None]:
         tell_left_out(found[field is None], folder, field)

@@ -133,7 +133,8 @@ def checked_special_texts(given: Iterable[str], byte_fallback: bool) -> tuple[st
         if not isinstance(text, str):
             raise TypeError(f"a special token must be a str, not {type(text).__name__}: {shown(text)}")
         if text in texts:
-            problem = "is there by itself" if text in FIRST_SPECIAL else "is given twice"
+            own = f"is one of the three that every such vocabulary has ({', '.join(FIRST_SPECIAL)}): leave it out"
+            problem = own if text in FIRST_SPECIAL else "is given twice"
             raise ValueError(f"the special token {shown(text)} {problem}")
         if len(text) < 2 or (byte_fallback and byte_of(text) is not None):
             kind = "stands for a byte" if len(text) > 1 else "is a single character" if text else "is empty"

@@ -295,13 +295,14 @@ def test_sizes_are_numbers_or_a_range_of_doublings(given, sizes):
 
 
 @pytest.mark.parametrize(
-    "given", ["", "x", "1000..x", "..x", "..100", "300,", "100..400", "300..9001", "600..300", "9" * 400]
+    "given", ["", "x", "1,000", "1000..x", "..x", "..100", "300,", "100..400", "300..9001", "600..300", "9" * 400]
 )
 def test_other_sizes_are_refused(given):
     with pytest.raises(BadParameter) as caught:
         sizes_of(given, 9000)
     assert caught.value.param_hint == "--sizes"
     assert len(str(caught.value)) < 300
+    assert ("a comma stands between two sizes" in str(caught.value)) == (given == "1,000")
 
 
 def test_sweep_names_what_it_refuses_as_it_was_given(files):

@@ -38,6 +38,7 @@ def sources():
         ("field is for counting words", "--field is for counting words"),
         ("required_characters has U+0000, which is NUL", "--required-characters has U+0000, which is NUL"),
         ("checkpoint is 'c.json'; it ends in .model", "--checkpoint is 'c.json'; it ends in .model"),
+        ("as another that tie_break = 'largest' takes", "as another that --tie-break = 'largest' takes"),
         ("no pair occurs min_count = 10 times", "no pair occurs --min-count = 10 times"),
         ("train on less text, or raise min_count", "train on less text, or raise --min-count"),
         ("tie_break is 'largest', which is by id", "--tie-break is 'largest', which is by id"),

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import warnings
+from types import SimpleNamespace
 
 import pytest
 from rich.cells import cell_len
@@ -224,6 +225,25 @@ def test_a_notebook_that_cannot_draw_gets_the_bar_once_and_no_warning(monkeypatc
     assert out == ""
     assert [line.split()[0] for line in err.splitlines()] == ["reading", "tokenizing"]
     assert "\x1b" not in err
+
+
+def test_a_bar_in_a_notebook_ends_with_its_last_state(monkeypatch):
+    drawn = []
+
+    class Output:
+        """A box of ipywidgets'."""
+
+        __enter__ = __exit__ = clear_output = lambda *_, **__: None
+
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    monkeypatch.setitem(sys.modules, "ipywidgets", SimpleNamespace(Output=Output))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=drawn.append))
+    with progress_reports(True) as report:
+        for done in range(1001):
+            report("merging", done, 1000)
+    assert "1,000/1,000" in [each.text for each in drawn[1:] if each.text][-1]  # the first is the box
 
 
 def test_every_long_work_shows_its_bar_in_a_notebook(tmp_path):

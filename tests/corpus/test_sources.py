@@ -196,6 +196,34 @@ def test_what_would_give_names_in_place_of_texts_is_refused(source, told):
             take(source)
 
 
+def test_rows_of_a_dataset_are_no_texts():
+    class Dataset:
+        """As that of the library datasets, without being it."""
+
+        column_names = ("text",)
+
+        def __getitem__(self, name):
+            return ["a text"]
+
+        def __iter__(self):
+            return iter([{"text": "a text"}])
+
+    class IterableDataset:
+        column_names = ("text",)
+
+    encoding = cbpe.get_encoding("gpt2")
+    for take in (read, encoding.encode_batch):
+        with pytest.raises(TypeError, match=r"a Dataset is a table: pass one column, as table\['text'\]"):
+            take(Dataset())
+        with pytest.raises(TypeError, match=r"an? IterableDataset .*as \(row\['text'\] for row in table\)"):
+            take(IterableDataset())
+        with pytest.raises(TypeError, match=r"a column of one of its tables, as tables\['train'\]\['text'\]"):
+            take({"train": Dataset()})
+        assert take(Dataset()["text"])
+    with pytest.raises(TypeError, match=r"not dict: pass the texts of the rows, as \[row\['text'\] for row in rows\]"):
+        read([{"text": "a text"}])
+
+
 def test_a_column_of_arrow_is_its_texts():
     arrow = pytest.importorskip("pyarrow")
     texts = [f"text {i}" for i in range(2500)]

@@ -5,6 +5,7 @@ import os
 import pickle
 
 import pytest
+from users import as_nobody, folder_for_all
 
 from cbpe.tasks.cutting import cut
 from cbpe.tasks.executors import executor_of, local
@@ -62,6 +63,48 @@ def test_a_pipe_that_was_written_to_is_no_other_source(tmp_path):
     (found,) = sources(tmp_path / "pipe", field=None)
     os.utime(tmp_path / "pipe", (1, 1))
     found.refuse_changed()
+
+
+@pytest.mark.parametrize("name", ["", "*", "*.txt", "**/*.txt", "*/x.txt", "*/deep/*.txt", "closed", "closed/*.txt"])
+def test_a_folder_that_cannot_be_read_is_no_folder_less(name):
+    def find():
+        try:
+            sources(os.path.join(folder, name), field=None)
+        except PermissionError as error:
+            raise RuntimeError(os.path.relpath(error.filename, folder).split("/")[0]) from error
+
+    with folder_for_all() as folder:
+        (folder / "closed" / "deep").mkdir(parents=True)
+        (folder / "open" / "deep").mkdir(parents=True)
+        for path in ("x.txt", "open/x.txt", "open/deep/x.txt", "closed/x.txt"):
+            (folder / path).write_text("text")
+        (folder / "closed").chmod(0)
+        said = as_nobody(find)
+        (folder / "closed").chmod(0o700)
+    assert said == ("" if name in ("*", "*.txt") else "RuntimeError('closed')")
+
+
+def test_a_hidden_folder_may_be_closed():
+    with folder_for_all() as folder:
+        (folder / ".closed").mkdir()
+        (folder / "x.txt").write_text("text")
+        (folder / ".closed").chmod(0)
+        assert as_nobody(lambda: sources(folder, field=None)) == ""
+        (folder / ".closed").chmod(0o700)
+
+
+def test_links_to_folders_are_told_and_links_to_nothing_are_errors(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "a.txt").write_text("text")
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "b.txt").symlink_to(tmp_path / "elsewhere" / "a.txt")
+    (folder / "more").symlink_to(tmp_path / "elsewhere")
+    with pytest.warns(UserWarning, match=r"1 link to a folder \(more\) is not followed: name what is behind"):
+        assert names(sources(folder, field=None), folder) == ["b.txt"]
+    (folder / "c.txt").symlink_to(tmp_path / "nothing")
+    with pytest.raises(FileNotFoundError, match=r"c\.txt"), pytest.warns(UserWarning, match="not followed"):
+        sources(folder, field=None)
 
 
 def test_a_pattern_is_its_files_in_order(corpus):

@@ -394,7 +394,7 @@ def test_ctrl_c_stops_training():
         ({"max_token_length": 1}, ValueError, "max_token_length is 1; it must be at least 2"),
         ({"special_tokens": {"<x>": 5}}, TypeError, "give their texts alone"),
         ({"special_tokens": "<x>"}, TypeError, "special_tokens are several texts, not '<x>'"),
-        ({"special_tokens": ["<s>"]}, ValueError, "the special token '<s>' is there by itself"),
+        ({"special_tokens": ["<s>"]}, ValueError, "'<s>' is one of the three that every such vocabulary has"),
         ({"special_tokens": ["<x>", "<x>"]}, ValueError, "the special token '<x>' is given twice"),
         ({"special_tokens": ["<0x0A>"]}, ValueError, "the special token '<0x0A>' stands for a byte"),
         ({"special_tokens": ["a"]}, ValueError, "the special token 'a' is a single character"),

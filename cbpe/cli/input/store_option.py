@@ -27,6 +27,7 @@ StoreOption = Annotated[
         "--store",
         metavar="PATH|URL",
         callback=use_store,
-        help="The model store; by default that of CBPE_STORE, or a file in your data folder.",
+        help="The model store; by default that of CBPE_STORE, or cbpe/models.db in your data folder "
+        "(~/.local/share on Linux).",
     ),
 ]

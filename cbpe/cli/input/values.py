@@ -190,6 +190,10 @@ def sizes_of(text: str, largest: int) -> list[int]:
 
     least, is_range, most = text.partition("..")
     sizes = [most or str(largest)] if is_range else text.split(",")
+    if "000" in sizes:
+        raise typer.BadParameter(
+            f"in {shown(text)}, a comma stands between two sizes: write 16000 or 16k", param_hint="--sizes"
+        )
     found = [size_of(size, "--sizes") for size in sizes]
     if is_range:
         found.insert(0, size_of(least, "--sizes") if least else min(FIRST_SIZE, found[0]))

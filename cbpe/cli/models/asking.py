@@ -68,7 +68,8 @@ OrderOption = Annotated[
     str,
     typer.Option(
         metavar="ORDER",
-        help="Sort by name, number, time, vocab_size or digest; with - in front (-time) the other way round.",
+        help="Sort by name, number, time, vocab_size, digest or metric:KEY; with - in front (-time) "
+        "the other way round.",
     ),
 ]
 OrderByOption = Annotated[

@@ -90,7 +90,7 @@ OPTIONS = {
 NAME = f"({'|'.join(OPTIONS)})"
 # "vocab_size is 3", "field is for counting words", "required_characters has U+0000"; "a file is no model" is none.
 IS = re.compile(rf"^{NAME}(?= is (?:for |['\"\d-]|(?:inf|nan|True|False|None)\b)| has U\+)")
-EQUALS = re.compile(rf"(?<= ){NAME}(?= = \d)")  # "no pair occurs min_count = 10 times"
+EQUALS = re.compile(rf"(?<= ){NAME}(?= = ['\d])")  # "no pair occurs min_count = 10 times"
 CHANGED = re.compile(rf"(?<= its options \(){NAME}(?=\) are )")  # of a run that was interrupted
 ADVICE = re.compile(rf"(?<=, or lower |, or raise ){NAME}$")
 

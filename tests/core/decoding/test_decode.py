@@ -178,8 +178,9 @@ NUMPY_BOOL = pytest.param(
 @pytest.mark.parametrize("wrong", [None, "0", b"0", 0.0, 1j, True, False, np.float64(0), NUMPY_BOOL, [0], (0,)])
 def test_what_is_no_int_is_a_type_error_that_names_it(tok, wrong):
     for decode in (tok.decode, tok.decode_bytes):
-        with pytest.raises(TypeError, match=f"a token id is an int, not {type(wrong).__name__}"):
+        with pytest.raises(TypeError, match=f"a token id is an int, not {type(wrong).__name__}") as caught:
             decode([0, wrong])
+        assert ("decode_batch takes" in str(caught.value)) == isinstance(wrong, (list, tuple))
 
 
 @pytest.mark.parametrize("wrong", [0, None, "ab", 1.5, np.array(5), np.array([[0, 10]]), np.array([0.0]), object()])
