@@ -212,8 +212,9 @@ def is_since(since: datetime) -> ColumnElement[bool]:
     return versions.c.created_at >= moment
 
 
-def has_pattern(pattern: str) -> ColumnElement[bool]:
-    return versions.c.pattern == readable_pattern(text("the pattern", pattern))
+def has_pattern(pattern: str | list[str]) -> ColumnElement[bool]:
+    patterns = pattern if isinstance(pattern, list) else [pattern]
+    return versions.c.pattern.in_([readable_pattern(text("the pattern", each)) for each in patterns])
 
 
 def text(what: str, value: str) -> str:

@@ -178,7 +178,7 @@ class ModelStore:
         semantics: str | None = None,
         since: datetime | None = None,
         has_token: str | bytes | None = None,
-        pattern: str | None = None,
+        pattern: str | list[str] | None = None,
         order: str = "name",
         limit: int | None = None,
         offset: int = 0,
@@ -189,7 +189,7 @@ class ModelStore:
         have, (metric, value), or (metric, (least, most)) with None for no limit. Of tags and of metrics, a list names
         several, all of which they have. vocab_size: tokens in the vocabulary, or (least, most). semantics: "pairs" or
         "ranks". since: saved at this time or later; a time without a zone is in the machine's. has_token: a token or
-        special token that they have. pattern: the split pattern.
+        special token that they have. pattern: the split pattern, or several, one of which they have.
 
         order: "name", "number", "time", "vocab_size", "digest", or "metric:NAME", which has the versions without that
         metric last; a "-" in front turns it around. limit: the most to return, after the first `offset` of them.
@@ -396,10 +396,13 @@ class ModelStore:
 
     def copy(self, reference: str | Version, other: ModelStore, name: str | None = None) -> Version:
         """Save a version in another store, under its name or another one, with its tags, notes, metrics and training
-        record. Raises as load does, and ValueError for a name that is not allowed."""
+        record. Raises as load does, and ValueError for a name that is not allowed, and for a copy under the same name
+        in this very store."""
         if not isinstance(other, ModelStore):
             raise TypeError(f"the other store is a ModelStore, not {type(other).__name__}")
         version, carried = moving.carry(self._database, reference)
+        if name in (None, version.name) and other.url == self.url and not is_in_memory(self._database.url):
+            raise ValueError(f"{version} is in {self.url} already: give the copy a name of its own")
         return moving.put_in(other._database, carried, name, "copy", f"{version} of {self.url}")
 
     def publish(self, folder: str | os.PathLike[str], *, key: signatures.PrivateKey | None = None) -> int:

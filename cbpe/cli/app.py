@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import cbpe
+from cbpe.cli.ending import INTERRUPTED, code_of_interrupt
 from cbpe.cli.input.numbers import wrong_number
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
@@ -33,7 +34,6 @@ __all__ = ["COMMANDS", "app", "load_command", "main"]
 
 FAILED, WRONG_USAGE = 1, 2
 QUOTED_OPTIONS = re.compile(r"^Invalid value for '-[^:]*':")  # as Typer names them, and no message of ours does
-INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 DEBUG = "--debug"
 
 # Command -> its module in cbpe.cli, and the first sentence of its help. A module is imported by this name when its
@@ -102,8 +102,10 @@ class Commands(SuggestingGroup):
                 warnings.showwarning = print_warning
                 with told_of_start_files(args):
                     code = super().main(args, *others, **{**options, "standalone_mode": False})
+            if code == INTERRUPTED:  # which Typer knows for both signals
+                code = code_of_interrupt()
         except (typer.Abort, KeyboardInterrupt):
-            code = INTERRUPTED
+            code = code_of_interrupt()
         except Exception as caught:
             error: Any = caught
             if not is_usage_error(error):
@@ -234,8 +236,8 @@ def common(
     A tokenizer (-t) is a file, a named encoding such as cl100k_base, or a version in the model store such as name,
     name@3, name@alias or sha256:ab12cd34.
 
-    Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 130 Ctrl-C ended it, 141 who read its output
-    went away.
+    Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 130 Ctrl-C ended it, 143 SIGTERM did, 141
+    who read its output went away.
 
     \b
     Example:

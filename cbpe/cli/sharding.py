@@ -13,7 +13,7 @@ from cbpe.cli.input.options import ErrorsOption, FieldOption, MissingOption, Tok
 from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import bars_wanted
-from cbpe.cli.input.values import size_of
+from cbpe.cli.input.values import refuse_stream, size_of
 from cbpe.cli.output.interrupts import told_if_stopped
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
@@ -147,6 +147,7 @@ def tokenize(
       cbpe tokenize book.txt -t book.model -o rows --row-tokens 17
       cbpe tokenize book.txt -t gpt2 -o nano --format bin --verify
     """
+    refuse_stream(output, "--output")
     listener = print_progress() if as_json else bars_wanted(sources)
     share = None if task is None else runs.share_of(task)
     tok = tokenizer_of(tokenizer)

@@ -3,27 +3,22 @@ reads command lines: to import that takes longer than to load most tokenizers an
 
 from __future__ import annotations
 
-import signal
 import sys
 import warnings
 
-__all__ = ["main"]
+from cbpe.cli.ending import code_of_interrupt, heed_nothing, heed_sigterm
 
-INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
+__all__ = ["main"]
 
 
 def main() -> None:
+    heed_sigterm()
     try:
         run()
     except KeyboardInterrupt:  # while the program is imported
-        sys.exit(INTERRUPTED)
+        sys.exit(code_of_interrupt())
     finally:
-        heed_no_interrupt()
-
-
-def heed_no_interrupt() -> None:
-    """Let Ctrl-C change nothing any more: what was asked for is done, and Python would die of it as it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+        heed_nothing()
 
 
 def run() -> None:
@@ -63,7 +58,7 @@ def count_plainly(reference: str, files: list[str]) -> int:
     except BrokenPipeError:
         return leave_closed_pipe()
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return code_of_interrupt()
     except Exception as error:
         print_error(error_message(error))
         return 1

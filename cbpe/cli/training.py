@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from types import EllipsisType
 from typing import Annotated, Any, ClassVar
 
@@ -59,7 +60,7 @@ from cbpe.cli.output.interrupts import finishing
 from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import error_message, folded_output, print_error, print_json, print_pairs, print_warning
-from cbpe.cli.output.replacing import refuse_replacing_by_picture, refuse_replacing_by_tokenizer
+from cbpe.cli.output.replacing import refuse_replacing, refuse_replacing_by_picture, refuse_replacing_by_tokenizer
 from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.common.checks import N_BYTES
 from cbpe.common.wording import number_of, shown
@@ -147,10 +148,10 @@ def train(
     notes = notes_beside(notes, files)
     target = Target(output, save, alias or [], pairs_of(tag), notes, origin and version_of(origin), plot, checkpoint)
     special_tokens = special_of(special, over_characters=over_characters)
-    target.check(special_tokens, known, vocab_size, over_characters, split_by)
+    target.check(special_tokens, known, vocab_size, over_characters, split_by, store)
     field = field_of_texts(form, field, files)
     sources = sources_of(files, field, errors)
-    target.keep_others(sources, initial, over_characters)
+    target.keep_others(files or [], field, sources, initial, over_characters)
     tokenizer = trained(
         sources, vocab_size, alphabet=alphabet.value, pattern=split_by, special_tokens=special_tokens,
         tie_break=tie_break and tie_break.value, min_count=min_count, max_token_length=max_token_length, initial=known,
@@ -267,6 +268,7 @@ class Target:
         vocab_size: int,
         over_characters: bool,
         pattern: str | EllipsisType | None,
+        store: str | None,
     ) -> None:
         """Before the training: an error for what could not be saved after it, and a warning where nothing would be."""
         from cbpe.formats.files import refuse_name
@@ -279,6 +281,8 @@ class Target:
             raise typer.BadParameter("name a file: a tokenizer is not written to a pipe", param_hint="--output")
         if self.output is None and self.name is None and self.checkpoint is None:
             print_warning(UNKEPT)
+        if store is not None and self.name is None and initial is None:
+            print_warning(f"--store {store} is not used: --save and --initial name what is in a store")
         if self.output is not None:
             with wrong_value_of("--output"):
                 refuse_name(self.output)
@@ -288,16 +292,31 @@ class Target:
         if self.name is not None:
             refuse_unsavable(self.name, self.tags, self.aliases, self.notes)
 
-    def keep_others(self, sources: list[Any], initial: str | None, over_characters: bool) -> None:
+    def keep_others(
+        self, files: list[str], field: str | None, sources: list[Any], initial: str | None, over_characters: bool
+    ) -> None:
         """Before the training: an error where what is written would take the place of what is read, or of a file that
-        holds something else."""
+        holds something else, or would be read by the same command as a text."""
+        from cbpe.tasks.sources import refuse_within_sources  # slow to import, as is the other
         from cbpe.tokenizers.saving import saved_files
 
         read = [*map(str, sources), *(() if initial is None else files_of(initial))]
-        if self.output is not None:
-            refuse_replacing_by_tokenizer(saved_files(self.output, over_characters), read, "--output")
+        outputs = [] if self.output is None else saved_files(self.output, over_characters)
+        if outputs:
+            refuse_replacing_by_tokenizer(outputs, read, "--output")
         if self.plot is not None:
             refuse_replacing_by_picture(self.plot, read, "--plot")
+        if self.checkpoint is not None:
+            refuse_replacing(self.checkpoint, map(str, sources), "--checkpoint")
+        if field is not None:  # none of these files has one
+            return
+        written = [(file, "--output") for file in outputs]
+        written += [
+            (file, option) for file, option in ((self.plot, "--plot"), (self.checkpoint, "--checkpoint")) if file
+        ]
+        for file, option in written:
+            with wrong_value_of(option):
+                refuse_within_sources(Path(file), [each for each in files if each != STANDARD_STREAM])
 
     @finishing()
     def finish(self, tokenizer: cbpe.Tokenizer, as_json: bool) -> None:

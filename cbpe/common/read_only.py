@@ -13,7 +13,10 @@ __all__ = ["ReadOnlyDict"]
 
 
 def refuse(self: object, *arguments: object, **items: object) -> NoReturn:
-    raise TypeError("this dict belongs to the tokenizer, which learns of no change in it: change a copy, dict(it)")
+    raise TypeError(
+        "this dict belongs to the tokenizer, which learns of no change in it: change a copy, dict(it). (To change "
+        "special tokens, pass the copy to register_special_tokens.)"
+    )
 
 
 class ReadOnlyDict(dict):  # type: ignore[type-arg]  # dict[K, V] is no base class before it is subscripted

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import io
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, TypeAlias
 
@@ -24,6 +25,7 @@ from cbpe.text.surrogates import ends_within_pair
 
 __all__ = ["Reader", "Source"]
 
+FILE_NAME = re.compile(r"(?:https?://|s3://|~/|\.{1,2}/)\S+|\S+\.(?:txt|jsonl|parquet|words)(?:\.gz|\.xz|\.zst)?")
 LONGEST_NAME = 1000  # characters of a text that may be the name of a file
 
 # Item: a source that is one text or file. Source: any source.
@@ -72,7 +74,7 @@ class Reader:
             )
         self.items: Iterable[Any] = source
         if isinstance(source, (list, tuple)):
-            warn_of_names(source[:1])
+            warn_of_names(source)
             for item in source:
                 if not isinstance(item, (str, bytes)) and isinstance(item, os.PathLike):
                     self._open(item)  # raises for a missing file before the others are read
@@ -174,13 +176,18 @@ class Reader:
 
 
 def warn_of_names(texts: Sequence[object]) -> None:
-    """A UserWarning for a text that is the name of a file: whoever passes one hardly means its name."""
-    for text in texts:
-        if isinstance(text, str) and str.__len__(text) <= LONGEST_NAME and os.path.isfile(text):
+    """A UserWarning for a text that is the name of a file: whoever passes one hardly means its name. And for one that
+    is all there is, and looks as if it were."""
+    for text in texts[:1]:
+        if not isinstance(text, str) or str.__len__(text) > LONGEST_NAME:
+            continue
+        if os.path.isfile(text):
             warn(
                 f"{shown(text)} is read as a text, and there is a file of this name: to read the file, pass "
                 f"pathlib.Path({shown(text)})"
             )
+        elif len(texts) == 1 and FILE_NAME.fullmatch(text):
+            warn(f"{shown(text)} is read as a text, and looks like the name of a file: a file is a pathlib.Path")
 
 
 def skipped_in_words(n: int, where: str = "") -> str:

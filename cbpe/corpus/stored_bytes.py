@@ -43,6 +43,7 @@ IN_OTHER_ENCODINGS = {
 OTHER_KINDS = {
     COUNTS_BEGIN: "is no text, but word counts, which are known by the ending .words: rename it so",
     ZIP: f"is no text, but {ZIPPED}",
+    b"PAR1": "is no text, but Parquet: name a file that ends in .parquet",
     b"%PDF-": "is no text, but a PDF: convert it to text first",
     **IN_OTHER_ENCODINGS,
 }

@@ -109,7 +109,20 @@ def unknown(reference: str, of_the_store: str) -> str:
         guess = meant(reference, names).removeprefix(": ")
         tried.append(f"the named encodings are {', '.join(names)}{f' ({guess})' if guess else ''}")
     tried.append(of_the_store)
+    if seems_on_the_hub(reference):
+        tried.append(
+            f"nothing is downloaded: of a model on the Hugging Face Hub, get its file (hf download {reference} "
+            "tokenizer.json), and name that"
+        )
     return f"no tokenizer {reference!r}: {'; '.join(tried)}"
+
+
+def seems_on_the_hub(reference: str) -> bool:
+    """Whether a model on the Hugging Face Hub may have this name: "owner/model"."""
+    import re  # which a program that names an encoding does without
+
+    is_name = re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", reference, re.ASCII) is not None
+    return is_name and not reference.lower().endswith(FILE_ENDINGS) and not os.path.isdir(os.path.dirname(reference))
 
 
 def longer_name(name: str) -> str:

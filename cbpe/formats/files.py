@@ -190,12 +190,12 @@ def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
     never_found = control_tokens(parts)
     if "never_found" in missing and never_found:
         words.append(
-            f"that text that spells {listed(never_found, NAMED)} stays ordinary text (in this format it becomes these "
-            "tokens, and decode writes them)"
+            f"how text that spells {listed(never_found, NAMED)} is encoded (here as ordinary text; in this format as "
+            "these tokens, and decode writes them)"
         )
     if "found" in missing and parts.special_tokens and not never_found:
         named = listed(parts.special_tokens, NAMED)
-        words.append(f"that text that spells {named} becomes these tokens (in this format it stays ordinary text)")
+        words.append(f"how text that spells {named} is encoded (here as these tokens; in this format as ordinary text)")
     return words
 
 

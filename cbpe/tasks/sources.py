@@ -6,9 +6,10 @@ import errno
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -97,16 +98,30 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
 
 
 def refuse_within_sources(output: Path, sources: Name | Iterable[Name]) -> None:
-    """ValueError for an output in a folder all files of which are sources: going on with the run would find what it has
-    made among them."""
+    """ValueError for an output that is among the sources as soon as it is there, in a folder all files of which are, or
+    by a pattern: going on with the run would find what it has made."""
     names = [sources] if isinstance(sources, (str, os.PathLike)) else sources
     for name in names if isinstance(names, (list, tuple)) else ():  # others can be gone through once
         place = place_of(name)
-        if not isinstance(place, Path) or not place.is_dir():
+        if not isinstance(place, Path):
+            continue
+        if not place.is_dir():
+            if has_wildcards(str(place)) and matches(Path(output).absolute().parts, place.absolute().parts):
+                raise ValueError(f"{output} would be among the sources, as {place} matches it: give another name")
             continue
         made = os.path.relpath(os.path.realpath(output), os.path.realpath(place)).split(os.sep)
         if made[0] != os.pardir and not any(part.startswith((".", "_")) and part != os.curdir for part in made):
             raise ValueError(f"{output} is in {place}, all files of which are sources: name one beside it")
+
+
+def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether glob finds a path, both in parts."""
+    if not pattern or not parts:
+        return not parts and all(part == "**" for part in pattern)
+    if pattern[0] == "**":
+        return matches(parts, pattern[1:]) or (not parts[0].startswith(".") and matches(parts[1:], pattern))
+    hidden = parts[0].startswith(".") and not pattern[0].startswith(".")
+    return not hidden and fnmatchcase(parts[0], pattern[0]) and matches(parts[1:], pattern[1:])
 
 
 def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:

@@ -62,6 +62,10 @@ _TEKKEN = "|".join(
     ]
 )
 
+# The original and tiktoken's spelling of it, which split every text alike. (That of GPT-4 and tiktoken's do not: they
+# differ in white space after a line break at the end of a text.)
+ALIKE = ((GPT2_SPLIT_PATTERN, R50K_SPLIT_PATTERN),)
+
 # Their short names, by which the command line knows them.
 BY_NAME = {
     "cl100k": CL100K_SPLIT_PATTERN,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from cbpe.common.atomic_files import is_url
 from cbpe.common.garbage import without_collecting
 from cbpe.common.public import public
 from cbpe.common.published import is_published, load_published, load_stored
@@ -206,7 +207,7 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
     """What a file of any format, or a folder with one, holds: its format and sizes, the steps around merging, the split
     pattern and the special tokens; of a file that cbpe.load refuses, what can be told, and why.
 
-    OSError where it cannot be read; ValueError for a folder without a tokenizer.
+    OSError where it cannot be read; ValueError for a folder without a tokenizer, and for a URL.
 
     >>> inspect("toy.model").kind
     'BasicTokenizer'
@@ -214,6 +215,8 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
     from cbpe.formats.inspecting import Inspection, found_in, title_of
 
     path = os.fsdecode(path)
+    if is_url(path):
+        raise ValueError(f"{path}: a tokenizer's file is not read from a URL: download it")
     if os.path.isdir(path):
         path = find_in_folder(path)
     file = File(path)

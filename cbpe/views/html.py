@@ -114,7 +114,12 @@ def cell(value: object, kind: str = "", is_head: bool = False) -> str:
 
 
 def are_numbers(cells: Sequence[object]) -> bool:
-    return bool(cells) and all(isinstance(cell, (int, float)) or cell is None for cell in cells)
+    return any(cells) and all(isinstance(cell, (int, float)) or not cell or is_share(cell) for cell in cells)
+
+
+def is_share(cell: object) -> bool:
+    """ "45.1%" -> True"""
+    return isinstance(cell, str) and cell.endswith("%") and cell[:1].isdecimal()
 
 
 def cell_text(value: object) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
+from string import hexdigits
 from typing import Any, TypeVar
 from unicodedata import normalize
 
@@ -81,7 +82,7 @@ class Version:
     notes: str | None
     parent: str | None  # "name@number"; "sha256:..." if no version of the parent's content is in the store (any more)
     metrics: Mapping[str, float] = field(hash=False)
-    created: bool = False  # whether this very save made it
+    created: bool = field(default=False, compare=False)  # whether this very save made it
 
     @property
     def reference(self) -> str:
@@ -401,4 +402,6 @@ def unknown_name(connection: Connection, name: str) -> NotFound:
     others = connection.execute(select(names.c.name).where(names.c.newest.is_not(None))).scalars()
     if is_encoding(name):
         return NotFound(f"no version is called {shown(name)}: it is a named encoding, which cbpe.get_encoding gives")
+    if len(name) == DIGITS and set(name) <= set(hexdigits):
+        return NotFound(f"no version is called {shown(name)}: by its digest, it is named as sha256:{name[:8]}")
     return NotFound(f"no version is called {shown(name)}{meant(name, others)}")

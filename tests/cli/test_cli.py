@@ -4,6 +4,7 @@ import ast
 import gzip
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -321,6 +322,23 @@ def test_ctrl_c_ends_in_silence_with_130():
     assert program.stderr.read() == b""
     for stream in program.stdin, program.stdout, program.stderr:
         stream.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a child is sent SIGTERM")
+def test_sigterm_keeps_what_ctrl_c_keeps_and_ends_with_143(tmp_path):
+    path, checkpoint = tmp_path / "text", tmp_path / "so_far.model"
+    path.write_bytes(random.Random(5).randbytes(1_500_000).hex().encode())  # what takes a while to learn
+    train = ["train", path, "--vocab-size", "900k", "--no-split", "--max-token-length", "40", "--verbose"]
+    program = subprocess.Popen(
+        [PROGRAM, *train, "--checkpoint", checkpoint], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert any(line.startswith(b"merge 50/") for line in iter(program.stdout.readline, b""))
+    program.terminate()
+    _, said = program.communicate(timeout=120)
+    assert program.returncode == 143
+    assert "so_far.model has " in said.decode()
+    assert "the same command goes on from there" in said.decode()
+    assert cbpe.load(checkpoint).vocab_size > 256
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names have to be text here")

@@ -229,10 +229,13 @@ def test_versions_are_moved(models, tmp_path):
     assert rows("copy", "book", tmp_path / "other.db")["name"] == "book"
     assert "this already" in run("models", "copy", "book", tmp_path / "other.db").stdout
     assert rows("show", "book", "--store", tmp_path / "other.db")["digest"] == digest
+    own = ["models", "copy", "book", models.url.removeprefix("sqlite:///")]
+    assert "already: give the copy another --name" in error_of(*own)
+    assert rows("copy", "book", own[-1], "--name", "again")["name"] == "again"
     (tmp_path / "book.cbpe").write_bytes(b"no such file")
     assert "book.cbpe" in error_of("models", "import", tmp_path / "book.cbpe")
-    for command in (("export", "book", "-"), ("import", "-")):
-        assert "name a file" in error_of("models", *command, exit_code=2)
+    for command in ("export book -", "import -", "backup -", "restore -", "publish -", "copy book -"):
+        assert "name a file" in error_of("models", *command.split(), exit_code=2)
 
 
 # ---- Stores

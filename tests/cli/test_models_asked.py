@@ -48,6 +48,14 @@ def test_ls_lists_and_filters(models):
     assert "'many' is no size" in error_of("models", "ls", "--vocab-size", "many", exit_code=2)
 
 
+def test_the_name_of_a_split_pattern_is_every_spelling_of_it(models):
+    run("models", "save", "two", "-t", "gpt2")
+    run("models", "save", "four", "-t", "cl100k_base")
+    for name, there in (("gpt2", {"two"}), ("r50k", {"two"}), ("cl100k", {"four"}), ("gpt4", {"book"})):
+        assert {row["name"] for row in rows("ls", "--pattern", name)} == there
+    assert rows("ls", "--pattern", "o200k") == []
+
+
 def test_a_tag_a_metric_or_an_alias_that_never_was_is_an_error_with_what_may_be_meant(models):
     models.set_metrics("book", {"loss": 2.5})
     for arguments, missing, meant in (

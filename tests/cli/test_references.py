@@ -157,6 +157,14 @@ def test_where_no_store_is_python_says_so_and_makes_none(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_model_of_the_hub_is_told_to_be_got_as_a_file(here):
+    told = error_of("count", "-t", "openai-community/gpt2")
+    assert "nothing is downloaded: of a model on the Hugging Face Hub, get its file (hf download openai" in told
+    (here / "folder").mkdir()
+    for reference in ("some/gpt2.json", "folder/gpt2", "/some/gpt2", "a/b/c", "gpt3"):
+        assert "Hub" not in error_of("count", "-t", reference)
+
+
 def test_an_empty_name_is_refused_as_such():
     assert "'' names no tokenizer: name a file, a named encoding or a version" in error_of("count", "-t", "")
 

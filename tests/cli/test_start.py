@@ -112,10 +112,11 @@ def test_who_reads_no_more_is_told_by_one_exit_code(here, arguments):
     assert (ended.returncode, ended.stderr) == (141, b"")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a process sends itself SIGINT")
-def test_ctrl_c_after_the_work_does_not_change_the_exit_status(here):
+@pytest.mark.skipif(os.name != "posix", reason="a process sends itself a signal")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_after_the_work_does_not_change_the_exit_status(here, name):
     line = (
-        "import atexit, os, signal, sys; atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT)); "
+        f"import atexit, os, signal, sys; atexit.register(lambda: os.kill(os.getpid(), signal.{name})); "
         "sys.argv = ['cbpe', 'encodings']; from cbpe.cli.start import main; main()"
     )
     ended = subprocess.run([sys.executable, "-c", line], capture_output=True, check=False)

@@ -55,6 +55,7 @@ def test_json_that_is_no_list_of_ids(data, size):
         (b'[72, "a", 5]', 'the list holds "a"'),
         (b"[null]", "the list holds null"),
         (b"[1, 2.5]", "the list holds 2.5"),
+        (b"[[31373, 995]]", "the list holds a list"),
         (b"[1, [" + b"[" * 900 + b"]" * 900 + b"]]", "the list holds a list"),
         (b'{"ids": 1}', "no list is there, but an object"),
         (b"[72,", "it is no whole JSON"),

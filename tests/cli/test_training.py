@@ -573,6 +573,39 @@ def test_train_takes_folders_and_patterns(tmp_path, text_file):
     assert warned == f"cbpe: {files[0]} is named twice: its texts count twice\n"
 
 
+@pytest.mark.parametrize("source", [".", "*", "all of them"])
+def test_nothing_is_written_among_the_texts_that_the_same_command_reads(tmp_path, text_file, monkeypatch, source):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    monkeypatch.chdir(folder)
+    sources = ["a.txt"] if source == "all of them" else [source]
+    train = ("train", *sources, "--vocab-size", 280)
+    for option, name in (("--checkpoint", "ck.model"), ("--output", "m.json"), ("--plot", "m.svg"), ("--output", "m")):
+        if source == "all of them":  # as a shell gives them when the file is there
+            run(*train, option, name)
+        else:
+            told = error_of(*train, option, name, exit_code=2)
+            assert option in told
+            assert "sources" in told
+    if source == "all of them":
+        told = error_of("train", "a.txt", "ck.model", "--vocab-size", 280, "--checkpoint", "ck.model", exit_code=2)
+        assert "'ck.model' is read, and would be lost" in told
+    else:
+        assert [path.name for path in folder.iterdir()] == ["a.txt"]
+        run(*train, "--checkpoint", "../ck.model", "--output", ".m.json")
+    (folder / "a.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")
+    run("train", ".", "--field", "text", "--vocab-size", 280, "--output", "of_rows.json")
+
+
+def test_a_store_that_is_not_used_is_told(tmp_path, text_file):
+    train = ("train", text_file, "--vocab-size", 260, "--store", tmp_path / "other.db")
+    told = run(*train, "-o", tmp_path / "a.json").stderr
+    assert told == f"cbpe: --store {tmp_path / 'other.db'} is not used: --save and --initial name what is in a store\n"
+    assert "not used" not in run(*train, "--save", "a").stderr
+    assert "not used" not in run(*train, "--initial", "a", "-o", tmp_path / "b.json").stderr
+
+
 def test_a_checkpoint_alone_is_told_of_as_the_tokenizer_that_it_is(tmp_path, text_file):
     checkpoint = tmp_path / "so-far.model"
     told = run("train", text_file, "--vocab-size", 270, "--checkpoint", checkpoint)

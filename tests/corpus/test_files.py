@@ -117,6 +117,7 @@ def zipped(data):
     ("content", "message"),
     [
         (zipped(bytes(range(256))), "is no text, but a zip archive, .*: unpack it first, and name its files"),
+        (b"PAR1\x15\x04\x15\xff", "is no text, but Parquet: name a file that ends in .parquet"),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "is no text, but a PDF: convert it to text first"),
         ("the cat".encode("utf-16"), "is UTF-16, as its first two bytes say: convert it to UTF-8 first"),
         (b"\xfe\xff" + "the cat".encode("utf-16-be"), "is UTF-16, as its first two bytes say"),

@@ -251,6 +251,17 @@ def test_a_text_that_is_the_name_of_a_file_is_a_text_with_a_warning(tmp_path):
             read(source)
 
 
+@pytest.mark.parametrize("name", ["data/*.txt", "no.jsonl.gz", "https://host/a", "~/book", "./a", "../a", "x.parquet"])
+def test_a_text_alone_that_looks_like_the_name_of_a_file_is_a_text_with_a_warning(name):
+    for source in (name, [name]):
+        with pytest.warns(UserWarning, match=r"looks like the name of a file: a file is a pathlib\.Path"):
+            assert read(source) == [name.encode()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for source in ([name, "other"], f"see {name}", f"{name}\n", "gz", ".txt"):
+            read(source)
+
+
 @pytest.mark.parametrize("nothing", [None, float("nan"), np.float32("nan")])
 def test_a_missing_value_among_texts_is_named_with_its_row_and_what_to_do(nothing):
     tok = cbpe.RegexTokenizer()

@@ -204,7 +204,7 @@ def test_a_tokenizer_json_gives_its_ids_but_for_text_of_control_tokens_which_are
     ours, judge = both(name)
     controls = {judge.id_to_piece(i) for i in range(len(judge)) if judge.is_control(i) or judge.is_unknown(i)}
     with pytest.warns(
-        UserWarning, match="stays ordinary text .in this format it becomes these tokens, and decode writes them"
+        UserWarning, match="is encoded .here as ordinary text; in this format as these tokens, and decode writes them"
     ) as caught:
         ours.save(tmp_path / "a.json")
     assert len(caught) == 1
@@ -218,7 +218,7 @@ def test_a_tokenizer_json_gives_its_ids_but_for_text_of_control_tokens_which_are
     assert there.encode("<s>", add_special_tokens=False).ids == [judge.bos_id()] != judge.encode("<s>")
     assert left_out(again, "a.json") == []
     (words,) = left_out(again, "a.model")
-    assert "becomes these tokens (in this format it stays ordinary text)" in words
+    assert "is encoded (here as these tokens; in this format as ordinary text)" in words
 
 
 def test_user_defined_pieces_that_a_tokenizer_json_would_find_elsewhere_are_refused(both, tmp_path):

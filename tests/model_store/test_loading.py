@@ -77,6 +77,17 @@ def test_the_newest_version_is_called_latest(filled):
         filled.load("gpt2@1")
     with pytest.raises(NotFound, match="no version is called 'b'"):
         filled.load("b@latest")
+    digest = filled.version("a").digest
+    with pytest.raises(NotFound, match=rf"no version is called '{digest}': .* sha256:{digest[:8]}$"):
+        filled.load(digest)
+    assert filled.load(f"sha256:{digest[:8]}") is not None
+
+
+def test_a_version_is_equal_to_what_was_saved(models):
+    saved = models.save(TOKS[0], "a")
+    assert saved.created
+    assert saved == models.version("a") == models.save(TOKS[0], "a")
+    assert hash(saved) == hash(models.version("a"))
 
 
 def test_a_name_in_another_form_of_unicode_is_told_from_the_one_that_looks_the_same(filled):

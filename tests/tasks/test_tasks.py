@@ -1,5 +1,6 @@
 """Sources cut into tasks, and tasks done by threads."""
 
+import glob
 import json
 import os
 import pickle
@@ -160,6 +161,19 @@ def test_an_output_among_the_sources_is_refused_unless_its_name_hides_it(corpus)
         (f"{corpus}/*.jsonl", "out"),
     ):
         refuse_within_sources(corpus / output, sources_)
+
+
+@pytest.mark.parametrize("pattern", ["*", "**", "**/*.model", "**/*", "*.model", "[k-m].*"])
+def test_an_output_that_a_pattern_matches_is_refused_and_glob_would_find_it(corpus, pattern, monkeypatch):
+    monkeypatch.chdir(corpus)
+    with pytest.raises(ValueError, match=r"m\.model would be among the sources, as .* matches it: give another name"):
+        refuse_within_sources("m.model", [pattern])
+    for output in ("deep/.m.model", ".deep/m.model", "m/n.txt", "../m.model"):
+        is_match = output == "m/n.txt" and pattern in ("**", "**/*")
+        if not is_match:
+            refuse_within_sources(output, [pattern])
+    (corpus / "m.model").touch()
+    assert "m.model" in {os.path.basename(name) for name in glob.glob(pattern, recursive=True)}
 
 
 def test_a_file_that_changed_is_refused(corpus):

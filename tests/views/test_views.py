@@ -194,6 +194,15 @@ def test_statistics_versions_comparisons_and_reports_show_their_numbers(tmp_path
         assert '<tr><th scope="row">problems</th><td><bdi>0<' in models.verify()._repr_html_()
 
 
+def test_shares_stand_to_the_right_as_numbers_do():
+    texts = {"corpus": ["low lower"]}
+    shown = cbpe.compare({"gpt2": cbpe.get_encoding("gpt2")}, texts)._repr_html_()
+    assert re.search(r'<td class="n"><bdi>[\d.]+%<', shown)
+    assert not re.search(r"<td><bdi>[\d.]+%<", shown)
+    sweep = cbpe.sweep(cbpe.train("low lower lowest " * 20, 264), {"corpus": ["low"]}, sizes=[256, 260])._repr_html_()
+    assert not re.search(r"<td><bdi>[\d.]+%<", sweep)
+
+
 def test_word_counts_show_their_sums_and_the_most_frequent_words():
     counts = cbpe.count_words("low low lower " * 1000 + " ".join(f"word{i}" for i in range(30)))
     shown = counts._repr_html_()

@@ -158,7 +158,9 @@ def id_chunks(file: str) -> Iterator[bytes]:
     if file == STANDARD_STREAM:
         yield from read_chunks(standard_input())
     else:
-        if file.isdecimal() and not os.path.exists(file):
-            raise FileNotFoundError(f"there is no file {file}: token ids are read from standard input, or from files")
+        if file and set(file) <= set(" ,[]0123456789") and not os.path.exists(file):
+            raise FileNotFoundError(
+                f"there is no file {shown(file)}: token ids are read from standard input, or from files"
+            )
         with open(file, "rb") as opened:
             yield from read_chunks(opened)

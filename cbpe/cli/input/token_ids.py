@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 
 __all__ = ["read_ids"]
 
 LONGEST_ID = 64  # characters; far more than an id has
 SHOWN = 40
+LIST_IN_LIST = re.compile(r"\s*\[[\s\d,]*\[")
 WAYS = "write ids between blanks, as 15339 1917, or as a JSON list, [15339, 1917]"
 
 
@@ -108,6 +110,8 @@ def problem_of(error: ValueError | RecursionError) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"it has the byte 0x{error.object[error.start]:02x}, and is not UTF-8"
     if isinstance(error, json.JSONDecodeError):
+        if LIST_IN_LIST.match(error.doc):
+            return "the list holds a list"
         return "more follows the list" if error.msg == "Extra data" else "it is no whole JSON"
     return str(error)
 

@@ -209,6 +209,12 @@ def sizes_of(text: str, largest: int) -> list[int]:
     return sorted({*(size for size in doublings if size < found[1]), found[1]})
 
 
+def refuse_stream(name: str, hint: str) -> None:
+    """BadParameter for "-" where a command writes or reads a whole file or folder."""
+    if name == "-":
+        raise typer.BadParameter("name a file or a folder: this is no stream. (One called - is ./-)", param_hint=hint)
+
+
 def hex_bytes(digits: str) -> bytes:
     """ "e28099" -> b"\\xe2\\x80\\x99" """
     try:

@@ -43,6 +43,7 @@ from cbpe.cli.output.printing import (
 from cbpe.cli.output.readable import beginning, readable
 from cbpe.cli.output.rows import json_value
 from cbpe.common.wording import listed, meant, number_of, shown
+from cbpe.text.patterns import ALIKE
 from cbpe.views.changes import change_in_words
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def list_versions(
             semantics=semantics,
             since=since,
             has_token=has_token,
-            pattern=None if pattern is None else pattern_of(pattern),
+            pattern=None if pattern is None else patterns_alike(pattern_of(pattern)),
             order=order,
             limit=limit,
             offset=offset,
@@ -157,6 +158,12 @@ def list_versions(
         elif order.lstrip("-").startswith(BY_METRIC):
             refuse_unknown_metric(models, order.lstrip("-").removeprefix(BY_METRIC), found)
     print_versions(found, as_json, wide, ordered_by(order))
+
+
+def patterns_alike(pattern: str) -> list[str]:
+    """A split pattern, and what is known to split every text as it does: that of the encoding gpt2 is not spelled as
+    GPT-2's own."""
+    return next((list(group) for group in ALIKE if pattern in group), [pattern])
 
 
 def ordered_by(order: str) -> str | None:

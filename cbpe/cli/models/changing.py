@@ -21,8 +21,7 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_version, smaller_of, tokenizer_of
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM
-from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of
+from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of, refuse_stream
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import print_done, print_saved, print_versions
 from cbpe.cli.output.naming import of_options
@@ -193,7 +192,7 @@ def export(
       cbpe models export shakespeare@prod shakespeare.cbpe
       cbpe models export shakespeare@prod shakespeare.cbpe --key private.pem
     """
-    refuse_stream(file)
+    refuse_stream(file, "FILE")
     replaces = has_content(file)
     with open_store(read_only=True) as models:
         version = models.export(reference, file, key=key)
@@ -221,17 +220,13 @@ def publish(
       cbpe models publish public
       cbpe models publish public --key private.pem
     """
+    refuse_stream(folder, "FOLDER")
     with open_store(read_only=True) as models:
         written = models.publish(folder, key=key)
     if as_json:
         print_json({"written": written})
     else:
         print_told([f"files written: {written:,}"])
-
-
-def refuse_stream(file: str) -> None:
-    if file == STANDARD_STREAM:
-        raise typer.BadParameter("name a file: what is exported is written and read as a whole, not piped")
 
 
 @app.command("import")
@@ -264,7 +259,7 @@ def import_(
       cbpe models import shakespeare.cbpe --name theirs
       cbpe models import shakespeare.cbpe --key public.pem --key older.pem
     """
-    refuse_stream(file)
+    refuse_stream(file, "FILE")
     is_folder = os.path.isdir(file)
     if is_folder and name is not None:
         raise typer.BadParameter("the files of a folder are saved under their own names", param_hint="--name")
@@ -308,6 +303,7 @@ def copy(
     Example:
       cbpe models copy shakespeare@prod other.db
     """
+    refuse_stream(other, "PATH|URL")
     with open_store(read_only=True) as models:
         version = models.version(reference)
         print_saved(filled(other, lambda target: models.copy(version, target, name)), as_json)

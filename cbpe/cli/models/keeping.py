@@ -11,6 +11,7 @@ from cbpe.cli.input.model_store import open_store, opened
 from cbpe.cli.input.options import JsonOption
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
+from cbpe.cli.input.values import refuse_stream
 from cbpe.cli.models.app import app
 from cbpe.cli.output.printing import print_error, print_json, print_told
 from cbpe.cli.output.readable import readable
@@ -30,6 +31,7 @@ def backup(file: BackupArgument, as_json: JsonOption = False, store: StoreOption
     Example:
       cbpe models backup models-backup.db
     """
+    refuse_stream(file, "FILE")
     with open_store(read_only=True) as models:
         models.backup(file)
     with opened(os.path.abspath(file), read_only=True) as made:  # whatever a store of that name would be
@@ -61,6 +63,7 @@ def restore(
     Example:
       cbpe models restore models-backup.db
     """
+    refuse_stream(file, "FILE")
     if force and backup is not None:
         raise typer.BadParameter("not together with --force, which keeps nothing", param_hint="--backup")
     from store import ModelStore

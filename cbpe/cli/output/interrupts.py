@@ -17,18 +17,23 @@ ADVICE = "advice"  # the attribute of an exception for a second line
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """A context for the end of long work, which one Ctrl-C does not interrupt: it would lose what is as good as done. A
-    second one does."""
+    """A context for the end of long work, which one Ctrl-C or SIGTERM does not interrupt: it would lose what is as good
+    as done. A second one does."""
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def let_pass(*_: object) -> None:
-        signal.signal(signal.SIGINT, before)
+        restore()
 
-    before = signal.getsignal(signal.SIGINT)
-    signal.signal(signal.SIGINT, let_pass)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, let_pass)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()
 
 
 @contextmanager

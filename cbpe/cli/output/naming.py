@@ -18,6 +18,7 @@ IN_OPTIONS = {
         "give an https:// URL, which is fetched from anywhere; one with http:// is fetched from this machine alone"
     ),
     "or set force": "or give --force",
+    "give the copy a name of its own": "give the copy another --name",
     "which verify() lists": "which cbpe models verify lists",
     "set task_bytes to what it was": "give --task-bytes as it was then",
     "name a file for the backup": "give --backup FILE for the backup",

@@ -117,8 +117,8 @@ def plain_message(error: Exception) -> str:
         return str(error.args[0])
     if isinstance(error, (ImportError, LookupError, NotImplementedError, OSError, ValueError)):
         return str(error)
-    if isinstance(error, MemoryError) and error.args:
-        return str(error)
+    if isinstance(error, MemoryError):
+        return str(error) or "there is not enough memory: this machine, or a limit on this program, has no more"
     return f"{type(error).__name__}: {error} (--debug shows where)"
 
 
