@@ -54,7 +54,8 @@ def here(tmp_path, monkeypatch):
 def begun(line, monkeypatch, capsysbinary):
     """The exit code of the program, and what it prints."""
     monkeypatch.setattr(sys, "argv", ["cbpe", *line.split()])
-    monkeypatch.setattr(start, "heed_no_interrupt", lambda: None)  # the tests go on
+    for name in ("heed_nothing", "heed_sigterm"):
+        monkeypatch.setattr(start, name, lambda: None)  # the tests go on
     with pytest.raises(SystemExit) as ended:
         start.main()
     return (ended.value.code, *capsysbinary.readouterr())

@@ -423,8 +423,8 @@ def test_what_fails_after_the_training_loses_nothing(tmp_path, text_file, monkey
 
     monkeypatch.setattr("cbpe.tokenizers.saving.save", full)
     store = ["--store", tmp_path / "models.db"]
-    train = ["train", text_file, "--vocab-size", 280, "-o", tmp_path / "x.tiktoken", *store]
-    told = error_of(*train, "--save", "toy")
+    train = ["train", text_file, "--vocab-size", 280, "-o", tmp_path / "x.tiktoken"]
+    told = error_of(*train, "--save", "toy", *store)
     assert "No space left on device. What was learned is saved, as toy@1" in told
     told = error_of(*train)
     rescued = re.search(r"But what was learned is in (.*)", told)[1]

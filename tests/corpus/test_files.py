@@ -123,7 +123,7 @@ def zipped(data):
         (b"\xfe\xff" + "the cat".encode("utf-16-be"), "is UTF-16, as its first two bytes say"),
         ("the cat".encode("utf-32"), "is UTF-32, as its first four bytes say: convert it to UTF-8 first"),
     ],
-    ids=["zip", "pdf", "utf-16-le", "utf-16-be", "utf-32"],
+    ids=["zip", "parquet", "pdf", "utf-16-le", "utf-16-be", "utf-32"],
 )
 def test_other_files_than_text_are_named(tmp_path, content, message, errors):
     path = tmp_path / "a.txt"
