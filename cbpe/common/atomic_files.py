@@ -18,6 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 LOCAL = "file://"
+NO_FOLDER = "there is no such folder: make it first"
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # of one letter it is a drive, as in C://
 
 
@@ -31,7 +32,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, "there is no such folder: make it first", folder) from error
+        raise FileNotFoundError(error.errno, NO_FOLDER, folder) from error
     except OSError as error:
         raise type(error)(error.errno, error.strerror, folder) from error
 
@@ -85,8 +86,11 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
                     file.flush()
                     os.fsync(file.fileno())  # or a crash could leave the name without the content
             except OSError as error:
+                folder = missing_folder(path)
+                if folder is not None:
+                    raise FileNotFoundError(error.errno, NO_FOLDER, folder) from error
                 if error.filename in (None, aside[path]):
-                    error.filename = missing_folder(path) or path
+                    error.filename = path
                 raise
         for path, place in places.items():
             os.replace(aside[path], place)

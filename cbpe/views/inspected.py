@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cbpe.common.wording import listed
 
-__all__ = ["as_shown", "inspected", "listed_texts", "steps_in_words"]
+__all__ = [
+    "ADDED_TOKENS",
+    "as_shown",
+    "inspected",
+    "listed_texts",
+    "normalized_by",
+    "shown_template",
+    "splitting",
+    "steps_in_words",
+]
 
 SHOWN = 8  # of the items of a long list
 
@@ -89,9 +98,7 @@ def listed_texts(texts: Iterable[str]) -> str:
 def steps_in_words(processing: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What is done before splitting and after merging; processing: as HuggingFaceTokenizer and its kinds have it."""
     if "normalizer" in processing:
-        steps = processing["normalizer"]
-        told = [steps] if isinstance(steps, str) else [normalizing(step) for step in steps]
-        yield "normalized by", ", then ".join(told)
+        yield "normalized by", normalized_by(processing["normalizer"])
     if processing.get("prefix_space"):
         yield "space", "one before each piece that begins with none"
     for step in processing.get("splits", ()):
@@ -105,6 +112,11 @@ def steps_in_words(processing: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from over_characters(processing["characters"])
     if "words" in processing:
         yield from over_words(processing["words"])
+
+
+def normalized_by(steps: str | Sequence[Mapping[str, Any]]) -> str:
+    """All steps of a normalizer."""
+    return steps if isinstance(steps, str) else ", then ".join(map(normalizing, steps))
 
 
 def normalizing(step: Mapping[str, Any]) -> str:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from cbpe.views.inspected import ADDED_TOKENS, listed_texts, normalized_by, shown_template, splitting
 
 __all__ = ["differing"]
 
 ABSENT = object()  # in place of a setting that only the other has
 WORDS = {None: "none", ABSENT: "not set", True: "yes", False: "no"}
+# Settings that `inspect` has words for.
+STEPS: dict[str, Callable[[Any], str]] = {
+    "template": shown_template,
+    "normalizer": normalized_by,
+    "splits": lambda steps: ", then ".join(map(splitting, steps)),
+    **dict.fromkeys(ADDED_TOKENS, listed_texts),
+}
 
 
 def differing(settings: Mapping[str, tuple[object, object]]) -> Iterator[tuple[str, str, str]]:
@@ -30,6 +40,11 @@ def differing_parts(prefix: str, a: Mapping[str, object], b: Mapping[str, object
         if one == other:
             continue
         name = prefix + key.replace("_", " ")
+        if not prefix and key in STEPS:
+            told = [STEPS[key](value) if value is not ABSENT else WORDS[ABSENT] for value in (one, other)]
+            if told[0] != told[1]:
+                yield ADDED_TOKENS.get(key, name), told[0], told[1]
+                continue
         if all(isinstance(value, Mapping) or value is ABSENT for value in (one, other)) and (one or other):
             parts = [value if isinstance(value, Mapping) else {} for value in (one, other)]
             yield from differing_parts(f"{name}: ", *parts)

@@ -146,7 +146,7 @@ def test_what_a_format_cannot_hold_is_refused(here):
     assert "minbpe's format cannot hold an id of the byte 0x00 other than 0: save it as .json or .tiktoken" in error
     assert not (here / "cl100k.model").exists()
     assert ".tiktoken" in error_of("convert", "book.model", "book.xyz", exit_code=2)
-    assert "No such file" in error_of("convert", "book.model", here / "nowhere" / "book.json")
+    assert "there is no such folder: make it first" in error_of("convert", "book.model", here / "nowhere" / "book.json")
 
 
 # ---- inspect

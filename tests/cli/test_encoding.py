@@ -96,7 +96,9 @@ def test_decode_writes_the_exact_bytes(ending):
 
 
 def test_who_gives_ids_for_files_is_told_where_they_are_read_from():
-    assert "there is no file '104': token ids are read from standard input" in error_of("decode", "-t", "gpt2", 104, 101)
+    assert "there is no file '104': token ids are read from standard input" in error_of(
+        "decode", "-t", "gpt2", 104, 101
+    )
 
 
 def test_decode_writes_bytes_that_are_not_text():

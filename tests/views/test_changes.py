@@ -30,6 +30,24 @@ def test_a_change_is_told_in_words(details, said):
     assert change_in_words(details) == said
 
 
+def test_steps_are_told_as_inspect_tells_them():
+    def around(token, token_id):
+        text = {"Sequence": {"id": "A", "type_id": 0}}
+        single = [{"SpecialToken": {"id": token, "type_id": 0}}, text]
+        return {"single": single, "pair": [], "special_tokens": {token: {"id": token, "ids": [token_id]}}}
+
+    a = {"template": around("<s>", 1), "normalizer": [{"type": "NFC"}, {"type": "Lowercase"}]}
+    b = {"template": around("<bos>", 2), "splits": [{"type": "Digits", "individual_digits": True}], "ordinary": ["\n"]}
+    assert [*differing({"processing": (a, b)})] == [
+        ("template", "<s> $A", "<bos> $A"),
+        ("normalizer", "NFC, then lower case", "not set"),
+        ("splits", "not set", "each digit is a piece"),
+        ("not special", "not set", '"\\n"'),
+    ]
+    again = {"processing": ({"template": around("<s>", 1)}, {"template": around("<s>", 2)})}
+    assert [*differing(again)] == [("template: special tokens: <s>: ids", "[1]", "[2]")]
+
+
 def test_only_settings_that_differ_are_told_by_their_names():
     same, deep = {"split": False, "strip": "one"}, {"controls": ["<s>"], "lower_case": None}
     settings = {
