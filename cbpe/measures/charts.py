@@ -27,7 +27,7 @@ LINES = ("-", "--", ":", "-.")  # of each colour, as the hatches
 DRAWN = ("bytes_per_token", "fertility", "continued_words", "strr", "premium", "renyi_efficiency", "vocabulary_used")
 PAGES = (".html", ".htm")  # endings of a report
 LONGEST_NAME = 24  # characters of a name
-CURVES = (("bytes_per_token", "bytes per token"), ("fertility", "tokens per word"), ("vocabulary_used", "share used"))
+CURVES = (("bytes_per_token", "bytes per token"), ("fertility", "fertility"), ("vocabulary_used", "vocabulary used"))
 
 
 def draw_comparison(rows: Sequence[Row], path: Place, kind: str | None = None) -> None:
