@@ -228,6 +228,6 @@ def tasks_of(sources: Name | Iterable[Name], folder: Path, options: Options, tas
         arrow(options.format)  # before any work, where it is not installed
     found = find_sources(sources, field=options.field, errors=options.errors)
     if options.field is None or options.format == "parquet":  # else no file that is made here is a source
-        refuse_within_sources(folder, sources)
+        refuse_within_sources(folder, sources, is_folder=True)
     by_lines = options.made_of.keeps == "places"
     return cut(found, field=options.field, task_bytes=task_bytes, within_lines=not by_lines)

@@ -97,16 +97,17 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
     return found
 
 
-def refuse_within_sources(output: Path, sources: Name | Iterable[Name]) -> None:
+def refuse_within_sources(output: Path, sources: Name | Iterable[Name], *, is_folder: bool = False) -> None:
     """ValueError for an output that is among the sources as soon as it is there, in a folder all files of which are, or
-    by a pattern: going on with the run would find what it has made."""
+    by a pattern: going on with the run would find what it has made. is_folder: it is one, with files of any name."""
+    made_files = Path(output).absolute().parts + (("file",) if is_folder else ())
     names = [sources] if isinstance(sources, (str, os.PathLike)) else sources
     for name in names if isinstance(names, (list, tuple)) else ():  # others can be gone through once
         place = place_of(name)
         if not isinstance(place, Path):
             continue
         if not place.is_dir():
-            if has_wildcards(str(place)) and matches(Path(output).absolute().parts, place.absolute().parts):
+            if has_wildcards(str(place)) and matches(made_files, place.absolute().parts):
                 raise ValueError(f"{output} would be among the sources, as {place} matches it: give another name")
             continue
         made = os.path.relpath(os.path.realpath(output), os.path.realpath(place)).split(os.sep)

@@ -114,7 +114,8 @@ def cell(value: object, kind: str = "", is_head: bool = False) -> str:
 
 
 def are_numbers(cells: Sequence[object]) -> bool:
-    return any(cells) and all(isinstance(cell, (int, float)) or not cell or is_share(cell) for cell in cells)
+    there = [cell for cell in cells if cell not in (None, "")]
+    return bool(there) and all(isinstance(cell, (int, float)) or is_share(cell) for cell in there)
 
 
 def is_share(cell: object) -> bool:

@@ -172,6 +172,12 @@ def test_an_output_that_a_pattern_matches_is_refused_and_glob_would_find_it(corp
         is_match = output == "m/n.txt" and pattern in ("**", "**/*")
         if not is_match:
             refuse_within_sources(output, [pattern])
+    for_folders = pattern in ("**", "**/*")
+    if for_folders:
+        with pytest.raises(ValueError, match=r"as .* matches it"):
+            refuse_within_sources("out", [pattern], is_folder=True)
+    else:
+        refuse_within_sources("out", [pattern], is_folder=True)
     (corpus / "m.model").touch()
     assert "m.model" in {os.path.basename(name) for name in glob.glob(pattern, recursive=True)}
 

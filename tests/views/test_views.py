@@ -9,7 +9,7 @@ import pytest
 
 import cbpe
 from cbpe.views.curve import curve
-from cbpe.views.html import escaped, page, table
+from cbpe.views.html import are_numbers, escaped, page, table
 from store import ModelStore, Report
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\u202e\0&amp;\"' a\u0301"
@@ -195,6 +195,10 @@ def test_statistics_versions_comparisons_and_reports_show_their_numbers(tmp_path
 
 
 def test_shares_stand_to_the_right_as_numbers_do():
+    assert are_numbers([0, None, 0.0])
+    assert are_numbers(["12.5%", ""])
+    assert not are_numbers(["12.5%", "all"])
+    assert not are_numbers([])
     texts = {"corpus": ["low lower"]}
     shown = cbpe.compare({"gpt2": cbpe.get_encoding("gpt2")}, texts)._repr_html_()
     assert re.search(r'<td class="n"><bdi>[\d.]+%<', shown)
