@@ -7,6 +7,7 @@ from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.wording import listed, steps_named, token_shown
 from cbpe.formats.parts import Parts
 from cbpe.text.added_tokens import FLAGS
+from cbpe.text.normalizing import CHARSMAP
 from cbpe.text.splitting import make_splitter
 
 TYPE_CHECKING = False
@@ -73,7 +74,9 @@ def refuse_processing(what: str, parts: Parts, besides: Iterable[str] = ()) -> N
     """ValueError where text is changed before it is encoded, or ids after, `besides` some steps."""
     steps = parts.processing.keys() - {*FLAGS, *besides}
     if steps:
+        normalizer = parts.processing.get("normalizer")
+        of_sentencepiece = isinstance(normalizer, list) and any(step["type"] == CHARSMAP for step in normalizer)
         raise ValueError(
             f"{what} cannot hold what the tokenizer does besides splitting and merging: {steps_named(steps)}. "
-            "Save it as .json"
+            f"Save it as {'.model' if of_sentencepiece else '.json'}"
         )

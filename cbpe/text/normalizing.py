@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
-__all__ = ["ABSENT_AFTERWARDS", "FORMS", "Normalizer", "charsmap_of"]
+__all__ = ["ABSENT_AFTERWARDS", "CHARSMAP", "FORMS", "Normalizer", "charsmap_of"]
 
+CHARSMAP = "SentencePiece"  # the step that a file of SentencePiece's asks for
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 ASCII = re.compile("[\0-\x7f]")
 LAST_UPPERCASE = 0x1E921

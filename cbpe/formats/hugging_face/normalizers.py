@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from cbpe.formats.hugging_face.values import as_list, fields, flag, flattened, kind_of, refuse, text_of
-from cbpe.text.normalizing import FORMS, Normalizer, charsmap_of
+from cbpe.text.normalizing import CHARSMAP, FORMS, Normalizer, charsmap_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["MAX_TEXT", "checked_normalizer", "expression", "normalizer_of", "read_normalizer", "written_normalizer"]
+__all__ = [
+    "MAX_TEXT",
+    "checked_normalizer",
+    "expression",
+    "normalizer_of",
+    "read_normalizer",
+    "written_normalizer",
+]
 
 MAX_STEPS = 100
 MAX_TEXT = 1000  # characters that a step puts into the text, or looks for
 PLAIN = (*FORMS, "Lowercase", "StripAccents")  # steps that have nothing but a type
 BERT_FLAGS = ("clean_text", "handle_chinese_chars", "lowercase")
-CHARSMAP = "SentencePiece"  # the step that a file of SentencePiece's asks for
 NOT_SUPPORTED = f"of the normalizers, only {', '.join(PLAIN)}, BertNormalizer, Strip, Prepend and Replace are supported"
 REPEATABLE = (*PLAIN, "Strip")  # steps that change nothing when they are done again at once
 
@@ -135,5 +141,7 @@ def written_normalizer(value: str | list[dict[str, Any]] | None) -> dict[str, An
         return None
     steps = [{"type": "NFC"}] if isinstance(value, str) else value
     if any(step["type"] == CHARSMAP for step in steps):
-        raise ValueError("Hugging Face's format has no normalizer that replaces as SentencePiece's does")
+        raise ValueError(
+            "Hugging Face's format has no normalizer that replaces as SentencePiece's does. Save it as .model"
+        )
     return steps[0] if len(steps) == 1 else {"type": "Sequence", "normalizers": steps}
