@@ -200,6 +200,9 @@ def usage_message(error: Any) -> str:
         error.message = problem
     message: str = error.format_message().replace(": Value error, ", ": ")
     message = QUOTED_OPTIONS.sub(lambda found: found[0].replace("'", ""), message)
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoSuchOption" and context and isinstance(context.command, TyperGroup):
+        message += "; options of a command follow its name"
     value = shown(found["input"]) if found and not problem else ""
     return message if value in message else f"{message}: {value}"
 

@@ -285,6 +285,12 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_code_1(arguments, un
     assert (failed.returncode, failed.stderr) == (1, "cbpe: standard output: No space left on device\n")
 
 
+def test_an_option_before_its_command_is_told_to_follow_it():
+    assert "; options of a command follow its name" in error_of("--json", "encodings", exit_code=2)
+    assert "; options of a command follow its name" in error_of("models", "--json", "ls", exit_code=2)
+    assert "follow" not in error_of("encodings", "--jsn", exit_code=2)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="closes streams in a POSIX shell")
 @pytest.mark.parametrize(
     ("arguments", "said"),

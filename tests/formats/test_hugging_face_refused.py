@@ -221,7 +221,7 @@ def test_two_tokens_with_the_same_bytes_cannot_be_written():
 @pytest.mark.parametrize(
     ("special_tokens", "message"),
     [
-        ({"a": 999}, "the special token 'a' is spelled like the ordinary token 97"),
+        ({"a": 999}, "token 'a' is spelled like the ordinary token 97 in Hugging Face's format: choose another text"),
         ({"\u0120": 999}, "is spelled like the ordinary token 32"),
         ({"<\ud800>": 999}, "a lone surrogate"),
         ({"<x>": 999, "<y>": 999}, "have the same id 999"),
