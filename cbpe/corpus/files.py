@@ -23,7 +23,7 @@ from cbpe._core.arrow.json_lines import FieldOfLines
 from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import utf8
 from cbpe.common.wording import json_problem, listed, nesting_problem
-from cbpe.corpus.storage import Url, place_of
+from cbpe.corpus.storage import Url, has_wildcards, place_of
 from cbpe.corpus.stored_bytes import DECOMPRESSORS, damage_in_words, decoded, valid_utf8, without_archive
 
 __all__ = [
@@ -274,7 +274,13 @@ def size_of(place: Path | Url) -> int | None:
             raise IsADirectoryError(f"{place} is a directory: name the files in it")
         size = found.get("size")
         return None if size is None else int(size)
-    status = place.stat()
+    try:
+        status = place.stat()
+    except FileNotFoundError as error:
+        if has_wildcards(str(place)):
+            problem = "there is no such file, and patterns are not looked up here: name the files that match"
+            raise FileNotFoundError(error.errno, problem, str(place)) from error
+        raise
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(f"{place} is a directory: name the files in it")
     return status.st_size if stat.S_ISREG(status.st_mode) else None

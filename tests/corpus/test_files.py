@@ -243,6 +243,8 @@ def test_a_damaged_compressed_file_is_refused(tmp_path, suffix):
 def test_files_that_cannot_be_read_are_os_errors(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"missing\.txt"):
         count_words(tmp_path / "missing.txt")
+    with pytest.raises(FileNotFoundError, match="patterns are not looked up here: name the files that match"):
+        count_words(tmp_path / "*.txt")
     with pytest.raises(IsADirectoryError, match="is a directory: name the files in it"):
         count_words(tmp_path)
     path = tmp_path / "secret.txt"
