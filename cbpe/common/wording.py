@@ -14,6 +14,7 @@ __all__ = [
     "nesting_problem",
     "not_utf8",
     "number_of",
+    "of_another_library",
     "shortened",
     "shown",
     "steps_named",
@@ -22,6 +23,27 @@ __all__ = [
 
 LONGEST_TYPED = 80  # characters
 LONGEST_COMPARED = 100  # characters of a name; time grows with their square
+
+
+# Of other libraries' tokenizers, what cbpe has in their place.
+INSTEAD = {
+    "tiktoken": "pass cbpe.get_encoding(its name), or a cbpe.Encoding of the same arguments",
+    "tokenizers": "save it, and pass cbpe.load(path)",
+    "transformers": "pass cbpe.from_transformers(it)",
+    "sentencepiece": "pass cbpe.load(path) of its .model",
+}
+
+
+def of_another_library(value: object) -> str:
+    """What a value is that is no tokenizer of cbpe's: its class, and of another library's tokenizer the library, and
+    what to pass.
+
+    >>> of_another_library("gpt2"), of_another_library(tiktoken.get_encoding("gpt2"))
+    ('str', 'tiktoken.Encoding: pass cbpe.get_encoding(its name), or a cbpe.Encoding of the same arguments')
+    """
+    kind = type(value)
+    library = kind.__module__.partition(".")[0]
+    return f"{library}.{kind.__name__}: {INSTEAD[library]}" if library in INSTEAD else kind.__name__
 
 
 def number_of(n: int, one: str, many: str | None = None) -> str:

@@ -10,11 +10,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from cbpe.common.atomic_files import LOCAL, is_url
+from cbpe.common.wording import shown
 
 __all__ = ["Url", "is_url", "place_of", "version_of"]
 
 # What tells two states of a file apart, by the names that the file systems give it.
 VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "oid", "mtime", "LastModified", "last_modified", "updated", "created")
+LONGEST_PART = 255  # bytes of the name of a file or a folder, on all usual systems
 ABSENT = (404, 410)  # what an HTTP server says of a file that is not there
 
 
@@ -142,6 +144,8 @@ def place_of(name: str | os.PathLike[str]) -> Path | Url:
         raise ValueError("'' names no file: give the name of one")
     if is_url(text):
         return Url(text)
+    if any(len(os.fsencode(part)) > LONGEST_PART for part in text.split(os.sep)):
+        raise FileNotFoundError(f"{shown(text)} is too long for the name of a file: a text is read from a file")
     return Path(text.removeprefix(LOCAL))
 
 

@@ -10,7 +10,7 @@ from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import is_float
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
-from cbpe.common.wording import listed, meant, shown
+from cbpe.common.wording import listed, meant, of_another_library, shown
 from cbpe.corpus.files import checked_missing
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
@@ -109,9 +109,7 @@ def check_tokenizers(tokenizers: object) -> None:
         if not isinstance(name, str):
             raise TypeError(f"the name of a tokenizer is a str, not {shown(name)}")
         if not isinstance(tok, Tokenizer):
-            raise TypeError(
-                f"{shown(name)} is no tokenizer but {type(tok).__name__}: pass what cbpe.load or cbpe.train gives"
-            )
+            raise TypeError(f"{shown(name)} is no tokenizer, as cbpe.load gives, but {of_another_library(tok)}")
 
 
 def kind_of(given: object) -> str:

@@ -16,7 +16,7 @@ from cbpe.common.checks import N_BYTES, checked_int
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.warning import warn
-from cbpe.common.wording import listed, number_of, shown, steps_named
+from cbpe.common.wording import listed, number_of, of_another_library, shown, steps_named
 from cbpe.corpus.batches import batches
 from cbpe.corpus.counting import Tally
 from cbpe.corpus.sources import Reader, Source
@@ -175,7 +175,7 @@ def sweep(
     5
     """
     if not isinstance(tokenizer, Tokenizer):
-        raise TypeError(f"what is swept is a tokenizer, not {type(tokenizer).__name__}: {shown(tokenizer)}")
+        raise TypeError(f"what is swept is a tokenizer, as cbpe.load gives, not {of_another_library(tokenizer)}")
     check_corpora(corpora)
     refuse_unswept(tokenizer, shown(tokenizer))
     workers = checked_workers(workers)

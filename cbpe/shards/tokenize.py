@@ -11,6 +11,7 @@ from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import checked_int
 from cbpe.common.public import public
 from cbpe.common.warning import warn
+from cbpe.common.wording import of_another_library
 from cbpe.corpus.sources import skipped_in_words
 from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask, arrow
@@ -97,7 +98,7 @@ def tokenize(
     52418301
     """
     if not isinstance(tokenizer, Tokenizer):
-        raise TypeError(f"tokenizer must be a Tokenizer, as cbpe.load gives, not {type(tokenizer).__name__}")
+        raise TypeError(f"tokenizer must be a Tokenizer, as cbpe.load gives, not {of_another_library(tokenizer)}")
     options = checked_options(
         tokenizer, format, field=field, errors=errors, missing=missing, append_eot=append_eot,
         eot_token=eot_token, dtype=dtype, keep_empty=keep_empty, columns=columns,

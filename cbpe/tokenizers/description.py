@@ -13,7 +13,7 @@ from typing import Any
 
 from cbpe._core.splitting.split import UNICODE_VERSION
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.common.wording import shown
+from cbpe.common.wording import of_another_library, shown
 from cbpe.formats.parts import Parts
 from cbpe.text.splitting import unicode_version
 from cbpe.tokenizers.kinds import KINDS, tokenizer_of
@@ -88,7 +88,7 @@ def describe(tok: Tokenizer) -> Model:
     """The model of a tokenizer. TypeError for a class of a program's own, and for what is no tokenizer."""
     kind = type(tok).__name__
     if not isinstance(tok, Tokenizer):
-        raise TypeError(f"this must be a tokenizer, as cbpe.load gives, not {type(tok).__name__}: {shown(tok)}")
+        raise TypeError(f"this must be a tokenizer, as cbpe.load gives, not {of_another_library(tok)}")
     if type(tok) is not KINDS.get(kind):
         raise TypeError(f"a {kind} has no model: only the classes {', '.join(KINDS)} of cbpe have one")
     parts = tok._parts()

@@ -14,7 +14,7 @@ from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe.common.public import public, with_defaults
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed as listed_texts
-from cbpe.common.wording import shown
+from cbpe.common.wording import of_another_library, shown
 from cbpe.formats.hugging_face.normalizers import normalizer_of
 from cbpe.formats.hugging_face.post_processors import around, template_ids
 from cbpe.formats.hugging_face.pre_tokenizers import steps_of
@@ -89,7 +89,9 @@ class HuggingFaceTokenizer(Tokenizer):
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer, processing: Mapping[str, Any] | None = None) -> Self:
         """A tokenizer with the vocabulary, the split pattern and the special tokens of another one, and with what is to
-        be done before and after."""
+        be done before and after. TypeError for what is no tokenizer."""
+        if not isinstance(tokenizer, Tokenizer):
+            raise TypeError(f"this must be a tokenizer, as cbpe.load gives, not {of_another_library(tokenizer)}")
         return cls(tokenizer._vocabulary, tokenizer.pattern, tokenizer.special_tokens, processing=processing)
 
     # ---- Encoding

@@ -14,7 +14,7 @@ from cbpe.common.garbage import without_collecting
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
-from cbpe.common.wording import shown, steps_named
+from cbpe.common.wording import of_another_library, shown, steps_named
 from cbpe.corpus.counted import name_of_counts, with_counts_loaded
 from cbpe.corpus.counting import refuse_other_pattern
 from cbpe.corpus.sources import Source
@@ -284,7 +284,7 @@ def initial_vocabulary(initial: Tokenizer) -> Vocabulary:
     that `problem_with` names a problem with.
     """
     if not isinstance(initial, Tokenizer):
-        raise TypeError(f"initial must be a tokenizer, such as cbpe.train returns, not {type(initial).__name__}")
+        raise TypeError(f"initial must be a tokenizer, such as cbpe.train returns, not {of_another_library(initial)}")
     refuse_initial(initial, shown(initial))
     return initial._vocabulary
 

@@ -7,7 +7,7 @@ import unicodedata
 from typing import NamedTuple
 
 from cbpe._core.splitting.split import category
-from cbpe.common.wording import shortened
+from cbpe.common.wording import of_another_library, shortened
 from cbpe.encodings.references import FILE_ENDINGS, shadowed
 from store.records.limits import MAX_NAME, MAX_NUMBER
 
@@ -45,7 +45,7 @@ class Reference(NamedTuple):
 def parse(reference: str) -> Reference:
     """The parts of a reference. Raises ValueError for a text that is no reference."""
     if not isinstance(reference, str):
-        raise TypeError(f"a version is referred to by a str or a Version, not {type(reference).__name__}")
+        raise TypeError(f"a version is referred to by a str or a Version, not {of_another_library(reference)}")
     if reference.startswith(DIGEST_PREFIX):
         digest = reference.removeprefix(DIGEST_PREFIX).lower()
         if not re.fullmatch("[0-9a-f]{8,64}", digest):

@@ -4,7 +4,31 @@ import json
 
 import pytest
 
-from cbpe.common.wording import json_problem, listed, nesting_problem, shortened, token_shown
+import cbpe
+from cbpe.common.wording import (
+    json_problem,
+    listed,
+    nesting_problem,
+    of_another_library,
+    shortened,
+    token_shown,
+)
+
+
+def test_tokenizers_of_other_libraries_are_named_with_what_to_pass():
+    tiktoken = pytest.importorskip("tiktoken")
+    theirs = tiktoken.Encoding("a", pat_str=".", mergeable_ranks={bytes([i]): i for i in range(256)}, special_tokens={})
+    told = r"tiktoken\.Encoding: pass cbpe\.get_encoding\(its name\), or a cbpe\.Encoding"
+    for use in (
+        lambda: cbpe.compare({"a": theirs}, {"b": "c"}),
+        lambda: cbpe.sweep(theirs, {"b": "c"}),
+        lambda: cbpe.train("ab", 300, initial=theirs),
+        lambda: cbpe.tokenize("a.txt", theirs, "out"),
+        lambda: cbpe.HuggingFaceTokenizer.from_tokenizer(theirs),
+    ):
+        with pytest.raises(TypeError, match=told):
+            use()
+    assert of_another_library(3) == "int"
 
 
 def test_the_first_are_named_and_the_others_counted():

@@ -245,6 +245,8 @@ def test_files_that_cannot_be_read_are_os_errors(tmp_path):
         count_words(tmp_path / "missing.txt")
     with pytest.raises(FileNotFoundError, match="patterns are not looked up here: name the files that match"):
         count_words(tmp_path / "*.txt")
+    with pytest.raises(FileNotFoundError, match=r"^'/.{,200} is too long for the name of a file: a text is"):
+        count_words(tmp_path / ("a long text " * 40))
     with pytest.raises(IsADirectoryError, match="is a directory: name the files in it"):
         count_words(tmp_path)
     path = tmp_path / "secret.txt"

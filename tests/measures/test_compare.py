@@ -284,7 +284,7 @@ def test_overlaps_are_those_of_merging_step_by_step():
     [
         (({}, {"a": "b"}), {}, TypeError, "tokenizers are a dict of names"),
         ((["gpt2"], {"a": "b"}), {}, TypeError, "tokenizers are a dict of names"),
-        (({"gpt2": "gpt2"}, {"a": "b"}), {}, TypeError, "'gpt2' is no tokenizer but str"),
+        (({"gpt2": "gpt2"}, {"a": "b"}), {}, TypeError, "'gpt2' is no tokenizer, as cbpe.load gives, but str"),
         (({3: None}, {"a": "b"}), {}, TypeError, "the name of a tokenizer is a str, not 3"),
         (({"t": "ok"}, {}), {}, TypeError, "corpora are a dict of names"),
         (({"t": "ok"}, {"a": cbpe.WordCounts()}), {}, TypeError, "'a' is WordCounts"),

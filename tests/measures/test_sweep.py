@@ -160,7 +160,7 @@ def test_words_are_those_of_compare_and_of_statistics_however_texts_come(tok, tm
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (("gpt2", {"a": "b"}), TypeError, "what is swept is a tokenizer, not str: 'gpt2'"),
+        (("gpt2", {"a": "b"}), TypeError, "what is swept is a tokenizer, as cbpe.load gives, not str"),
         (("tok", []), TypeError, "corpora are a dict of names"),
         (("tok", {"a": "b"}, 300), TypeError, "sizes are several ints, not int: 300"),
         (("tok", {"a": "b"}, "300"), TypeError, "sizes are several ints, not str"),

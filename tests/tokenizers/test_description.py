@@ -108,7 +108,7 @@ def test_a_class_of_a_programs_own_has_no_model():
     class Own(cbpe.RegexTokenizer):
         pass
 
-    with pytest.raises(TypeError, match=r"this must be a tokenizer, as cbpe\.load gives, not str: 'gpt2'"):
+    with pytest.raises(TypeError, match=r"this must be a tokenizer, as cbpe\.load gives, not str"):
         describe("gpt2")
     with pytest.raises(TypeError, match="a Own has no model"):
         describe(Own())
