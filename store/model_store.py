@@ -364,7 +364,8 @@ class ModelStore:
         *,
         keys: signatures.PublicKey | Iterable[signatures.PublicKey] | None = None,
     ) -> Version:
-        """Save the version that export wrote to a file, under its own name or another one.
+        """Save the version that export wrote to a file, under its own name or another one. Where the newest version of
+        that name is the same, it keeps its tags, notes and metrics, and gets those that it has not.
 
         keys: public ed25519 keys, as PEM files or as cryptography's Ed25519PublicKeys, one of which has to be that of
         the signature in path.sig. With None no signature is looked at.
@@ -396,8 +397,9 @@ class ModelStore:
 
     def copy(self, reference: str | Version, other: ModelStore, name: str | None = None) -> Version:
         """Save a version in another store, under its name or another one, with its tags, notes, metrics and training
-        record. Raises as load does, and ValueError for a name that is not allowed, and for a copy under the same name
-        in this very store."""
+        record. What the same version has there already stays, as with import_. Raises as load does, and ValueError for
+        a name that is not allowed, and for a copy under the same name in this very store.
+        """
         if not isinstance(other, ModelStore):
             raise TypeError(f"the other store is a ModelStore, not {type(other).__name__}")
         version, carried = moving.carry(self._database, reference)

@@ -144,7 +144,8 @@ def read(path: str | os.PathLike[str]) -> Carried:
 
 
 def put_in(database: Database, carried: Carried, name: str | None, action: str, source: str) -> Version:
-    """Save what was carried as a version. Raises Damaged if it is not what was exported, or cannot be loaded here, and
+    """Save what was carried as a version; the newest of that name that is the same keeps its own labels, and gets those
+    that it has not. Raises Damaged if it is not what was exported, or cannot be loaded here, and
     ValueError for a name that is none."""
     if name is not None:
         checked_name(name)
@@ -157,7 +158,8 @@ def put_in(database: Database, carried: Carried, name: str | None, action: str, 
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise Damaged(f"{source} cannot be put in: {error!s:.500}") from error
     name = checked_new_name(about["name"]) if name is None else name
-    return saving.save(database, entry, name, labels, None, action, source=source, saved_at=about["saved_at"])
+    known = {"source": source, "saved_at": about["saved_at"]}
+    return saving.save(database, entry, name, labels, None, action, from_elsewhere=True, **known)
 
 
 def check_header(about: dict[str, Any]) -> None:

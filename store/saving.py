@@ -82,12 +82,17 @@ def save(
     given: Labels,
     parent: str | Version | None,
     action: str = "save",
+    *,
+    from_elsewhere: bool = False,
     **details: Any,
 ) -> Version:
     """Make the entry a version, unless the newest of that name already is the same, and put the labels on it either
-    way. The action and its details go to the audit log."""
+    way. from_elsewhere: the labels came with it, and nobody gave them: those that the version has here stay. The action
+    and its details go to the audit log."""
     prepared = with_tables(database, entry)
-    return database.write(lambda connection: put(connection, prepared, name, given, parent, action, **details))
+    return database.write(
+        lambda connection: put(connection, prepared, name, given, parent, action, from_elsewhere, **details)
+    )
 
 
 def with_tables(database: Database, entry: Entry) -> Entry:
@@ -108,6 +113,7 @@ def put(
     given: Labels,
     parent: str | Version | None,
     action: str,
+    from_elsewhere: bool = False,
     **details: Any,
 ) -> Version:
     """What save does, within a transaction of the caller's."""
@@ -122,6 +128,8 @@ def put(
     else:
         version = newest
         add_to_known(connection, version, entry, parent_row)
+        if from_elsewhere:
+            given = labels.without_known(connection, version.id, given)
     labels.apply(connection, version, given)
     facts = {"digest": entry.digest, "created": created, **changes(given), **details}
     if parent_row is not None:

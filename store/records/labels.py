@@ -129,6 +129,18 @@ def apply(connection: Connection, version: Any, labels: Labels) -> None:
         point(connection, version, alias)
 
 
+def without_known(connection: Connection, version_id: int, given: Labels) -> Labels:
+    """Those of the labels for which a version has none of its own: no tag and no metric of that name, and no notes."""
+    own_tags = set(connection.scalars(select(tags.c.key).where(tags.c.version_id == version_id)))
+    own_metrics = set(connection.scalars(select(metrics.c.metric).where(metrics.c.version_id == version_id)))
+    has_notes = connection.scalar(select(versions.c.notes).where(versions.c.id == version_id)) is not None
+    return given._replace(
+        tags={key: value for key, value in given.tags.items() if key not in own_tags},
+        notes=None if has_notes else given.notes,
+        metrics={metric: value for metric, value in given.metrics.items() if metric not in own_metrics},
+    )
+
+
 def point(connection: Connection, version: Any, alias: str) -> None:
     """Make an alias of the version's name point to it. Its history has no row more where it did already."""
     pointing = select(aliases.c.version_id).where(aliases.c.name_id == version.name_id, aliases.c.alias == alias)

@@ -55,6 +55,31 @@ def test_a_file_carries_a_version_with_all_that_is_known_of_it(filled, other, tm
     assert other.audit_log("b")[0].details["source"] == str(path)
 
 
+@pytest.mark.parametrize("way", ["import", "copy"])
+def test_what_is_known_of_the_same_version_here_stays(filled, other, tmp_path, way):
+    def again():
+        if way == "copy":
+            return filled.copy("a", other)
+        filled.export("a", tmp_path / "a.cbpe")
+        return other.import_(tmp_path / "a.cbpe")
+
+    again()
+    other.set_notes("a", "second")
+    other.set_metrics("a", {"loss": 0.2, "accuracy": 0.5})
+    other.tag("a", {"language": "de"})
+    other.untag("a", ["x"])
+    found = again()
+    assert not found.created
+    assert found.notes == "second"
+    assert found.metrics == {"loss": 0.2, "accuracy": 0.5}
+    assert found.tags == {"language": "de", "x": ""}
+    assert other.version("a") == found
+    details = other.audit_log("a")[0].details
+    assert details["tags"] == {"x": ""}
+    assert not {"notes", "metrics"} & details.keys()
+    assert other.verify().ok
+
+
 def test_a_parent_that_is_there_is_found_again(filled, other):
     filled.copy("base", other, "elsewhere")
     assert filled.copy("a", other).parent == "elsewhere@1"

@@ -36,6 +36,7 @@ SomeArgument = Annotated[
     str | None,
     typer.Argument(metavar="REF", help="One version; without it, all that is stored.", autocompletion=complete_version),
 ]
+LABELS_STAY = "its tags, notes and metrics stay, and those that it lacked are added"
 RenameOption = Annotated[str | None, typer.Option(metavar="NAME", help="Save it under this name instead of its own.")]
 
 
@@ -76,7 +77,9 @@ def save(
         return version, models.versions(name, order="-number", limit=2)[1:] if version.created else []
 
     version, before = filled(settings.store, saved)
-    print_saved(version, as_json, before[0] if before else None, labelled=any(labels.values()))
+    print_saved(
+        version, as_json, before[0] if before else None, "what was given is set on it" if any(labels.values()) else ""
+    )
 
 
 @app.command()
@@ -268,7 +271,8 @@ def import_(
     if is_folder and key:
         raise typer.BadParameter("signatures are those of single files: import each", param_hint="--key")
     if not is_folder:
-        print_saved(filled(settings.store, lambda models: models.import_(file, name, keys=key or None)), as_json)
+        version = filled(settings.store, lambda models: models.import_(file, name, keys=key or None))
+        print_saved(version, as_json, labels=LABELS_STAY)
         return
     pattern = None if pattern is None else pattern_of(pattern)
     try:
@@ -306,4 +310,5 @@ def copy(
     refuse_stream(other, "PATH|URL")
     with open_store(read_only=True) as models:
         version = models.version(reference)
-        print_saved(filled(other, lambda target: models.copy(version, target, name)), as_json)
+        copied = filled(other, lambda target: models.copy(version, target, name))
+        print_saved(copied, as_json, labels=LABELS_STAY)
