@@ -25,6 +25,8 @@ def texts_in(texts: Any) -> Any:
 
     if isinstance(texts, Mapping):
         way = "its texts, as list(texts.values())"
+        if texts and all(isinstance(value, int) for value in texts.values()):
+            way = "cbpe.WordCounts of its words in UTF-8, if these are counts of words"
         if any(is_table(type(value)) for value in texts.values()):
             way = "a column of one of its tables, as tables['train']['text']"
         raise TypeError(f"a {kind.__name__} gives its keys: pass {way}")

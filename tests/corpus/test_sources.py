@@ -3,6 +3,7 @@
 import io
 import os
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -220,6 +221,8 @@ def test_rows_of_a_dataset_are_no_texts():
         with pytest.raises(TypeError, match=r"a column of one of its tables, as tables\['train'\]\['text'\]"):
             take({"train": Dataset()})
         assert take(Dataset()["text"])
+        with pytest.raises(TypeError, match=r"a Counter gives its keys: pass cbpe\.WordCounts of its words in UTF-8"):
+            take(Counter(["a", "b", "a"]))
     with pytest.raises(TypeError, match=r"not dict: pass the texts of the rows, as \[row\['text'\] for row in rows\]"):
         read([{"text": "a text"}])
 
