@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["MODEL_PREFIX_TO_ENCODING", "MODEL_TO_ENCODING", "encoding_of_model"]
+TYPE_CHECKING = False  # importing typing takes longer than loading some vocabularies
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["MODEL_PREFIX_TO_ENCODING", "MODEL_TO_ENCODING", "encoding_of_model", "meant_encoding"]
 
 
 def _by_name(names: dict[str, str]) -> dict[str, str]:
@@ -43,3 +47,19 @@ def encoding_of_model(name: str) -> str | None:
         return MODEL_TO_ENCODING[name]
     beginnings = [prefix for prefix in MODEL_PREFIX_TO_ENCODING if name.startswith(prefix)]
     return MODEL_PREFIX_TO_ENCODING[max(beginnings, key=len)] if beginnings else None
+
+
+def meant_encoding(given: str, encodings: Iterable[str]) -> str:
+    """The end of a message about a name that no encoding has: the encoding or the model that may have been meant.
+
+    >>> meant_encoding("gpt4o", ["gpt2"])
+    ": did you mean the model 'gpt-4o', whose encoding is o200k_base?"
+    """
+    from cbpe.common.wording import meant  # which a program that makes no mistake never loads
+
+    encodings = list(encodings)
+    found = meant(given, [*MODEL_TO_ENCODING, *encodings])
+    name = found.removeprefix(": did you mean ").removesuffix("?").strip("'")
+    if name in MODEL_TO_ENCODING and name not in encodings:
+        return f": did you mean the model {name!r}, whose encoding is {MODEL_TO_ENCODING[name]}?"
+    return found

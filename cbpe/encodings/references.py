@@ -89,7 +89,7 @@ def shadowed(name: str) -> str | None:
 
 def unknown(reference: str, of_the_store: str) -> str:
     """The message about a reference that means nothing; of_the_store is what the store said."""
-    from cbpe.encodings.models import encoding_of_model
+    from cbpe.encodings.models import encoding_of_model, meant_encoding
 
     tried = []
     if looks_like_a_path(reference):
@@ -106,7 +106,7 @@ def unknown(reference: str, of_the_store: str) -> str:
         tried.append(f"it is a model of OpenAI's, whose encoding is {model_of}")
     elif not reference.startswith(DIGEST) and "@" not in reference:  # which no encoding has in its name
         names = [*SPECS, *plugin_names()]
-        guess = meant(reference, names).removeprefix(": ")
+        guess = meant_encoding(reference, names).removeprefix(": ")
         tried.append(f"the named encodings are {', '.join(names)}{f' ({guess})' if guess else ''}")
     tried.append(of_the_store)
     if seems_on_the_hub(reference):

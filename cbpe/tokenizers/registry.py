@@ -127,10 +127,10 @@ def _from_plugin(name: str) -> Encoding:
 
 def _meant(name: str, plugins: Iterable[str]) -> str:
     """What to ask for instead of the name of an encoding that there is not."""
-    from cbpe.encodings.models import encoding_of_model
+    from cbpe.encodings.models import encoding_of_model, meant_encoding
 
     of_model = encoding_of_model(name)
     if of_model is None:
         names = [*SPECS, *plugins]
-        return f"the known ones are {', '.join(names)}{meant(name, names)}"
+        return f"the known ones are {', '.join(names)}{meant_encoding(name, names)}"
     return f"this is a model, and its encoding is {of_model!r}; encoding_for_model({shown(name)}) knows that"

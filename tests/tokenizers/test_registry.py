@@ -273,3 +273,12 @@ def test_a_name_that_is_nearly_one_is_told():
             cbpe.encoding_for_model(name)
     with pytest.raises(ValueError, match="'' names no tokenizer: name a file"):
         cbpe.load("")
+
+
+def test_a_name_like_that_of_a_model_is_told_with_the_encoding_of_the_model():
+    for given, model, encoding in (("gpt4", "gpt-4", "cl100k_base"), ("GPT4o", "gpt-4o", "o200k_base")):
+        told = f"did you mean the model '{model}', whose encoding is {encoding}"
+        with pytest.raises(ValueError, match=told):
+            cbpe.get_encoding(given)
+        with pytest.raises(LookupError, match=told):
+            cbpe.load(given)
