@@ -87,7 +87,13 @@ function noList() {
   byId("more").hidden = true;
 }
 
-const chip = (...content) => make("span", { class: "chip" }, ...content);
+// What does not fit is in the title.
+const chipOf = (kind, ...content) => {
+  const made = make("span", { class: kind }, ...content);
+  made.title = made.textContent;
+  return made;
+};
+const chip = (...content) => chipOf("chip", ...content);
 const left = (n, all) => (all > n ? [` and ${number(all - n)} more`] : []);
 const spaced = (chips) => chips.flatMap((each) => [each, " "]);
 
@@ -100,7 +106,7 @@ function tagsOf(version) {
 
 function metricsOf(version) {
   const metrics = Object.entries(version.metrics);
-  return [...spaced(metrics.map(([key, value]) => chip(plain(key), " ", make("b", {}, figure(value))))), ...left(metrics.length, version.n_metrics)];
+  return [...spaced(metrics.map(([key, value]) => chipOf("chip figure", make("span", { class: "key" }, plain(key)), " ", make("b", {}, figure(value))))), ...left(metrics.length, version.n_metrics)];
 }
 
 const isDigest = (parent) => parent.startsWith("sha256:");
