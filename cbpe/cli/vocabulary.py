@@ -125,6 +125,8 @@ def vocab(
     first = [*islice(found, 1)]
     if not first and "▁" in (contains or "") and isinstance(tok, cbpe.SentencePieceTokenizer):
         print_error("over characters, tokens have a space where their file has ▁: give --contains a space for it")
+    elif not first and most != 0:
+        print_error("no token is what was asked for")
     rows = chain(first, found)
     if as_json:
         print_rows(token_row(*item) for item in rows)

@@ -219,6 +219,8 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
         raise ValueError(f"{path}: a tokenizer's file is not read from a URL: download it")
     if os.path.isdir(path):
         path = find_in_folder(path)
+    elif is_encoding(path) and not os.path.exists(path):
+        raise FileNotFoundError(f"there is no file {path}: cbpe.get_encoding({path!r}).analyze() tells of the encoding")
     file = File(path)
     known = (path, os.stat(path).st_size, title_of(file), found_in(file))
     try:

@@ -48,6 +48,14 @@ def test_ls_lists_and_filters(models):
     assert "'many' is no size" in error_of("models", "ls", "--vocab-size", "many", exit_code=2)
 
 
+def test_that_nothing_is_listed_is_said(models):
+    for nothing in (("find", "no such token"), ("ls", "--vocab-size", "5000"), ("log", "--limit", "0")):
+        assert run("models", *nothing).stderr == "cbpe: there is nothing to list\n"
+        assert run("models", *nothing, "--json").stderr == ""
+    assert run("vocab", "-t", "gpt2", "--contains", "no such token").stderr == "cbpe: no token is what was asked for\n"
+    assert run("vocab", "-t", "gpt2", "--limit", "0").stderr == ""
+
+
 def test_the_name_of_a_split_pattern_is_every_spelling_of_it(models):
     run("models", "save", "two", "-t", "gpt2")
     run("models", "save", "four", "-t", "cl100k_base")

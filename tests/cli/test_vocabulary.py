@@ -62,7 +62,7 @@ def test_a_token_over_characters_is_looked_for_with_a_space(tmp_path):
     none = run("vocab", "-t", tmp_path / "a.json", "--contains", "\u2581the")
     assert none.stdout == ""
     assert none.stderr.endswith("a space where their file has \u2581: give --contains a space for it\n")
-    assert run("vocab", "-t", "gpt2", "--contains", "\u2581the").stderr == ""
+    assert run("vocab", "-t", "gpt2", "--contains", "\u2581the").stderr == "cbpe: no token is what was asked for\n"
 
 
 def test_a_number_may_be_the_text_of_a_token_or_its_id():

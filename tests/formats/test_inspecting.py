@@ -154,6 +154,8 @@ def test_what_is_no_tokenizer_is_refused(tmp_path, data):
 def test_a_file_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         cbpe.inspect(tmp_path / "nothing")
+    with pytest.raises(FileNotFoundError, match=r"no file gpt2: cbpe\.get_encoding\('gpt2'\)\.analyze\(\) tells"):
+        cbpe.inspect("gpt2")
     with pytest.raises(ValueError, match=r"^https://host/a\.json: .* is not read from a URL: download it$"):
         cbpe.inspect("https://host/a.json")
     with pytest.raises(ValueError, match="this folder has neither"):

@@ -283,11 +283,14 @@ def print_table(
     In a narrow terminal the `spare` columns are left out, the first of them first, until the others fit. What a row is
     called, its numbers and the columns in `whole` are not folded, if there is room for the rest. Where `wide`, nothing
     is folded or left out. In a narrow terminal headings have their words below each other where cells are narrower, and
-    a line below says what was left out: a command with spare columns has the option --wide.
+    a line below says what was left out: a command with spare columns has the option --wide. Where there are no rows, a
+    line on stderr says so.
     """
     from rich.table import Table
 
     rows = [list(row) for row in rows]
+    if not rows:
+        print_error("there is nothing to list")
     found = [[cell_text(cell) for cell in column] for column in zip(columns, *rows, strict=True)]
     drawn = [
         Column(cells, numbers := are_numbers([row[i] for row in rows]), i == 0 or numbers or columns[i] in whole)
