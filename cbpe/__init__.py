@@ -54,7 +54,8 @@ _OTHER_HOMES = {
 }
 # Modules that import cbpe gives without more ado: ours, and tiktoken's, for programs that import this package in its
 # place and say tiktoken.model.MODEL_TO_ENCODING.
-_MODULES = ("distributed", "patterns", "core", "model", "registry")
+_OURS = ("distributed", "patterns")
+_MODULES = (*_OURS, "core", "model", "registry")
 
 __all__ = list(_HOMES)
 
@@ -71,4 +72,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "__version__", *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__all__, *_OURS, "__version__", *(name for name in globals() if name.startswith("__"))})

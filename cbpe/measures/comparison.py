@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.public import public
 from cbpe.common.wording import number_of, shown
-from cbpe.measures.definitions import BY_KEY, SHOWN
+from cbpe.measures.definitions import BY_KEY, SHARES, SHOWN
 from cbpe.measures.formulas import merge_overlaps
 from cbpe.measures.rows import csv_of, json_of, plain
 from cbpe.views.html import block, cell_text, table, visible
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from cbpe.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Comparison", "TokenCounts"]
-
-PERCENT = ("continued_words", "strr", "vocabulary_used")  # in tables
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,7 +207,7 @@ class Comparison:
 
 def cell(row: dict[str, Any], key: str) -> object:
     value = row[key]
-    if key in PERCENT and plain(value) is not None:
+    if key in SHARES and plain(value) is not None:
         return f"{value:.1%}"
     return value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["BY_KEY", "MEASURES", "SHOWN", "Measure"]
+__all__ = ["BY_KEY", "MEASURES", "SHARES", "SHOWN", "Measure"]
 
 
 class Measure(NamedTuple):
@@ -89,6 +89,7 @@ MEASURES = (
     Measure("unreachable", "unreachable", "tokens that no text can produce; analyze() says why", "", "low"),
     Measure("not_utf8", "not UTF-8", "tokens that alone decode to no UTF-8"),
 )
+SHARES = ("continued_words", "strr", "vocabulary_used")  # in percent, in tables
 BY_KEY = {measure.key: measure for measure in MEASURES}
 # What a table has room for; those of languages only where there are parallel texts.
 SHOWN = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cbpe.measures.charts import draw_comparison, draw_sweep, names_in, svg_of
@@ -46,7 +46,7 @@ def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str) -> str:
         "Sizes of a vocabulary",
         section("Curves", picture(svg_of(draw_sweep, rows), "measures against the size of the vocabulary")),
         section("Sizes", summary),
-        section("What the measures mean", definitions()),
+        section("What the measures mean", definitions(rows[0].keys())),
     )
 
 
@@ -89,8 +89,10 @@ def unreachable(analyses: Mapping[str, VocabularyAnalysis]) -> str:
     return table(("tokenizer", "reason", "tokens"), rows)
 
 
-def definitions() -> str:
-    rows: Iterable[tuple[str, str, str]] = ((each.title, each.definition, each.source) for each in MEASURES)
+def definitions(keys: Container[str] | None = None) -> str:
+    """What all measures mean, or those of these keys."""
+    wanted = (each for each in MEASURES if keys is None or each.key in keys)
+    rows: Iterable[tuple[str, str, str]] = ((each.title, each.definition, each.source) for each in wanted)
     return table(("measure", "definition", "source"), rows)
 
 

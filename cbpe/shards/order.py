@@ -70,13 +70,17 @@ class Order:
         return size if row is None or not self.options.cut_documents else max(row, size // row * row)
 
     @property
+    def kept_tokens(self) -> int:
+        """How many tokens go into shards that are stretches: all but those of no whole row at the end."""
+        total = int(self.first_token[-1])
+        row = self.options.row_tokens
+        return total if row is None or not self.options.cut_documents else total - total % row
+
+    @property
     def n_shards(self) -> int:
         if not self.exact:
             return len(self.order)
-        total = int(self.first_token[-1])
-        if self.options.row_tokens is not None and self.options.cut_documents:
-            total -= total % self.options.row_tokens
-        return -(-total // self.shard_tokens) if total else 0
+        return -(-self.kept_tokens // self.shard_tokens) if self.kept_tokens else 0
 
     def shard(self, store: PartStore, number: int) -> Iterator[Pieces]:
         """What shard `number` holds, block by block."""

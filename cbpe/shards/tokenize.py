@@ -200,7 +200,8 @@ class Shards:
         store = PartStore(self.run.state / PARTS, self.options.dtype, records)
         order = order_of(store, self.options)
         numbers = range(order.n_shards + bool(self.options.val_fraction))
-        tally = Tally(self.listener, store.tokens * store.token_bytes, len(numbers), "writing shards")
+        kept = order.kept_tokens if order.exact and not self.options.val_fraction else store.tokens
+        tally = Tally(self.listener, kept * store.token_bytes, len(numbers), "writing shards")
         work = AssembleShard(self.run, self.name, self.options, order, tuple(records))
         waiting = self.run.waiting(
             {shard_record(number): self.run.done(shard_record(number)) for number in numbers}, ""

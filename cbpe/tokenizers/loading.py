@@ -67,9 +67,9 @@ def load(
     llm.c's gpt2_tokenizer.bin: an Encoding; such files hold ranks and no split pattern, and only for them are
     `pattern` (the split pattern), `special_tokens` (a dict of texts and ids, or texts, which get the ids that follow
     the file's tokens; by default the file's, or those of a tokenizer_config.json beside it, or none) and `name` (the
-    file's by default). The files that OpenAI publishes, Llama 3's, and llm.c's
-    of GPT-2, are known by their SHA-256. If a tokenizer_config.json beside it names a class that is known (Kimi's,
-    Qwen's), the file or its folder gives a HuggingFaceTokenizer that does what this class does.
+    file's by default). The files that OpenAI publishes, Llama 3's, and llm.c's of GPT-2, are known by their SHA-256. If
+    a tokenizer_config.json beside it names a class that is known (Kimi's, Qwen's), the file or its folder gives a
+    HuggingFaceTokenizer that does what this class does.
 
     ValueError, with the file named, for what is no whole and valid file of a known format, or not what a published copy
     says of it; OSError where it cannot be read, or is not there; LookupError for a name that means nothing, and for a

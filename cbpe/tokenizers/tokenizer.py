@@ -633,12 +633,13 @@ class Tokenizer(TokenizerBase):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tokenizer to a file, in the format that the end of its name says.
 
-        .json: Hugging Face's tokenizer.json. .model or .vocab: minbpe's, both files; over characters,
-        .model: SentencePiece's. .tiktoken: tiktoken's ranks and
-        nothing else. gpt2_tokenizer.bin: llm.c's. tekken.json: Mistral's. encoder.json or vocab.bpe, vocab.json or
-        merges.txt: GPT-2's two files. ValueError, and nothing is written, where the format cannot hold what gives the
-        same results, or the name has another end. A UserWarning names what a file does not hold: the split pattern,
-        special tokens, a template, and special tokens whose text SentencePiece and Hugging Face take in different ways.
+        .json: Hugging Face's tokenizer.json. .model or .vocab: minbpe's, both files; over characters, SentencePiece's
+        .model. .tiktoken: tiktoken's ranks and nothing else. gpt2_tokenizer.bin: llm.c's. tekken.json: Mistral's.
+        encoder.json or vocab.bpe, vocab.json or merges.txt: GPT-2's two files.
+
+        ValueError, and nothing is written, where the format cannot hold what gives the same results, or the name has
+        another end. A UserWarning names what a file does not hold: the split pattern, special tokens, a template, and
+        special tokens whose text SentencePiece and Hugging Face take in different ways.
 
         >>> enc.save("cl100k_base.json")
         """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cbpe.common.wording import shown
 from cbpe.measures.compare import DEFAULT_ALPHA, compare
-from cbpe.measures.definitions import MEASURES
+from cbpe.measures.definitions import MEASURES, SHARES
 from cbpe.web.bodies import required_in
 from cbpe.web.refusals import LONGEST_BODY, Refused
 
@@ -81,7 +81,10 @@ def compared(
     tokenizers = {name: tokenizer_of(name) for name in wanted.tokenizers}
     ways: dict[str, Any] = {"reference": wanted.reference, "parallel": wanted.parallel, "alpha": wanted.alpha}
     found = compare(tokenizers, corpora, **ways)
-    measures = [{"key": each.key, "title": each.title, "definition": each.definition} for each in MEASURES]
+    measures = [
+        {"key": each.key, "title": each.title, "definition": each.definition, "is_share": each.key in SHARES}
+        for each in MEASURES
+    ]
     return {"rows": json.loads(found.to_json()), "csv": found.to_csv(), "measures": measures, "cut": cut}
 
 

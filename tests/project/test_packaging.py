@@ -65,7 +65,10 @@ def test_all_names_exist():
 
 @pytest.mark.parametrize("package", [cbpe, store], ids=lambda package: package.__name__)
 def test_dir_is_the_public_names_and_those_of_every_module(package):
-    assert {name for name in dir(package) if not name.startswith("__")} == {*package.__all__} - {"__version__"}
+    modules = {"distributed", "patterns"} if package is cbpe else set()
+    public = {*package.__all__} - {"__version__"} | modules
+    assert {name for name in dir(package) if not name.startswith("__")} == public
+    assert all(hasattr(package, name) for name in modules)
     assert {"__all__", "__version__"} <= {*dir(cbpe)}
 
 

@@ -330,6 +330,10 @@ def test_parallel_texts_are_typed_and_every_measure_has_bars_that_fit_a_narrow_w
     assert page.evaluate("document.querySelector('#charts svg').getBoundingClientRect().right <= innerWidth")
     cells = [text for row in page.locator("#rows tr").all() for text in row.locator("td.n").all_inner_texts()]
     assert sorted(page.locator("#charts .figure").all_text_contents()) == sorted(cells)
+    for head in heads:  # shares are in percent, and nothing else is
+        texts = page.locator(f"#rows tr td:nth-child({heads.index(head) + 3})").all_inner_texts()
+        shares = head in ("continued words", "STRR", "vocabulary used")
+        assert all(text.endswith("%") == shares for text in texts if text)
     page.get_by_label("Name").nth(1).fill("en")
     page.get_by_role("button", name="Compare").click()
     shows(page, "document.getElementById('problem').textContent.startsWith(\"Two texts have the name 'en'\")")

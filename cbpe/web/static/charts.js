@@ -12,8 +12,9 @@ const FIGURES = 84;
 const LETTER = 8.2; // the width of one, about
 export const WIDEST = 680;
 
-// The figures of a measure, all with the same number of digits; more for one that is small.
-export function shownFigure(value, whole) {
+// The figures of a measure, all with the same number of digits; more for one that is small. Shares are in percent.
+export function shownFigure(value, { whole, is_share: isShare }) {
+  if (isShare) return `${value > 0 && value < 0.001 ? (100 * value).toPrecision(2) : number(100 * value, 1)}%`;
   if (whole) return number(value);
   return value > 0 && value < 0.01 ? value.toPrecision(2) : number(value, 3);
 }
@@ -52,8 +53,8 @@ export function drawCharts(rows, measures, wide = WIDEST) {
   const [shortTokenizers, shortCorpora] = [shortNames(tokenizers), shortNames(corpora)];
   const parts = [];
   let y = 0;
-  const bar = (row, key, whole, most) => {
-    const value = row[key];
+  const bar = (row, measure, most) => {
+    const value = row[measure.key];
     const long = isNumber(value) && most > 0 ? (Math.max(0, value) / most) * longest : 0;
     const place = narrow ? { x: 0, y: y + 13 } : { x: LABELS - 8, y: y + 13, "text-anchor": "end" };
     parts.push(label(row.tokenizer, shortTokenizers.get(row.tokenizer), narrow ? width : LABELS - 16, place));
@@ -61,11 +62,12 @@ export function drawCharts(rows, measures, wide = WIDEST) {
     const colour = COLOURS[tokenizers.indexOf(row.tokenizer) % COLOURS.length];
     parts.push(
       draw("rect", { x: from, y: y + 1, width: long, height: BAR - 3, fill: colour, stroke: "currentColor", "stroke-width": 0.5 }),
-      draw("text", { x: from + long + 6, y: y + 13, fill: "currentColor", class: "figure" }, isNumber(value) ? shownFigure(value, whole) : "–"),
+      draw("text", { x: from + long + 6, y: y + 13, fill: "currentColor", class: "figure" }, isNumber(value) ? shownFigure(value, measure) : "–"),
     );
     y += BAR;
   };
-  for (const { key, title, whole } of usedMeasures(rows, measures)) {
+  for (const measure of usedMeasures(rows, measures)) {
+    const { key, title } = measure;
     const most = Math.max(...rows.map((row) => row[key] ?? 0));
     y += 30;
     parts.push(draw("text", { x: 0, y: y - 8, fill: "currentColor", "font-weight": "bold" }, title));
@@ -74,7 +76,7 @@ export function drawCharts(rows, measures, wide = WIDEST) {
         parts.push(label(corpus, shortCorpora.get(corpus), width, { x: 0, y: y + 13, "font-style": "italic" }));
         y += BAR;
       }
-      for (const row of rows) if (row.corpus === corpus) bar(row, key, whole, most);
+      for (const row of rows) if (row.corpus === corpus) bar(row, measure, most);
     }
   }
   const shape = { viewBox: `0 0 ${width} ${y + 10}`, width, height: y + 10, role: "img", "aria-label": "The measures as bars; the table has the same figures", class: "charts", "font-family": "sans-serif", "font-size": 13 };

@@ -199,7 +199,7 @@ function show() {
   byId("heads").replaceChildren(make("tr", {}, ...heads, ...used.map(({ title, definition }) => make("th", { scope: "col", class: "n", title: definition }, title))));
   byId("rows").replaceChildren(...rows.map((row) => {
     const names = [make("th", { scope: "row", title: row.tokenizer }, shownText(row.tokenizer, false)), make("td", { class: "of", title: row.corpus }, shownText(row.corpus, false))];
-    return make("tr", {}, ...names, ...used.map(({ key, whole }) => make("td", { class: "n" }, isNumber(row[key]) ? shownFigure(row[key], whole) : "")));
+    return make("tr", {}, ...names, ...used.map((measure) => make("td", { class: "n" }, isNumber(row[measure.key]) ? shownFigure(row[measure.key], measure) : "")));
   }));
   byId("definitions").replaceChildren(...used.flatMap(({ title, definition }) => [make("dt", {}, title), make("dd", {}, definition)]));
   byId("notes").textContent = notesOf(result).join(" ");
