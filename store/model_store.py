@@ -397,8 +397,8 @@ class ModelStore:
 
     def copy(self, reference: str | Version, other: ModelStore, name: str | None = None) -> Version:
         """Save a version in another store, under its name or another one, with its tags, notes, metrics and training
-        record. What the same version has there already stays, as with import_(). Raises as load does, and ValueError for
-        a name that is not allowed, and for a copy under the same name in this very store.
+        record. What the same version has there already stays, as with import_(). Raises as load does, and ValueError
+        for a name that is not allowed, and for a copy under the same name in this very store.
         """
         if not isinstance(other, ModelStore):
             raise TypeError(f"the other store is a ModelStore, not {type(other).__name__}")

@@ -145,8 +145,8 @@ def read(path: str | os.PathLike[str]) -> Carried:
 
 def put_in(database: Database, carried: Carried, name: str | None, action: str, source: str) -> Version:
     """Save what was carried as a version; the newest of that name that is the same keeps its own labels, and gets those
-    that it has not. Raises Damaged if it is not what was exported, or cannot be loaded here, and
-    ValueError for a name that is none."""
+    that it has not. Raises Damaged if it is not what was exported, or cannot be loaded here, and ValueError for a name
+    that is none."""
     if name is not None:
         checked_name(name)
     about = carried.about

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_typed",
+    "closest",
     "json_problem",
     "listed",
     "meant",
@@ -83,11 +84,21 @@ def meant(given: str, known: Iterable[str]) -> str:
     >>> meant("GPT2", ["gpt2", "o200k_base"])
     ": did you mean 'gpt2'?"
     """
+    name = closest(given, known)
+    return "" if name is None else f": did you mean {shortened(name, LONGEST_COMPARED)}?"
+
+
+def closest(given: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like a given one; None if none is.
+
+    >>> closest("gpt4", ["gpt2", "gpt-4"])
+    'gpt-4'
+    """
     from difflib import get_close_matches  # which a program that makes no mistake never loads
 
     names = {name.lower(): name for name in known}
     found = get_close_matches(given[:LONGEST_COMPARED].lower(), names, n=1)
-    return f": did you mean {shortened(names[found[0]], LONGEST_COMPARED)}?" if found else ""
+    return names[found[0]] if found else None
 
 
 def shortened(text: str, most: int) -> str:

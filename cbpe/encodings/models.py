@@ -55,11 +55,12 @@ def meant_encoding(given: str, encodings: Iterable[str]) -> str:
     >>> meant_encoding("gpt4o", ["gpt2"])
     ": did you mean the model 'gpt-4o', whose encoding is o200k_base?"
     """
-    from cbpe.common.wording import meant  # which a program that makes no mistake never loads
+    from cbpe.common.wording import closest  # which a program that makes no mistake never loads
 
     encodings = list(encodings)
-    found = meant(given, [*MODEL_TO_ENCODING, *encodings])
-    name = found.removeprefix(": did you mean ").removesuffix("?").strip("'")
-    if name in MODEL_TO_ENCODING and name not in encodings:
-        return f": did you mean the model {name!r}, whose encoding is {MODEL_TO_ENCODING[name]}?"
-    return found
+    name = closest(given, [*MODEL_TO_ENCODING, *encodings])
+    if name is None:
+        return ""
+    if name in encodings:
+        return f": did you mean {name!r}?"
+    return f": did you mean the model {name!r}, whose encoding is {MODEL_TO_ENCODING[name]}?"

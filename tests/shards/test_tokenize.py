@@ -234,6 +234,14 @@ def test_the_numbers_of_a_run_are_told(corpus, tok, tmp_path):
     assert last.bytes == last.total_bytes == sum(path.stat().st_size for path in corpus.iterdir())
 
 
+def test_tokens_of_no_whole_row_are_not_waited_for(corpus, tok, tmp_path):
+    heard = []
+    manifest = tokenize(corpus, tok, tmp_path, "bin", row_tokens=1000, progress=heard.append)
+    assert manifest["dropped_tokens"] > 0
+    assert heard[-1].stage == "writing shards"
+    assert heard[-1].bytes == heard[-1].total_bytes > 0
+
+
 def test_the_progress_within_one_long_document_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("cbpe.tasks.progress.SECONDS_BETWEEN_REPORTS", 0)
     (tmp_path / "long.txt").write_text("the cat sat on the mat. " * 400_000)

@@ -204,6 +204,7 @@ def test_shares_stand_to_the_right_as_numbers_do():
     assert re.search(r'<td class="n"><bdi>[\d.]+%<', shown)
     assert not re.search(r"<td><bdi>[\d.]+%<", shown)
     sweep = cbpe.sweep(cbpe.train("low lower lowest " * 20, 264), {"corpus": ["low"]}, sizes=[256, 260])._repr_html_()
+    assert re.search(r'<td class="n"><bdi>[\d.]+%<', sweep)
     assert not re.search(r"<td><bdi>[\d.]+%<", sweep)
 
 
