@@ -236,7 +236,7 @@ def test_the_numbers_of_a_run_are_told(corpus, tok, tmp_path):
 
 def test_tokens_of_no_whole_row_are_not_waited_for(corpus, tok, tmp_path):
     heard = []
-    manifest = tokenize(corpus, tok, tmp_path, "bin", row_tokens=1000, progress=heard.append)
+    manifest = tokenize(corpus, tok, tmp_path, "bin", row_tokens=64, progress=heard.append)
     assert manifest["dropped_tokens"] > 0
     assert heard[-1].stage == "writing shards"
     assert heard[-1].bytes == heard[-1].total_bytes > 0
