@@ -13,7 +13,7 @@ from cbpe.cli.input.options import JsonOption, SmallerOption
 from cbpe.cli.input.references import complete_reference, files_of, is_encoding, is_file, smaller_of, tokenizer_of
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.values import pattern_of, special_of, wrong_value_of
+from cbpe.cli.input.values import complete_pattern, pattern_of, special_of, wrong_value_of
 from cbpe.cli.output.left_out import pairs_left_out
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import print_json, print_pairs
@@ -37,7 +37,9 @@ def convert(
     pattern: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME|REGEX", help="The split pattern, for a file that holds none: .tiktoken, gpt2_tokenizer.bin."
+            metavar="NAME|REGEX",
+            help="The split pattern, for a file that holds none: .tiktoken, gpt2_tokenizer.bin.",
+            autocompletion=complete_pattern,
         ),
     ] = None,
     special: Annotated[

@@ -10,7 +10,7 @@ import cbpe
 from cbpe.cli.input import runs
 from cbpe.cli.input.options import ErrorsOption, FieldOption, MissingOption
 from cbpe.cli.input.texts import bars_wanted
-from cbpe.cli.input.values import PATTERN_NAMES, pattern_of, wrong_value_of
+from cbpe.cli.input.values import PATTERN_NAMES, complete_pattern, pattern_of, wrong_value_of
 from cbpe.cli.output.interrupts import told_if_stopped
 from cbpe.cli.output.printing import print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
@@ -23,6 +23,11 @@ app = new_app(add_completion=False)
 
 CHARACTERS = "characters"
 
+
+def complete_pattern_or_characters(incomplete: str) -> list[str]:
+    return [*complete_pattern(incomplete), *(name for name in (CHARACTERS,) if name.startswith(incomplete))]
+
+
 OutputOption = Annotated[
     str,
     typer.Option("-o", "--output", metavar="FILE.words", help="The file of word counts to write.", show_default=False),
@@ -33,6 +38,7 @@ PatternOption = Annotated[
         metavar="NAME|REGEX",
         help=f"Split text by an expression, or a known one: {PATTERN_NAMES}, and characters, for train --alphabet "
         "characters. Left out, it is gpt4.",
+        autocompletion=complete_pattern_or_characters,
     ),
 ]
 NoSplitOption = Annotated[bool, typer.Option("--no-split", help="Do not split: a text is one word.")]

@@ -114,6 +114,8 @@ def unknown(reference: str, of_the_store: str) -> str:
             f"nothing is downloaded: of a model on the Hugging Face Hub, get its file (hf download {reference} "
             "tokenizer.json), and name that"
         )
+    elif model_of is None and seems_a_name(reference) and "did you mean" not in "".join(tried):
+        tried.append("nothing is downloaded: of a tokenizer that is published elsewhere, name its file")
     return f"no tokenizer {reference!r}: {'; '.join(tried)}"
 
 
@@ -123,6 +125,11 @@ def seems_on_the_hub(reference: str) -> bool:
 
     is_name = re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", reference, re.ASCII) is not None
     return is_name and not reference.lower().endswith(FILE_ENDINGS) and not os.path.isdir(os.path.dirname(reference))
+
+
+def seems_a_name(reference: str) -> bool:
+    """Whether it is neither a path, nor the name of a file, nor a digest."""
+    return not (has_separator(reference) or reference.lower().endswith(FILE_ENDINGS) or reference.startswith(DIGEST))
 
 
 def longer_name(name: str) -> str:

@@ -651,6 +651,19 @@ def test_bash_completes_commands_options_encodings_and_models(tmp_path):
     assert completions("cbpe count -t sha", tmp_path) == ["shakespeare"]
 
 
+@pytest.mark.parametrize("command", ["train", "count-words", "convert", "models ls"])
+def test_the_names_of_split_patterns_are_completed(command, tmp_path):
+    assert completions(f"cbpe {command} --pattern gpt", tmp_path) == ["gpt2", "gpt4"]
+    assert completions(f"cbpe {command} --pattern o200k_b", tmp_path) == ["o200k_base"]
+    of_characters = ["characters"] if command == "count-words" else []
+    assert completions(f"cbpe {command} --pattern char", tmp_path) == of_characters
+
+
+def test_what_versions_may_be_in_order_of_is_completed(tmp_path):
+    assert completions("cbpe models ls --order n", tmp_path) == ["name", "number"]
+    assert completions("cbpe models ls --order me", tmp_path) == ["metric:"]
+
+
 def test_a_script_for_the_shell_is_shown():
     environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     arguments = [PROGRAM, "--show-completion", "bash"]

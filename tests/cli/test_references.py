@@ -165,6 +165,15 @@ def test_a_model_of_the_hub_is_told_to_be_got_as_a_file(here):
         assert "Hub" not in error_of("count", "-t", reference)
 
 
+def test_a_name_that_is_like_none_is_told_that_nothing_is_downloaded(here):
+    told = "nothing is downloaded: of a tokenizer that is published elsewhere, name its file"
+    assert told in error_of("count", "-t", "llama-3.1")
+    with pytest.raises(LookupError, match=told):
+        cbpe.load("mistral")
+    for reference in ("gpt4o", "some/gpt2", "gone.json", "gpt-4", "gpt3"):
+        assert told not in error_of("count", "-t", reference)
+
+
 def test_an_empty_name_is_refused_as_such():
     assert "'' names no tokenizer: name a file, a named encoding or a version" in error_of("count", "-t", "")
 

@@ -182,6 +182,9 @@ def test_training_that_ends_early_reports_the_merges_that_it_made(monkeypatch, a
     [
         (("reading", 1_500_000, None), "1.5 MB"),
         (("reading", 1_500_000, 2_000_000), "1.5/2.0 MB"),
+        (("reading", 300_000, 2_000_000), "0.3/2.0 MB"),
+        (("reading", 300_000, 700_000), "300.0/700.0 kB"),
+        (("reading", 1_200, None), "1.2 kB"),
         (("merging", 1_020, 3_000), "1,020/3,000"),
         (("anything", 5, None), "5"),
     ],

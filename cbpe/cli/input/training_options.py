@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cbpe.cli.input.references import complete_reference
-from cbpe.cli.input.values import PATTERN_NAMES, size_of, vocab_size_of
+from cbpe.cli.input.values import PATTERN_NAMES, complete_pattern, size_of, vocab_size_of
 
 __all__ = [
     "Alphabet",
@@ -73,6 +73,7 @@ PatternOption = Annotated[
         metavar="NAME|REGEX",
         help=f"Split text by an expression, or a known one: {PATTERN_NAMES}. Left out, it is that of the initial "
         "tokenizer, or gpt4.",
+        autocompletion=complete_pattern,
     ),
 ]
 NoSplitOption = Annotated[bool, typer.Option("--no-split", help="Do not split: merge across the whole text.")]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PATTERN_NAMES",
     "bytes_of",
+    "complete_pattern",
     "hex_bytes",
     "metric_filter",
     "metrics_of",
@@ -239,6 +240,12 @@ def pattern_of(name_or_expression: str) -> str:
     with wrong_value_of("--pattern"):
         make_splitter(name_or_expression)
     return name_or_expression
+
+
+def complete_pattern(incomplete: str) -> Iterator[str]:
+    """The names of split patterns, and of encodings for theirs, that begin like this."""
+    names = dict.fromkeys([*BY_NAME, *SPECS])  # "gpt2" is both
+    yield from (name for name in names if name.startswith(incomplete))
 
 
 def special_of(labels: list[str] | None, *, over_characters: bool = False) -> list[str] | dict[str, int]:

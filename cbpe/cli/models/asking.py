@@ -25,7 +25,16 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_reference, complete_version, open_store_to_compare, side_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import field_of_texts, readers, warn_of_no_text
-from cbpe.cli.input.values import PATTERN_NAMES, hex_bytes, metric_filter, pattern_of, size_range, tag_filter, time_of
+from cbpe.cli.input.values import (
+    PATTERN_NAMES,
+    complete_pattern,
+    hex_bytes,
+    metric_filter,
+    pattern_of,
+    size_range,
+    tag_filter,
+    time_of,
+)
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
 from cbpe.cli.models.problems import problem_lines
@@ -65,12 +74,22 @@ OneSide = Annotated[
         show_default=False,
     ),
 ]
+
+
+def complete_order(incomplete: str) -> list[str]:
+    """What versions may be in order of that begins like this."""
+    from store.asking import ORDERS
+
+    return [by for by in (*ORDERS, BY_METRIC) if by.startswith(incomplete)]
+
+
 OrderOption = Annotated[
     str,
     typer.Option(
         metavar="ORDER",
         help="Sort by name, number, time, vocab_size, digest or metric:KEY; with - in front (-time) "
         "the other way round.",
+        autocompletion=complete_order,
     ),
 ]
 OrderByOption = Annotated[
@@ -115,7 +134,12 @@ def list_versions(
     since: SinceOption = None,
     has_token: Annotated[str | None, typer.Option(metavar="TEXT", help="Only versions with this token.")] = None,
     pattern: Annotated[
-        str | None, typer.Option(metavar="NAME|REGEX", help=f"Only versions with this split pattern: {PATTERN_NAMES}.")
+        str | None,
+        typer.Option(
+            metavar="NAME|REGEX",
+            help=f"Only versions with this split pattern: {PATTERN_NAMES}.",
+            autocompletion=complete_pattern,
+        ),
     ] = None,
     order: OrderOption = "name",
     order_by: OrderByOption = None,
