@@ -83,7 +83,10 @@ class TextFile:
         elif field is None and self.kind != "text":
             raise ValueError(f'{self.path} has its texts in a field: set field to its name, such as "text"')
         if field is not None and self.kind == "text":
-            raise ValueError(f"the field {shown(field)} is of .jsonl and .parquet files, and {self.path} is plain text")
+            raise ValueError(
+                f"the field {shown(field)} is of .jsonl and .parquet files, and {self.path} is plain text: name each "
+                "kind on its own (to train on both, count the words of each first, and name the two .words files)"
+            )
         self.field = field or ""
 
     def texts(self) -> Iterator[bytes | Iterator[bytes]]:

@@ -192,8 +192,8 @@ class Tokenizer(TokenizerBase):
         included.
 
         No more of the text is read than it takes to tell. A lone surrogate in it is U+FFFD; a special token that is not
-        allowed is an error only if it is in the prefix. ValueError if max_tokens is negative, or less than the
-        template's tokens.
+        allowed is an error only if it is in the prefix. The prefix may end within the text of a special token, which
+        then is ordinary text. ValueError if max_tokens is negative, or less than the template's tokens.
 
         Where the split pattern runs on the `regex` module (`splits_natively` is False), the text is split as far as it
         goes, and within a piece of more than 200 characters halving finds a prefix within max_tokens while the next one
@@ -667,14 +667,14 @@ class Tokenizer(TokenizerBase):
         if type(error) not in (TypeError, ValueError, KeyError) or not isinstance(texts, list):
             return error
         for i, text in enumerate(texts):
-            place = f"(text {i} of the batch, counted from 0)"
+            place = f"text {i} of the batch"
             if not isinstance(text, str):
                 if isinstance(error, TypeError):
-                    return TypeError(f"{error} {place}{missing(text)}")
+                    return TypeError(f"{error} ({place}, counted from 0){missing(text)}")
                 continue
             found = self._refusal(type(error), text, allowed, forbidden)
             if found is not None:
-                return type(error)(f"{found} {place}")
+                return type(error)(f"{place} (counted from 0): {found}")
         return error
 
     def _of_column(self, error: Exception, column: Any, allowed: Any, forbidden: Any) -> Exception:
@@ -687,7 +687,7 @@ class Tokenizer(TokenizerBase):
         for row, text in enumerate(text_column(column).as_strings()):
             found = self._refusal(type(error), text, allowed, forbidden)
             if found is not None:
-                return type(error)(f"{found} (row {row} of the column, counted from 0)")
+                return type(error)(f"row {row} of the column (counted from 0): {found}")
         return error
 
     def _refusal(self, kind: type[Exception], text: str, allowed: Any, forbidden: Any) -> str | None:

@@ -239,7 +239,7 @@ def test_count_batch_is_count_of_each():
         alone = {name: value for name, value in options.items() if name != "num_threads"}
         assert enc.count_batch(iter(texts), **options) == [enc.count(text, **alone) for text in texts]
     assert enc.count_batch([]) == []
-    with pytest.raises(ValueError, match=r"endoftext.*text 2 of the batch"):
+    with pytest.raises(ValueError, match=r"^text 2 of the batch .*endoftext"):
         enc.count_batch(texts)
 
 
@@ -280,7 +280,9 @@ def test_an_error_says_which_text_of_a_batch_is_wrong():
         with pytest.raises(TypeError, match=r"text must be a str, not int \(text 17 of the batch, counted from 0\)"):
             encode(iter(["a"] * 17 + [3]))
     for encode in (enc.encode_batch, enc.encode_batch_flat):
-        with pytest.raises(ValueError, match=r"holds the special token '<\|endoftext\|>'.*\(text 1 of the batch"):
+        with pytest.raises(
+            ValueError, match=r"^text 1 of the batch \(counted from 0\): the text holds the special token"
+        ):
             encode(["a", "b<|endoftext|>", "c<|endoftext|>"])
 
 
