@@ -138,6 +138,8 @@ class SpecialChoices:
             raise SpecialChoiceError(f"allowed_special is {shown(allowed)}: it may be {MAY_BE_ALLOWED}")
         elif type(allowed) not in (set, frozenset) or allowed:  # the usual case of many is an empty set
             allowed = checked_choice("allowed_special", allowed, MAY_BE_ALLOWED)
+            if not allowed <= special.ids.keys():
+                self.warn_of_unknown(allowed)
             if self.never_found:
                 self.warn_of_never_found(allowed)
         if disallowed == "all":
@@ -149,6 +151,16 @@ class SpecialChoices:
         else:
             disallowed = checked_choice("disallowed_special", disallowed, MAY_BE_DISALLOWED)
         return self.subset(special.ids.keys() & allowed), self.subset(frozenset(disallowed))
+
+    def warn_of_unknown(self, allowed: Set[str]) -> None:
+        """A UserWarning for texts that are allowed and no special tokens: nothing is found of a name that is
+        misspelt."""
+        from cbpe.common.warning import warn
+
+        ids = self.special.ids
+        named = listed(map(shown, sorted(allowed - ids.keys())), NAMED)
+        known = listed(map(shown, ids), NAMED) if ids else "none"
+        warn(f"allowed_special names {named}, which this tokenizer does not have; its special tokens are {known}")
 
     def warn_of_never_found(self, allowed: Collection[str]) -> None:
         """A UserWarning for tokens that are asked for and never found; all special tokens together are no such

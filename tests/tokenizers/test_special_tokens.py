@@ -1,6 +1,7 @@
 """Special tokens of a tokenizer: which a text may hold, and how they are registered."""
 
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -235,6 +236,27 @@ def test_who_asks_for_an_end_of_text_that_there_is_not_is_told_how_to_register_i
     encoding = cbpe.Encoding("mine", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"<|x|>": 300})
     with pytest.raises(KeyError, match=r"no special token .*make another one .* special_tokens=.*: 301\}\)"):
         _ = encoding.eot_token
+
+
+def test_an_allowed_text_that_is_no_special_token_is_told(toy):
+    toy.register_special_tokens({"<|x|>": 300})
+    told = r"allowed_special names '<\|y\|>', which this tokenizer does not have; its special tokens are '<\|x\|>'$"
+    calls = (
+        lambda allowed: toy.encode("<|x|>", allowed_special=allowed),
+        lambda allowed: toy.encode_batch(["<|x|>"], allowed_special=allowed),
+        lambda allowed: toy.count("<|x|>", allowed_special=allowed),
+    )
+    for call in calls:
+        with pytest.warns(UserWarning, match=told):
+            call({"<|x|>", "<|y|>"})
+        with pytest.warns(UserWarning, match=told):
+            call(["<|y|>"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for allowed in ({"<|x|>"}, set(), "all", "none"):
+                call(allowed)
+    with pytest.warns(UserWarning, match="its special tokens are none$"):
+        cbpe.RegexTokenizer().encode("a", allowed_special={"<|x|>"})
 
 
 def test_a_column_names_the_row_of_a_special_token(toy):
