@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 
 from cbpe.common.atomic_files import write_files
 from cbpe.common.public import public_of
-from cbpe.formats.files import format_of_name
+from cbpe.formats.files import format_of_name, holds_tokenizer
 from cbpe.tokenizers.description import KINDS, Model, build, canonical_form, describe
 from cbpe.tokenizers.loading import load
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -249,10 +249,10 @@ def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]
         of_folder = os.path.basename(os.path.abspath(top)) if own == "." else own
         json_files = [name for name in names if name.endswith(".json")]
         of_pair = [pair[0] for pair in PAIRS if set(pair) <= set(names)]
-        if "tokenizer.json" in names:
-            json_files = ["tokenizer.json"]  # the others beside it are its settings
-        elif of_pair:
-            json_files = of_pair
+        if "tokenizer.json" in names or of_pair:
+            usual = [name for name in ("tokenizer.json",) if name in names] or of_pair
+            beside = {*json_files} - {*usual, *of_pair}  # mostly its settings, of which nothing is told
+            json_files = [*usual, *(name for name in beside if seems_tokenizer(os.path.join(where, name)))]
         for name in sorted([*json_files, *(name for name in names if name.endswith(ENDINGS))]):
             stem = name.rpartition(".")[0]
             is_usual = name in ("tokenizer.json", *of_pair)
@@ -261,6 +261,14 @@ def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]
 
 def raise_it(error: OSError) -> None:
     raise error
+
+
+def seems_tokenizer(path: str) -> bool:
+    """Whether a file holds a tokenizer, or cannot be read, which is told when it is imported."""
+    try:
+        return not os.path.isfile(path) or holds_tokenizer(path)
+    except OSError:
+        return True
 
 
 def is_exported(path: str) -> bool:

@@ -367,7 +367,7 @@ class Target:
             with suppress(FileNotFoundError):  # where no temporary folder takes a file
                 folders += [tempfile.gettempdir()]
             place = rescue(tokenizer, folders) or rescue_to_store(tokenizer, folders)
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             kept = "is lost"
             if merges_in(self.checkpoint) == tokenizer._vocabulary.n_merges:
                 kept = f"is in {self.checkpoint}, the checkpoint, which opens as a tokenizer"

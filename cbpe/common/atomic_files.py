@@ -31,10 +31,11 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     folder = os.path.dirname(path) or "."
     try:
         tempfile.TemporaryFile(dir=folder).close()
-    except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, NO_FOLDER, folder) from error
     except OSError as error:
-        raise type(error)(error.errno, error.strerror, folder) from error
+        problem = error.strerror
+        if isinstance(error, FileNotFoundError):  # /proc is there, and says so of each file
+            problem = "no file can be made there" if os.path.isdir(folder) else NO_FOLDER
+        raise type(error)(error.errno, problem, folder) from error
 
 
 def is_url(name: str) -> bool:

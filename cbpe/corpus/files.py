@@ -1,9 +1,9 @@
 """Reads files of text a chunk at a time: plain, compressed, JSON Lines and Parquet.
 
-The name of a file tells what it holds. `.jsonl` and `.ndjson` are JSON Lines: on each line an object with a text in one
-field. `.parquet` has the texts in one column. `.words` has word counts (corpus/word_counts.py), and no texts. Anything
-else is plain text, one text altogether. Plain text and JSON Lines may be compressed, with `.gz`, `.xz` or `.zst` at the
-end of the name. A text keeps all that it has, line ends and a byte order mark included.
+The name of a file tells what it holds. `.jsonl`, `.jsonlines` and `.ndjson` are JSON Lines: on each line an object with
+a text in one field. `.parquet` has the texts in one column. `.words` has word counts (corpus/word_counts.py), and no
+texts. Anything else is plain text, one text altogether. Plain text and JSON Lines may be compressed, with `.gz`, `.xz`
+or `.zst` at the end of the name. A text keeps all that it has, line ends and a byte order mark included.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import utf8
 from cbpe.common.wording import json_problem, listed, nesting_problem
 from cbpe.corpus.storage import Url, has_wildcards, place_of
-from cbpe.corpus.stored_bytes import DECOMPRESSORS, damage_in_words, decoded, valid_utf8, without_archive
+from cbpe.corpus.stored_bytes import DECOMPRESSORS, PACKERS, damage_in_words, decoded, valid_utf8, without_archive
 
 __all__ = [
     "CHUNK_BYTES",
@@ -32,6 +32,7 @@ __all__ = [
     "Nulls",
     "TextFile",
     "checked_missing",
+    "has_field",
     "has_word_counts",
 ]
 
@@ -82,6 +83,8 @@ class TextFile:
             self.kind = "words"
         elif field is None and self.kind != "text":
             raise ValueError(f'{self.path} has its texts in a field: set field to its name, such as "text"')
+        if self.kind == "text" and has_field(self.path):
+            raise ValueError(f"{self.path} is compressed by {PACKERS[suffixes[-1]]}: decompress it first")
         if field is not None and self.kind == "text":
             raise ValueError(
                 f"the field {shown(field)} is of .jsonl and .parquet files, and {self.path} is plain text: name each "
@@ -262,6 +265,14 @@ class TextFile:
         known = (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
         if not any(is_one(plain) for is_one in known):
             raise ValueError(f"the column {shown(self.field)} of {self.path} holds no texts, but {held}")
+
+
+def has_field(path: Path | Url) -> bool:
+    """Whether a file has its texts in a field, by its name, however it is compressed."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and (suffixes[-1] in DECOMPRESSORS or suffixes[-1] in PACKERS):
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in KINDS
 
 
 def has_word_counts(path: Path | Url) -> bool:
@@ -470,4 +481,4 @@ def names_in(names: Iterable[str]) -> str:
 
 
 WORDS = ".words"
-KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+KINDS = {".jsonl": "jsonl", ".jsonlines": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}

@@ -14,6 +14,7 @@ __all__ = [
     "COUNTS_BEGIN",
     "DECOMPRESSORS",
     "IN_OTHER_ENCODINGS",
+    "PACKERS",
     "SIGNS",
     "ZIP",
     "ZIPPED",
@@ -188,6 +189,8 @@ DAMAGE = {
 }
 DECOMPRESSORS = {".gz": open_gzip, ".xz": open_xz, ".zst": open_zstandard}
 TAR_ENDINGS = (".tgz", ".txz", ".tzst", ".tbz", ".tbz2")  # of archives that are packed
+# The endings of files that are compressed in a way that is not read -> by what.
+PACKERS = {".bz2": "bzip2", ".7z": "7-Zip", ".br": "Brotli", ".lz4": "LZ4", ".lzma": "LZMA", ".zip": "zip"}
 # How compressed files begin -> what they are compressed by, and the ending of their names.
 SIGNS = {
     b"\x1f\x8b\x08": ("gzip", ".gz"),

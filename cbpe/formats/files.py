@@ -158,9 +158,22 @@ def save(parts: Parts, path: str | os.PathLike[str]) -> None:
         raise ValueError(ends_otherwise(path))
     try:
         contents = known.module.dump(parts)
-        write_files({name: [data] for name, data in zip(known.files(path), contents, strict=True)})
+        files = {name: [data] for name, data in zip(known.files(path), contents, strict=True)}
+        refuse_too_large(files)
+        write_files(files)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def refuse_too_large(files: dict[str, list[bytes]]) -> None:
+    """ValueError for contents that would not be read again, as those of a .vocab never are."""
+    for name, data in files.items():
+        n_bytes = sum(map(len, data))
+        if n_bytes > MAX_FILE_BYTES and not name.endswith(".vocab"):
+            raise ValueError(
+                f"the file would have {n_bytes:,} bytes, and one of more than {MAX_FILE_BYTES:,} is not read again; a "
+                ".model of merges, which holds no tokens, is smaller"
+            )
 
 
 def save_and_warn(parts: Parts, path: str | os.PathLike[str]) -> None:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from cbpe.columns.texts import is_table
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed, number_of, shown
-from cbpe.corpus.files import KINDS, TextFile
+from cbpe.corpus.files import TextFile, has_field
 from cbpe.corpus.storage import Url, has_wildcards, place_of, version_of
 
 __all__ = ["Name", "SourceFile", "find_sources", "refuse_within_sources", "version_in_words"]
@@ -203,20 +203,18 @@ def wanted(places: list[Any], folder: str, field: str | None) -> list[Any]:
     for place in places:
         inside = str(place).removeprefix(folder).replace(os.sep, "/").split("/")
         if not any(map(is_hidden, inside)):
-            found[any(suffix.lower() in KINDS for suffix in place.suffixes[-2:])].append(place)
+            found[has_field(place)].append(place)
     if found[field is not None]:
         tell_left_out(found[field is None], folder, field)
     return found[field is not None]
 
 
 def tell_left_out(places: list[Any], folder: str, field: str | None) -> None:
-    """A UserWarning for files of a folder that hold texts, and are not read as the others are."""
-    if field is not None:
-        places = [place for place in places if ".txt" in map(str.lower, place.suffixes[-2:])]
+    """A UserWarning for files of a folder that are not read as the others are."""
     if places:
-        kind = "JSON Lines and Parquet" if field is None else "plain text"
+        kind = "of JSON Lines and Parquet " if field is None else ""
         named = listed(sorted(os.path.relpath(str(place), folder) for place in places), MOST_NAMED)
-        are = f"{number_of(len(places), 'file')} of {kind} ({named}) {'is' if len(places) == 1 else 'are'} left out"
+        are = f"{number_of(len(places), 'file')} {kind}({named}) {'is' if len(places) == 1 else 'are'} left out"
         way = (
             ": to read such in place of the others, set field to a name"
             if field is None

@@ -490,6 +490,10 @@ def test_an_empty_file_is_no_compressed_one(tmp_path, suffix):
         ("a.jsonl", None, r'a\.jsonl has its texts in a field: set field to its name, such as "text"'),
         ("a.parquet", None, r"a\.parquet has its texts in a field"),
         ("a.parquet.gz", "text", "a Parquet file is compressed in itself"),
+        ("a.jsonl.bz2", "text", r"a\.jsonl\.bz2 is compressed by bzip2: decompress it first"),
+        ("a.JSONL.BZ2", None, r"a\.JSONL\.BZ2 is compressed by bzip2: decompress it first"),
+        ("a.jsonl.txt", "text", r"a\.jsonl\.txt is plain text"),
+        ("a.jsonlines", None, r"a\.jsonlines has its texts in a field"),
     ],
 )
 def test_a_field_and_a_kind_of_file_that_do_not_go_together_are_refused(tmp_path, name, field, message):

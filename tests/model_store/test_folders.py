@@ -53,6 +53,25 @@ def test_all_tokenizers_in_a_folder_are_saved_under_their_names(models, folder):
     assert not any(version.created for version in again.versions)
 
 
+def test_other_tokenizers_beside_a_tokenizer_json_are_saved_and_its_settings_are_not(models, tmp_path):
+    folder = tmp_path / "hf"
+    folder.mkdir()
+    for name in ("tokenizer.json", "other.json"):
+        cbpe.train(f"low lower {name}", 260).save(folder / name)
+    PAIR.save(folder / "vocab.json")  # and merges.txt
+    for name in ("config.json", "tokenizer_config.json", "special_tokens_map.json", "list.json", "broken.json"):
+        (folder / name).write_text("{" if name == "broken.json" else "[1]" if name == "list.json" else '{"a": 1}')
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(folder / "pipe.json")
+    found = models.import_folder(folder)
+    assert references(found) == ["other@1", "hf@1"]
+    assert [os.path.basename(problem.split(": ")[0]) for problem in found.problems] == (
+        ["pipe.json"] if hasattr(os, "mkfifo") else []
+    )
+    (folder / "tokenizer.json").unlink()
+    assert references(models.import_folder(folder)) == ["other@1", "hf@2"]
+
+
 def test_what_cannot_be_imported_is_named_and_stops_nothing(models, folder):
     (folder / "broken.model").write_text("minbpe v1\n")
     (folder / "a@b.model").write_bytes((folder / "low.model").read_bytes())

@@ -29,7 +29,7 @@ SHARED = {
     "cbpe.common.warning": {"warn"},
     "cbpe.common.wording": {"listed", "meant", "number_of", "of_another_library", "shortened"},
     "cbpe.encodings.references": {"FILE_ENDINGS", "is_encoding", "shadowed"},
-    "cbpe.formats.files": {"format_of_name"},
+    "cbpe.formats.files": {"format_of_name", "holds_tokenizer"},
     "cbpe.formats.minbpe": {"render_token"},
     "cbpe.text.surrogates": {"without_surrogates"},
     "cbpe.tokenizers.description": {"KINDS", "Model", "build", "canonical_form", "describe", "in_decoded_order"},

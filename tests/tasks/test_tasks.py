@@ -54,8 +54,21 @@ def test_texts_of_a_folder_that_are_left_out_are_told(tmp_path):
     with pytest.warns(UserWarning, match="are left out") as caught:
         assert names(sources(tmp_path), tmp_path) == ["b.jsonl", "c.jsonl.gz", "deep/d.parquet"]
     assert [str(each.message) for each in caught] == [
-        f"of the folder {tmp_path}, 2 files of plain text (E.TXT.xz, a.txt) are left out, as they have no field"
+        f"of the folder {tmp_path}, 3 files (E.TXT.xz, README.md, a.txt) are left out, as they have no field"
     ]
+    for path in [*tmp_path.glob("*.txt"), *tmp_path.glob("*.xz"), *tmp_path.glob("*.md")]:
+        path.rename(path.with_suffix(".jsonl.txt"))
+    with pytest.warns(UserWarning, match=r"3 files \(E\.TXT\.jsonl\.txt, README\.jsonl\.txt, a\.jsonl\.txt\)"):
+        sources(tmp_path)
+
+
+def test_a_compressed_file_that_is_not_read_is_told_to_be_decompressed(tmp_path):
+    (tmp_path / "a.jsonl.bz2").touch()
+    for found, field in ((tmp_path, "text"), (tmp_path / "a.jsonl.bz2", "text"), (tmp_path / "a.jsonl.bz2", None)):
+        with pytest.raises(ValueError, match=r"a\.jsonl\.bz2 is compressed by bzip2: decompress it first"):
+            sources(found, field=field)
+    with pytest.raises(ValueError, match=r"holds no file of plain text; for \.jsonl and \.parquet, set field"):
+        sources(tmp_path, field=None)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")

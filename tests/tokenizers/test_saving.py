@@ -1,8 +1,10 @@
 """save: the format is that of the name's end, and what a format cannot hold is not written."""
 
 import functools
+import random
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -193,6 +195,21 @@ def test_a_format_refuses_before_the_training_what_it_refuses_after_it(
     before_training(tmp_path / "vocab.json", pattern=cbpe.GPT2_SPLIT_PATTERN)
     for other in ("toy.tiktoken", "tekken.json", "toy"):
         before_training(tmp_path / other)
+
+
+def test_a_file_that_would_be_too_large_to_be_read_again_is_not_written(tmp_path, monkeypatch):
+    letters = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=2_000))
+    with pytest.warns(UserWarning, match="training stopped"):
+        tok = cbpe.train(letters, 100_000, pattern=None)  # one token swallows all
+    monkeypatch.setattr("cbpe.formats.files.MAX_FILE_BYTES", 100_000)
+    told = r"x\.json: the file would have [\d,]+ bytes, and one of more than 100,000 is not read again; a \.model"
+    with pytest.raises(ValueError, match=told):
+        tok.save(tmp_path / "x.json")
+    assert list(tmp_path.iterdir()) == []
+    path = rescue(tok, [str(tmp_path)])
+    assert path.endswith(".model")
+    assert cbpe.load(path).merges == tok.merges
+    assert Path(path.replace(".model", ".vocab")).stat().st_size > 100_000 > Path(path).stat().st_size
 
 
 def test_what_cannot_be_saved_where_it_was_wanted_is_put_into_the_first_folder_that_takes_it(tmp_path):

@@ -25,7 +25,7 @@ from cbpe._core.training.candidates cimport (
 )
 from cbpe._core.training.pairs cimport Pair, pair_key, table_add, table_find, table_prefetch, table_reserve
 from cbpe._core.training.spelling cimport Spellings, add_spelling, close_spellings, is_spelled, mixes_scripts
-from cbpe._core.vocabulary.vocabulary cimport MAX_BYTES, MAX_TOKENS
+from cbpe._core.vocabulary.vocabulary cimport MAX_LEARNED_BYTES, MAX_TOKENS
 
 cdef enum:
     LOOK_AHEAD = 24                 # positions between the one being merged and the one being fetched
@@ -286,7 +286,7 @@ cdef int learn(State *state, size_t n_merges) except -1 nogil:
             continue
         if (
             state.n_ids + 1 >= MAX_TOKENS
-            or state.n_bytes + state.lengths[pair.left] + state.lengths[pair.right] > MAX_BYTES
+            or state.n_bytes + state.lengths[pair.left] + state.lengths[pair.right] > MAX_LEARNED_BYTES
         ):
             return 2
         apply_merge(state, pair.left, pair.right)

@@ -13,7 +13,7 @@ from cbpe._core.training.candidates cimport (
 from cbpe._core.training.layout cimport lay_out, lay_out_tokens, n_symbols, trace_merges
 from cbpe._core.training.learn cimport find_reason, free_state, learn, reserve_ids
 from cbpe._core.training.spelling cimport Spellings, open_spellings, refuse_spelling
-from cbpe._core.vocabulary.vocabulary cimport MAX_BYTES, MAX_TOKENS, Vocabulary
+from cbpe._core.vocabulary.vocabulary cimport MAX_LEARNED_BYTES, MAX_TOKENS, Vocabulary
 
 from cbpe._core.text.shown import shown
 
@@ -292,7 +292,10 @@ cdef class Trainer:
 
     cdef str describe(self, int reason):
         if reason == VOCABULARY_FULL:
-            return f"a vocabulary holds at most {MAX_TOKENS - 1} tokens, of {MAX_BYTES} bytes together"
+            return (
+                f"a training makes at most {MAX_TOKENS - 1:,} tokens, of {MAX_LEARNED_BYTES:,} bytes together, so that "
+                "they can be saved"
+            )
         if reason == 0:
             return "no pair of neighbouring tokens is left"
         if self.numbers != NULL:

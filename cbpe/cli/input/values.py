@@ -134,7 +134,8 @@ def size_of(text: str, hint: str | None = None, most: int = LARGEST) -> int:
     size = whole_number(text)
     if not size:
         written = "16000, 16,000, 16k (the same), or 16Ki (16384), and with m, Mi, g or Gi likewise"
-        raise typer.BadParameter(f"{shown(text)} is no size: write {written}", param_hint=hint)
+        problem = "is too small: the least is 1" if size == 0 else f"is no size: write {written}"
+        raise typer.BadParameter(f"{shown(text)} {problem}", param_hint=hint)
     if size > most:
         raise typer.BadParameter(f"{shown(text)} is too large: the most is {most}", param_hint=hint)
     return size

@@ -37,6 +37,9 @@ def alias(
       cbpe models alias shakespeare prod shakespeare@2
     """
     with open_store() as models:
+        if reference.isdecimal() and reference not in models.names():
+            problem = f"{reference} is a number alone: name the version whole, as {name}@{reference}"
+            raise typer.BadParameter(problem, param_hint="REF")
         version = models.set_alias(name, alias, reference)
     print_done(version, f"{name}@{alias} is {version.reference} now", as_json)
 
