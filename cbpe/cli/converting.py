@@ -23,6 +23,17 @@ from cbpe.cli.registering import new_app
 app = new_app(add_completion=False)
 
 
+PatternOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|REGEX",
+        help="The split pattern, for a file that holds none: .tiktoken, gpt2_tokenizer.bin. '' if nothing splits its "
+        "texts.",
+        autocompletion=complete_pattern,
+    ),
+]
+
+
 @app.command()
 def convert(
     reference: Annotated[
@@ -34,14 +45,7 @@ def convert(
         ),
     ],
     output: Annotated[str, typer.Argument(metavar="FILE", help="The file to write, in the format of its ending.")],
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|REGEX",
-            help="The split pattern, for a file that holds none: .tiktoken, gpt2_tokenizer.bin.",
-            autocompletion=complete_pattern,
-        ),
-    ] = None,
+    pattern: PatternOption = None,
     special: Annotated[
         list[str] | None,
         typer.Option(
@@ -131,7 +135,7 @@ def tokenizer_with(reference: str, pattern: str | None, special: list[str] | Non
         return with_more_special_tokens(tokenizer_of(reference), special_of(special))
     return cbpe.load(
         reference,
-        pattern=None if pattern is None else pattern_of(pattern),
+        pattern=pattern_of(pattern) if pattern else pattern,
         special_tokens=None if special is None else special_of(special),
     )
 

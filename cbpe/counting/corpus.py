@@ -12,6 +12,7 @@ from cbpe.common.checks import checked_int
 from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.common.wording import share_in_words, shown
+from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.files import checked_missing, has_word_counts
 from cbpe.corpus.sources import skipped_in_words
 from cbpe.corpus.word_counts import Header
@@ -98,6 +99,8 @@ def count_corpus(
     refuse_own_output(found, file)
     if field is None:  # with one, no file that is made here is a source
         refuse_within_sources(file, sources)
+    if not counts:
+        tell_of_plain_text([each.place for each in found], field=field)
     if partitions is None:
         partitions = usual_partitions(found, file)
     partitions = checked_int("partitions", partitions, 1, most=MOST_PARTITIONS)

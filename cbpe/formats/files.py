@@ -195,7 +195,9 @@ def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
 
     known = format_of_name(path, "characters" in parts.processing)
     missing = () if known is None else known.leaves_out
-    words = ["the split pattern"] if "pattern" in missing and parts.pattern is not None else []
+    words = []
+    if "pattern" in missing:
+        words.append("that nothing splits texts (pattern '')" if parts.pattern is None else "the split pattern")
     if "template" in missing and "template" in parts.processing:
         words.append("the template that puts tokens around a text")
     if "special_tokens" in missing:

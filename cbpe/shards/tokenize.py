@@ -12,6 +12,7 @@ from cbpe.common.checks import checked_int
 from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.common.wording import of_another_library
+from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.sources import skipped_in_words
 from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask, arrow
@@ -110,7 +111,7 @@ def tokenize(
     workers = None if workers is None else checked_workers(workers)
     share = checked_share(task, verify)
     task_bytes = checked_int("task_bytes", task_bytes, 1)
-    tasks = tasks_of(sources, folder, options, task_bytes)
+    tasks = tasks_of(sources, tokenizer, folder, options, task_bytes)
     model = describe(tokenizer)
     name = model.name or f"sha256:{model.digest[:16]}"
     about = {"sha256": model.digest, "name": model.name, "n_vocab": tokenizer.n_vocab}
@@ -223,7 +224,9 @@ class Shards:
         return {**sums, "tasks": records}
 
 
-def tasks_of(sources: Name | Iterable[Name], folder: Path, options: Options, task_bytes: int) -> list[Task]:
+def tasks_of(
+    sources: Name | Iterable[Name], tokenizer: Tokenizer, folder: Path, options: Options, task_bytes: int
+) -> list[Task]:
     """The corpus in tasks. Where documents are known by their lines, JSON Lines stay whole, so that lines are
     counted. ValueError for a folder of shards that would be sources themselves."""
     if options.format == "parquet":
@@ -231,5 +234,8 @@ def tasks_of(sources: Name | Iterable[Name], folder: Path, options: Options, tas
     found = find_sources(sources, field=options.field, errors=options.errors)
     if options.field is None or options.format == "parquet":  # else no file that is made here is a source
         refuse_within_sources(folder, sources, is_folder=True)
+    special = tokenizer.special_tokens.items()
+    never_found = [token for token, token_id in special if tokenizer.encode_ordinary(token) != [token_id]]
+    tell_of_plain_text([file.place for file in found], never_found, options.field)
     by_lines = options.made_of.keeps == "places"
     return cut(found, field=options.field, task_bytes=task_bytes, within_lines=not by_lines)

@@ -65,11 +65,11 @@ def load(
     llama.cpp's GGUF: one of the first two. SentencePiece's .model of type BPE, given it or its folder: a
     SentencePieceTokenizer. Mistral's tekken.json, given it or its folder: an Encoding. tiktoken's .tiktoken,
     llm.c's gpt2_tokenizer.bin: an Encoding; such files hold ranks and no split pattern, and only for them are
-    `pattern` (the split pattern), `special_tokens` (a dict of texts and ids, or texts, which get the ids that follow
-    the file's tokens; by default the file's, or those of a tokenizer_config.json beside it, or none) and `name` (the
-    file's by default). The files that OpenAI publishes, Llama 3's, and llm.c's of GPT-2, are known by their SHA-256. If
-    a tokenizer_config.json beside it names a class that is known (Kimi's, Qwen's), the file or its folder gives a
-    HuggingFaceTokenizer that does what this class does.
+    `pattern` (the split pattern; "" if nothing splits the texts), `special_tokens` (a dict of texts and ids, or texts,
+    which get the ids that follow the file's tokens; by default the file's, or those of a tokenizer_config.json beside
+    it, or none) and `name` (the file's by default). The files that OpenAI publishes, Llama 3's, and llm.c's of GPT-2,
+    are known by their SHA-256. If a tokenizer_config.json beside it names a class that is known (Kimi's, Qwen's), the
+    file or its folder gives a HuggingFaceTokenizer that does what this class does.
 
     ValueError, with the file named, for what is no whole and valid file of a known format, or not what a published copy
     says of it; OSError where it cannot be read, or is not there; LookupError for a name that means nothing, and for a
@@ -171,14 +171,15 @@ def completed(
         found = f", and that of the class {beside.class_name}, which {CONFIG} names, is not known" if beside else ""
         raise ValueError(
             f"a {ending} file holds no split pattern{found}: give it, as "
-            "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use"
+            "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use, and '' is for texts "
+            "that nothing splits"
         )
     parts = known.module.load(file)
     ids = with_ids(special_tokens, parts)
     if ids is None:
         ids = parts.special_tokens if beside is None else beside.added_tokens
     name = file.stem if name is None else name
-    return Parts(parts.vocabulary, pattern, ids, parts.processing, kind=parts.kind, name=name)
+    return Parts(parts.vocabulary, pattern or None, ids, parts.processing, kind=parts.kind, name=name)
 
 
 def lacks_pattern(path: str) -> bool:

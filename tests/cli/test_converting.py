@@ -61,6 +61,14 @@ def test_a_tiktoken_file_is_given_its_pattern_and_special_tokens(here):
     assert "only for a file without a split pattern" in told
 
 
+def test_a_tiktoken_file_may_be_of_texts_that_nothing_splits(here):
+    cbpe.train(TEXT, 290, pattern=None).save("whole.model")
+    assert "that nothing splits texts (pattern '')" in run("convert", "whole.model", "whole.tiktoken").stdout
+    assert "--pattern '' is for texts that nothing splits" in error_of("convert", "whole.tiktoken", "again.json")
+    run("convert", "whole.tiktoken", "whole.json", "--pattern", "")
+    assert cbpe.load("whole.json").encode(TEXT) == cbpe.load("whole.model").encode(TEXT)
+
+
 def test_a_special_token_without_an_id_gets_the_next_one_and_is_told(here):
     run("convert", "book.model", "book.tiktoken")
     made = ["convert", "book.tiktoken", "again.json", "--pattern", "gpt4"]

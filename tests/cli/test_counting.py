@@ -59,7 +59,8 @@ def test_the_size_of_a_task_is_a_size_as_elsewhere(corpus, tmp_path):
         for command in (["count-words", corpus, "-o", tmp_path / "o.words"], ["tokenize", corpus, tmp_path / "shards"]):
             options = ["-t", "gpt2"] if command[0] == "tokenize" else []
             told = error_of(*command, *options, "--field", "text", f"--task-bytes={wrong}", exit_code=2)
-            assert f"'{wrong}' is no size: write 16000" in told
+            problem = "is too small: the least is 1" if wrong == "0" else "is no size: write 16000"
+            assert f"'{wrong}' {problem}" in told
             assert "--task-bytes" in told
 
 

@@ -89,7 +89,7 @@ def test_what_cannot_be_imported_is_named_and_stops_nothing(models, folder):
     assert "is no name" in told["a@b.model"]
     other = "ModelStore.save(cbpe.load(path), name) gives it another name"
     assert told["low.model"] == f"it would be called 'low', as {folder / 'low.json'} is: {other}"
-    pattern = "set pattern to it, such as those of cbpe.patterns"
+    pattern = "set pattern to it, such as those of cbpe.patterns, and '' is for texts that nothing splits"
     assert told["ranks.tiktoken"] == f"a .tiktoken file holds no split pattern: {pattern}"
     assert "cut short or damaged" in told["x.cbpe"]
     found = models.import_folder(folder, pattern=r"\S+|\s+")

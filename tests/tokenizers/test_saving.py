@@ -75,6 +75,20 @@ def test_the_gpt_tokenizers_are_saved_where_the_format_holds_them(tmp_path):
         cbpe.GPT4Tokenizer().save(tmp_path / "gpt4.model")
 
 
+def test_a_tokenizer_that_splits_nothing_goes_through_a_file_of_ranks(tmp_path):
+    tok = cbpe.train(TEXT, 270, pattern=None)
+    with pytest.warns(UserWarning, match=r"does not hold that nothing splits texts \(pattern ''\): cbpe\.load takes"):
+        tok.save(tmp_path / "x.tiktoken")
+    with pytest.raises(ValueError, match=r"holds no split pattern: .*, and '' is for texts that nothing splits"):
+        cbpe.load(tmp_path / "x.tiktoken")
+    again = cbpe.load(tmp_path / "x.tiktoken", pattern="")
+    assert again.pattern is None
+    assert [again.encode(text) for text in (TEXT, "the cat", "")] == [
+        tok.encode(text) for text in (TEXT, "the cat", "")
+    ]
+    assert max(b" " in again.decode_bytes([token_id])[1:] for token_id in again.encode(TEXT))
+
+
 def test_a_warning_names_what_the_file_does_not_hold(tmp_path):
     said = (
         r"x\.tiktoken does not hold the split pattern, the special token <a> with id 260, the special token <b> with "

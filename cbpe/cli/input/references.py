@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from store import ModelStore, Version
 
 __all__ = [
+    "BY_METRIC",
     "DIGEST",
+    "complete_order",
     "complete_reference",
     "complete_version",
     "empty_store",
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+BY_METRIC = "metric:"  # before the name of a metric, in an order of versions
 
 
 def smaller_of(tokenizer: Tokenizer, reference: str, vocab_size: str | None) -> Tokenizer:
@@ -130,3 +133,10 @@ def complete_reference(incomplete: str) -> Iterator[str]:
 def complete_version(incomplete: str) -> Iterator[str]:
     """Names in the store that begin like this."""
     yield from (name for name in stored_names() if name.startswith(incomplete))
+
+
+def complete_order(incomplete: str) -> Iterator[str]:
+    """What versions may be in order of that begins like this."""
+    from store.asking import ORDERS
+
+    yield from (by for by in (*ORDERS, BY_METRIC) if by.startswith(incomplete))

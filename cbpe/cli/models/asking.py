@@ -22,7 +22,14 @@ from cbpe.cli.input.options import (
     VersionArgument,
     WideOption,
 )
-from cbpe.cli.input.references import complete_reference, complete_version, open_store_to_compare, side_of
+from cbpe.cli.input.references import (
+    BY_METRIC,
+    complete_order,
+    complete_reference,
+    complete_version,
+    open_store_to_compare,
+    side_of,
+)
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import field_of_texts, readers, warn_of_no_text
 from cbpe.cli.input.values import (
@@ -38,9 +45,8 @@ from cbpe.cli.input.values import (
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
 from cbpe.cli.models.problems import problem_lines
-from cbpe.cli.models.versions import print_version, print_versions, short_time
+from cbpe.cli.models.versions import print_version, print_versions
 from cbpe.cli.output.printing import (
-    print_dim,
     print_json,
     print_lines,
     print_pairs,
@@ -49,20 +55,16 @@ from cbpe.cli.output.printing import (
     print_told,
     warn_of_left_out_text,
 )
-from cbpe.cli.output.readable import beginning, readable
+from cbpe.cli.output.readable import readable
 from cbpe.cli.output.rows import json_value
 from cbpe.common.wording import listed, meant, number_of, shown
 from cbpe.text.patterns import ALIKE
-from cbpe.views.changes import change_in_words
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
-    from store import AliasMove, ModelStore, Version, VersionComparison
+    from store import ModelStore, Version, VersionComparison
 
-BY_METRIC = "metric:"  # before the name of a metric, in an order
-ALL = sys.maxsize  # tags, aliases and metrics of a change, where the table is as wide as it is
 METRICS_SHOWN = 20  # in a message
-MOST_DETAILS = 300  # characters of a change, in a terminal
 COMPARED = ("tokens", "covered_bytes", "bytes_per_token")  # of either side, in JSON
 
 OneSide = Annotated[
@@ -75,13 +77,14 @@ OneSide = Annotated[
     ),
 ]
 
-
-def complete_order(incomplete: str) -> list[str]:
-    """What versions may be in order of that begins like this."""
-    from store.asking import ORDERS
-
-    return [by for by in (*ORDERS, BY_METRIC) if by.startswith(incomplete)]
-
+PatternOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|REGEX",
+        help=f"Only versions with this split pattern: {PATTERN_NAMES}.",
+        autocompletion=complete_pattern,
+    ),
+]
 
 OrderOption = Annotated[
     str,
@@ -133,14 +136,7 @@ def list_versions(
     ] = None,
     since: SinceOption = None,
     has_token: Annotated[str | None, typer.Option(metavar="TEXT", help="Only versions with this token.")] = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|REGEX",
-            help=f"Only versions with this split pattern: {PATTERN_NAMES}.",
-            autocompletion=complete_pattern,
-        ),
-    ] = None,
+    pattern: PatternOption = None,
     order: OrderOption = "name",
     order_by: OrderByOption = None,
     limit: Annotated[int | None, typer.Option(min=0, help="List at most this many.")] = None,
@@ -436,74 +432,3 @@ def verify(
         print_told(map(readable, problem_lines(report.problems)))
     if not report.ok:
         raise typer.Exit(1)
-
-
-@app.command("alias-history")
-def alias_history(
-    name: NameArgument,
-    alias: Annotated[str | None, typer.Argument(metavar="ALIAS", help="Only this alias.")] = None,
-    as_json: JsonOption = False,
-    store: StoreOption = None,
-) -> None:
-    """List where the aliases of a name pointed, and since when.
-
-    \b
-    Example:
-      cbpe models alias-history shakespeare prod
-    """
-    with open_store(read_only=True) as models:
-        moves = models.alias_history(name, alias)
-        if not moves:
-            models.history(name)  # a name that is not known is an error, which says what may be meant
-            known = sorted({move.alias for move in models.alias_history(name)})
-            if alias is not None:
-                raise ValueError(f"{name} never had the alias {shown(alias)}{meant(alias, known)}")
-    if as_json:
-        print_rows(moves)
-    else:
-        cells = ((move.alias, target(move), short_time(move.time)) for move in moves)
-        print_table(("alias", "version", "since"), cells, whole=("version", "since"))
-
-
-def target(move: AliasMove) -> str:
-    return "removed" if move.number is None else f"{move.name}@{move.number}"
-
-
-@app.command()
-def log(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only changes under this name.")] = None,
-    limit: Annotated[int | None, typer.Option(min=0, help="Print at most this many.")] = None,
-    wide: WideOption = False,
-    as_json: JsonOption = False,
-    store: StoreOption = None,
-) -> None:
-    """List the changes to the store, the newest first.
-
-    \b
-    Example:
-      cbpe models log --limit 20
-    """
-    with open_store(read_only=True) as models:
-        changes = models.audit_log(name, limit)
-        if name is not None and not changes and limit != 0:
-            models.history(name)  # as in alias-history
-    if as_json:
-        print_rows(changes)
-        return
-    whole = wide or not sys.stdout.isatty()
-    cells = [
-        (
-            short_time(one.time),
-            one.who,
-            one.action,
-            one.name if one.number is None else f"{one.name}@{one.number}",
-            change_in_words(one.details, ALL) if whole else beginning(change_in_words(one.details), MOST_DETAILS),
-        )
-        for one in changes
-    ]
-    columns = ("time", "who", "action", "version", "details")
-    print_table(columns, cells, whole=("version",), spare=("who", "details"), wide=wide)
-    if not whole and any(
-        change_in_words(one.details, ALL) != cell[-1] for one, cell in zip(changes, cells, strict=True)
-    ):
-        print_dim("the details are shortened (--wide shows all)")

@@ -1,6 +1,6 @@
 """All commands of `cbpe models`: importing this registers them."""
 
-from cbpe.cli.models import asking, changing, keeping, labelling
+from cbpe.cli.models import asking, changing, histories, keeping, labelling
 from cbpe.cli.models.app import app
 
-__all__ = ["app", "asking", "changing", "keeping", "labelling"]
+__all__ = ["app", "asking", "changing", "histories", "keeping", "labelling"]

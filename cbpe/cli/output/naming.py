@@ -30,8 +30,8 @@ IN_OPTIONS = {
         "cbpe models save NAME -t FILE saves a tokenizer from a file of another kind"
     ),
     "such as those of cbpe.patterns": "such as --pattern gpt4",
-    "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use": (
-        "cbpe convert FILE NEW.json --pattern gpt4 does"
+    "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use, and": (
+        "cbpe convert FILE NEW.json --pattern gpt4 does; --pattern"
     ),
     "load(path, special_tokens={...})": "cbpe convert FILE NEW.json --special TOKEN=ID does",
     "pattern, special_tokens and name are for files without": "--pattern and --special are for files without",

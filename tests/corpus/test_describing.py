@@ -1,0 +1,79 @@
+"""What is told of files of plain text before they are read."""
+
+import gzip
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+import cbpe
+from cbpe.corpus.describing import tell_of_plain_text
+
+END = "<|endoftext|>"
+STORIES = f"Once there was a cat.{END}Twice there was a cat.{END}"
+ORDINARY = r"stories\.txt holds '<\|endoftext\|>', which is ordinary text there and no special token"
+WHOLE = "read as plain text, with all that stands around the texts: only of .jsonl and .parquet is a field read"
+
+
+def told(source, special_tokens=()):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tell_of_plain_text(source, special_tokens)
+    return [str(each.message) for each in caught]
+
+
+def test_tables_and_json_that_are_read_whole_are_told_together(tmp_path):
+    paths = [tmp_path / name for name in ("a.csv", "b.TSV.gz", "c.json", "d.json", "e.txt", "f.py")]
+    for path in paths:
+        path.touch()
+    assert told(paths) == [f"{paths[0]}, {paths[1]}, {paths[2]} and 1 more are {WHOLE}"]
+    assert told(paths[0]) == [f"{paths[0]} is {WHOLE}"]
+    assert told(paths[4:]) == []
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_special_token_in_plain_text_is_told(tmp_path, compressed):
+    path = tmp_path / ("stories.txt.gz" if compressed else "stories.txt")
+    path.write_bytes(gzip.compress(STORIES.encode()) if compressed else STORIES.encode())
+    (message,) = told([path], ["<s>", END])
+    assert message.startswith(f"{path} holds '{END}', which is ordinary text there and no special token")
+    assert told([path], ["<s>"]) == told([path]) == []
+    path.write_bytes(b"\x1f\x8b cut" if compressed else b"\xff\xfe")
+    assert told([path], [END]) == told(tmp_path / "gone.txt", [END]) == told(STORIES, [END]) == []
+
+
+def test_training_tells_of_special_tokens_between_texts_over_bytes_and_characters(tmp_path):
+    path = tmp_path / "stories.txt"
+    path.write_text(STORIES)
+    for options in ({}, {"alphabet": "characters"}):
+        with pytest.warns(UserWarning, match=ORDINARY):
+            cbpe.train([path], 290, special_tokens=[END], **options)
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps({"text": STORIES}) + "\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cbpe.train(rows, 270, special_tokens=[END], field="text")
+
+
+def test_token_shards_tell_of_them_but_for_added_tokens_that_are_found(tmp_path):
+    tok = cbpe.train(STORIES, 270, special_tokens=[END])
+    (tmp_path / "stories.txt").write_text(STORIES)
+    with pytest.warns(UserWarning, match=ORDINARY):
+        cbpe.tokenize(tmp_path / "stories.txt", tok, tmp_path / "shards")
+    tok.save(tmp_path / "tokenizer.json")
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
+    for token in content["added_tokens"]:
+        token["special"] = False
+    found = cbpe.HuggingFaceTokenizer.from_json(json.dumps(content).encode())
+    expected = found.encode_ordinary(END) == [tok.special_tokens[END]]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cbpe.tokenize(tmp_path / "stories.txt", found, tmp_path / "others")
+    assert any("holds '<|endoftext|>'" in str(each.message) for each in caught) is not expected
+
+
+def test_counting_a_corpus_tells_of_tables(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text\n1,low lower\n")
+    with pytest.warns(UserWarning, match=WHOLE):
+        cbpe.count_corpus(Path(tmp_path / "a.csv"), tmp_path / "a.words")
