@@ -521,4 +521,7 @@ def load_by_reference(reference: str) -> Tokenizer:
     if missing is not None:
         raise NotFound(f"there is no model store at {missing}")
     with ModelStore(read_only=True) as models:
-        return models.load(reference)
+        try:
+            return models.load(reference)
+        except NotFound as error:
+            raise NotFound(f"{error} ({models._database})") from error

@@ -1,6 +1,7 @@
 """Which tokenizer is meant."""
 
 import os
+import re
 import subprocess
 
 import pytest
@@ -70,6 +71,10 @@ def test_what_was_tried_is_told(here, tmp_path):
     (here / "file").touch()
     assert "no version is called 'gpt9'" in error_of("vocab", "-t", "gpt9")
     assert "the named encodings are gpt2, " in error_of("vocab", "-t", "gpt9")
+    path = ModelStore().url.removeprefix("sqlite:///")
+    assert f"no version is called 'gpt9' ({path})" in error_of("vocab", "-t", "gpt9")
+    with pytest.raises(LookupError, match=re.escape(f"no version is called 'gpt9' ({path})")):
+        cbpe.load("gpt9")
     assert "there is no such file (./gpt9)" in error_of("vocab", "-t", "./gpt9")
     assert "a file without an ending is named as ./file" in error_of("vocab", "-t", "file")
     trained(259).save("near.model")

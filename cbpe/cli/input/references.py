@@ -92,9 +92,14 @@ def load_version(reference: str) -> Tokenizer:
 
 def ask_store(reference: str, ask: Callable[[ModelStore], T]) -> T:
     """What the store answers about a reference. ValueError says what was tried."""
+    from store import NotFound
+
     try:
         with open_store(read_only=True) as models:
-            return ask(models)
+            try:
+                return ask(models)
+            except NotFound as error:
+                raise ValueError(unknown(reference, f"{error} ({models.url.removeprefix('sqlite:///')})")) from error
     except (LookupError, OSError) as error:
         raise ValueError(unknown(reference, str(error))) from error
 
