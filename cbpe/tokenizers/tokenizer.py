@@ -635,7 +635,8 @@ class Tokenizer(TokenizerBase):
 
         .json: Hugging Face's tokenizer.json. .model or .vocab: minbpe's, both files; over characters, SentencePiece's
         .model. .tiktoken: tiktoken's ranks and nothing else. gpt2_tokenizer.bin: llm.c's. tekken.json: Mistral's.
-        encoder.json or vocab.bpe, vocab.json or merges.txt: GPT-2's two files.
+        encoder.json or vocab.bpe, vocab.json or merges.txt: GPT-2's two files. A file that is there is replaced,
+        whatever it holds.
 
         ValueError, and nothing is written, where the format cannot hold what gives the same results, or the name has
         another end. A UserWarning names what a file does not hold: the split pattern, special tokens, a template, and

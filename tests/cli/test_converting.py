@@ -76,8 +76,8 @@ def test_a_special_token_without_an_id_gets_the_next_one_and_is_told(here):
     assert cbpe.load("again.json").special_tokens == {"<|b|>": 290, "<|a|>": 291}
     assert "<|b|> (290)" in told
     assert "<|a|> (291)" in told
-    run(*made, "--special", "a=b")
-    assert cbpe.load("again.json").special_tokens == {"a=b": 290}
+    run(*made, "--special", "a=b", "--special", "<a>=<b>")
+    assert cbpe.load("again.json").special_tokens == {"a=b": 290, "<a>=<b>": 291}
     mixed = error_of(*made, "--special", "<|b|>=290", "--special", "<|a|>", exit_code=2)
     assert "give all of them an id, as TOKEN=ID, or none" in mixed
 
@@ -133,7 +133,7 @@ def test_an_id_that_is_too_large_is_told_as_such(here, token_id):
     assert not Path("new.json").exists()
 
 
-@pytest.mark.parametrize("label", ["<|x|>=29O", "<|x|>=", "<a>=-5", "<a>=+5", "<a>=5.0", "=5", "=a", "="])
+@pytest.mark.parametrize("label", ["<|x|>=29O", "<|x|>=", "<a>=-5", "<a>=+5", "<a>=5.0", "<|a|>=abc", "[A]=x1", "=5", "=a", "="])
 def test_what_seems_to_bring_an_id_and_does_not_is_no_token(here, label):
     run("convert", "book.model", "book.tiktoken")
     told = error_of("convert", "book.tiktoken", "x.json", "--pattern", "gpt4", "--special", label, exit_code=2)

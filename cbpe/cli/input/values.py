@@ -258,7 +258,8 @@ def special_of(labels: list[str] | None, *, over_characters: bool = False) -> li
     ids = {}
     for label in labels or []:
         token, has_id, token_id = label.rpartition("=")
-        if not has_id or (token and token_id and not SEEMS_ID.match(token_id)):
+        seems_id = SEEMS_ID.match(token_id) or (token.endswith((">", "]")) and token_id.isalnum())
+        if not has_id or (token and token_id and not seems_id):
             continue
         if over_characters:
             problem = "over characters special tokens have the ids from 3 on: give TOKEN alone"
