@@ -50,9 +50,9 @@ def is_file(source: object) -> bool:
 def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field: str | None = None) -> None:
     """Without a field, a UserWarning for files that are tables or JSON by their names, which are read whole, and for
     one that begins with texts between special tokens, which are ordinary text there. Of other sources nothing."""
-    paths = [source] if isinstance(source, os.PathLike) else source if isinstance(source, (list, tuple)) else ()
     if field is not None:
         return
+    paths = [source] if isinstance(source, os.PathLike) else source if isinstance(source, (list, tuple)) else ()
     places = [place_of(path) for path in paths if isinstance(path, os.PathLike)]
     tables = [str(place) for place in places if any(suffix.lower() in OF_TABLES for suffix in place.suffixes[-2:])]
     if tables:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -234,8 +234,17 @@ def tasks_of(
     found = find_sources(sources, field=options.field, errors=options.errors)
     if options.field is None or options.format == "parquet":  # else no file that is made here is a source
         refuse_within_sources(folder, sources, is_folder=True)
-    special = tokenizer.special_tokens.items()
-    never_found = [token for token, token_id in special if tokenizer.encode_ordinary(token) != [token_id]]
-    tell_of_plain_text([file.place for file in found], never_found, options.field)
+    tell_of_plain_text([file.place for file in found], never_found(tokenizer), options.field)
     by_lines = options.made_of.keeps == "places"
     return cut(found, field=options.field, task_bytes=task_bytes, within_lines=not by_lines)
+
+
+def never_found(tokenizer: Tokenizer) -> Iterator[str]:
+    """The special tokens that are ordinary text in a document, where some tokenizers find added tokens."""
+    for token, token_id in tokenizer.special_tokens.items():
+        try:
+            is_found = tokenizer.encode_ordinary(token) == [token_id]
+        except KeyError:  # of a byte without a token
+            is_found = False
+        if not is_found:
+            yield token

@@ -133,7 +133,9 @@ def test_an_id_that_is_too_large_is_told_as_such(here, token_id):
     assert not Path("new.json").exists()
 
 
-@pytest.mark.parametrize("label", ["<|x|>=29O", "<|x|>=", "<a>=-5", "<a>=+5", "<a>=5.0", "<|a|>=abc", "[A]=x1", "=5", "=a", "="])
+@pytest.mark.parametrize(
+    "label", ["<|x|>=29O", "<|x|>=", "<a>=-5", "<a>=+5", "<a>=5.0", "<|a|>=abc", "[A]=x1", "=5", "=a", "="]
+)
 def test_what_seems_to_bring_an_id_and_does_not_is_no_token(here, label):
     run("convert", "book.model", "book.tiktoken")
     told = error_of("convert", "book.tiktoken", "x.json", "--pattern", "gpt4", "--special", label, exit_code=2)

@@ -73,6 +73,14 @@ def test_token_shards_tell_of_them_but_for_added_tokens_that_are_found(tmp_path)
     assert any("holds '<|endoftext|>'" in str(each.message) for each in caught) is not expected
 
 
+def test_a_special_token_of_bytes_without_a_token_is_told(tmp_path):
+    ranks = {bytes([byte]): byte for byte in range(128)}
+    tok = cbpe.Encoding("ascii", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"<é>": 200, END: 201})
+    (tmp_path / "stories.txt").write_text(STORIES)
+    with pytest.warns(UserWarning, match=ORDINARY):
+        cbpe.tokenize(tmp_path / "stories.txt", tok, tmp_path / "shards")
+
+
 def test_counting_a_corpus_tells_of_tables(tmp_path):
     (tmp_path / "a.csv").write_text("id,text\n1,low lower\n")
     with pytest.warns(UserWarning, match=WHOLE):
