@@ -112,7 +112,7 @@ class TrainingRecord:
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw bytes of text per token against the size of the vocabulary, to a file: .svg, .png or .pdf, as its name
-        ends.
+        ends. (A notebook shows the curve with the record itself.)
 
         A mark stands where the merges of this training begin, if it began with some. Raises ImportError where
         matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for another ending, or a
