@@ -9,7 +9,7 @@ from cbpe._core.vocabulary.tables cimport VocabTables, WordTable
 cdef enum:
     MAX_TOKENS = 1 << 21        # two symbols and a merge fit in the 64 bits of a pair's entry
     MAX_BYTES = 1 << 28         # of all tokens together: more is refused before memory is taken
-    MAX_LEARNED_BYTES = 1 << 26 # of those that training makes: a .model of any length may hold as many
+    MAX_LEARNED_BYTES = 1 << 26  # of those that training makes: a .model of any length may hold as many
 
 
 @cython.final
