@@ -250,7 +250,7 @@ def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]
         json_files = [name for name in names if name.endswith(".json")]
         of_pair = [pair[0] for pair in PAIRS if set(pair) <= set(names)]
         if "tokenizer.json" in names or of_pair:
-            usual = [name for name in ("tokenizer.json",) if name in names] or of_pair
+            usual = ["tokenizer.json"] if "tokenizer.json" in names else of_pair
             beside = {*json_files} - {*usual, *of_pair}  # mostly its settings, of which nothing is told
             json_files = [*usual, *(name for name in beside if seems_tokenizer(os.path.join(where, name)))]
         for name in sorted([*json_files, *(name for name in names if name.endswith(ENDINGS))]):
