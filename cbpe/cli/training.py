@@ -484,7 +484,9 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     if row["stopped"]:
         yield "ended early", of_options(row["stopped"])
     if tokenizer.training.merges_before:
-        yield "gone on from", number_of(tokenizer.training.merges_before, "merge")
+        before = tokenizer.training.merges_before
+        added = f"{row['n_merges'] - before:,}" if row["n_merges"] > before else "none"
+        yield "gone on from", f"{number_of(before, 'merge')}, and added {added}"
     yield "tokens", f"{row['tokens_at_start']:,} before, {row['tokens']:,} now"
     if row["tokens"]:
         yield "compression", f"{row['bytes_per_token']:.2f} bytes a token"

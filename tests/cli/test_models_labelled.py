@@ -187,3 +187,10 @@ def test_notes_are_read_from_standard_input(models):
 )
 def test_a_tag_or_a_metric_that_is_refused_is_said_of_its_option_or_argument(models, command, named):
     assert f"Invalid value for {named}" in error_of("models", *command, exit_code=2)
+
+
+def test_a_version_without_labels_says_so_beside_standard_output(models):
+    run("models", "save", "plain", "-t", "gpt2")
+    for what in ("tags", "metrics", "notes"):
+        told = run("models", "tag" if what == "tags" else what, "plain")
+        assert (told.stdout, told.stderr) == ("", f"cbpe: plain@1 has no {what}\n")

@@ -517,7 +517,8 @@ def test_ctrl_c_says_where_the_checkpoint_is_and_going_on_says_from_where(tmp_pa
     assert "kept.model has 14 merges: the same command goes on from there" in error_of(*command, exit_code=130)
     assert "given up" in error_of("train", text_file, "--vocab-size", 280, exit_code=130)
     monkeypatch.setattr(cbpe, "train", real)
-    assert "gone on from  14 merges" in run(*command).stdout
+    assert "gone on from  14 merges, and added 10\n" in run(*command).stdout
+    assert "gone on from  24 merges, and added none\n" in run(*command).stdout
 
 
 def test_train_refuses_a_tokenizer_that_it_cannot_go_on_from_by_the_name_that_was_given(tmp_path, text_file):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,8 +15,11 @@ from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import metrics_of, pairs_of
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import labels, measured, print_done
-from cbpe.cli.output.printing import print_json, print_pairs, print_told
+from cbpe.cli.output.printing import print_error, print_json, print_pairs, print_told
 from cbpe.cli.output.readable import printable
+
+if TYPE_CHECKING:
+    from store import Version
 
 AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
 
@@ -87,7 +91,7 @@ def tag(
         if as_json:
             print_json(version.tags)
         else:
-            print_pairs(version.tags.items())
+            print_labels(version, version.tags, "tags")
         return
     print_done(version, f"tagged {version.reference} {' '.join(labels(given))}", as_json)
 
@@ -145,7 +149,9 @@ def notes(
         print_json({"notes": version.notes})
     elif not shows:
         print_done(version, f"{'noted on' if text else 'removed the notes of'} {version.reference}", as_json)
-    elif version.notes is not None:
+    elif version.notes is None:
+        print_error(f"{version.reference} has no notes")
+    else:
         print_told(map(printable, version.notes.splitlines()))
 
 
@@ -184,7 +190,7 @@ def metrics(
         if as_json:
             print_json(version.metrics)
         else:
-            print_pairs(measured(version.metrics).items())
+            print_labels(version, measured(version.metrics), "metrics")
         return
     gone = [f"removed {', '.join(remove)}"] if remove else []
     done = "; ".join([*([" ".join(labels(measured(given)))] if given else []), *gone])
@@ -217,3 +223,10 @@ def set_parent(
         version = models.set_parent(reference, parent)
     said = "has no parent now" if version.parent is None else f"goes on from {version.parent}"
     print_done(version, f"{version.reference} {said}", as_json)
+
+
+def print_labels(version: Version, found: Mapping[str, object], what: str) -> None:
+    """Tags or metrics; where there are none, a line on stderr says so."""
+    if not found:
+        print_error(f"{version.reference} has no {what}")
+    print_pairs(found.items())
