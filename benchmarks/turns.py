@@ -54,7 +54,7 @@ def main(arguments=None):
             if options.short:
                 shown = f"{ours * 1e9:.0f}", f"{theirs * 1e9:.0f}"
             else:
-                shown = f"{megabytes(text) / ours:.0f}", f"{megabytes(text) / theirs:.0f}"
+                shown = f"{megabytes(text) / ours:.3g}", f"{megabytes(text) / theirs:.3g}"
             table.add_row(name, *shown, f"{middle:.2f}", f"{low:.2f}, {high:.2f}")
     Console().print(table)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,7 @@ __all__ = [
     "write_whole",
 ]  # fmt: skip
 
+ANYBODY_WRITES = 0o222
 LOCAL = "file://"
 NO_FOLDER = "there is no such folder: make it first"
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # of one letter it is a drive, as in C://
@@ -52,12 +54,15 @@ def refuse_url(path: str) -> None:
 
 
 def refuse_no_file(path: str) -> None:
-    """ValueError for a URL. OSError where there is something at a path already, and it is no file."""
+    """ValueError for a URL. OSError where there is something at a path already that is no file, or a read-only
+    one."""
     refuse_url(path)
     if os.path.isdir(path):
         raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
     if os.path.exists(path) and not os.path.isfile(path):  # a file would replace it
         raise OSError(f"cannot write {path!r}: it is a pipe or a device, and what is written a file")
+    if os.path.exists(path) and not os.stat(path).st_mode & ANYBODY_WRITES:
+        raise PermissionError(errno.EACCES, "the file is read-only: allow writing to it, or remove it, first", path)
 
 
 def write_whole(path: str | os.PathLike[str], parts: Iterable[Buffer]) -> None:
@@ -70,9 +75,8 @@ def write_files(contents: Mapping[str, Iterable[Buffer]]) -> None:
     then move each to its place.
 
     Whatever is raised (OSError for a disk that is full, or what the parts raise), no file is ever half there, and each
-    path keeps what it held. A link stays a link: its target is written. A file that is replaced keeps its
-    permissions, and its owner may write it.
-    A pipe or a device is refused.
+    path keeps what it held. A link stays a link: its target is written. A file that is replaced keeps its permissions.
+    A pipe or a device is refused, and a file that nobody may write to.
     """
     places = {path: os.path.realpath(path) for path in contents}
     aside = {path: name_beside(place) for path, place in places.items()}

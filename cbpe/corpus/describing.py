@@ -4,7 +4,8 @@ easily overlooked."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -19,7 +20,10 @@ from cbpe.corpus.word_counts import WordCounts
 __all__ = ["describe_source", "tell_of_plain_text"]
 
 FILES_NAMED = 3  # of a source of many
-FILES_OPENED = 8  # to look for special tokens in their beginnings
+LOOKED_INTO = 8  # files, and texts of a list, for special tokens
+MOST_SEARCHED = 1 << 26  # bytes of all of them, once for each special token
+AS_TEXTS = "pass these as a list of texts"
+AS_LINES = "write each of these to a line of .jsonl, and name its field"
 OF_TABLES = {".csv", ".tsv", ".json"}  # endings of files that hold texts among other things
 
 
@@ -49,11 +53,12 @@ def is_file(source: object) -> bool:
 
 def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field: str | None = None) -> None:
     """Without a field, a UserWarning for files that are tables or JSON by their names, which are read whole, and for
-    one that begins with texts between special tokens, which are ordinary text there. Of other sources nothing."""
+    a file or a str with special tokens in its first megabytes, which are ordinary text there. Of other sources
+    nothing."""
     if field is not None:
         return
-    paths = [source] if isinstance(source, os.PathLike) else source if isinstance(source, (list, tuple)) else ()
-    places = [place_of(path) for path in paths if isinstance(path, os.PathLike)]
+    items = source if isinstance(source, (list, tuple)) else [source]
+    places = [place_of(item) for item in items if isinstance(item, os.PathLike)]
     tables = [str(place) for place in places if any(suffix.lower() in OF_TABLES for suffix in place.suffixes[-2:])]
     if tables:
         is_read = "is read as plain text" if len(tables) == 1 else "are read as plain text"
@@ -62,20 +67,39 @@ def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field
             ".parquet is a field read"
         )
     tokens = {token: token.encode("utf-8", "replace") for token in special_tokens}
-    files = (place for place in places if tokens and isinstance(place, Path) and place.is_file())
-    for place in islice(files, FILES_OPENED):
-        start = beginning_of(place)
-        held = next((token for token, text in tokens.items() if text in start), None)
+    if not tokens:
+        return
+    most = MOST_SEARCHED // len(tokens)
+    texts = (str.__str__(text)[:most] for text in items[:LOOKED_INTO] if isinstance(text, str))
+    starts: list[tuple[str, str, Iterable[bytes]]]
+    starts = [("a text", AS_TEXTS, [text.encode("utf-8", "replace")]) for text in texts]
+    files = (place for place in places if isinstance(place, Path) and place.is_file())
+    starts += ((str(place), AS_LINES, chunks_of(place)) for place in islice(files, LOOKED_INTO))
+    for name, way, chunks in starts:
+        held = first_found(chunks, tokens, most // len(starts))
         if held is not None:
             warn(
-                f"{place} holds {shown(held)}, which is ordinary text there and no special token: where it stands "
-                "between documents, write each of these to a line of .jsonl, and name its field"
+                f"{name} holds {shown(held)}, which is ordinary text there and no special token: where it stands "
+                f"between documents, {way}"
             )
 
 
-def beginning_of(place: Path) -> bytes:
-    """The first bytes of a file of plain text, decompressed; none where it cannot be read, which reading it tells."""
-    try:
-        return next(iter(TextFile(place, field=None, errors="replace").chunks()), b"")
-    except (OSError, ValueError):
-        return b""
+def first_found(chunks: Iterable[bytes], tokens: Mapping[str, bytes], most: int) -> str | None:
+    """A token whose bytes are in the first `most` bytes, or a few more, of a text; None where there is none."""
+    overlap = max(map(len, tokens.values())) - 1
+    data = b""
+    for chunk in chunks:
+        data = data[max(0, len(data) - overlap) :] + chunk
+        for token, text in tokens.items():
+            if text in data:
+                return token
+        most -= len(chunk)
+        if most <= 0:
+            return None
+    return None
+
+
+def chunks_of(place: Path) -> Iterator[bytes]:
+    """The bytes of a file of plain text, decompressed, up to where they cannot be read, which reading it tells."""
+    with suppress(OSError, ValueError):
+        yield from TextFile(place, field=None, errors="replace").chunks()

@@ -52,12 +52,24 @@ def test_a_file_that_is_replaced_keeps_its_permissions_and_is_never_open_to_more
         seen.append(aside.stat().st_mode & 0o777)
         yield b"1"
 
-    for mode, kept in ((0o600, 0o600), (0o640, 0o640), (0o444, 0o644)):
+    for mode in (0o600, 0o640):
         path.touch()
         path.chmod(mode)
         write_files({str(path): parts()})
-        assert path.stat().st_mode & 0o777 == seen.pop() == kept
+        assert path.stat().st_mode & 0o777 == seen.pop() == mode
         path.unlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are others on Windows")
+def test_a_file_that_is_read_only_is_not_replaced(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"0")
+    path.chmod(0o444)
+    for write in (lambda: write_files({str(path): [b"1"]}), lambda: check_writable(path)):
+        with pytest.raises(PermissionError, match="the file is read-only: allow writing to it, or remove it, first"):
+            write()
+    assert path.read_bytes() == b"0"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links take rights on Windows")

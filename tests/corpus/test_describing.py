@@ -40,7 +40,24 @@ def test_a_special_token_in_plain_text_is_told(tmp_path, compressed):
     assert message.startswith(f"{path} holds '{END}', which is ordinary text there and no special token")
     assert told([path], ["<s>"]) == told([path]) == []
     path.write_bytes(b"\x1f\x8b cut" if compressed else b"\xff\xfe")
-    assert told([path], [END]) == told(tmp_path / "gone.txt", [END]) == told(STORIES, [END]) == []
+    assert told([path], [END]) == told(tmp_path / "gone.txt", [END]) == []
+
+
+def test_a_special_token_in_a_text_is_told():
+    for source in (STORIES, [b"bytes", STORIES, "other"]):
+        (message,) = told(source, ["<s>", END])
+        assert message.startswith(f"a text holds '{END}', which is ordinary text there and no special token")
+        assert message.endswith("pass these as a list of texts")
+    assert told(STORIES.encode(), [END]) == told([""], [END]) == []
+
+
+def test_special_tokens_are_looked_for_in_the_first_megabytes(tmp_path, monkeypatch):
+    path = tmp_path / "books.txt"
+    for before in (2**18 - 5, 2**20):  # across two chunks that are read, and in a later one
+        path.write_text("a" * before + END + "b" * 1000)
+        assert len(told(path, [END])) == len(told("a" * before + END, [END])) == 1
+    monkeypatch.setattr("cbpe.corpus.describing.MOST_SEARCHED", 2**19)
+    assert told([path], [END]) == told("a" * 2**20 + END, [END]) == []
 
 
 def test_training_tells_of_special_tokens_between_texts_over_bytes_and_characters(tmp_path):
