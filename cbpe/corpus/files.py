@@ -87,8 +87,8 @@ class TextFile:
             raise ValueError(f"{self.path} is compressed by {PACKERS[suffixes[-1]]}: decompress it first")
         if field is not None and self.kind == "text":
             raise ValueError(
-                f"the field {shown(field)} is of .jsonl and .parquet files, and {self.path} is plain text: name each "
-                "kind on its own (to train on both, count the words of each first, and name the two .words files)"
+                f"the field {shown(field)} is of .jsonl and .parquet files, and {self.path} is plain text by its name: "
+                "rename it if it is one of these; name plain text on its own, without a field"
             )
         self.field = field or ""
 

@@ -225,7 +225,7 @@ class WordCounts:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file that `load` reads; the beginning of this module describes it. It is put in place when it is
-        whole."""
+        whole; a file that is there is replaced, whatever it holds. Training knows it by the ending .words."""
         write_whole(path, self._parts())
 
     @classmethod

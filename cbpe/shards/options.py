@@ -102,6 +102,11 @@ def checked_options(
         cut_documents = made.stream or row_tokens is not None
     elif made.stream and not cut_documents and (row_tokens is None or made.first_is_val):
         raise ValueError(f"cut_documents is False, and the shards of format {format_name!r} are streams, cut anywhere")
+    elif shard_tokens is None and row_tokens is None:
+        given = "cut_documents is True" if cut_documents else "cut_documents is False"
+        raise ValueError(
+            f"{given}, and nothing ends after so many tokens: set shard_tokens or row_tokens, or leave it out"
+        )
     kept = checked_columns(columns, field, made, format_name, row_tokens)
     return Options(
         format_name, checked_dtype(dtype, made, format_name, tokenizer.n_vocab), field, errors, checked_eot(tokenizer,

@@ -289,7 +289,8 @@ class Run:
             problem = json_problem(error)
             whole = self._whole(path == self.manifest)
             of_a_task = path.parent == self.state / "records"
-            remedy = "delete it, and resume" if of_a_task else f"remove {whole} to begin anew"
+            anew = f"if all of {whole} is of that run, remove it to begin anew"
+            remedy = "delete it, and resume" if of_a_task else anew
             raise ValueError(f"{path} is damaged ({problem}): {remedy}, or name another {self.kind}") from error
         if not isinstance(found, dict):
             raise ValueError(f"{path} is no manifest and no record of a run: name another {self.kind}")

@@ -89,7 +89,13 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
             if same in seen:
                 raise ValueError(f"{place} is named twice (the first time as {seen[same]}): name each source once")
             seen[same] = str(place)
-            TextFile(place, field=field, errors=errors)  # raises what reading would raise at once
+            try:
+                TextFile(place, field=field, errors=errors)  # raises what reading would raise at once
+            except FileNotFoundError as error:
+                if any(map(str.isspace, str(place))):
+                    problem = "there is no such file, and a source is the name of a file, not a text"
+                    raise FileNotFoundError(error.errno, problem, str(place)) from error
+                raise
             size, version = version_of(place)
             found.append(SourceFile(str(place), size, version))
     if not found:

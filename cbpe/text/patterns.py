@@ -77,6 +77,16 @@ BY_NAME = {
     "r50k": R50K_SPLIT_PATTERN,
 }
 
+# The names of encodings -> the short names of their patterns.
+OF_ENCODINGS = {
+    "cl100k_base": "cl100k",
+    "o200k_base": "o200k",
+    "o200k_harmony": "o200k",
+    "p50k_base": "r50k",
+    "p50k_edit": "r50k",
+    "r50k_base": "r50k",
+}
+
 # What the three splits of DeepSeek V3's tokenizer.json are in one pattern.
 _DEEPSEEK3 = (
     r"""\p{N}{1,3}|(?:(?=[぀-ヿ一-龥])[^\p{P}\p{L}\p{S}\x0a\x0d])?(?:(?=[぀-ヿ一-龥])[\p{L}\p{M}])+|(?:(?=[぀-ヿ一"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cbpe._core.splitting.split import UNICODE_VERSION, PatternNotSupported, Splitter
 from cbpe.common.wording import shown
-from cbpe.text.patterns import ASCII_RULES, BY_NAME
+from cbpe.text.patterns import ASCII_RULES, BY_NAME, OF_ENCODINGS
 from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
 
 TYPE_CHECKING = False
@@ -38,9 +38,10 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
     >>> make_splitter(r"(\\w)\\1*|.").native  # remembers what it has seen
     False
     """
-    if isinstance(pattern, str) and pattern in BY_NAME:
+    name = OF_ENCODINGS.get(pattern, pattern).removesuffix("_SPLIT_PATTERN").lower() if isinstance(pattern, str) else ""
+    if name in BY_NAME:
         raise ValueError(
-            f"the split pattern {shown(pattern)} is the name of one: pass cbpe.patterns.{pattern.upper()}_SPLIT_PATTERN"
+            f"the split pattern {shown(pattern)} is the name of one: pass cbpe.patterns.{name.upper()}_SPLIT_PATTERN"
         )
     try:
         rules = ASCII_RULES.get(pattern, 0) if isinstance(pattern, str) else 0

@@ -203,7 +203,8 @@ def test_what_is_damaged_is_named_with_what_to_remove(tmp_path, tasks):
     for damaged in (run.state / "run.json", run.manifest):
         whole = damaged.read_bytes() if damaged.exists() else None
         damaged.write_text("{")
-        with pytest.raises(ValueError, match=rf"is damaged .*: remove {folder} to begin anew, or name another folder"):
+        anew = f"if all of {folder} is of that run, remove it to begin anew, or name another folder"
+        with pytest.raises(ValueError, match=rf"is damaged .*: {anew}"):
             new_run(tmp_path, tasks).begin(resume=True)
         if whole is not None:
             damaged.write_bytes(whole)

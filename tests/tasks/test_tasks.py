@@ -62,6 +62,14 @@ def test_texts_of_a_folder_that_are_left_out_are_told(tmp_path):
         sources(tmp_path)
 
 
+def test_a_text_that_is_given_for_a_source_is_told(tmp_path):
+    for given in ("a text of some words", ["a text\nof two lines"]):
+        with pytest.raises(FileNotFoundError, match="a source is the name of a file, not a text"):
+            sources(given, field=None)
+    with pytest.raises(FileNotFoundError, match="No such file or directory"):
+        sources(str(tmp_path / "gone.txt"), field=None)
+
+
 def test_a_compressed_file_that_is_not_read_is_told_to_be_decompressed(tmp_path):
     (tmp_path / "a.jsonl.bz2").touch()
     for found, field in ((tmp_path, "text"), (tmp_path / "a.jsonl.bz2", "text"), (tmp_path / "a.jsonl.bz2", None)):

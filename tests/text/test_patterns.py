@@ -9,6 +9,7 @@ import pytest
 import cbpe.patterns
 import cbpe.text.splitting
 from cbpe._core.splitting.split import PatternNotSupported, Splitter
+from cbpe.encodings.named import SPECS
 from cbpe.text import patterns
 from cbpe.text.patterns import BY_NAME
 from cbpe.text.splitting import RegexSplitter, make_splitter
@@ -148,8 +149,17 @@ def test_splitting_is_imported_without_heavy_modules(tmp_path):
 
 def test_the_name_of_a_pattern_is_not_taken_for_an_expression():
     for name in BY_NAME:
-        with pytest.raises(ValueError, match=rf"name of one: pass cbpe\.patterns\.{name.upper()}_SPLIT_PATTERN"):
-            make_splitter(name)
+        for given in (name, f"{name.upper()}_SPLIT_PATTERN"):
+            with pytest.raises(ValueError, match=rf"name of one: pass cbpe\.patterns\.{name.upper()}_SPLIT_PATTERN"):
+                make_splitter(given)
+
+
+@pytest.mark.parametrize("encoding", [name for name in SPECS if name != "gpt2"])
+def test_the_name_of_an_encoding_is_not_taken_for_an_expression(encoding):
+    with pytest.raises(ValueError, match="is the name of one: pass cbpe") as refused:
+        cbpe.RegexTokenizer(encoding)
+    constant = str(refused.value).rpartition("cbpe.patterns.")[2]
+    assert getattr(cbpe.patterns, constant) == SPECS[encoding].pattern
 
 
 def test_every_pattern_has_its_short_name():

@@ -165,7 +165,7 @@ def test_a_pattern_of_the_regex_module_is_not_cut():
     tok = cbpe.train("aa bb abab", 258, pattern=r"(\w)\1*|.")
     assert not tok.splits_natively
     text = "aabb aaab" * 5
-    assert [token for ids in tok.encode_stream(text) for token in ids] == tok.encode(text)
+    assert [token for ids in tok.encode_stream([*text]) for token in ids] == tok.encode(text)
 
 
 @pytest.mark.parametrize("name", ["english", "code", "chinese", "multilingual"])
@@ -216,6 +216,7 @@ def test_what_is_done_around_encoding_is_done_to_a_stream(processing):
         (["a", bytearray(b"x")], "a chunk of a text is a str, not bytearray: decode bytes as they come"),
         (b"abc", "a chunk of a text is a str, not int$"),
         (["a", None], "a chunk of a text is a str, not NoneType$"),
+        ("abc", "chunks are several str, not one: put it in a list, or encode it by encode"),
         (None, "chunks must be an iterable of str.* not NoneType$"),
         (7, "chunks must be an iterable of str.* not int$"),
     ],

@@ -11,6 +11,8 @@ IN_OPTIONS = {
     "for that format, load the version, and tok.save(path)": "cbpe convert REF FILE writes that format",
     "count again with a lower min_count": "count again with a lower --min-count",
     "set errors to 'replace'": "give --errors replace",
+    "cut_documents is True": "--cut-documents is given",
+    "set shard_tokens or row_tokens": "give --shard-tokens or --row-tokens",
     'set field to its name, such as "text"': "name it, as --field text",
     "set field to a name": "name a field, as --field text",
     "set pattern to it": "give it as --pattern",
