@@ -96,9 +96,9 @@ def text_parts(
 
 
 def checked_chunks(chunks: Iterable[str]) -> Iterable[str]:
-    """The chunks as they are. TypeError for what gives none, and for one str, which would give its characters."""
+    """The chunks as they are; one str is one chunk, and not its characters. TypeError for what gives none."""
     if isinstance(chunks, str):
-        raise TypeError("chunks are several str, not one: put it in a list, or encode it by encode")
+        return [chunks]
     if not hasattr(chunks, "__iter__") and not hasattr(chunks, "__getitem__"):
         raise TypeError(
             f"chunks must be an iterable of str, such as a file opened as text, not {type(chunks).__name__}"

@@ -168,6 +168,14 @@ def test_a_pattern_of_the_regex_module_is_not_cut():
     assert [token for ids in tok.encode_stream([*text]) for token in ids] == tok.encode(text)
 
 
+def test_one_str_is_one_chunk():
+    enc, text = cbpe.get_encoding("gpt2"), "hello world " * 10
+    assert list(text_parts(enc._splitter, text)) == list(text_parts(enc._splitter, [text]))
+    assert [token for ids in enc.encode_stream(text) for token in ids] == enc.encode(text)
+    assert enc.count_stream(text) == enc.count(text)
+    assert enc.count_stream("") == 0
+
+
 @pytest.mark.parametrize("name", ["english", "code", "chinese", "multilingual"])
 def test_corpora_in_chunks(name):
     path = SHARED / "corpora" / f"{name}.txt.xz"
@@ -216,7 +224,6 @@ def test_what_is_done_around_encoding_is_done_to_a_stream(processing):
         (["a", bytearray(b"x")], "a chunk of a text is a str, not bytearray: decode bytes as they come"),
         (b"abc", "a chunk of a text is a str, not int$"),
         (["a", None], "a chunk of a text is a str, not NoneType$"),
-        ("abc", "chunks are several str, not one: put it in a list, or encode it by encode"),
         (None, "chunks must be an iterable of str.* not NoneType$"),
         (7, "chunks must be an iterable of str.* not int$"),
     ],
