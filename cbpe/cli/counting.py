@@ -25,7 +25,8 @@ CHARACTERS = "characters"
 
 
 def complete_pattern_or_characters(incomplete: str) -> list[str]:
-    return [*complete_pattern(incomplete), *(name for name in (CHARACTERS,) if name.startswith(incomplete))]
+    names = [*complete_pattern(incomplete)]
+    return [*names, CHARACTERS] if CHARACTERS.startswith(incomplete) else names
 
 
 OutputOption = Annotated[

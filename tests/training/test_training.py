@@ -375,12 +375,14 @@ def test_a_tokenizer_is_unchanged_when_training_fails():
     assert (tokenizer.merges, tokenizer.training) == (merges, record)
 
 
-def test_training_stops_where_a_vocabulary_could_not_hold_the_next_token():
+def test_training_stops_where_a_model_could_not_hold_the_next_token(tmp_path):
     letters = random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=40_000)  # all but unique: one token swallows all
     tok = cbpe.BasicTokenizer()
     with pytest.warns(UserWarning, match="a training makes at most 2,097,151 tokens, of 67,108,864 bytes together"):
         tok.train("".join(letters), 100_000)
     assert sum(map(len, tok.vocab.values())) <= 2**26
+    tok.save(tmp_path / "longest")
+    assert cbpe.load(tmp_path / "longest.model").merges == tok.merges
 
 
 @pytest.mark.parametrize("option", ["vocab_size", "min_count", "max_token_length"])
