@@ -143,6 +143,9 @@ def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:
 def not_utf8(error: UnicodeDecodeError, name: str, offset: int) -> ValueError:
     """The exception that says what is not UTF-8, and where."""
     wrong = f"byte 0x{error.object[error.start]:02x} at offset {offset + error.start}"
+    if error.reason == "unexpected end of data":
+        problem = f"{name} is not UTF-8: it ends within a character ({wrong}), as what was cut there does"
+        return ValueError(f"{problem}: cut it between two characters, convert it, or set errors to 'replace'")
     return ValueError(f"{name} is not UTF-8 ({wrong}): convert it, or set errors to 'replace'")
 
 

@@ -85,7 +85,6 @@ def test_anything_else_is_a_type_error(source, message):
     ("data", "place", "replaced"),
     [
         (b"abcdef\xff", "byte 0xff at offset 6", "abcdef\ufffd"),
-        (b"ab\xe4\xb8", "byte 0xe4 at offset 2", "ab\ufffd"),
         (b"ab\xe4\xb8a", "byte 0xe4 at offset 2", "ab\ufffda"),
         (b"abcd\xed\xa0\x80", "byte 0xed at offset 4", "abcd\ufffd\ufffd\ufffd"),
         (b"\x80", "byte 0x80 at offset 0", "\ufffd"),
@@ -95,6 +94,13 @@ def test_what_is_not_utf8_is_refused_or_replaced(data, place, replaced):
     with pytest.raises(ValueError, match=f"the text is not UTF-8 .{place}.: convert it, or set errors to 'repl"):
         read(data)
     assert read(data, errors="replace") == [replaced.encode()]
+
+
+@pytest.mark.usefixtures("tiny_chunks")
+def test_a_text_that_ends_within_a_character_is_told_so():
+    with pytest.raises(ValueError, match=r"it ends within a character \(byte 0xe4 at offset 2\).*cut it between two"):
+        read(b"ab\xe4\xb8")
+    assert read(b"ab\xe4\xb8", errors="replace") == ["ab\ufffd".encode()]
 
 
 SOME_BYTES = st.binary(max_size=12) | st.lists(

@@ -18,7 +18,7 @@ from cbpe.cli.input.options import (
     TokenizerOption,
     VersionArgument,
 )
-from cbpe.cli.input.references import complete_version, smaller_of, tokenizer_of
+from cbpe.cli.input.references import DIGEST, complete_version, smaller_of, tokenizer_of
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of, refuse_stream
@@ -28,6 +28,7 @@ from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import print_error, print_json, print_rows, print_told, print_warning
 from cbpe.cli.output.readable import printable
 from cbpe.cli.output.replacing import has_content
+from cbpe.common.wording import shown
 
 if TYPE_CHECKING:
     from store import ModelStore, Version
@@ -117,12 +118,16 @@ def delete(
 ) -> None:
     """Delete a version; no other ever gets its number.
 
+    A name alone means its version, where it has one; of several you say which, or --all.
+
     \b
     Example:
       cbpe models rm shakespeare@2
       cbpe models rm --all shakespeare --force
     """
     with open_store() as models:
+        if not whole_name:
+            refuse_one_of_several(models, reference)
         gone = models.delete_name(reference, force) if whole_name else [models.delete(reference, force)]
     told = [{"deleted": version.reference, "digest": version.digest} for version in gone]
     if as_json and whole_name:
@@ -131,6 +136,20 @@ def delete(
         print_json(told[0])
     else:
         print_told(f"deleted {printable(version.reference)}" for version in gone)
+
+
+def refuse_one_of_several(models: ModelStore, reference: str) -> None:
+    """BadParameter for a name alone that has several versions: deleting is not undone, and who gives the name may mean
+    all of them, or the one that other commands take it for."""
+    if "@" in reference or reference.startswith(DIGEST):
+        return
+    versions = models.versions(reference)
+    if len(versions) > 1:
+        newest = max(versions, key=lambda version: version.number).reference
+        raise typer.BadParameter(
+            f"{shown(reference)} has {len(versions)} versions: name one, as {newest}, the newest, or give --all",
+            param_hint="REF",
+        )
 
 
 @app.command("write-rows")
