@@ -58,6 +58,7 @@ app = new_app(add_completion=False)
 
 NAMES_SHOWN = 4
 LONGEST_ID = 10  # digits of an id, which is less than 2**32
+IN_FILES = "▁Ġ"  # what SentencePiece's and byte-level files show a space as
 
 
 @app.command()
@@ -123,10 +124,10 @@ def vocab(
     most = None if limit is None else min(limit, sys.maxsize)
     found: Iterator[tuple[int, bytes]] = islice(find_tokens(tok, contains=wanted, pattern=pattern), most)
     first = [*islice(found, 1)]
-    if not first and "▁" in (contains or "") and isinstance(tok, cbpe.SentencePieceTokenizer):
-        print_error("over characters, tokens have a space where their file has ▁: give --contains a space for it")
-    elif not first and most != 0:
-        print_error("no token is what was asked for")
+    if not first and most != 0:
+        mark = next((each for each in IN_FILES if each in (contains or "")), None)
+        way = f": tokens have a space where files of tokenizers have {mark}" if mark else ""
+        print_error(f"no token is what was asked for{way}")
     rows = chain(first, found)
     if as_json:
         print_rows(token_row(*item) for item in rows)

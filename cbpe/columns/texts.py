@@ -33,6 +33,8 @@ def texts_in(texts: Any) -> Any:
     if is_table(kind):
         gives_rows = not hasattr(kind, "columns") and not hasattr(kind, "__getitem__")
         way = "(row['text'] for row in table)" if gives_rows else "table['text']"
+        if hasattr(kind, "collect_schema") and not hasattr(kind, "iter_rows"):  # polars' LazyFrame
+            way = "table.collect()['text']"
         raise TypeError(f"a {kind.__name__} is a table: pass one column, as {way}")
     if callable(getattr(kind, "to_pylist", None)) and isinstance(texts, Iterable):
         return values(texts)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions
 from rich.measure import Measurement
-from rich.progress import Progress, ProgressColumn, Task
+from rich.progress import Progress, ProgressColumn, Task, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.text import Text
 
-__all__ = ["FittingBars", "ShorteningColumn", "console_of_bars", "shortened", "whole"]
+__all__ = ["FittingBars", "ShorteningColumn", "TimesColumn", "console_of_bars", "shortened"]
 
 ECHO = len("^C")  # which a terminal shows beside the bar: it must not begin a new line there
 ANY_WIDTH = 100_000
@@ -50,9 +50,19 @@ class FittingBars(Progress):
         return Measurement.get(self.terminal, self.terminal.options.update_width(ANY_WIDTH), table).maximum
 
 
-def whole() -> Column:
-    """A column that is not cut as long as another can be."""
-    return Column(no_wrap=True)
+class TimesColumn(ProgressColumn):
+    """The time since a task began, and where its total is known the time that is left: "0:00:12, 0:00:48 left". It is
+    not cut as long as another column can be."""
+
+    max_refresh = 0.5  # seconds, as of Rich's own, so that the times can be read
+
+    def __init__(self) -> None:
+        super().__init__(Column(no_wrap=True))
+        self.elapsed, self.remaining = TimeElapsedColumn(), TimeRemainingColumn()
+
+    def render(self, task: Task) -> Text:
+        elapsed = self.elapsed.render(task)
+        return elapsed if task.total is None else Text.assemble(elapsed, ", ", self.remaining.render(task), " left")
 
 
 class ShorteningColumn(ProgressColumn):

@@ -80,18 +80,13 @@ class Bar:
     """Bars on stderr, one for each stage and name."""
 
     def __init__(self) -> None:
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn
 
-        from cbpe.common.bars import FittingBars, ShorteningColumn, whole
+        from cbpe.common.bars import FittingBars, ShorteningColumn, TimesColumn
 
-        bar, sizes = BarColumn(BAR_WIDTH), TextColumn("{task.fields[shown]}")
-        times = [
-            TimeElapsedColumn(table_column=whole()),
-            TextColumn("{task.fields[left]}"),
-            TimeRemainingColumn(table_column=whole()),
-        ]
+        bar, sizes, times = BarColumn(BAR_WIDTH), TextColumn("{task.fields[shown]}"), TimesColumn()
         name = ShorteningColumn(lambda task, room: named(task.description, task.fields["name"], room))
-        self.progress = FittingBars([name, bar, sizes, *times], [name, sizes, *times], [name, *times])
+        self.progress = FittingBars([name, bar, sizes, times], [name, sizes, times], [name, times])
         self.tasks: dict[tuple[str, str], Any] = {}
 
     def __enter__(self) -> Bar:
@@ -102,11 +97,11 @@ class Bar:
         self.progress.stop()
 
     def show(self, name: str, stage: str, done: int, total: int | None) -> None:
-        said: dict[str, Any] = {"shown": amount(stage, done, total), "left": "" if total is None else "left"}
+        shown_amount = amount(stage, done, total)
         key = stage, name
         if key not in self.tasks:
-            self.tasks[key] = self.progress.add_task(stage, total=total, name=name, **said)
-        self.progress.update(self.tasks[key], completed=done, total=total, **said)
+            self.tasks[key] = self.progress.add_task(stage, total=total, name=name, shown=shown_amount)
+        self.progress.update(self.tasks[key], completed=done, total=total, shown=shown_amount)
 
 
 def named(stage: str, name: str, room: int) -> str:

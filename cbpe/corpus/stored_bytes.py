@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from cbpe._core.text.utf8 import count_valid
+from cbpe.common.warning import warn
 
 __all__ = [
     "COUNTS_BEGIN",
@@ -48,6 +49,7 @@ OTHER_KINDS = {
     b"%PDF-": "is no text, but a PDF: convert it to text first",
     **IN_OTHER_ENCODINGS,
 }
+FEWEST_ZEROS = 8  # of the bytes of characters that make a file look as if it were UTF-16
 OCTAL = re.compile(rb"[ \0]*([0-7]+)[ \0]*")
 
 
@@ -108,6 +110,8 @@ def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> 
         data = pending + chunk if pending else bytes(chunk)
         if len(first) < LOOKED_AT:
             first = begun(first, chunk, name)
+            if offset == 0:
+                tell_of_zeros(first, name)
         valid = count_valid(data)
         if valid == len(data):
             pending = b""
@@ -118,6 +122,18 @@ def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> 
             yield data[:valid] + text.encode()
         offset += len(data) - len(pending)
     yield decoded(pending, name, errors, offset).encode()
+
+
+def tell_of_zeros(first: bytes, name: str) -> None:
+    """A UserWarning for a file whose first bytes are zero at most odd or at most even places, and at no others: ASCII in
+    UTF-16 without a byte order mark is UTF-8 as well."""
+    for zeros, others in ((first[1::2], first[::2]), (first[::2], first[1::2])):
+        n_zeros = zeros.count(0)
+        if n_zeros >= FEWEST_ZEROS and 2 * n_zeros > len(zeros) and 0 not in others:
+            warn(
+                f"{name} is read as UTF-8, with a zero byte beside most others at its beginning: it looks like UTF-16 "
+                "without a byte order mark; convert it to UTF-8 if so"
+            )
 
 
 def decoded_part(data: bytes, name: str, errors: str, offset: int) -> tuple[str, bytes]:

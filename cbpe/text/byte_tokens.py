@@ -99,9 +99,15 @@ class RunDecoder(IdDecoder):
     a run of byte tokens is held back until it ends."""
 
     def __init__(
-        self, spell: Callable[[int], bytes], byte_ids: Mapping[int, int], strip: str | None, errors: str
+        self,
+        spell: Callable[[int], bytes],
+        spell_first: Callable[[int], bytes],
+        byte_ids: Mapping[int, int],
+        strip: str | None,
+        errors: str,
     ) -> None:
         self._spell = spell
+        self._spell_first = spell_first  # without its marks, where strip is "spaces"
         self._byte_ids = byte_ids
         self._strips = strip
         self._strip = strip  # as long as nothing has come
@@ -117,9 +123,10 @@ class RunDecoder(IdDecoder):
                 self._strip = None
             self._run += spelled
             return ""
+        if self._strip == "spaces":
+            spelled = self._spell_first(token)
         text = spelled.decode("utf-8", self._errors)
         if self._strip == "spaces":
-            text = text.replace(" ", "")
             self._strip = None
         return self._begun(self._ended() + text)
 

@@ -59,10 +59,11 @@ def test_a_token_over_characters_is_looked_for_with_a_space(tmp_path):
     found = run("vocab", "-t", tmp_path / "a.json", "--contains", " the")
     assert found.stdout.endswith("\t the\n")
     assert found.stderr == ""
-    none = run("vocab", "-t", tmp_path / "a.json", "--contains", "\u2581the")
-    assert none.stdout == ""
-    assert none.stderr.endswith("a space where their file has \u2581: give --contains a space for it\n")
-    assert run("vocab", "-t", "gpt2", "--contains", "\u2581the").stderr == "cbpe: no token is what was asked for\n"
+    for tokenizer, mark in ((tmp_path / "a.json", "\u2581"), ("gpt2", "\u0120")):
+        none = run("vocab", "-t", tokenizer, "--contains", f"{mark}the")
+        assert none.stdout == ""
+        assert none.stderr.endswith(f"asked for: tokens have a space where files of tokenizers have {mark}\n")
+    assert run("vocab", "-t", "gpt2", "--contains", "qqqq").stderr == "cbpe: no token is what was asked for\n"
 
 
 def test_a_number_may_be_the_text_of_a_token_or_its_id():

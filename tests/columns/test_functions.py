@@ -47,6 +47,9 @@ def test_a_frame_of_polars_gets_a_column_more(encode):
     assert frame.select(polars.col("text").map_batches(encode, return_dtype=lists))["text"].to_list() == IDS
     with pytest.raises(TypeError, match="LazyFrame has no rows yet"):
         encode(frame.lazy())
+    for table, way in ((frame, r"table\['text'\]"), (frame.lazy(), r"table\.collect\(\)\['text'\]")):
+        with pytest.raises(TypeError, match=f"Frame is a table: pass one column, as {way}$"):
+            encode.tokenizer.encode_batch(table)
 
 
 def test_duckdb_calls_it_on_its_columns(encode):

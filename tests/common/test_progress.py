@@ -108,7 +108,7 @@ def test_a_name_beside_a_bar_is_short_and_prints(name, shown):
 @pytest.mark.parametrize(
     ("columns", "beginnings", "bars"),
     [
-        (40, ["reading a_ve….txt 0:", "reading 日本….txt 0:", "merging           0:"], False),
+        (40, ["reading a_ve…txt 0:", "reading 日本…txt 0:", "merging          0:"], False),
         (60, ["reading a_very_lon…_file.txt 0:", "reading 日本語.txt"], False),
         (80, ["reading a_very_lon…_file.txt 3.0/3.0 MB     0:", "reading 日本語.txt"], False),
         (120, ["reading a_very_lon…_file.txt ━", "reading 日本語.txt"], True),
@@ -127,7 +127,7 @@ def test_of_a_bar_no_column_is_cut_in_a_narrow_terminal(monkeypatch, columns, be
     lines = sys.stderr.getvalue().splitlines()
     for line, beginning in zip(lines, beginnings, strict=False):
         assert line.startswith(beginning)
-    assert all(re.search(r" 0:00:0\d left [\d-]:[\d-]{2}:[\d-]{2}$", line) for line in lines)
+    assert all(re.search(r" 0:00:0\d, [\d-]:[\d-]{2}:[\d-]{2} left$", line) for line in lines)
     assert all(cell_len(line) <= columns - len("^C") for line in lines)  # which Ctrl-C shows behind it
     assert ("━" in lines[0]) is bars
     assert len(lines) == 3

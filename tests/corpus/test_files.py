@@ -87,6 +87,21 @@ def test_a_file_that_is_not_utf8_is_named_with_the_place(tmp_path, suffix):
     assert read(path, errors="replace") == [good + "\ufffd more".encode()]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_byte_order_mark_is_told_of(tmp_path, encoding):
+    path = tmp_path / "text.txt"
+    path.write_bytes("the cat sat on the m\u0101t\n".encode(encoding).replace(b"\xff", b""))
+    with pytest.warns(UserWarning, match=r"text\.txt is read as UTF-8, with a zero byte .*: it looks like UTF-16"):
+        assert read(path) == [path.read_bytes()]
+
+
+@pytest.mark.parametrize("text", ["the cat sat", "a\0b\0c", "\0" * 40, "find\0-print0\0names\0" * 40, "ab\0\0" * 40])
+def test_texts_with_zero_bytes_are_read_without_a_word(tmp_path, text):
+    path = tmp_path / "text.txt"
+    path.write_bytes(text.encode())
+    assert read(path) == [text.encode()]
+
+
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 @pytest.mark.parametrize(("suffix", "program"), [(".gz", "gzip"), (".xz", "xz"), (".zst", "zstd"), (".bz2", "bzip2")])
 def test_what_is_compressed_and_does_not_say_so_is_named(tmp_path, suffix, program, errors):

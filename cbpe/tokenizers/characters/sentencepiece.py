@@ -65,12 +65,13 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     of the first token, or None; "byte_fallback", "unk_token", "fuse_unk": as in the file.
     """
 
-    __slots__ = ("_byte_ids", "_characters", "_controls", "_forms", "_odd_texts")
+    __slots__ = ("_byte_ids", "_characters", "_controls", "_first_forms", "_forms", "_odd_texts")
 
     _characters: Mapping[str, Any]
     _byte_ids: Mapping[int, int]  # id -> byte
     _controls: Mapping[int, str]  # ids of SentencePiece's control tokens and unknown one, to what they decode to
     _forms: Mapping[int, bytes]  # ids of added tokens that are decoded to another form
+    _first_forms: Mapping[int, bytes]  # of added tokens with spaces that are no marks: without their marks
     _odd_texts: list[bytes]  # without any of these, bytes are decoded as they are
 
     # ---- What it is made of
@@ -115,7 +116,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         """Decode token ids to bytes, without the space that was put before the text. Raises as Tokenizer.decode_bytes
         does."""
         ids = self._without_special(tokens) if skip_special_tokens else listed_ids(tokens)
-        if self._controls:
+        if self._controls or (self._forms and any(int(token) in self._forms for token in ids)):
             return self.decode(ids, "surrogateescape").encode("utf-8", "surrogateescape")
         return self._stripped(super().decode_bytes(ids), ids, b" ")
 
@@ -176,7 +177,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             strips = self._characters["strip"] is not None
             strips_all = self._removes_spaces
             return PieceDecoder(self._spelled, self._byte_ids, self._controls, strips, errors, strips_all=strips_all)
-        return RunDecoder(self._spelled, self._byte_ids, self._characters["strip"], errors)
+        return RunDecoder(self._spelled, self._spelled_first, self._byte_ids, self._characters["strip"], errors)
 
     def _is_plain(self, ids: Sequence[SupportsIndex], data: bytes) -> bool:
         """Whether these bytes of ids are the text, but for the space before it."""
@@ -199,6 +200,11 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         form = self._forms.get(token)
         return self.decode_single_token_bytes(token) if form is None else form
 
+    def _spelled_first(self, token: int) -> bytes:
+        """The same of the first token where the spaces of that are dropped: those that are marks in the file."""
+        form = self._first_forms.get(token)
+        return self._spelled(token).replace(b" ", b"") if form is None else form
+
     def _set_processing(self, processing: Mapping[str, Any]) -> None:
         rest = {name: value for name, value in processing.items() if name != "characters"}
         self._characters = checked_characters(processing.get("characters"))
@@ -213,15 +219,18 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         normalized = frozenset() if self._controls else frozenset(self._steps.get("normalized", ()))
 
         def form_of(text: str) -> str:
-            """What an added token is decoded to. What `tokenizers` looks for in normalized text is what it looks for,
-            unless that is another token; and marks are spaces, to SentencePiece too."""
-            form = self._normal(text) if text in normalized else text
-            return with_spaces(text if form in special else form)
+            """What an added token is decoded to, where marks are spaces, to SentencePiece too. What `tokenizers` looks
+            for in normalized text is what it looks for."""
+            return self._searched(text, self._normalizer) if text in normalized else text
 
         in_table = super().decode_bytes  # of a token of the vocabulary that is added too, the bytes of that
         forms = {text: form_of(text) for text in special if special[text] not in self._controls}
-        others = {special[text]: form.encode() for text, form in forms.items() if form != text}
+        others = {
+            special[text]: with_spaces(form).encode() for text, form in forms.items() if with_spaces(form) != text
+        }
         self._forms = {token_id: form for token_id, form in others.items() if form != in_table((token_id,))}
+        with_space = ((special[text], form) for text, form in forms.items() if " " in form)
+        self._first_forms = {token_id: form.replace(MARK, "").encode() for token_id, form in with_space}
         self._odd_texts = [in_table((token_id,)) for token_id in {*self._controls, *self._forms}]
         self._byte_ids = byte_ids(vocabulary) if self._characters["byte_fallback"] else {}
         bonds = bonds_of(vocabulary, self._characters["split"])
@@ -453,9 +462,10 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         if strip == "one":
             return decoded[1:] if decoded[:1] == space else decoded
         if strip == "spaces" and len(ids) and int(ids[0]) not in self._byte_ids:
-            first = self.decode_single_token_bytes(int(ids[0]))
-            size = len(first) if isinstance(decoded, bytes) else len(first.decode("utf-8", "replace"))
-            return decoded[:size].replace(space, decoded[:0]) + decoded[size:]
+            spelled, first = self._spelled(int(ids[0])), self._spelled_first(int(ids[0]))
+            if isinstance(decoded, bytes):
+                return first + decoded[len(spelled) :]
+            return first.decode() + decoded[len(spelled.decode()) :]
         return decoded
 
 

@@ -195,8 +195,7 @@ class WordTokenizer(HuggingFaceTokenizer):
                 self._use(self._vocabulary, make_splitter(pattern), self.special_tokens)
         special = self.special_tokens
         normalized = [text for text in self._steps.get("normalized", ()) if text in special]
-        forms = {special[text]: self._normalizer.normalized(text) for text in normalized}
-        self._forms = {token_id: form for token_id, form in forms.items() if form not in special}
+        self._forms = {special[text]: self._normalizer.normalized(text) for text in normalized}
 
     def _encode_with_offsets(
         self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
