@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public_of
 from cbpe.common.wording import listed, number_of
+from cbpe.corpus.sources import warn_of_names
 from cbpe.text.surrogates import without_surrogates
 from cbpe.tokenizers.description import Model, describe
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -324,7 +325,10 @@ def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | I
     if not isinstance(texts, Iterable) or isinstance(texts, (Mapping, bytes, bytearray, memoryview)):
         raise TypeError(f"texts are a str or several, not {type(texts).__name__}")
     rows = []
-    for text in [texts] if isinstance(texts, str) else texts:
+    texts = [texts] if isinstance(texts, str) else texts
+    if isinstance(texts, (list, tuple)):
+        warn_of_names(texts)
+    for text in texts:
         if not isinstance(text, str):
             raise TypeError(f"a text is a str, not {type(text).__name__}")
         n_bytes = len(without_surrogates(text).encode())

@@ -143,7 +143,7 @@ def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple
     row = summary(manifest)
     lines = [
         ("texts", texts_in_words(row["documents"], row.get("counted_files", 0), row["text_bytes"])),
-        ("tasks", f"{row['tasks']:,} done"),
+        ("tasks", runs.tasks_in_words(manifest)),
     ]
     if task is not None:
         return [*lines, ("next", "when all shares are done, the same command with --resume and without --task")]

@@ -186,7 +186,7 @@ def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple
         ("documents", f"{row['documents']:,}{left_out}"),
         ("tokens", f"{row['tokens']:,} as {ids}" + (f", {dropped:,} of no whole row left out" if dropped else "")),
         *([("padding", f"{padding:,} tokens more in the shards")] if padding else []),
-        ("tasks", f"{row['tasks']:,} done"),
+        ("tasks", runs.tasks_in_words(manifest)),
     ]
     if task is not None:
         return [*lines, ("next", "when all shares are done, the same command with --resume and without --task")]

@@ -15,7 +15,14 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 import cbpe
-from cbpe.cli.input.model_store import notes_of, open_store, opened, refuse_unsavable
+from cbpe.cli.input.model_store import (
+    moved_in_words,
+    notes_of,
+    open_store,
+    opened,
+    places_of_aliases,
+    refuse_unsavable,
+)
 from cbpe.cli.input.options import (
     AliasOption,
     ErrorsOption,
@@ -404,9 +411,13 @@ class Target:
         assert self.name is not None
         labels: dict[str, Any] = {"aliases": self.aliases, "tags": self.tags, "notes": self.notes}
         with open_store(make=True) as models:
+            before = places_of_aliases(models, self.name, self.aliases)
             version = models.save(tokenizer, self.name, parent=self.parent, **labels)
-        known_before = ", which it was already" if in_words and not version.created else ""
-        return [version.reference + known_before]
+        if not in_words:
+            return [version.reference]
+        known_before = "" if version.created else ", which it was already"
+        moved = moved_in_words(before, version.reference)
+        return [version.reference + known_before + (f" (moved: {moved})" if moved else "")]
 
 
 def rescue_to_store(tokenizer: cbpe.Tokenizer, folders: list[str]) -> str:

@@ -23,7 +23,7 @@ from cbpe.corpus.files import CHUNK_BYTES, Nulls, TextFile, texts_of_lines
 from cbpe.corpus.stored_bytes import valid_utf8
 from cbpe.text.surrogates import ends_within_pair
 
-__all__ = ["Reader", "Source"]
+__all__ = ["Reader", "Source", "warn_of_names"]
 
 FILE_NAME = re.compile(r"(?:https?://|s3://|~/|\.{1,2}/)\S+|\S+\.(?:txt|jsonl|parquet|words)(?:\.gz|\.xz|\.zst)?")
 LONGEST_NAME = 1000  # characters of a text that may be the name of a file

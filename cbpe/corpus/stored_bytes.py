@@ -125,8 +125,8 @@ def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> 
 
 
 def tell_of_zeros(first: bytes, name: str) -> None:
-    """A UserWarning for a file whose first bytes are zero at most odd or at most even places, and at no others: ASCII in
-    UTF-16 without a byte order mark is UTF-8 as well."""
+    """A UserWarning for a file whose first bytes are zero at most odd or at most even places, and at no others: ASCII
+    in UTF-16 without a byte order mark is UTF-8 as well."""
     for zeros, others in ((first[1::2], first[::2]), (first[::2], first[1::2])):
         n_zeros = zeros.count(0)
         if n_zeros >= FEWEST_ZEROS and 2 * n_zeros > len(zeros) and 0 not in others:

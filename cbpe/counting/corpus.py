@@ -115,7 +115,7 @@ def count_corpus(
         if manifest is None:
             work.count(share)
             if share is not None:
-                return {"version": VERSION, **plan, **work.totals(done_only=True)}
+                return {"version": VERSION, **plan, **work.totals(done_only=True), "total_tasks": len(tasks)}
             manifest = work.finish(plan)
     refuse_missing(run, manifest)
     if verify:

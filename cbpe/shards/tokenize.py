@@ -125,7 +125,7 @@ def tokenize(
         if manifest is None:
             work.encode(share)
             if share is not None:
-                return {"version": VERSION, **plan, **work.totals(done_only=True)}
+                return {"version": VERSION, **plan, **work.totals(done_only=True), "total_tasks": len(tasks)}
             manifest = work.finish(plan)
     refuse_missing(run.folder, manifest)
     if verify:

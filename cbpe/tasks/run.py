@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cbpe.common.atomic_files import write_whole
+from cbpe.common.warning import warn
 from cbpe.common.wording import json_problem
 from cbpe.tasks.cutting import Task
 from cbpe.tasks.locking import locked, unlock
@@ -374,8 +375,11 @@ def begin_share(
     folder: str,
 ) -> tuple[list[Task], Tally]:
     """The tasks, or those of this share, that are to be done, and what adds up how far all of them are. folder: where
-    they leave their files, as Run.outputs has it."""
+    they leave their files, as Run.outputs has it. A UserWarning for a share that has none."""
     mine = tasks if share is None else tasks[share[0] - 1 :: share[1]]
+    if share is not None and not mine:
+        are = "is 1 task" if len(tasks) == 1 else f"are {len(tasks):,} tasks"
+        warn(f"there {are}, of which share {share[0]:,} of {share[1]:,} has none: a smaller task_bytes may make more")
     tally = Tally(listener, sum(task.size for task in mine), len(mine), stage)
     records = {task.number: run.done_task(task) for task in mine}
     numbers = run.waiting(records, folder)

@@ -28,7 +28,7 @@ MAX_QUOTED = 200  # characters of an expression, in a message
 
 def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
     """A splitter for a pattern; its `native` says which kind. ValueError if the pattern is not a valid expression, or
-    if it is the name of one of cbpe.patterns, which as an expression would find next to nothing.
+    if it would find next to nothing, as an empty one and the name of one of cbpe.patterns.
 
     The environment's CBPE_INSTRUCTIONS may name the instruction set that classifies characters, in place of the best
     that the machine has; "portable" is the one that every machine has. The pieces are the same with each.
@@ -38,6 +38,8 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
     >>> make_splitter(r"(\\w)\\1*|.").native  # remembers what it has seen
     False
     """
+    if pattern == "":
+        raise ValueError("the split pattern '' is empty, and matches nothing: with None nothing is split")
     name = OF_ENCODINGS.get(pattern, pattern).removesuffix("_SPLIT_PATTERN").lower() if isinstance(pattern, str) else ""
     if name in BY_NAME:
         raise ValueError(

@@ -116,10 +116,11 @@ def test_of_two_values_for_one_key_none_is_taken_in_silence(models, arguments):
     ("arguments", "line"),
     [
         (["alias", "book", "x", "book@2"], "book@x is book@2 now"),
+        (["alias", "book", "prod", "book@2"], "book@prod is book@2 now; it was book@1"),
         (["remove-alias", "book", "prod"], "removed the alias book@prod"),
-        (["tag", "book@1", "language=de", "new"], "tagged book@1 language=de new"),
+        (["tag", "book@1", "language=de", "new"], "tagged book@1 language=de new, in place of language=en"),
         (["untag", "book@1", "final"], "took off book@1: final"),
-        (["notes", "book@1", "x"], "noted on book@1"),
+        (["notes", "book@1", "x"], "noted on book@1, in place of other notes"),
         (["notes", "book@1", "--remove"], "removed the notes of book@1"),
         (["metrics", "book@1", "loss=0.5"], "metrics of book@1: loss=0.5"),
         (["set-parent", "book@2", "book@1"], "book@2 goes on from book@1"),
@@ -129,6 +130,30 @@ def test_of_two_values_for_one_key_none_is_taken_in_silence(models, arguments):
 )
 def test_an_edit_is_told_in_one_line(models, arguments, line):
     assert run("models", *arguments).stdout == line + "\n"
+
+
+def test_what_an_edit_takes_the_place_of_is_told(models):
+    for arguments, line in (
+        (["tag", "book@2", "language=en", "final"], "tagged book@2 language=en final"),
+        (["tag", "book@2", "language", "final"], "tagged book@2 language final, in place of language=en"),
+        (["notes", "book@2", "one"], "noted on book@2"),
+        (["notes", "book@2", "one"], "noted on book@2"),
+        (["notes", "book@2", "two"], "noted on book@2, in place of other notes"),
+        (["metrics", "book@2", "loss=3"], "metrics of book@2: loss=3"),
+        (["metrics", "book@2", "loss=0.5", "k=1"], "metrics of book@2: loss=0.5 k=1, in place of loss=3"),
+    ):
+        assert run("models", *arguments).stdout == line + "\n"
+
+
+def test_a_save_that_moves_an_alias_says_where_it_was(models, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat " * 9)
+    trained = run("train", text, "--vocab-size", 260, "--save", "book", "--alias", "prod", "--alias", "new").stdout
+    assert "written      book@3 (moved: prod, which was book@1)\n" in trained
+    saved = run("models", "save", "book", "-t", "gpt2", "--alias", "prod", "--alias", "newer").stdout
+    assert saved.endswith("moved           prod, which was book@3\n")
+    assert run("models", "rm", "book@4", "--force").stdout == "deleted book@4, and its aliases newer, prod\n"
+    assert run("models", "rm", "book@3", "--force").stdout == "deleted book@3, and its alias new\n"
 
 
 def test_an_alias_that_stays_where_it_is_has_no_second_row(models):
@@ -160,8 +185,8 @@ def test_what_is_told_of_metrics_that_are_gone_and_of_notes_of_several_lines(mod
 
 def test_notes_are_read_from_standard_input(models):
     written = "# Ordnung\n\n\u00e4 - b\n\n".encode()
-    assert run("models", "notes", "book@1", "-", stdin=written).stdout == "noted on book@1\n"
-    assert rows("notes", "book@1")["notes"] == "# Ordnung\n\n\u00e4 - b\n"
+    assert run("models", "notes", "book@2", "-", stdin=written).stdout == "noted on book@2\n"
+    assert rows("notes", "book@2")["notes"] == "# Ordnung\n\n\u00e4 - b\n"
     for wrong, problem in (
         (b"", "standard input holds no notes: --remove removes"),
         (b"\n \n", "standard input holds no notes"),
@@ -169,9 +194,9 @@ def test_notes_are_read_from_standard_input(models):
         (b"a\0b", "NUL"),
         (b"x" * ((1 << 24) + 1), "more than 16,777,216 bytes"),
     ):
-        assert problem in error_of("models", "notes", "book@1", "-", stdin=wrong)
-    assert rows("notes", "book@1")["notes"] == "# Ordnung\n\n\u00e4 - b\n"
-    error_of("models", "notes", "book@1", "-", "--remove", exit_code=2)
+        assert problem in error_of("models", "notes", "book@2", "-", stdin=wrong)
+    assert rows("notes", "book@2")["notes"] == "# Ordnung\n\n\u00e4 - b\n"
+    error_of("models", "notes", "book@2", "-", "--remove", exit_code=2)
 
 
 @pytest.mark.parametrize(

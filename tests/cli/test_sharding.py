@@ -49,11 +49,26 @@ def test_programs_get_lines_of_json(corpus, tmp_path):
 
 def test_shares_are_done_and_then_the_rest(corpus, tmp_path):
     options = ("--task-bytes", 300, "--append-eot", "--shuffle", 3)
-    for share in ("1/2", "2/2"):
-        assert "--resume and without --task" in tokenize(corpus, tmp_path / "out", *options, "--task", share).stdout
+    told = [tokenize(corpus, tmp_path / "out", *options, "--task", share).stdout for share in ("1/2", "2/2")]
+    n_tasks = len(
+        cbpe.tokenize(corpus, cbpe.get_encoding("gpt2"), tmp_path / "whole", field="text", task_bytes=300)["tasks"]
+    )
+    for output, n_done in zip(told, ((n_tasks + 1) // 2, n_tasks), strict=True):
+        assert "--resume and without --task" in output
+        assert f"tasks      {n_done} of {n_tasks} done" in output
     assert not (tmp_path / "out" / "manifest.json").exists()
     tokenize(corpus, tmp_path / "out", *options, "--resume", "--verify")
     assert (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_a_share_without_tasks_is_told(tmp_path):
+    (tmp_path / "book.txt").write_text("the cat sat " * 100)
+    done = run(
+        "tokenize", tmp_path / "book.txt", "-t", "gpt2", "-o", tmp_path / "out", "--task", "2/2", "--task-bytes", 9
+    )
+    told = "there is 1 task, of which share 2 of 2 has none: a smaller --task-bytes may make more"
+    assert told in done.stderr
+    assert "tasks      0 of 1 done" in done.stdout
 
 
 @pytest.mark.parametrize("share", ["3", "0/2", "3/2", "a/b", "1/2/3"])

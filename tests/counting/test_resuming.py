@@ -83,6 +83,8 @@ def test_a_run_that_is_killed_at_random_moments_goes_on_to_the_same_file(corpus,
 def test_shares_are_counted_anywhere_in_any_order(corpus, whole, tmp_path):
     for i in (3, 1, 2, 1):
         part = cbpe.count_corpus(corpus, tmp_path / "out.words", task=(i, 3), **OPTIONS)
+        assert part["total_tasks"] >= len(part["tasks"])
+    assert part["total_tasks"] == len(part["tasks"])
     assert part["documents"] == 180
     assert not (tmp_path / "out.words").exists()
     heard = []

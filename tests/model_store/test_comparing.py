@@ -134,3 +134,11 @@ def test_a_notebook_shows_tokens_as_text(filled):
     assert "&quot;" in found._repr_html_()
     found = filled.diff(cbpe.train("the sup the sup", 262), cbpe.train("é" * 9, 257))._repr_html_()
     assert "number 0: &quot;t&quot; + &quot;h&quot; in a, &quot;\\xc3&quot; + &quot;\\xa9&quot; in b" in found
+
+
+def test_a_text_that_is_the_name_of_a_file_is_told_of(filled, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.txt").write_text("the cat sat")
+    for texts in ("small.txt", ["small.txt"]):
+        with pytest.warns(UserWarning, match=r"'small\.txt' is read as a text, and there is a file of this name"):
+            assert filled.compare("a", "b", texts).total.text_bytes == len("small.txt")

@@ -27,6 +27,7 @@ SHARED = {
     "cbpe.common.progress": {"ProgressCallback", "progress_reports"},
     "cbpe.common.public": {"public_of"},
     "cbpe.common.warning": {"warn"},
+    "cbpe.corpus.sources": {"warn_of_names"},
     "cbpe.common.wording": {"listed", "meant", "number_of", "of_another_library", "shortened"},
     "cbpe.encodings.references": {"FILE_ENDINGS", "is_encoding", "shadowed"},
     "cbpe.formats.files": {"format_of_name", "holds_tokenizer"},

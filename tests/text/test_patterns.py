@@ -15,7 +15,7 @@ from cbpe.text.patterns import BY_NAME
 from cbpe.text.splitting import RegexSplitter, make_splitter
 
 NATIVE = [
-    *["", "a", "ab|c", r"\x41\u00e9\U0001F600", r"\r\n\t\f\v\.\-\ ", r"\p{L}\pL\P{Lu}\PN", r"[^\s\p{L}\d][\S\D\P{N}]"],
+    *["a", "ab|c", r"\x41\u00e9\U0001F600", r"\r\n\t\f\v\.\-\ ", r"\p{L}\pL\P{Lu}\PN", r"[^\s\p{L}\d][\S\D\P{N}]"],
     *["[a-z0-9_-][-a]", r"[\]\[\^&]", "[&~|]", "(a)(?:b)(?i:c)(?s:.)(?is:.)", "(?i)a", "(?s).", "(?i)(?s)a."],
     *["a?b*c+d{2}e{2,}f{2,3}", "a??b*?c+?d{2}?e{2,}?f{2,3}?", "a++b", r"\p{L}*+\p{N}", r"\s++$", "(?:ab)?+"],
     *[r"a\z", "a$", r"\s+(?!\S)", "(?=[a-c])a", "(?!a).", "é+", "[一-龥]+", "(?:a|)?", "(?:(?:(?:a)))", "(?i:[a-z]k)"],
@@ -66,6 +66,12 @@ def test_named_patterns_are_tiktokens():
     public = pytest.importorskip("tiktoken_ext.openai_public", reason="needs tiktoken")
     assert public.r50k_pat_str == patterns.R50K_SPLIT_PATTERN
     # The others are made together with their vocabularies, so test_split.py compares them where those are at hand.
+
+
+def test_an_empty_pattern_is_refused_with_what_splits_nothing():
+    for use in (make_splitter, cbpe.RegexTokenizer, lambda pattern: cbpe.count_words("a b", pattern=pattern)):
+        with pytest.raises(ValueError, match="the split pattern '' is empty, and matches nothing: with None nothing"):
+            use("")
 
 
 @pytest.mark.parametrize("pattern", NATIVE)

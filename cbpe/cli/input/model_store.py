@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from cbpe.cli.input.settings import settings
@@ -14,7 +14,17 @@ from cbpe.common.atomic_files import check_writable
 if TYPE_CHECKING:
     from store import ModelStore
 
-__all__ = ["filled", "notes_of", "notes_of_standard_input", "open_store", "opened", "refuse_unsavable", "stored_names"]
+__all__ = [
+    "filled",
+    "moved_in_words",
+    "notes_of",
+    "notes_of_standard_input",
+    "open_store",
+    "opened",
+    "places_of_aliases",
+    "refuse_unsavable",
+    "stored_names",
+]
 
 T = TypeVar("T")
 
@@ -65,6 +75,18 @@ def refuse_unsavable(name: str, tags: dict[str, str], aliases: list[str], notes:
         return
     with open_store() as models:
         models.check_writable()
+
+
+def places_of_aliases(models: ModelStore, name: str, aliases: Collection[str]) -> dict[str, str]:
+    """Where aliases of a name point, as far as they are there: {"prod": "book@1"}."""
+    return {
+        alias: version.reference for version in models.versions(name) for alias in version.aliases if alias in aliases
+    }
+
+
+def moved_in_words(before: Mapping[str, str], reference: str) -> str:
+    """Which aliases a save moved to this version: "prod, which was book@1"; empty for none."""
+    return "; ".join(f"{alias}, which was {place}" for alias, place in before.items() if place != reference)
 
 
 def refuse_unmakable(path: str) -> None:

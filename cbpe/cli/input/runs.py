@@ -20,6 +20,7 @@ __all__ = [
     "VerifyOption",
     "WorkersOption",
     "share_of",
+    "tasks_in_words",
 ]
 
 WORK = "The run"  # a group of options
@@ -76,3 +77,9 @@ def share_of(task: str) -> tuple[int, int]:
     if not number.isdecimal() or not n.isdecimal() or not 1 <= int(number) <= int(n):
         raise typer.BadParameter(f"{task!r} is no I/N with I from 1 to N, as 17/100", param_hint="--task")
     return int(number), int(n)
+
+
+def tasks_in_words(manifest: dict[str, Any]) -> str:
+    """How many tasks are done; before the run is finished, of how many: "2 of 3 done"."""
+    done = f"{len(manifest['tasks']):,}"
+    return f"{done} of {manifest['total_tasks']:,} done" if "total_tasks" in manifest else f"{done} done"

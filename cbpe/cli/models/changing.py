@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbpe.cli.input.model_store import filled, notes_of, open_store
+from cbpe.cli.input.model_store import filled, moved_in_words, notes_of, open_store, places_of_aliases
 from cbpe.cli.input.options import (
     AliasOption,
     JsonOption,
@@ -73,14 +73,14 @@ def save(
     labels: dict[str, Any] = {"tags": pairs_of(tag), "aliases": alias or (), "notes": notes_of(notes)}
     labels |= {"parent": parent, "metrics": metrics_of(metric)}
 
-    def saved(models: ModelStore) -> tuple[Version, list[Version]]:
+    def saved(models: ModelStore) -> tuple[Version, list[Version], dict[str, str]]:
+        aliases = places_of_aliases(models, name, labels["aliases"])
         version = models.save(tok, name, **labels)
-        return version, models.versions(name, order="-number", limit=2)[1:] if version.created else []
+        return version, models.versions(name, order="-number", limit=2)[1:] if version.created else [], aliases
 
-    version, before = filled(settings.store, saved)
-    print_saved(
-        version, as_json, before[0] if before else None, "what was given is set on it" if any(labels.values()) else ""
-    )
+    version, before, aliases = filled(settings.store, saved)
+    set_on_it = "what was given is set on it" if any(labels.values()) else ""
+    print_saved(version, as_json, before[0] if before else None, set_on_it, moved_in_words(aliases, version.reference))
 
 
 @app.command()
@@ -135,7 +135,14 @@ def delete(
     elif as_json:
         print_json(told[0])
     else:
-        print_told(f"deleted {printable(version.reference)}" for version in gone)
+        print_told(map(deleted_in_words, gone))
+
+
+def deleted_in_words(version: Version) -> str:
+    """What is said of a version that was deleted, and of aliases that went with it."""
+    aliases = version.aliases
+    more = f", and its {'alias' if len(aliases) == 1 else 'aliases'} {', '.join(aliases)}" if aliases else ""
+    return printable(f"deleted {version.reference}{more}")
 
 
 def refuse_one_of_several(models: ModelStore, reference: str) -> None:

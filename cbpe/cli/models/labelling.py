@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from cbpe.cli.input.model_store import notes_of_standard_input, open_store
+from cbpe.cli.input.model_store import notes_of_standard_input, open_store, places_of_aliases
 from cbpe.cli.input.options import JsonOption, NameArgument, VersionArgument
 from cbpe.cli.input.references import complete_version
 from cbpe.cli.input.store_option import StoreOption
@@ -20,6 +20,8 @@ from cbpe.cli.output.readable import printable
 
 if TYPE_CHECKING:
     from store import Version
+
+T = TypeVar("T")
 
 AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
 
@@ -44,8 +46,10 @@ def alias(
         if reference.isdecimal() and reference not in models.names():
             problem = f"{reference} is a number alone: name the version whole, as {name}@{reference}"
             raise typer.BadParameter(problem, param_hint="REF")
+        before = places_of_aliases(models, name, [alias]).get(alias)
         version = models.set_alias(name, alias, reference)
-    print_done(version, f"{name}@{alias} is {version.reference} now", as_json)
+    was = "" if before in (None, version.reference) else f"; it was {before}"
+    print_done(version, f"{name}@{alias} is {version.reference} now{was}", as_json)
 
 
 @app.command("remove-alias")
@@ -86,14 +90,16 @@ def tag(
     """
     given = pairs_of(tags, "KEY[=VALUE]")
     with open_store(read_only=not given) as models:
-        version = models.tag(reference, given) if given else models.version(reference)
+        before = models.version(reference)
+        version = models.tag(before, given) if given else before
     if not given:
         if as_json:
             print_json(version.tags)
         else:
             print_labels(version, version.tags, "tags")
         return
-    print_done(version, f"tagged {version.reference} {' '.join(labels(given))}", as_json)
+    told = f"tagged {version.reference} {' '.join(labels(given))}{in_place_of(labels(replaced(before.tags, given)))}"
+    print_done(version, told, as_json)
 
 
 @app.command()
@@ -141,14 +147,16 @@ def notes(
     shows = text is None and not remove
     with open_store(read_only=shows) as models:
         version = models.version(reference)
-        if remove and version.notes is None:
+        before = version.notes
+        if remove and before is None:
             raise LookupError(f"{version.reference} has no notes")
         if not shows:
             version = models.set_notes(version, text or None)
     if shows and as_json:
         print_json({"notes": version.notes})
     elif not shows:
-        print_done(version, f"{'noted on' if text else 'removed the notes of'} {version.reference}", as_json)
+        was = ", in place of other notes" if text and before not in (None, version.notes) else ""
+        print_done(version, f"{'noted on' if text else 'removed the notes of'} {version.reference}{was}", as_json)
     elif version.notes is None:
         print_error(f"{version.reference} has no notes")
     else:
@@ -181,7 +189,8 @@ def metrics(
     shows = not given and not remove
     with open_store(read_only=shows) as models:
         version = models.version(reference)
-        unknown = [key for key in remove or () if key not in version.metrics]
+        before = version.metrics
+        unknown = [key for key in remove or () if key not in before]
         if unknown:
             raise ValueError(f"{version.reference} has no metric {unknown[0]!r}")
         if not shows:
@@ -193,7 +202,8 @@ def metrics(
             print_labels(version, measured(version.metrics), "metrics")
         return
     gone = [f"removed {', '.join(remove)}"] if remove else []
-    done = "; ".join([*([" ".join(labels(measured(given)))] if given else []), *gone])
+    new = " ".join(labels(measured(given))) + in_place_of(labels(measured(replaced(before, given))))
+    done = "; ".join([*([new] if given else []), *gone])
     print_done(version, f"metrics of {version.reference}: {done}", as_json)
 
 
@@ -223,6 +233,16 @@ def set_parent(
         version = models.set_parent(reference, parent)
     said = "has no parent now" if version.parent is None else f"goes on from {version.parent}"
     print_done(version, f"{version.reference} {said}", as_json)
+
+
+def replaced(before: Mapping[str, T], given: Mapping[str, T]) -> dict[str, T]:
+    """Of tags or metrics, those that got another value."""
+    return {key: before[key] for key, value in given.items() if key in before and before[key] != value}
+
+
+def in_place_of(values: list[str]) -> str:
+    """The end of a line about values that took the place of others."""
+    return f", in place of {' '.join(values)}" if values else ""
 
 
 def print_labels(version: Version, found: Mapping[str, object], what: str) -> None:

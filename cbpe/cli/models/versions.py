@@ -151,14 +151,19 @@ def print_done(version: Version, done: str, as_json: bool) -> None:
         print_told([printable(done)])
 
 
-def print_saved(version: Version, as_json: bool, before: Version | None = None, labels: str = "") -> None:
+def print_saved(
+    version: Version, as_json: bool, before: Version | None = None, labels: str = "", moved: str = ""
+) -> None:
     """A version after a save, and whether the save made it; in JSON the field `created` says that. before: the version
-    that was the newest then. labels: what became of tags, notes and the like where there was one."""
+    that was the newest then. labels: what became of tags, notes and the like where there was one. moved: the aliases
+    that were another version's."""
     told = {}
     if not version.created:
         told["new"] = f"no: the newest version is this already{labels and f'; {labels}'}"
     elif before is not None and before.digest == version.digest:
         told["new"] = f"yes: {before.reference} gives the same results, but its class is {class_of(before)}"
+    if moved:
+        told["moved"] = moved
     print_version(version, as_json, None if as_json else told)
 
 

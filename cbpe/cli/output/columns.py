@@ -12,6 +12,7 @@ __all__ = ["SPACE", "Column", "needed", "widths_in", "with_folded_headings", "wi
 
 SPACE = 2  # columns of a terminal beside each
 LEGIBLE = 18  # columns that each which need not be whole wants: for that, spare columns are left out
+LONG_WORD = 26  # and for a word of so many, as a tag and its value are
 FOLDED = 6  # columns that each of these keeps
 NUMBER = len("-2.2250738585072014e-308")  # columns of the longest float, which is not broken before names are
 SHORT = 10  # columns of a word, or of a date, that is not broken before names are
@@ -65,7 +66,10 @@ class Column(NamedTuple):
     @property
     def needs(self) -> int:
         """How wide it has to be to be legible, with the space beside it."""
-        return SPACE + (self.widest if self.whole else min(self.widest, LEGIBLE))
+        if self.whole:
+            return SPACE + self.widest
+        word = self.longest_word
+        return SPACE + min(self.widest, max(LEGIBLE, word if word <= LONG_WORD else 0))
 
     def least(self, step: int) -> int:
         """How narrow it may become in one of STEPS; numbers only after them."""

@@ -58,6 +58,7 @@ IN_OPTIONS = {
     "cut_documents is False": "--whole-documents is given",
     "name one as eot_token": "name one by --eot-token",
     "make task_bytes": "make --task-bytes",
+    "a smaller task_bytes": "a smaller --task-bytes",
     "make shard_tokens": "make --shard-tokens",
     "make row_tokens": "make --row-tokens",
     "make val_fraction": "make --val-fraction",
