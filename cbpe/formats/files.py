@@ -211,6 +211,13 @@ def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
     if "found" in missing and parts.special_tokens and not never_found:
         named = listed(parts.special_tokens, NAMED)
         words.append(f"how text that spells {named} is encoded (here as these tokens; in this format as ordinary text)")
+    if "decoded" in missing and parts.special_tokens and {"characters", "words"}.isdisjoint(parts.processing):
+        from cbpe.formats.gpt2 import spells_other_bytes
+
+        taken = [token for token in parts.special_tokens if spells_other_bytes(token)]
+        if taken:
+            named = listed(taken, NAMED)
+            words.append(f"how {named} is decoded (here as it is written; `tokenizers` takes its characters for bytes)")
     return words
 
 

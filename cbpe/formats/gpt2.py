@@ -57,6 +57,14 @@ def spells_other_text(text: str) -> bool:
         return False
 
 
+def spells_other_bytes(text: str) -> bool:
+    """Whether all characters of a text stand for bytes, which are not its own: "größe", but not "size" or "Größe ‹"."""
+    try:
+        return unspell(text) != text.encode("utf-8", "surrogatepass")
+    except ValueError:
+        return False
+
+
 def recognises(file: File) -> bool:
     """Whether a file is one of the two: an object of tokens and ids, which has the name of such or all bytes, or
     merges."""

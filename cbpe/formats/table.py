@@ -42,7 +42,8 @@ class Format:
     may and another not. endings: of names by which it is saved: ".json", or a whole name; none if it is only read.
     in_folders: names of files by which a folder is loaded: any group that is whole. for_characters: ends of names that
     are another format's, unless a tokenizer is over these. leaves_out: what a file does not hold: "pattern",
-    "template", "special_tokens", "never_found" (that special tokens are in no text), "found" (that they are in one).
+    "template", "special_tokens", "never_found" (that special tokens are in no text), "found" (that they are in one),
+    "decoded" (that their characters stand for no bytes).
     """
 
     __slots__ = ("endings", "for_characters", "home", "in_folders", "json", "leaves_out", "title")
@@ -112,7 +113,7 @@ FORMATS = (
         True,
         (".json",),
         in_folders=(("tokenizer.json",),),
-        leaves_out=("never_found",),
+        leaves_out=("never_found", "decoded"),
     ),
     Format(
         "Mistral's tekken.json",

@@ -188,3 +188,22 @@ def test_a_special_token_that_spells_other_text_is_not_written_where_whole_piece
     tok = cbpe.RegexTokenizer()
     written = writing.dumps(Parts(tok._vocabulary, tok.pattern, enc.special_tokens))
     assert tokenizers().Tokenizer.from_str(written.decode()).encode("\u00e9").ids == tok.encode("\u00e9")
+
+
+SPECIAL = ["<|size|>", "<|gr\u00f6\u00dfe|>", "<|\u2264|>", "<|\u00e9 |>", "\u0120the"]
+
+
+@pytest.mark.parametrize("text", SPECIAL)
+def test_saving_tells_of_special_tokens_that_tokenizers_decodes_otherwise(text, tmp_path, recwarn):
+    tok = cbpe.train("low lower lowest " * 9, 260, special_tokens=[text])
+    tok.save(tmp_path / "tokenizer.json")
+    judge = tokenizers().Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    ids = tok.encode(f"low{text}", allowed_special="all")
+    assert ids == judge.encode(f"low{text}").ids
+    assert tok.decode(ids) == f"low{text}"
+    told = [str(warning.message) for warning in recwarn]
+    if judge.decode(ids, skip_special_tokens=False) == tok.decode(ids):
+        assert told == []
+    else:
+        (line,) = told
+        assert f"does not hold how {text} is decoded (here as it is written; `tokenizers` takes its cha" in line
