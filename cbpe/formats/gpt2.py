@@ -58,7 +58,7 @@ def spells_other_text(text: str) -> bool:
 
 
 def spells_other_bytes(text: str) -> bool:
-    """Whether all characters of a text stand for bytes, which are not its own: "größe", but not "size" or "Größe ‹"."""
+    """Whether all characters of a text stand for bytes, which are not its own: "größe", and not "size" or "größe 1"."""
     try:
         return unspell(text) != text.encode("utf-8", "surrogatepass")
     except ValueError:
