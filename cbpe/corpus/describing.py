@@ -4,8 +4,8 @@ easily overlooked."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -71,12 +71,13 @@ def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field
         return
     most = MOST_SEARCHED // len(tokens)
     texts = (str.__str__(text)[:most] for text in items[:LOOKED_INTO] if isinstance(text, str))
-    starts: list[tuple[str, str, Iterable[bytes]]]
-    starts = [("a text", AS_TEXTS, [text.encode("utf-8", "replace")]) for text in texts]
+    starts: list[tuple[str, str, Generator[bytes, None, None]]]
+    starts = [("a text", AS_TEXTS, (data for data in [text.encode("utf-8", "replace")])) for text in texts]
     files = (place for place in places if isinstance(place, Path) and place.is_file())
     starts += ((str(place), AS_LINES, chunks_of(place)) for place in islice(files, LOOKED_INTO))
     for name, way, chunks in starts:
-        held = first_found(chunks, tokens, most // len(starts))
+        with closing(chunks):  # left to the collector, it would swallow a Ctrl-C that comes as it is closed
+            held = first_found(chunks, tokens, most // len(starts))
         if held is not None:
             warn(
                 f"{name} holds {shown(held)}, which is ordinary text there and no special token: where it stands "
@@ -99,7 +100,7 @@ def first_found(chunks: Iterable[bytes], tokens: Mapping[str, bytes], most: int)
     return None
 
 
-def chunks_of(place: Path) -> Iterator[bytes]:
+def chunks_of(place: Path) -> Generator[bytes, None, None]:
     """The bytes of a file of plain text, decompressed, up to where they cannot be read, which reading it tells."""
     with suppress(OSError, ValueError):
         yield from TextFile(place, field=None, errors="replace").chunks()

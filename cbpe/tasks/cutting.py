@@ -13,13 +13,16 @@ from itertools import pairwise
 from typing import Any
 
 from cbpe.common.checks import checked_int
-from cbpe.common.wording import shown
+from cbpe.common.warning import warn
+from cbpe.common.wording import listed, shown
 from cbpe.corpus.files import TextFile
 from cbpe.tasks.sources import SourceFile
 
 __all__ = ["TASK_BYTES", "Span", "Task", "checked_share", "cut"]
 
 TASK_BYTES = 1 << 28
+LARGE = 2  # times task_bytes: from there on, who names a size is told of a file that is not cut
+FILES_NAMED = 3  # in a message
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,9 @@ def cut(
     sources: Iterable[SourceFile], *, field: str | None, task_bytes: int = TASK_BYTES, within_lines: bool = True
 ) -> list[Task]:
     """The tasks of a corpus, in its order, each of about task_bytes. within_lines: whether files of JSON Lines may be
-    cut, after which nobody knows the numbers of their lines."""
+    cut, after which nobody knows the numbers of their lines. A UserWarning names large files that cannot be cut."""
     tasks: list[Task] = []
+    whole: list[str] = []
     held: list[Span] = []
     held_bytes = 0
     for source in sources:
@@ -75,8 +79,16 @@ def cut(
                 held, held_bytes = [], 0
             held.append(span)
             held_bytes += span.size
+            if span.part is None and span.size > LARGE * task_bytes:
+                whole.append(source.path)
     if held:
         tasks.append(Task(len(tasks), tuple(held)))
+    if whole:
+        is_one = "is one task" if len(whole) == 1 else "are one task each"
+        warn(
+            f"{listed(whole, FILES_NAMED)} {is_one}, of more than {LARGE} times task_bytes: only .parquet, and .jsonl "
+            "that is not compressed, is cut; an interrupted run keeps nothing of a task that is not done"
+        )
     return tasks
 
 

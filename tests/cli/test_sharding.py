@@ -68,6 +68,7 @@ def test_a_share_without_tasks_is_told(tmp_path):
     )
     told = "there is 1 task, of which share 2 of 2 has none: a smaller --task-bytes may make more"
     assert told in done.stderr
+    assert "book.txt is one task, of more than 2 times --task-bytes: only .parquet, and .jsonl that is" in done.stderr
     assert "tasks      0 of 1 done" in done.stdout
 
 

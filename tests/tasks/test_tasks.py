@@ -229,6 +229,21 @@ def test_tasks_have_every_text_once_and_in_order(corpus, task_bytes):
     assert pickle.loads(pickle.dumps(tasks)) == tasks
 
 
+def test_a_large_file_that_is_not_cut_is_told(tmp_path, recwarn):
+    (tmp_path / "book.txt").write_text("the cat sat " * 10)
+    (tmp_path / "rows.jsonl").write_text('{"text": "the cat sat"}\n' * 10)
+    text, rows = (str(tmp_path / name) for name in ("book.txt", "rows.jsonl"))
+    assert len(cut(sources(text, None), field=None, task_bytes=60)) == 1
+    assert len(cut(sources(rows), field="text", task_bytes=60)) == 4
+    assert recwarn.list == []
+    with pytest.warns(
+        UserWarning, match=r"book\.txt is one task, of more than 2 times task_bytes: only \.parquet, and"
+    ):
+        assert len(cut(sources(text, None), field=None, task_bytes=59)) == 1
+    with pytest.warns(UserWarning, match=r"rows\.jsonl is one task, .*keeps nothing of a task that is not done"):
+        assert len(cut(sources(rows), field="text", task_bytes=60, within_lines=False)) == 1
+
+
 def test_parquet_is_cut_at_row_groups(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
     pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")

@@ -59,6 +59,7 @@ IN_OPTIONS = {
     "name one as eot_token": "name one by --eot-token",
     "make task_bytes": "make --task-bytes",
     "a smaller task_bytes": "a smaller --task-bytes",
+    "times task_bytes": "times --task-bytes",
     "make shard_tokens": "make --shard-tokens",
     "make row_tokens": "make --row-tokens",
     "make val_fraction": "make --val-fraction",
