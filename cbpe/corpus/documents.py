@@ -132,6 +132,9 @@ def of_parquet(file: TextFile, columns: Sequence[str], optional: bool) -> Iterat
         if missing and not optional:
             raise ValueError(f"{file.path} has no column {shown(missing[0])}; it has {names_in(names)}")
         kept = [name for name in columns if name in names]
+        twice = next((name for name in kept if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{file.path} has {names.count(twice)} columns {shown(twice)}: give each its own name")
         asked = list(dict.fromkeys([file.field, *kept]))
         at = asked.index(file.field)
         for row, read in file.rows(opened, rows_at_once(opened.metadata, file.field), asked):

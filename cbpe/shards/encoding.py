@@ -18,6 +18,7 @@ from cbpe._core.splitting.split import Splitter
 from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, TextsOfLines, documents
 from cbpe.corpus.files import TextFile
 from cbpe.shards.formats.writing import Shard, Writer
+from cbpe.shards.kept_columns import KeptColumn
 from cbpe.shards.longest import Longest, refuse_long
 from cbpe.shards.options import Options
 from cbpe.shards.parts import PARTS, PartWriter
@@ -52,6 +53,7 @@ class EncodeTask:
     tokenizer: Tokenizer
     name: str  # of the tokenizer
     options: Options
+    kept: tuple[KeptColumn, ...] = ()
 
     def __call__(self, task: Task, threads: int, tell: Tell) -> dict[str, Any]:
         done = self.run.done_task(task)
@@ -219,7 +221,7 @@ class Encoded:
             return None
         pa = arrow(self.options.format)
         if keeps == "columns":
-            columns = {name: column_of(batch.columns[name], pa) for name in self.options.columns}
+            columns = {kept.name: kept.of(batch.columns[kept.name], path, pa) for kept in self.work.kept}
         else:
             n = len(batch.texts)
             columns = {
@@ -319,13 +321,6 @@ def arrow(format_name: str) -> Any:
     except ImportError as error:
         raise ImportError(f'format {format_name!r} takes pyarrow: pip install "cbpe[parquet]"') from error
     return pyarrow
-
-
-def column_of(values: Any, pa: Any) -> Any:
-    """A column of Parquet as it is, dictionaries aside; texts of JSON Lines as a column of texts."""
-    if isinstance(values, list):
-        return pa.array(values, pa.string())
-    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
 def map_texts(values: Any, n: int) -> list[str | None]:

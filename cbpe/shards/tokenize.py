@@ -16,6 +16,7 @@ from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.sources import skipped_in_words
 from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask, arrow
+from cbpe.shards.kept_columns import kept_columns
 from cbpe.shards.longest import amend, refuse_long
 from cbpe.shards.options import Options, checked_options
 from cbpe.shards.order import order_of
@@ -154,7 +155,9 @@ class Shards:
         self.workers = workers
         self.listener = listener
         self.name = name
-        self.encoding = EncodeTask(run, tokenizer, name, options)
+        sources = {span.source.path: span.source for task in tasks for span in task.spans}
+        kept = kept_columns(sources.values(), options.columns, options.field)
+        self.encoding = EncodeTask(run, tokenizer, name, options, kept)
 
     def encode(self, share: tuple[int, int] | None) -> None:
         """The first step: every task that is not done, or those of this share."""

@@ -1,6 +1,7 @@
 """The formats of shards, read back by the peers' own readers where they are there, and by readers from their words."""
 
 import json
+import shutil
 import sys
 import types
 from itertools import chain
@@ -219,3 +220,68 @@ def test_fields_of_json_lines_are_kept_as_texts(tmp_path, gpt2):
     table = pq.read_table(tmp_path / "out" / "part-00000.parquet")
     assert table["n"].to_pylist() == [str(2**70), None]
     assert table["s"].to_pylist() == ["x", '[1, "y"]']
+
+
+@pytest.fixture
+def typed(tmp_path):
+    """A function that writes a source with a column n of a type."""
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+
+    def write(name, kind=None, values=()):
+        if name.endswith(".jsonl"):
+            rows = [{"text": f"{name} {value}", "n": value} for value in values]
+            (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        else:
+            texts = [f"{name} {value}" for value in values]
+            pq.write_table(pa.table({"text": texts, "n": pa.array(values, getattr(pa, kind)())}), tmp_path / name)
+        return tmp_path / name
+
+    return write
+
+
+SETTINGS = [{}, {"task_bytes": 10}, {"shuffle": 3}, {"shuffle": 3, "task_bytes": 10}]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_columns_of_another_type_are_refused_by_their_files(typed, gpt2, tmp_path, settings):
+    """Whether the two are in one shard or in two."""
+    numbers, small = typed("a.parquet", "int64", [1, 2]), typed("b.parquet", "int32", [1, 2])
+    texts, lines = typed("c.parquet", "string", ["1", "2"]), typed("d.jsonl", values=[1, 2])
+    for one, other in ((numbers, small), (numbers, texts), (numbers, lines), (lines, numbers)):
+        with pytest.raises(ValueError, match=rf"the column 'n' of .*{other.name} is .*, and that of .*{one.name} is"):
+            cbpe.tokenize(
+                [str(one), str(other)], gpt2, tmp_path / "out", "parquet", field="text", columns=["n"], **settings
+            )
+        assert not (tmp_path / "out" / "manifest.json").exists()
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_columns_without_values_and_texts_of_any_kind_go_together(typed, gpt2, tmp_path, settings):
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    nothing = typed("a.parquet", "null", [None, None])
+    pairs = (
+        ((nothing, typed("b.parquet", "int64", [1, 2])), "int64", [None, None, 1, 2]),
+        (
+            (typed("c.jsonl", values=[5, None]), typed("d.parquet", "large_string", ["x", "y"])),
+            "string",
+            ["5", None, "x", "y"],
+        ),
+        ((nothing,), "string", [None, None]),
+    )
+    for number, (sources, kind, values) in enumerate(pairs):
+        out = tmp_path / f"out{number}"
+        cbpe.tokenize([str(path) for path in sources], gpt2, out, "parquet", field="text", columns=["n"], **settings)
+        shards = [pq.read_table(path) for path in sorted(out.glob("*.parquet"))]
+        assert {str(shard.schema.field("n").type) for shard in shards} == {kind}
+        found = [value for shard in shards for value in shard["n"].to_pylist()]
+        assert sorted(found, key=str) == sorted(values, key=str)
+
+
+def test_two_columns_of_one_name_are_refused(gpt2, tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    pq.write_table(pa.table([["a"], [1], [2]], names=["text", "n", "n"]), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"a\.parquet has 2 columns 'n': give each its own name"):
+        cbpe.tokenize(tmp_path / "a.parquet", gpt2, tmp_path / "out", "parquet", field="text", columns=["n"])

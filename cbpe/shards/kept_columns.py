@@ -1,0 +1,68 @@
+"""The columns of the sources that shards of Parquet keep: one type for each, whatever file a row is from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from cbpe.common.wording import shown
+from cbpe.corpus.files import TextFile
+from cbpe.tasks.sources import SourceFile
+
+__all__ = ["KeptColumn", "kept_columns"]
+
+LOOKED_INTO = 100  # sources, until one says the type of a column
+
+
+@dataclass(frozen=True)
+class KeptColumn:
+    """A column, its type in all shards, and the source that has it so; type: None for texts."""
+
+    name: str
+    type: Any
+    place: str
+
+    def of(self, values: Any, path: object, pa: Any) -> Any:
+        """The values of a batch of rows as a column of this type: JSON Lines' as texts, Parquet's as they are,
+        dictionaries aside. ValueError for another type."""
+        wanted = pa.string() if self.type is None else self.type
+        column = pa.array(values, pa.string()) if isinstance(values, list) else values
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        found = column.type
+        if found == wanted:
+            return column
+        if pa.types.is_null(found) or (is_text(found, pa) and is_text(wanted, pa)):
+            return column.cast(wanted)
+        raise ValueError(
+            f"the column {shown(self.name)} of {path} is {found}, and that of {self.place} is {wanted}: shards keep a "
+            "column of one type; write the sources so, or leave the column out"
+        )
+
+
+def kept_columns(sources: Iterable[SourceFile], names: tuple[str, ...], field: str | None) -> tuple[KeptColumn, ...]:
+    """The columns of these names, each of the type that the first source with a value in it may have."""
+    types: dict[str, KeptColumn] = {}
+    for source in islice(sources, LOOKED_INTO):
+        if len(types) == len(names):
+            break
+        for name, found in types_in(TextFile(source.place, field=field, errors="strict"), names).items():
+            types.setdefault(name, KeptColumn(name, found, source.path))
+    return tuple(types.get(name, KeptColumn(name, None, "the first sources")) for name in names)
+
+
+def types_in(file: TextFile, names: tuple[str, ...]) -> dict[str, Any]:
+    """The types of those columns that a file has; of a file that is no Parquet, None for all: texts."""
+    if file.kind != "parquet":
+        return dict.fromkeys(names)
+    with file.parquet() as (opened, pa):
+        schema = opened.schema_arrow
+        found = {name: schema.field(name).type for name in names if schema.names.count(name) == 1}
+        plain = {name: each.value_type if pa.types.is_dictionary(each) else each for name, each in found.items()}
+        return {name: each for name, each in plain.items() if not pa.types.is_null(each)}
+
+
+def is_text(found: Any, pa: Any) -> bool:
+    return bool(pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found))
