@@ -241,10 +241,11 @@ def import_folder(database: Database, folder: str | os.PathLike[str], pattern: s
 
 def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     """The paths of files that may hold tokenizers, in order, and what each would be called: by its own name, or by that
-    of its folder where all such files have the same name."""
+    of its folder where all such files have the same name. Not those that are hidden, nor manifests of runs."""
     top = os.fspath(folder)
     for where, folders, names in os.walk(top, onerror=raise_it):
-        folders.sort()
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        names = [name for name in names if not name.startswith(".") and not is_manifest(name)]
         own = os.path.relpath(where, top).replace(os.sep, "-")  # no name has a slash
         of_folder = os.path.basename(os.path.abspath(top)) if own == "." else own
         json_files = [name for name in names if name.endswith(".json")]
@@ -257,6 +258,11 @@ def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]
             stem = name.rpartition(".")[0]
             is_usual = name in ("tokenizer.json", *of_pair)
             yield os.path.join(where, name), of_folder if is_usual else stem if own == "." else f"{own}-{stem}"
+
+
+def is_manifest(name: str) -> bool:
+    """Whether a file has the name of a manifest: of shards, or of a file of word counts."""
+    return name == "manifest.json" or name.endswith(".words.json")
 
 
 def raise_it(error: OSError) -> None:

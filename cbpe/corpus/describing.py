@@ -63,8 +63,8 @@ def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field
     if tables:
         is_read = "is read as plain text" if len(tables) == 1 else "are read as plain text"
         warn(
-            f"{listed(tables, FILES_NAMED)} {is_read}, with all that stands around the texts: only of .jsonl and "
-            ".parquet is a field read"
+            f"{listed(tables, FILES_NAMED)} {is_read}, with all that stands around the texts: a field is read of "
+            ".parquet and of JSON Lines (.jsonl, .json) alone"
         )
     tokens = {token: token.encode("utf-8", "replace") for token in special_tokens}
     if not tokens:

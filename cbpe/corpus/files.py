@@ -1,9 +1,10 @@
 """Reads files of text a chunk at a time: plain, compressed, JSON Lines and Parquet.
 
-The name of a file tells what it holds. `.jsonl`, `.jsonlines` and `.ndjson` are JSON Lines: on each line an object with
-a text in one field. `.parquet` has the texts in one column. `.words` has word counts (corpus/word_counts.py), and no
-texts. Anything else is plain text, one text altogether. Plain text and JSON Lines may be compressed, with `.gz`, `.xz`
-or `.zst` at the end of the name. A text keeps all that it has, line ends and a byte order mark included.
+The name of a file tells what it holds. `.jsonl`, `.jsonlines` and `.ndjson` are JSON Lines: on each line an object
+with a text in one field; so is `.json`, where a field is asked for. `.parquet` has the texts in one column. `.words` has
+word counts (corpus/word_counts.py), and no texts. Anything else is plain text, one text altogether. Plain text and JSON
+Lines may be compressed, with `.gz`, `.xz` or `.zst` at the end of the name. A text keeps all that it has, line ends and
+a byte order mark included.
 """
 
 from __future__ import annotations
@@ -77,6 +78,9 @@ class TextFile:
         suffixes = [suffix.lower() for suffix in self.path.suffixes]
         self.compression = suffixes.pop() if suffixes and suffixes[-1] in DECOMPRESSORS else ""
         self.kind = KINDS.get(suffixes[-1], "text") if suffixes else "text"
+        self.is_json = field is not None and suffixes[-1:] == [".json"]  # JSON Lines, as many corpora are named
+        if self.is_json:
+            self.kind = "jsonl"
         if self.kind == "parquet" and self.compression:
             raise ValueError(f"{self.path}: a Parquet file is compressed in itself; decompress it")
         if has_word_counts(self.path):
@@ -87,8 +91,8 @@ class TextFile:
             raise ValueError(f"{self.path} is compressed by {PACKERS[suffixes[-1]]}: decompress it first")
         if field is not None and self.kind == "text":
             raise ValueError(
-                f"the field {shown(field)} is of .jsonl and .parquet files, and {self.path} is plain text by its name: "
-                "rename it if it is one of these; name plain text on its own, without a field"
+                f"the field {shown(field)} is of .jsonl, .json and .parquet files, and {self.path} is plain text by "
+                "its name: rename it if it is one of these; name plain text on its own, without a field"
             )
         self.field = field or ""
 
@@ -151,7 +155,8 @@ class TextFile:
 
     def place_of(self, number: int, offset: int) -> str:
         """What messages call a line."""
-        return f"{self.path}, line {number}" if self.span is None else f"{self.path}, the line at byte {offset}"
+        name = f"{self.path} (read as JSON Lines)" if self.is_json else f"{self.path}"
+        return f"{name}, line {number}" if self.span is None else f"{name}, the line at byte {offset}"
 
     def _whole_lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines of the file, or of the span, many at a time: where they begin, and their bytes."""

@@ -162,11 +162,11 @@ def words_in(opened: BinaryIO, header: Header, at: int) -> Iterator[Counted]:
 def refuse_others(header: Header, pattern: str | None, unicode_version: str | None) -> None:
     """ValueError for counts of texts that were split in another way."""
     if header.pattern != pattern:
-        patterns = f"{pattern_in_words(header.pattern)}, and these by {pattern_in_words(pattern)}"
-        raise ValueError(f"its texts were split by {patterns}: set pattern to it, or count them again")
+        patterns = f"{pattern_in_words(header.pattern)}, and the pattern here is {pattern_in_words(pattern)}"
+        raise ValueError(f"its texts were split by {patterns}: set pattern to what it was, or count its texts again")
     if header.unicode_version != unicode_version:
-        versions = f"{header.unicode_version}, and these by {unicode_version}"
-        raise ValueError(f"its texts were split by Unicode {versions}: count them again")
+        versions = f"{header.unicode_version}, and others here by {unicode_version}"
+        raise ValueError(f"its texts were split by Unicode {versions}: count its texts again")
 
 
 def header_checked(opened: BinaryIO, size: int) -> tuple[Header, int]:

@@ -7,7 +7,7 @@ is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from cbpe.common.wording import listed, number_of, shown
@@ -20,6 +20,7 @@ DIGITS = 16  # of a SHA-256 in a message
 STRICT = {"errors": "strict", "missing": "error"}  # options that may let pass what they refuse with these values
 # Options of which others give the default: where these differ as well, they are told first.
 WITH_DEFAULTS = ("dtype", "shard_tokens", "cut_documents", "partitions")
+BY_SOURCES = ("partitions",)  # of which the sources give the default
 PATTERN = 60  # characters of a split pattern in a message
 
 Identity = Mapping[str, Any]
@@ -31,13 +32,29 @@ def in_the_way(place: object, said: Identity, mine: Identity, done: Sequence[int
     said: of the run that is there; mine: of this one. done: the numbers of the tasks that are done, in order; None of a
     run that is finished, or that others work on.
     """
+    of_sources = None
     for name in mine:
         if name in ("sources", "tasks") or said.get(name) == mine[name]:
             continue
         if name == "options" and done is not None and same_so_far(said.get(name), mine[name]):
             continue
-        return f"{place} belongs to another run: its {differs(name, said.get(name), mine[name])}"
-    return stray_record(said, done) or other_sources(place, said, mine, done) or other_tasks(place, said, mine, done)
+        problem = f"{place} belongs to another run: its {differs(name, said.get(name), mine[name])}"
+        if name != "options" or not are_same(said.get(name), mine[name], BY_SOURCES):
+            return problem
+        of_sources = problem  # which need not have been given: other sources are told first
+    return (
+        stray_record(said, done)
+        or other_sources(place, said, mine, done)
+        or of_sources
+        or other_tasks(place, said, mine, done)
+    )
+
+
+def are_same(before: Any, now: Mapping[str, Any], others: Container[str]) -> bool:
+    """Whether options are the same, but for others."""
+    return isinstance(before, dict) and all(
+        before.get(name) == now.get(name) for name in {**before, **now} if name not in others
+    )
 
 
 def same_so_far(before: Any, now: Mapping[str, Any]) -> bool:

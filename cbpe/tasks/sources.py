@@ -199,7 +199,7 @@ def without_files(place: Path | Url, field: str | None) -> str:
     if field is None:
         missing = "plain text; for .jsonl and .parquet, set field to a name"
     else:
-        missing = ".jsonl or .parquet, which alone have fields"
+        missing = ".jsonl or .parquet, which have fields (.json files that are JSON Lines are named by a pattern)"
     return f"the folder {place} holds no file of {missing}. {HIDDEN}"
 
 
@@ -226,4 +226,6 @@ def tell_left_out(places: list[Any], folder: str, field: str | None) -> None:
             if field is None
             else f", as {'it has' if len(places) == 1 else 'they have'} no field"
         )
+        if field is not None and any(".json" in place.suffixes[-2:] for place in places):
+            way += "; .json files that are JSON Lines are read where a pattern names them"
         warn(f"of the folder {folder}, {are}{way}")

@@ -183,7 +183,7 @@ def test_a_folder_without_files_is_told_what_is_looked_for(tmp_path):
     assert "in holds no file of plain text; for .jsonl and .parquet, name a field, as --field text. A file" in error
     (tmp_path / "in" / "a.jsonl").rename(tmp_path / "in" / "a.txt")
     error = error_of("tokenize", tmp_path / "in", "-t", "gpt2", "-o", tmp_path / "out", "--field", "text")
-    assert "in holds no file of .jsonl or .parquet, which alone have fields. A file does" in error
+    assert "in holds no file of .jsonl or .parquet, which have fields (.json files that are JSON" in error
     (tmp_path / "in" / "a.txt").unlink()
     error = error_of("tokenize", tmp_path / "in", "-t", "gpt2", "-o", tmp_path / "out")
     assert error == f"cbpe: there is no file in the folder {tmp_path / 'in'}\n"

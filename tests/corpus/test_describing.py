@@ -13,7 +13,10 @@ from cbpe.corpus.describing import tell_of_plain_text
 END = "<|endoftext|>"
 STORIES = f"Once there was a cat.{END}Twice there was a cat.{END}"
 ORDINARY = r"stories\.txt holds '<\|endoftext\|>', which is ordinary text there and no special token"
-WHOLE = "read as plain text, with all that stands around the texts: only of .jsonl and .parquet is a field read"
+WHOLE = (
+    "read as plain text, with all that stands around the texts: a field is read of .parquet and of JSON Lines (.jsonl, "
+    ".json) alone"
+)
 
 
 def told(source, special_tokens=()):

@@ -494,13 +494,23 @@ def test_an_empty_file_is_no_compressed_one(tmp_path, suffix):
     assert read(path) == [b""]
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_json_with_a_field_is_read_as_json_lines(tmp_path, suffix):
+    path = tmp_path / f"c4-train.00000-of-01024.json{suffix}"
+    path.write_bytes(packed(b'{"text": "one", "url": ""}\n{"text": "two"}\n', suffix))
+    assert read(path, field="text") == [b"one", b"two"]
+    path.write_bytes(packed(b'[\n{"text": "one"}\n]\n', suffix))
+    with pytest.raises(ValueError, match=r"\(read as JSON Lines\), line 1, is not JSON"):
+        read(path, field="text")
+
+
 # ---- Options that contradict the file
 
 
 @pytest.mark.parametrize(
     ("name", "field", "message"),
     [
-        ("a.txt", "text", r"the field 'text' is of .jsonl and .parquet files, and .*a\.txt is plain text"),
+        ("a.txt", "text", r"the field 'text' is of .jsonl, .json and .parquet files, and .*a\.txt is plain text"),
         ("a.gz", "text", r"a\.gz is plain text"),
         ("a.jsonl", None, r'a\.jsonl has its texts in a field: set field to its name, such as "text"'),
         ("a.parquet", None, r"a\.parquet has its texts in a field"),

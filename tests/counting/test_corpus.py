@@ -115,6 +115,10 @@ def test_training_goes_by_the_pattern_of_the_file(tmp_path):
     assert cbpe.train(tmp_path / "a.words", 260).pattern == r"\w+|\s"
     with pytest.raises(ValueError, match="were split by"):
         cbpe.train(tmp_path / "a.words", 260, pattern=cbpe.GPT2_SPLIT_PATTERN)
+    with pytest.raises(
+        ValueError, match=r"were split by .*, and the pattern here is .*: set pattern to what it was, or"
+    ):
+        count_corpus(tmp_path / "a.words", tmp_path / "b.words", pattern=cbpe.GPT2_SPLIT_PATTERN)
     count_corpus(tmp_path / "a.txt", tmp_path / "c.words", pattern=CHARACTERS_SPLIT_PATTERN)
     over = [cbpe.train(tmp_path / name, 285, alphabet="characters") for name in ("a.txt", "c.words")]
     assert over[0].merges == over[1].merges

@@ -133,3 +133,14 @@ def test_a_folder_is_imported_on_the_command_line(tmp_path, folder):
     assert "under their own names" in error_of("models", "import", str(folder), "--name", "x", *options, exit_code=2)
     file = str(folder / "sub" / "x.cbpe-model")
     assert "for the files of a folder" in error_of("models", "import", file, "--pattern", "gpt2", *options, exit_code=2)
+
+
+def test_hidden_files_and_manifests_of_runs_are_passed_over(models, tmp_path):
+    tok = cbpe.train("low lower lowest " * 9, 260)
+    (tmp_path / "shards" / ".run").mkdir(parents=True)
+    for name in ("shards/manifest.json", "shards/.run/run.json", "web.words.json", ".hidden.json"):
+        (tmp_path / name).write_text('{"version": 1}')
+    tok.save(tmp_path / "book.json")
+    tok.save(tmp_path / "shards" / ".run" / "x.json")
+    found = models.import_folder(tmp_path)
+    assert (references(found), found.problems) == (["book@1"], ())

@@ -59,6 +59,17 @@ def test_a_folder_of_another_run_is_refused_with_what_differs(tmp_path, tasks):
         Run(tmp_path / "out", {"kind": "other"}, tasks).begin(resume=True)
 
 
+def test_other_sources_are_told_before_an_option_that_goes_by_them(tmp_path, tasks):
+    new_run(tmp_path, tasks, options={"partitions": 4, "b": 2}).begin(resume=False)
+    for options, of, problem in (
+        ({"partitions": 1, "b": 2}, tasks[:1], "its sources are others"),
+        ({"partitions": 1, "b": 2}, tasks, r"its options \(partitions\) are 4, and here 1"),
+        ({"partitions": 1, "b": 3}, tasks[:1], r"its options \(b\) are 2, and here 3"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            new_run(tmp_path, of, options=options).begin(resume=True)
+
+
 def test_a_folder_of_another_run_is_refused_with_what_to_do(tmp_path, tasks):
     run = new_run(tmp_path, tasks, options={"a": 1})
     run.begin(resume=False)

@@ -16,6 +16,7 @@ IN_OPTIONS = {
     'set field to its name, such as "text"': "name it, as --field text",
     "set field to a name": "name a field, as --field text",
     "set pattern to it": "give it as --pattern",
+    "set pattern to what it was": "give --pattern as it was then",
     "take https, or cbpe.load(URL, allow_http=True)": (
         "give an https:// URL, which is fetched from anywhere; one with http:// is fetched from this machine alone"
     ),
