@@ -416,6 +416,8 @@ class Target:
         if not in_words:
             return [version.reference]
         known_before = "" if version.created else ", which it was already"
+        if known_before and any(labels.values()):
+            known_before += "; what was given is set on it"
         moved = moved_in_words(before, version.reference)
         return [version.reference + known_before + (f" (moved: {moved})" if moved else "")]
 

@@ -1,10 +1,10 @@
 """Reads files of text a chunk at a time: plain, compressed, JSON Lines and Parquet.
 
 The name of a file tells what it holds. `.jsonl`, `.jsonlines` and `.ndjson` are JSON Lines: on each line an object
-with a text in one field; so is `.json`, where a field is asked for. `.parquet` has the texts in one column. `.words` has
-word counts (corpus/word_counts.py), and no texts. Anything else is plain text, one text altogether. Plain text and JSON
-Lines may be compressed, with `.gz`, `.xz` or `.zst` at the end of the name. A text keeps all that it has, line ends and
-a byte order mark included.
+with a text in one field; so is `.json`, where a field is asked for. `.parquet` has the texts in one column. `.words`
+has word counts (corpus/word_counts.py), and no texts. Anything else is plain text, one text altogether. Plain text and
+JSON Lines may be compressed, with `.gz`, `.xz` or `.zst` at the end of the name. A text keeps all that it has, line
+ends and a byte order mark included.
 """
 
 from __future__ import annotations

@@ -75,7 +75,8 @@ def count_corpus(
     what `executor` names ("ray"). A task leaves its counts in `partitions` parts by a hash of the piece (None: one for
     each 64 MiB of the sources, at most 1,024), which are added up one by one: memory holds as many of them as there are
     workers. resume, task, progress: as for cbpe.tokenize; what is left for the next call is in the folder OUTPUT.run.
-    verify: read the file back against the manifest; not beside task.
+    verify: read the file back against the manifest, and do anew what an interrupted run or a share left damaged; not
+    beside task.
 
     Raises OSError for what cannot be read or written; ValueError, with the file and the row or line, for what is no
     text, for a source that changed, for a file of another run, and for options out of range; OverflowError for more
@@ -107,7 +108,7 @@ def count_corpus(
     tasks = cut(found, field=field, task_bytes=task_bytes)
     counting = Counting(pattern, field, errors, bool(counts), min_count, partitions, missing=missing)
     plan = {"unicode_version": unicode_version(splitter), "options": counting.as_json()}
-    run = FileRun(file, plan, tasks)
+    run = FileRun(file, plan, tasks, verify=verify)
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Steps(run, counting, tasks, execute, workers, listener)

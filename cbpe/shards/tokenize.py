@@ -86,9 +86,10 @@ def tokenize(
     The corpus is cut into tasks of about task_bytes, which `workers` threads do (None: one for each usable core).
     resume: go on with a run in this folder that was interrupted; what is done is not done again, and the files are in
     the end those of a run that was not. task: (i, n), to do only the tasks that are the i-th of every n, from 1, on one
-    of n machines; without it, another call (with resume) finishes. verify: read everything back against the manifest;
-    not beside task. progress: True for a bar on stderr, or a function, which is called some ten times a second with a
-    named tuple of `stage`, `documents`, `tokens`, `bytes` and `total_bytes` (of the sources as they are stored),
+    of n machines; without it, another call (with resume) finishes. verify: read everything back against the manifest,
+    and do anew what an interrupted run or a share left damaged; not beside task. progress: True for a bar on stderr, or
+    a function, which is called some ten times a second with a named tuple of `stage`, `documents`, `tokens`, `bytes`
+    and `total_bytes` (of the sources as they are stored),
     `tasks`, `total_tasks`, and `seconds`, which has `bytes_per_second` and `seconds_left` (None if nobody can tell).
 
     Raises OSError for what cannot be read or written; ValueError, with the file and the row, for what is no text, for
@@ -117,7 +118,7 @@ def tokenize(
     name = model.name or f"sha256:{model.digest[:16]}"
     about = {"sha256": model.digest, "name": model.name, "n_vocab": tokenizer.n_vocab}
     plan = {"tokenizer": about, "options": options.as_json()}
-    run = Run(folder, plan, tasks)
+    run = Run(folder, plan, tasks, verify=verify)
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Shards(run, tokenizer, name, options, tasks, execute, workers, listener)

@@ -27,7 +27,7 @@ from cbpe.common.wording import json_problem
 from cbpe.tasks.cutting import Task
 from cbpe.tasks.locking import locked, unlock
 from cbpe.tasks.other_runs import in_the_way
-from cbpe.tasks.outputs import Outputs, missing_in, sizes_in
+from cbpe.tasks.outputs import Outputs, missing_in, sha256_of, sizes_in
 from cbpe.tasks.progress import ProgressListener, Tally
 
 __all__ = ["MANIFEST", "FileRun", "Run", "as_json", "begin_share", "left_of"]
@@ -42,13 +42,15 @@ Name = TypeVar("Name", int, str)  # of a task
 class Run:
     """The folder of a run, and what was done in it before.
 
-    plan: what the results depend on, as JSON can hold it, tasks and sources aside. It can be pickled and sent to where
-    tasks are done, if the folder is there under the same name.
+    plan: what the results depend on, as JSON can hold it, tasks and sources aside. verify: whether what tasks have left
+    is read back before the run goes on with it. It can be pickled and sent to where tasks are done, if the folder is
+    there under the same name.
     """
 
     kind = "folder"  # what the user named
 
-    def __init__(self, folder: Path, plan: Mapping[str, Any], tasks: Sequence[Task]) -> None:
+    def __init__(self, folder: Path, plan: Mapping[str, Any], tasks: Sequence[Task], *, verify: bool = False) -> None:
+        self.verify = verify
         self.name = self.folder = folder
         self.state = folder / STATE
         self.manifest = folder / MANIFEST
@@ -211,14 +213,18 @@ class Run:
 
     def waiting(self, records: Mapping[Name, Mapping[str, Any] | None], folder: str) -> set[Name]:
         """Which of these tasks are to be done: those without a record, and those of whose files, in the folder of the
-        run or in one of its state, one is gone or has another size. Their records are deleted: done anew, they leave
-        the same files."""
+        run or in one of its state, one is gone or has another size, or, where it is read back, another SHA-256. Their
+        records are deleted: done anew, they leave the same files."""
         outputs = self.outputs(folder).folder
         sizes = sizes_in(outputs) if any(records.values()) else {}
         waiting = set()
         for name, record in records.items():
             if record is not None and missing_in(outputs, sizes, record["files"]) is None:
-                continue
+                if not self.verify or all(
+                    sha256_of(outputs / each["name"]) == each["sha256"] for each in record["files"]
+                ):
+                    continue
+                warn(f"what task {name} had left in {outputs} was damaged: the task is done anew")
             if record is not None:
                 self._record(name).unlink(missing_ok=True)
             waiting.add(name)
@@ -316,8 +322,8 @@ class FileRun(Run):
 
     kind = "file"
 
-    def __init__(self, file: Path, plan: Mapping[str, Any], tasks: Sequence[Task]) -> None:
-        super().__init__(file.parent, plan, tasks)
+    def __init__(self, file: Path, plan: Mapping[str, Any], tasks: Sequence[Task], *, verify: bool = False) -> None:
+        super().__init__(file.parent, plan, tasks, verify=verify)
         self.name = file
         self.state = file.with_name(file.name + ".run")
         self.manifest = file.with_name(file.name + ".json")

@@ -50,10 +50,18 @@ def checked_labels(
 
 
 def checked_tags(tags: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
-    """Tags with their values; those of a list have none, which is an empty text."""
+    """Tags with their values; those of a list have none, which is an empty text. ValueError for one in a list that is
+    written with a value, as the command line takes it."""
     if tags is None:
         return {}
     pairs = list(tags.items()) if isinstance(tags, Mapping) else [(tag, "") for tag in listed("tags", tags)]
+    if not isinstance(tags, Mapping):
+        for tag, _ in pairs:
+            if isinstance(tag, str) and "=" in tag:
+                key, _, value = tag.partition("=")
+                raise ValueError(
+                    f"a list is of tags without values, and {shown(tag)} has one: give {{{key!r}: {value!r}}}"
+                )
     check_number("tags", len(pairs))
     return {
         checked_label("a tag", key): checked_text(f"the tag {shown(key)}", value, MAX_TAG_VALUE) for key, value in pairs

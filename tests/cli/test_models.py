@@ -50,7 +50,9 @@ def test_train_saves_to_the_store(tmp_path):
         assert models.load("cats").merges == cbpe.train(TEXT, 280).merges
         assert models.training("cats").text_bytes == len(TEXT.encode())
     assert (version.tags, version.notes) == ({"language": "en", "final": ""}, "of [red] cats")
-    assert "cats@1, which it was already" in run("train", text, "--vocab-size", 280, "--save", "cats").stdout
+    again = ("train", text, "--vocab-size", 280, "--save", "cats")
+    assert "cats@1, which it was already\n" in run(*again).stdout
+    assert "cats@1, which it was already; what was given is set on it\n" in run(*again, "--tag", "final").stdout
     run("train", text, "--vocab-size", 290, "--save", "cats", "--initial", "cats@1")
     with ModelStore() as models:
         assert models.version("cats").parent == "cats@1"

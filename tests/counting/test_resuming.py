@@ -93,6 +93,18 @@ def test_shares_are_counted_anywhere_in_any_order(corpus, whole, tmp_path):
     assert list(dict.fromkeys(progress.stage for progress in heard)) == ["adding up", "writing"]
 
 
+def test_what_shares_left_is_read_back_and_done_anew_where_it_is_damaged(corpus, whole, tmp_path):
+    for i in (1, 2):
+        cbpe.count_corpus(corpus, tmp_path / "out.words", task=(i, 2), **OPTIONS)
+    path = max((tmp_path / "out.words.run" / "counted").iterdir(), key=lambda path: path.stat().st_size)
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.warns(UserWarning, match=r"what task [0-9]+ had left in .* was damaged: the task is done anew"):
+        cbpe.count_corpus(corpus, tmp_path / "out.words", resume=True, verify=True, **OPTIONS)
+    assert (tmp_path / "out.words").read_bytes() == whole
+
+
 def test_a_run_that_was_done_is_not_done_again(corpus, tmp_path, monkeypatch):
     manifest = cbpe.count_corpus(corpus, tmp_path / "out.words", **OPTIONS)
     with pytest.raises(ValueError, match=r"out.words holds this run already: resume it, or name another file"):

@@ -56,6 +56,13 @@ def test_an_alias_is_of_its_name_alone(filled):
     assert filled.alias_history("a") == []
 
 
+def test_a_tag_in_a_list_has_no_value(filled):
+    for use in (lambda: filled.tag("a", ["x", "y=z"]), lambda: filled.save(TOKS[0], "a", tags=["y=z"])):
+        with pytest.raises(ValueError, match=r"tags without values, and 'y=z' has one: give \{'y': 'z'\}"):
+            use()
+    assert filled.tag("a", {"y": "z"}).tags["y"] == "z"
+
+
 def test_tags_are_put_on_and_taken_off(filled):
     filled.tag("a@1", {"x": "1", "y": "2"})
     assert filled.tag("a@1", ["y", "z"]).tags == {"x": "1", "y": "", "z": ""}

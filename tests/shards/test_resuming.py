@@ -156,6 +156,21 @@ def test_shares_of_the_tasks_are_done_anywhere_in_any_order(corpus, tok, tmp_pat
     assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("format_name", ["megatron", "bin"])
+def test_what_shares_left_is_read_back_and_done_anew_where_it_is_damaged(corpus, tok, tmp_path, format_name):
+    whole = tokenize(corpus, tok, tmp_path / "whole", format_name)
+    for i in (1, 2):
+        tokenize(corpus, tok, tmp_path / "out", format_name, task=(i, 2), verify=False)
+    left = tmp_path / "out" if format_name == "megatron" else tmp_path / "out" / ".run" / "parts"
+    path = max((path for path in left.iterdir() if path.is_file()), key=lambda path: path.stat().st_size)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.warns(UserWarning, match=r"what task [0-9]+ had left in .* was damaged: the task is done anew"):
+        assert tokenize(corpus, tok, tmp_path / "out", format_name, resume=True, verify=True) == whole
+    assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "whole")
+
+
 def test_a_source_that_changed_is_refused_by_its_name(corpus, tok, tmp_path):
     tokenize(corpus, tok, tmp_path / "out", task=(1, 2), verify=False)
     with open(corpus / "1.jsonl", "a") as file:
