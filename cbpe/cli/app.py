@@ -239,8 +239,8 @@ def common(
     A tokenizer (-t) is a file, a named encoding such as cl100k_base, or a version in the model store such as name,
     name@3, name@alias or sha256:ab12cd34.
 
-    Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 130 Ctrl-C ended it, 143 SIGTERM did, 141
-    who read its output went away.
+    Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 130 Ctrl-C ended it, 143 SIGTERM did,
+    129 SIGHUP, 141 who read its output went away.
 
     \b
     Example:

@@ -6,13 +6,13 @@ from __future__ import annotations
 import sys
 import warnings
 
-from cbpe.cli.ending import code_of_interrupt, heed_nothing, heed_sigterm
+from cbpe.cli.ending import code_of_interrupt, heed_nothing, heed_signals
 
 __all__ = ["main"]
 
 
 def main() -> None:
-    heed_sigterm()
+    heed_signals()
     try:
         run()
     except KeyboardInterrupt:  # while the program is imported

@@ -85,9 +85,12 @@ def cut(
         tasks.append(Task(len(tasks), tuple(held)))
     if whole:
         is_one = "is one task" if len(whole) == 1 else "are one task each"
+        are_cut = "only .parquet is cut where shards number the lines of .jsonl"
+        if within_lines:
+            are_cut = "only .parquet, and .jsonl that is not compressed, is cut"
         warn(
-            f"{listed(whole, FILES_NAMED)} {is_one}, of more than {LARGE} times task_bytes: only .parquet, and .jsonl "
-            "that is not compressed, is cut; an interrupted run keeps nothing of a task that is not done"
+            f"{listed(whole, FILES_NAMED)} {is_one}, of more than {LARGE} times task_bytes: {are_cut}; an interrupted "
+            "run keeps nothing of a task that is not done"
         )
     return tasks
 

@@ -6,7 +6,7 @@ import errno
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -144,13 +144,38 @@ def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
         places = wanted([*files_within(place)], str(place), field)
     elif has_wildcards(str(place)) and not place.exists():
         refuse_closed(place)
-        places = [path for path in map(Path, glob.glob(str(place), recursive=True)) if path.is_file()]
+        matched = [*map(Path, glob.glob(str(place), recursive=True))]
+        places = [path for path in matched if path.is_file()]
+        folders = folders_left_out([path for path in matched if path.is_dir()], {*places})
+        if folders and not places:
+            raise ValueError(
+                f"no file matches {place}, but {number_of(len(folders), 'folder')} ({listed(folders, MOST_NAMED)}): "
+                f"name what to read, as {place}/**"
+            )
+        if folders:
+            are = "is" if len(folders) == 1 else "are"
+            warn(
+                f"of what {place} matches, {number_of(len(folders), 'folder')} ({listed(folders, MOST_NAMED)}) {are} "
+                f"left out, as a pattern is of files: name what else to read, as {place}/**"
+            )
     else:
         yield place
         return
     if not places:
         raise ValueError(without_files(place, field))
     yield from sorted(places, key=str)
+
+
+def folders_left_out(folders: Iterable[Path], matched: Container[Path]) -> list[str]:
+    """Those of the folders that a pattern matches in which is a file that it does not match."""
+    return sorted(str(folder) for folder in folders if any(path not in matched for path in seen_within(folder)))
+
+
+def seen_within(folder: Path) -> Iterator[Path]:
+    """The files in a folder that is named, but for hidden ones."""
+    for where, inner, names in os.walk(folder):
+        inner[:] = [name for name in inner if not is_hidden(name)]
+        yield from (Path(where, name) for name in names if not is_hidden(name))
 
 
 def files_within(folder: Path) -> Iterator[Path]:

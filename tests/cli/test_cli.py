@@ -330,8 +330,9 @@ def test_ctrl_c_ends_in_silence_with_130():
         stream.close()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a child is sent SIGTERM")
-def test_sigterm_keeps_what_ctrl_c_keeps_and_ends_with_143(tmp_path):
+@pytest.mark.skipif(os.name != "posix", reason="a child is sent signals")
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_other_signals_keep_what_ctrl_c_keeps_and_end_with_their_codes(tmp_path, name, code):
     path, checkpoint = tmp_path / "text", tmp_path / "so_far.model"
     path.write_bytes(random.Random(5).randbytes(1_500_000).hex().encode())  # what takes a while to learn
     train = ["train", path, "--vocab-size", "900k", "--no-split", "--max-token-length", "40", "--verbose"]
@@ -339,9 +340,9 @@ def test_sigterm_keeps_what_ctrl_c_keeps_and_ends_with_143(tmp_path):
         [PROGRAM, *train, "--checkpoint", checkpoint], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert any(line.startswith(b"merge 50/") for line in iter(program.stdout.readline, b""))
-    program.terminate()
+    program.send_signal(getattr(signal, name))
     _, said = program.communicate(timeout=120)
-    assert program.returncode == 143
+    assert program.returncode == code
     assert "so_far.model has " in said.decode()
     assert "the same command goes on from there" in said.decode()
     assert cbpe.load(checkpoint).vocab_size > 256

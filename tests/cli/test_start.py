@@ -54,7 +54,7 @@ def here(tmp_path, monkeypatch):
 def begun(line, monkeypatch, capsysbinary):
     """The exit code of the program, and what it prints."""
     monkeypatch.setattr(sys, "argv", ["cbpe", *line.split()])
-    for name in ("heed_nothing", "heed_sigterm"):
+    for name in ("heed_nothing", "heed_signals"):
         monkeypatch.setattr(start, name, lambda: None)  # the tests go on
     with pytest.raises(SystemExit) as ended:
         start.main()
@@ -114,7 +114,7 @@ def test_who_reads_no_more_is_told_by_one_exit_code(here, arguments):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a process sends itself a signal")
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_after_the_work_does_not_change_the_exit_status(here, name):
     line = (
         f"import atexit, os, signal, sys; atexit.register(lambda: os.kill(os.getpid(), signal.{name})); "

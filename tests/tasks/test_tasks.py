@@ -134,6 +134,21 @@ def test_a_pattern_is_its_files_in_order(corpus):
     assert names(sources([f"{corpus}/**/c.jsonl", corpus / "a.jsonl"]), corpus) == ["deep/c.jsonl", "a.jsonl"]
 
 
+def test_folders_that_a_pattern_matches_are_told(corpus, recwarn):
+    (corpus / "d.jsonl").write_text('{"text": "d"}\n')
+    (corpus / "deeper").mkdir()
+    (corpus / "deeper" / ".hidden").touch()
+    (corpus / "read_me.txt").unlink()
+    for pattern, n_files in (("**", 5), ("**/*", 5), ("deep*/**", 1), ("*.jsonl", 4)):
+        assert len(sources(corpus / pattern)) == n_files
+    assert recwarn.list == []
+    told = r"of what .*/d\* matches, 1 folder \(\S*deep\) is left out, as a pattern is of files: name what else to read"
+    with pytest.warns(UserWarning, match=told):
+        assert names(sources(corpus / "d*"), corpus) == ["d.jsonl"]
+    with pytest.raises(ValueError, match=r"no file matches .*/de\*, but 1 folder \(\S*deep\): name what to read, as"):
+        sources(corpus / "de*")
+
+
 def test_urls_are_files_folders_and_patterns():
     fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
     memory = fsspec.filesystem("memory")
@@ -240,7 +255,7 @@ def test_a_large_file_that_is_not_cut_is_told(tmp_path, recwarn):
         UserWarning, match=r"book\.txt is one task, of more than 2 times task_bytes: only \.parquet, and"
     ):
         assert len(cut(sources(text, None), field=None, task_bytes=59)) == 1
-    with pytest.warns(UserWarning, match=r"rows\.jsonl is one task, .*keeps nothing of a task that is not done"):
+    with pytest.warns(UserWarning, match=r"rows\.jsonl is one task, .*: only \.parquet is cut where shards number"):
         assert len(cut(sources(rows), field="text", task_bytes=60, within_lines=False)) == 1
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+from cbpe.cli.ending import ENDING
 from cbpe.cli.output.printing import print_error
 
 __all__ = ["ADVICE", "finishing", "told_if_stopped"]
@@ -17,8 +18,8 @@ ADVICE = "advice"  # the attribute of an exception for a second line
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """A context for the end of long work, which one Ctrl-C or SIGTERM does not interrupt: it would lose what is as good
-    as done. A second one does."""
+    """A context for the end of long work, which one Ctrl-C or another signal does not interrupt: it would lose what is
+    as good as done. A second one does."""
 
     def restore() -> None:
         for number, handler in before.items():
@@ -27,7 +28,7 @@ def finishing() -> Iterator[None]:
     def let_pass(*_: object) -> None:
         restore()
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in ENDING}
     for number in before:
         signal.signal(number, let_pass)
     try:
