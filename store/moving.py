@@ -202,7 +202,7 @@ def checked_model(carried: Carried) -> Model:
 class Imported:
     """What import_folder did."""
 
-    versions: tuple[Version, ...]  # in the order of their files; `created` says whether it is new
+    versions: tuple[Version, ...]  # in the order in which they were saved here; `created` says whether it is new
     problems: tuple[str, ...]  # of each file that was not imported: its path, and why
 
 
@@ -211,7 +211,7 @@ def import_folder(database: Database, folder: str | os.PathLike[str], pattern: s
     saved: list[Version] = []
     problems: list[str] = []
     files_by_name: dict[str, str] = {}
-    for path, name in tokenizer_files(folder):
+    for path, name in in_saved_order([*tokenizer_files(folder)]):
         try:
             if not os.path.isfile(path):  # reading a pipe would wait
                 raise Refused("it is no file")
@@ -246,6 +246,8 @@ def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]
     for where, folders, names in os.walk(top, onerror=raise_it):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         names = [name for name in names if not name.startswith(".") and not is_manifest(name)]
+        if INDEX in names and "files" in folders:  # of a published copy
+            names.remove(INDEX)
         own = os.path.relpath(where, top).replace(os.sep, "-")  # no name has a slash
         of_folder = os.path.basename(os.path.abspath(top)) if own == "." else own
         json_files = [name for name in names if name.endswith(".json")]
@@ -258,6 +260,33 @@ def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]
             stem = name.rpartition(".")[0]
             is_usual = name in ("tokenizer.json", *of_pair)
             yield os.path.join(where, name), of_folder if is_usual else stem if own == "." else f"{own}-{stem}"
+
+
+def in_saved_order(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The same files, with the exported versions among them in the order in which they were saved: so the newest of a
+    name is the newest here, too."""
+    places = [i for i, (path, _) in enumerate(found) if os.path.isfile(path) and is_exported_there(path)]
+    ordered = sorted((found[i] for i in places), key=lambda item: saved_at(item[0]))
+    for i, item in zip(places, ordered, strict=True):
+        found[i] = item
+    return found
+
+
+def is_exported_there(path: str) -> bool:
+    """As is_exported; not of a file that cannot be read, which is told when it is imported."""
+    try:
+        return is_exported(path)
+    except OSError:
+        return False
+
+
+def saved_at(path: str) -> str:
+    """When an exported version was saved; empty for a file that is none, which is told when it is imported."""
+    try:
+        said = read(path).about["saved_at"]
+    except (KeyError, OSError, ValueError):
+        return ""
+    return said if isinstance(said, str) else ""
 
 
 def is_manifest(name: str) -> bool:

@@ -144,3 +144,18 @@ def test_hidden_files_and_manifests_of_runs_are_passed_over(models, tmp_path):
     tok.save(tmp_path / "shards" / ".run" / "x.json")
     found = models.import_folder(tmp_path)
     assert (references(found), found.problems) == (["book@1"], ())
+
+
+@pytest.mark.parametrize("way", ["published", "exported"])
+def test_exported_versions_are_imported_in_the_order_in_which_they_were_saved(models, tmp_path, way):
+    with ModelStore(":memory:") as others:
+        saved = [others.save(small_tokenizer(seed), "a") for seed in (3, 1, 4, 5, 9, 2, 6)]
+        if way == "published":
+            others.publish(tmp_path)
+        else:
+            for version in saved:
+                others.export(version, tmp_path / f"{-version.number % 8}.cbpe-model")
+    found = models.import_folder(tmp_path)
+    assert found.problems == ()
+    assert [version.digest for version in found.versions] == [version.digest for version in saved]
+    assert models.version("a").digest == saved[-1].digest

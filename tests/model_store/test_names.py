@@ -23,7 +23,7 @@ SHARED = {
     "cbpe.common.atomic_files": {"LOCAL", "is_url", "missing_folder", "name_beside", "new_file", "write_files"},
     "cbpe.common.checks": {"is_float"},
     "cbpe.common.little_endian": {"little_endian"},
-    "cbpe.common.published": {"EXPORTED"},
+    "cbpe.common.published": {"EXPORTED", "INDEX"},
     "cbpe.common.progress": {"ProgressCallback", "progress_reports"},
     "cbpe.common.public": {"public_of"},
     "cbpe.common.warning": {"warn"},
