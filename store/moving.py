@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select
 
 from cbpe.common.atomic_files import write_files
 from cbpe.common.public import public_of
+from cbpe.common.published import INDEX
 from cbpe.formats.files import format_of_name, holds_tokenizer
 from cbpe.tokenizers.description import KINDS, Model, build, canonical_form, describe
 from cbpe.tokenizers.loading import load
