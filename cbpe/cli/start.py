@@ -50,7 +50,7 @@ def count_plainly(reference: str, files: list[str]) -> int:
     warnings.showwarning = print_warning
     try:
         tok = tokenizer_of(reference)
-        counts, failures = file_counts(tok, readers(files, None, "strict"), "none")
+        counts, failures = file_counts(tok, readers(files, None, "strict"), tok._found_always() or "none")
         if counts:
             print_counts(counts, named=True)
         for message in map(error_message, failures):

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EncodeTask"]
 
-AS_ORDINARY_TEXT: Any = {"allowed_special": "none", "disallowed_special": (), "add_special_tokens": False}
-
 SOON_READ = 1 << 18  # bytes of a file for which no thread is worth starting
 
 T = TypeVar("T")
@@ -54,6 +52,12 @@ class EncodeTask:
     name: str  # of the tokenizer
     options: Options
     kept: tuple[KeptColumn, ...] = ()
+
+    @property
+    def as_ordinary_text(self) -> Any:
+        """How a document is encoded: special tokens in it are ordinary text."""
+        allowed = self.tokenizer._found_always() or "none"
+        return {"allowed_special": allowed, "disallowed_special": (), "add_special_tokens": False}
 
     def __call__(self, task: Task, threads: int, tell: Tell) -> dict[str, Any]:
         done = self.run.done_task(task)
@@ -107,6 +111,7 @@ class Encoded:
         # Of the texts, and of these those that are in tokens; not counted where the split pattern leaves nothing out.
         self.text_bytes = self.covered_bytes = 0
         self.lengths = work.tokenizer._covered_lengths() if may_leave_out(work.tokenizer) else None
+        self.how = work.as_ordinary_text
 
     def add(self, span: Span, number: int, tell: Tell) -> None:
         """Encode the documents of a span: while some are written, the next ones are encoded, and others are read."""
@@ -171,7 +176,7 @@ class Encoded:
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
         """The tokens of all documents, and where those of each begin and end. A column is encoded where it lies;
         where that is refused, its strings tell what is wrong, or what they become."""
-        encode, options = self.work.tokenizer.encode_batch_flat, {**AS_ORDINARY_TEXT, "num_threads": self.threads}
+        encode, options = self.work.tokenizer.encode_batch_flat, {**self.how, "num_threads": self.threads}
         if isinstance(texts, list):
             return encode(texts, **options)
         try:
@@ -184,6 +189,11 @@ class Encoded:
         """Count the bytes of some texts, and those of them that are in their tokens."""
         assert self.lengths is not None
         self.text_bytes += sum(len(text) if text.isascii() else len(text.encode()) for text in texts)
+        are_added = ids >= len(self.lengths)  # whose ids are behind those of the vocabulary
+        if are_added.any():
+            vocab = self.work.tokenizer.vocab
+            self.covered_bytes += sum(len(vocab[int(token_id)]) for token_id in ids[are_added])
+            ids = ids[~are_added]
         self.covered_bytes += int(self.lengths[ids].sum())
 
     def add_long(self, document: LongDocument, file: TextFile, span: int, tell: Callable[[int], None]) -> None:
@@ -193,9 +203,9 @@ class Encoded:
         eot, before = self.options.eot, self.options.made_of.eot == "before"
         end = [] if eot is None else [np.array([eot], self.options.dtype)]
         waiting = end if before else []
-        whole = tokenizer._takes_whole_texts()
+        whole = tokenizer._takes_whole_texts() or self.how["allowed_special"] != "none"  # which may be at a cut
         for part in text_parts(tokenizer._splitter, document.chunks, whole=whole):
-            ids = tokenizer.encode_to_numpy(part, **AS_ORDINARY_TEXT, workers=self.threads)
+            ids = tokenizer.encode_to_numpy(part, **self.how, workers=self.threads)
             if self.lengths is not None:
                 self.measure([part], ids)
             if len(ids):

@@ -245,7 +245,10 @@ def tasks_of(
 
 def never_found(tokenizer: Tokenizer) -> Iterator[str]:
     """The special tokens that are ordinary text in a document, where some tokenizers find added tokens."""
+    always = tokenizer._found_always()
     for token, token_id in tokenizer.special_tokens.items():
+        if token in always:
+            continue
         try:
             is_found = tokenizer.encode_ordinary(token) == [token_id]
         except KeyError:  # of a byte without a token

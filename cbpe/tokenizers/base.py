@@ -187,6 +187,13 @@ class TokenizerBase(Encoder):
 
         return self._table("skipped ids", make)
 
+    def _found_always(self) -> frozenset[str]:
+        """The added tokens that a tokenizer.json does not call special: they are found in every text, as `tokenizers`
+        finds them also where special tokens are ordinary text."""
+        return self._table(
+            "found always", lambda: frozenset(self._special.ids.keys() & self._processing().get("ordinary", ()))
+        )
+
     def _sorted_tokens(self) -> list[bytes]:
         return self._table("sorted", lambda: sorted(self._vocabulary.tokens().values()))
 

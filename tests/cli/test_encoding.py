@@ -52,6 +52,23 @@ def test_encode_prints_a_line_for_each_text_in_a_file(tmp_path):
     )
 
 
+def test_added_tokens_that_are_not_special_are_found_whatever_is_allowed(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    cbpe.train("the cat sat on the table " * 9, 270, special_tokens=["<b>", "<end>"]).save(path)
+    content = json.loads(path.read_text())
+    for token in content["added_tokens"]:
+        token["special"] = token["content"] == "<end>"
+    path.write_text(json.dumps(content))
+    tok, text = cbpe.load(path), "the<b>cat<end>"
+    always = tok.encode(text, allowed_special={"<b>"}, disallowed_special=())
+    assert len(always) < len(tok.encode(text, allowed_special="none"))
+    for options, ids in (([], always), (["--allowed-special", "<end>"], tok.encode(text))):
+        assert json.loads(run("encode", "-t", path, "--json", *options, stdin=text.encode()).stdout) == ids
+        assert run("count", "-t", path, *options, stdin=text.encode()).stdout == f"{len(ids)}\n"
+    (tmp_path / "text").write_text(text)
+    assert run("count", "-t", path, tmp_path / "text").stdout.split()[0] == str(len(always))
+
+
 def test_encode_knows_the_special_tokens_that_are_allowed():
     stdin = b"hello<|endoftext|><|fim_prefix|>"
     encoding = cbpe.get_encoding("cl100k_base")

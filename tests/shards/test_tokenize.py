@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sys
+import warnings
 from itertools import chain
 
 import numpy as np
@@ -591,3 +592,55 @@ def test_nothing_is_said_of_tokenizers_whose_patterns_match_everything(tmp_path,
         manifest = cbpe.tokenize(tmp_path / "some.txt", tok, tmp_path / f"{number}", "bin", append_eot=False)
         assert "text_bytes" not in manifest["tasks"][0]
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_added_tokens_that_are_not_special_are_found_in_documents_as_by_tokenizers(tmp_path, long, monkeypatch):
+    """And special ones are not, which are ordinary text in a document."""
+    tokenizers = pytest.importorskip("tokenizers", reason="compares with tokenizers")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    judge = tokenizers.Tokenizer(tokenizers.models.BPE())
+    judge.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    judge.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300, initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    )
+    judge.train_from_iterator(["the cat sat on the table " * 9], trainer)
+    judge.add_tokens(["<table>", "<b>"])
+    judge.add_special_tokens(["<end>"])
+    judge.encode_special_tokens = True
+    judge.save(str(tmp_path / "tokenizer.json"))
+    tok = cbpe.load(tmp_path / "tokenizer.json")
+    texts = ["the <table>cat<b> sat<end>", "<end>", "<b><b>", "no added ones", "<table " * 9 + "<table>"]
+    if long:
+        texts = ["".join(texts) * 40_000]
+        (tmp_path / "in.txt").write_text(texts[0])
+        source, field = tmp_path / "in.txt", None
+    else:
+        source, field = tmp_path / "in.jsonl", "text"
+        source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of <end> in plain text
+        cbpe.tokenize(source, tok, tmp_path / "out", "parquet", field=field, append_eot=False)
+    found = pq.read_table(tmp_path / "out" / "part-00000.parquet")["input_ids"].to_pylist()
+    assert found == [judge.encode(text).ids for text in texts]
+
+
+def test_bytes_in_added_tokens_count_where_a_pattern_leaves_text_out(tmp_path):
+    tok = cbpe.train("the cat sat on the table " * 9, 260, pattern=r"[a-z]+", special_tokens=["<b>"])
+    tok.save(tmp_path / "tokenizer.json")
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
+    for token in content["added_tokens"]:
+        token["special"] = False
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": "cat 12 <b>!"}) + "\n")
+    with pytest.warns(UserWarning, match="leaves"):
+        manifest = cbpe.tokenize(
+            tmp_path / "in.jsonl",
+            cbpe.load(tmp_path / "tokenizer.json"),
+            tmp_path / "out",
+            field="text",
+            append_eot=False,
+        )
+    (task,) = manifest["tasks"]
+    assert (task["text_bytes"], task["covered_bytes"]) == (11, len("cat<b>"))

@@ -279,13 +279,15 @@ def special_of(labels: list[str] | None, *, over_characters: bool = False) -> li
 
 
 def special_choice(tok: Tokenizer, tokens: list[str] | None) -> SpecialChoice:
-    """The special tokens that --allowed-special names, as Tokenizer.encode takes them. ValueError for a text that is no
-    special token, or one that is never found; a UserWarning if such ones are among all."""
+    """The special tokens that --allowed-special names, as Tokenizer.encode takes them, and those that are found in
+    every text. ValueError for a text that is no special token, or one that is never found; a UserWarning if such ones
+    are among all."""
     from cbpe.formats.files import control_tokens
     from cbpe.text.special_tokens import stays_text
 
+    always = tok._found_always()
     if not tokens:
-        return "none"
+        return always or "none"
     never_found = control_tokens(tok._parts())
     if "all" in tokens:
         if never_found:
@@ -301,4 +303,4 @@ def special_choice(tok: Tokenizer, tokens: list[str] | None) -> SpecialChoice:
             )
         if token in never_found:
             raise ValueError(f"{stays_text([token])}: leave it out of --allowed-special")
-    return set(tokens)
+    return always.union(tokens)

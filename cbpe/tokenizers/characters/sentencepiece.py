@@ -244,6 +244,11 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             never_found = [text for text, token_id in self.special_tokens.items() if token_id in controls]
             self._special_sets = SpecialChoices(self._special, never_found).sets
 
+    def _found_always(self) -> frozenset[str]:
+        """The same, and the user-defined pieces of SentencePiece's."""
+        pieces = self.special_tokens.items() if self._controls else ()
+        return super()._found_always() | {text for text, token_id in pieces if token_id not in self._controls}
+
     def _refuse_contradictions(
         self, processing: Mapping[str, Any], normalizer: Normalizer, special_tokens: Mapping[str, int]
     ) -> None:
