@@ -17,11 +17,13 @@ import typer
 import cbpe
 from cbpe.cli.input.model_store import (
     moved_in_words,
+    newest_of,
     notes_of,
     open_store,
     opened,
     places_of_aliases,
     refuse_unsavable,
+    set_in_words,
 )
 from cbpe.cli.input.options import (
     AliasOption,
@@ -411,13 +413,13 @@ class Target:
         assert self.name is not None
         labels: dict[str, Any] = {"aliases": self.aliases, "tags": self.tags, "notes": self.notes}
         with open_store(make=True) as models:
-            before = places_of_aliases(models, self.name, self.aliases)
+            before, newest = places_of_aliases(models, self.name, self.aliases), newest_of(models, self.name)
             version = models.save(tokenizer, self.name, parent=self.parent, **labels)
         if not in_words:
             return [version.reference]
         known_before = "" if version.created else ", which it was already"
         if known_before and any(labels.values()):
-            known_before += "; what was given is set on it"
+            known_before += f"; {set_in_words(newest, self.tags, self.notes)}"
         moved = moved_in_words(before, version.reference)
         return [version.reference + known_before + (f" (moved: {moved})" if moved else "")]
 

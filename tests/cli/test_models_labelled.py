@@ -156,6 +156,24 @@ def test_a_save_that_moves_an_alias_says_where_it_was(models, tmp_path):
     assert run("models", "rm", "book@3", "--force").stdout == "deleted book@3, and its alias new\n"
 
 
+def test_saving_the_same_again_tells_what_its_labels_take_the_place_of(models, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat " * 9)
+    train = ("train", text, "--vocab-size", 260, "--save", "cats")
+    run(*train, "--notes", "one", "--tag", "stage=prod")
+    for labels, told in (
+        (["--notes", "one", "--tag", "new"], "what was given is set on it\n"),
+        (
+            ["--notes", "two", "--tag", "stage=test"],
+            "what was given is set on it, in place of stage=prod and other notes\n",
+        ),
+    ):
+        assert f"cats@1, which it was already; {told}" in run(*train, *labels).stdout
+    save = ("models", "save", "cats", "-t", "cats")
+    run(*save, "--metric", "loss=3")
+    assert "is set on it, in place of loss=3\n" in run(*save, "--metric", "loss=2").stdout
+
+
 def test_an_alias_that_stays_where_it_is_has_no_second_row(models):
     before = models.alias_history("book")
     models.set_alias("book", "prod", "book@1")

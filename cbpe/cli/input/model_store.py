@@ -12,17 +12,19 @@ from cbpe.cli.input.settings import settings
 from cbpe.common.atomic_files import check_writable
 
 if TYPE_CHECKING:
-    from store import ModelStore
+    from store import ModelStore, Version
 
 __all__ = [
     "filled",
     "moved_in_words",
+    "newest_of",
     "notes_of",
     "notes_of_standard_input",
     "open_store",
     "opened",
     "places_of_aliases",
     "refuse_unsavable",
+    "set_in_words",
     "stored_names",
 ]
 
@@ -87,6 +89,27 @@ def places_of_aliases(models: ModelStore, name: str, aliases: Collection[str]) -
 def moved_in_words(before: Mapping[str, str], reference: str) -> str:
     """Which aliases a save moved to this version: "prod, which was book@1"; empty for none."""
     return "; ".join(f"{alias}, which was {place}" for alias, place in before.items() if place != reference)
+
+
+def newest_of(models: ModelStore, name: str) -> Version | None:
+    """The newest version of a name, if there is one."""
+    found = models.versions(name, order="-number", limit=1)
+    return found[0] if found else None
+
+
+def set_in_words(
+    before: Version | None, tags: Mapping[str, str], notes: str | None, metrics: Mapping[str, float] | None = None
+) -> str:
+    """What is said of labels that were given with what is the newest version already: that they are set on it, and what
+    they took the place of."""
+    old = before if before is None else (before.tags, before.metrics, before.notes)
+    old_tags, old_metrics, old_notes = old or ({}, {}, None)
+    gone = [f"{key}={old_tags[key]}" for key, value in tags.items() if old_tags.get(key, value) != value]
+    gone += [
+        f"{key}={old_metrics[key]:g}" for key, value in (metrics or {}).items() if old_metrics.get(key, value) != value
+    ]
+    gone += ["other notes"] if notes and old_notes not in (None, notes) else []
+    return f"what was given is set on it{', in place of ' if gone else ''}{' and '.join(gone)}"
 
 
 def refuse_unmakable(path: str) -> None:

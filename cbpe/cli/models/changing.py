@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbpe.cli.input.model_store import filled, moved_in_words, notes_of, open_store, places_of_aliases
+from cbpe.cli.input.model_store import (
+    filled,
+    moved_in_words,
+    newest_of,
+    notes_of,
+    open_store,
+    places_of_aliases,
+    set_in_words,
+)
 from cbpe.cli.input.options import (
     AliasOption,
     JsonOption,
@@ -73,14 +81,13 @@ def save(
     labels: dict[str, Any] = {"tags": pairs_of(tag), "aliases": alias or (), "notes": notes_of(notes)}
     labels |= {"parent": parent, "metrics": metrics_of(metric)}
 
-    def saved(models: ModelStore) -> tuple[Version, list[Version], dict[str, str]]:
-        aliases = places_of_aliases(models, name, labels["aliases"])
-        version = models.save(tok, name, **labels)
-        return version, models.versions(name, order="-number", limit=2)[1:] if version.created else [], aliases
+    def saved(models: ModelStore) -> tuple[Version, Version | None, dict[str, str]]:
+        before, aliases = newest_of(models, name), places_of_aliases(models, name, labels["aliases"])
+        return models.save(tok, name, **labels), before, aliases
 
     version, before, aliases = filled(settings.store, saved)
-    set_on_it = "what was given is set on it" if any(labels.values()) else ""
-    print_saved(version, as_json, before[0] if before else None, set_on_it, moved_in_words(aliases, version.reference))
+    set_on_it = set_in_words(before, labels["tags"], labels["notes"], labels["metrics"]) if any(labels.values()) else ""
+    print_saved(version, as_json, before, set_on_it, moved_in_words(aliases, version.reference))
 
 
 @app.command()
