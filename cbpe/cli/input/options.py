@@ -32,7 +32,10 @@ __all__ = [
 SmallerOption = Annotated[
     str | None,
     typer.Option(
-        "--vocab-size", metavar="N", help="Take the smaller tokenizer that training to this size (8k) would have given."
+        "--vocab-size",
+        metavar="N",
+        help="Take the smaller tokenizer that training to this size (8k) would have given. Special tokens that do not "
+        "follow the merges keep their ids.",
     ),
 ]
 
