@@ -7,7 +7,7 @@ __all__ = ["shows"]
 
 def shows(page, script):
     """Wait until an expression is true. Playwright's own way evaluates strings, which the page's policy forbids."""
-    for _ in range(300):
+    for _ in range(1200):  # a minute, which a busy machine may need
         if page.evaluate(script):
             return
         page.wait_for_timeout(50)

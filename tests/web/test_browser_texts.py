@@ -126,6 +126,12 @@ def test_what_a_link_says_wrongly_is_told(page, url):
     assert "txt" not in unquote(page.url)
 
 
+def test_what_stands_behind_a_question_mark_is_told_to_mean_nothing(page, url):
+    page.goto(f"{url}?t=gpt2&text=hello")
+    shows(page, "document.getElementById('problem').textContent.includes(\"behind '?'\")")
+    assert "it belongs behind '#'" in page.locator("#problem").inner_text()
+
+
 def test_files_may_be_dropped_anywhere_and_one_is_taken(page, url):
     page.goto(url)
     shows_sums_of(page, CRLF)

@@ -23,6 +23,7 @@ export function readState(here) {
   const found = address.toString() || kept === null ? address : new URLSearchParams(kept.fragment);
   const own = kept !== null && kept.fragment === found.toString();
   const problems = own ? [] : problemsOf(found);
+  if (location.search.length > 1) problems.push("Nothing is read of what stands behind '?' in this link: it belongs behind '#'.");
   const good = (key) => (found.has(key) && KEYS[key](found.get(key)) ? found.get(key) : null);
   let text = found.get("text") ?? (own ? kept.text : null);
   const left = good(LEFT_OUT);
