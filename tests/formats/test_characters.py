@@ -643,6 +643,17 @@ def test_added_tokens_that_are_decoded_as_ordinary_ones_are_have_no_way_of_their
         assert ours.decode(ids) == judge.decode(ids, skip_special_tokens=False), ids
 
 
+def test_the_vocabulary_has_added_tokens_as_they_are_decoded():
+    vocab, merges = ["<unk>", "a", MARK, MARK * 2], [[MARK, MARK]]
+    tokens = {MARK * 2: {"normalized": False}, f"{MARK}<b>": {"normalized": False}, "<c>": {}}
+    ours = tokenizer_of(loads(json.dumps(small_file([FIXED["replace"]], vocab, merges, tokens)).encode()))
+    added_ids = [ours.special_tokens[text] for text in tokens]
+    assert [ours.vocab[token_id] for token_id in added_ids] == [b"  ", b" <b>", b"<c>"]
+    assert [ours.vocab[i] for i in ours.vocab] == [ours.decode_single_token_bytes(i) for i in ours.vocab]
+    ids = ours.encode(f"a  a{MARK}<b><c>")
+    assert b"".join(ours.vocab[token_id] for token_id in ids).decode() == ours.decode(ids) == "a  a <b><c>"
+
+
 def test_marks_in_tokens_are_refused_where_no_step_makes_marks_of_spaces():
     vocab = ["<unk>", "a", f"{MARK}a", MARK]
     data = json.dumps(small_file([{"type": "NFC"}], vocab, [[MARK, "a"]], {}, metaspace("never", False)))

@@ -104,7 +104,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         if self._forms and any(
             int(token) in self._forms for token in ids
         ):  # of as many characters, but for normalized ones
-            whole = b"".join(self._spelled(int(token)) for token in ids).decode(errors="replace")
+            whole = b"".join(self.decode_single_token_bytes(int(token)) for token in ids).decode(errors="replace")
         text = self.decode(ids)
         if text == whole:
             return text, offsets
@@ -162,12 +162,13 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """The bytes of one token, its space included. KeyError if there is no such id."""
-        return super().decode_bytes([token])
+        form = self._forms.get(token.__index__()) if hasattr(token, "__index__") else None
+        return super().decode_bytes([token]) if form is None else form
 
     def decode_tokens_bytes(self, tokens: Iterable[SupportsIndex]) -> list[bytes]:
         """The bytes of each token, its space included."""
         refuse_no_sequence(tokens)
-        return [super(SentencePieceTokenizer, self).decode_bytes((token,)) for token in tokens]
+        return [self.decode_single_token_bytes(token) for token in tokens]  # type: ignore[arg-type]  # any SupportsIndex
 
     # ---- Private
 
@@ -176,8 +177,12 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         if self._controls:
             strips = self._characters["strip"] is not None
             strips_all = self._removes_spaces
-            return PieceDecoder(self._spelled, self._byte_ids, self._controls, strips, errors, strips_all=strips_all)
-        return RunDecoder(self._spelled, self._spelled_first, self._byte_ids, self._characters["strip"], errors)
+            return PieceDecoder(
+                self.decode_single_token_bytes, self._byte_ids, self._controls, strips, errors, strips_all=strips_all
+            )
+        return RunDecoder(
+            self.decode_single_token_bytes, self._spelled_first, self._byte_ids, self._characters["strip"], errors
+        )
 
     def _is_plain(self, ids: Sequence[SupportsIndex], data: bytes) -> bool:
         """Whether these bytes of ids are the text, but for the space before it."""
@@ -195,15 +200,17 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     def _removes_spaces(self) -> bool:
         return bool(self._characters.get("sentencepiece", {}).get("removes_spaces"))
 
-    def _spelled(self, token: int) -> bytes:
-        """The bytes of a token as it is decoded. KeyError if there is no such id."""
-        form = self._forms.get(token)
-        return self.decode_single_token_bytes(token) if form is None else form
-
     def _spelled_first(self, token: int) -> bytes:
         """The same of the first token where the spaces of that are dropped: those that are marks in the file."""
         form = self._first_forms.get(token)
-        return self._spelled(token).replace(b" ", b"") if form is None else form
+        return self.decode_single_token_bytes(token).replace(b" ", b"") if form is None else form
+
+    def _spell_all(self) -> dict[int, bytes]:
+        """Added tokens as they are decoded: with spaces for their marks."""
+        return {
+            **super()._spell_all(),
+            **{token_id: self.decode_single_token_bytes(token_id) for token_id in self._special.ids.values()},
+        }
 
     def _set_processing(self, processing: Mapping[str, Any]) -> None:
         rest = {name: value for name, value in processing.items() if name != "characters"}
@@ -467,7 +474,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         if strip == "one":
             return decoded[1:] if decoded[:1] == space else decoded
         if strip == "spaces" and len(ids) and int(ids[0]) not in self._byte_ids:
-            spelled, first = self._spelled(int(ids[0])), self._spelled_first(int(ids[0]))
+            spelled, first = self.decode_single_token_bytes(int(ids[0])), self._spelled_first(int(ids[0]))
             if isinstance(decoded, bytes):
                 return first + decoded[len(spelled) :]
             return first.decode() + decoded[len(spelled.decode()) :]
