@@ -21,6 +21,7 @@ from cbpe.tokenizers.description import KINDS, Model, build, canonical_form, des
 from cbpe.tokenizers.loading import load
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store import saving
+from store.asking import list_versions
 from store.database.opening import Database
 from store.database.outputs import written_file
 from store.database.schema import versions
@@ -212,12 +213,13 @@ def import_folder(database: Database, folder: str | os.PathLike[str], pattern: s
     saved: list[Version] = []
     problems: list[str] = []
     files_by_name: dict[str, str] = {}
+    known = KnownVersions(database)
     for path, name in in_saved_order([*tokenizer_files(folder)]):
         try:
             if not os.path.isfile(path):  # reading a pipe would wait
                 raise Refused("it is no file")
             if is_exported(path):
-                saved.append(put_in(database, read(path), None, "import", path))
+                saved.append(known.brought(read(path), path))
                 continue
             if name in files_by_name:
                 raise Refused(
@@ -238,6 +240,32 @@ def import_folder(database: Database, folder: str | os.PathLike[str], pattern: s
             "the folders in it"
         )
     return Imported(tuple(saved), tuple(problems))
+
+
+class KnownVersions:
+    """What a store has already of exported versions that come one after the other. As long as those of a name are there
+    in the same order, beside others or not, none is made again: so a folder may be imported again."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.left: dict[str, list[Version]] = {}  # of a name, those behind the last one that was there, in order
+
+    def brought(self, content: Carried, path: str) -> Version:
+        """The version that this one is already, or becomes. Raises as put_in does."""
+        name = content.about.get("name")
+        if isinstance(name, str):
+            if name not in self.left:
+                self.left[name] = self.database.read(versions_in_order, name)
+            left = self.left[name]
+            at = next((i for i, each in enumerate(left) if each.digest == content.about.get("digest")), None)
+            self.left[name] = [] if at is None else left[at + 1 :]
+            if at is not None and at + 1 < len(left):  # the newest gets the labels that it lacks
+                return left[at]
+        return put_in(self.database, content, None, "import", path)
+
+
+def versions_in_order(connection: Connection, name: str) -> list[Version]:
+    return list_versions(connection, "number", None, 0, name=name)
 
 
 def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:

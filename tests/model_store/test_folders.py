@@ -159,3 +159,22 @@ def test_exported_versions_are_imported_in_the_order_in_which_they_were_saved(mo
     assert found.problems == ()
     assert [version.digest for version in found.versions] == [version.digest for version in saved]
     assert models.version("a").digest == saved[-1].digest
+    again = models.import_folder(tmp_path)
+    assert [version.digest for version in again.versions] == [version.digest for version in saved]
+    assert not any(version.created for version in again.versions)
+    assert len(models.versions("a")) == len(saved)
+
+
+def test_of_a_folder_that_was_imported_what_is_new_is_added(models, tmp_path):
+    with ModelStore(":memory:") as others:
+        for seed in (1, 2, 1):  # the third is the first again
+            others.save(small_tokenizer(seed), "a")
+        others.publish(tmp_path)
+        assert references(models.import_folder(tmp_path)) == ["a@1", "a@2", "a@3"]
+        models.save(small_tokenizer(7), "a")  # here alone
+        others.save(small_tokenizer(3), "a")
+        others.publish(tmp_path)
+    found = models.import_folder(tmp_path)
+    assert references(found) == ["a@1", "a@2", "a@3", "a@5"]
+    assert [version.created for version in found.versions] == [False, False, False, True]
+    assert references(models.import_folder(tmp_path)) == references(found)
