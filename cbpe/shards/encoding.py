@@ -111,7 +111,7 @@ class Encoded:
         # Of the texts, and of these those that are in tokens; not counted where the split pattern leaves nothing out.
         self.text_bytes = self.covered_bytes = 0
         self.lengths = work.tokenizer._covered_lengths() if may_leave_out(work.tokenizer) else None
-        self.how = work.as_ordinary_text
+        self.as_ordinary_text = work.as_ordinary_text
 
     def add(self, span: Span, number: int, tell: Tell) -> None:
         """Encode the documents of a span: while some are written, the next ones are encoded, and others are read."""
@@ -176,7 +176,7 @@ class Encoded:
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
         """The tokens of all documents, and where those of each begin and end. A column is encoded where it lies;
         where that is refused, its strings tell what is wrong, or what they become."""
-        encode, options = self.work.tokenizer.encode_batch_flat, {**self.how, "num_threads": self.threads}
+        encode, options = self.work.tokenizer.encode_batch_flat, {**self.as_ordinary_text, "num_threads": self.threads}
         if isinstance(texts, list):
             return encode(texts, **options)
         try:
@@ -203,9 +203,11 @@ class Encoded:
         eot, before = self.options.eot, self.options.made_of.eot == "before"
         end = [] if eot is None else [np.array([eot], self.options.dtype)]
         waiting = end if before else []
-        whole = tokenizer._takes_whole_texts() or self.how["allowed_special"] != "none"  # which may be at a cut
+        whole = (
+            tokenizer._takes_whole_texts() or self.as_ordinary_text["allowed_special"] != "none"
+        )  # which may be at a cut
         for part in text_parts(tokenizer._splitter, document.chunks, whole=whole):
-            ids = tokenizer.encode_to_numpy(part, **self.how, workers=self.threads)
+            ids = tokenizer.encode_to_numpy(part, **self.as_ordinary_text, workers=self.threads)
             if self.lengths is not None:
                 self.measure([part], ids)
             if len(ids):

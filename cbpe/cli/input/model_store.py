@@ -1,5 +1,5 @@
 """Opening the model store that --store, CBPE_STORE or the user's data folder says. `store` is imported here only when a
-command needs it."""
+command needs it. And what is said of aliases and labels that a save there moves or sets."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ __all__ = [
     "opened",
     "places_of_aliases",
     "refuse_unsavable",
+    "replaced",
     "set_in_words",
     "stored_names",
 ]
 
 T = TypeVar("T")
+V = TypeVar("V", str, float)  # of a tag, or of a metric
 
 
 def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:
@@ -97,18 +99,21 @@ def newest_of(models: ModelStore, name: str) -> Version | None:
     return found[0] if found else None
 
 
+def replaced(before: Mapping[str, V], given: Mapping[str, V]) -> dict[str, V]:
+    """Of tags or metrics, those that got another value."""
+    return {key: before[key] for key, value in given.items() if key in before and before[key] != value}
+
+
 def set_in_words(
-    before: Version | None, tags: Mapping[str, str], notes: str | None, metrics: Mapping[str, float] | None = None
+    before: Version | None, tags: Mapping[str, str], notes: str | None, metrics: Mapping[str, float]
 ) -> str:
     """What is said of labels that were given with what is the newest version already: that they are set on it, and what
     they took the place of."""
-    old = before if before is None else (before.tags, before.metrics, before.notes)
-    old_tags, old_metrics, old_notes = old or ({}, {}, None)
-    gone = [f"{key}={old_tags[key]}" for key, value in tags.items() if old_tags.get(key, value) != value]
-    gone += [
-        f"{key}={old_metrics[key]:g}" for key, value in (metrics or {}).items() if old_metrics.get(key, value) != value
-    ]
-    gone += ["other notes"] if notes and old_notes not in (None, notes) else []
+    gone: list[str] = []
+    if before is not None:
+        gone += (f"{key}={value}" for key, value in replaced(before.tags, tags).items())
+        gone += (f"{key}={value:g}" for key, value in replaced(before.metrics, metrics).items())
+        gone += ["other notes"] if notes and before.notes not in (None, notes) else []
     return f"what was given is set on it{', in place of ' if gone else ''}{' and '.join(gone)}"
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbpe.cli.input.model_store import notes_of_standard_input, open_store, places_of_aliases
+from cbpe.cli.input.model_store import notes_of_standard_input, open_store, places_of_aliases, replaced
 from cbpe.cli.input.options import JsonOption, NameArgument, VersionArgument
 from cbpe.cli.input.references import complete_version
 from cbpe.cli.input.store_option import StoreOption
@@ -20,8 +20,6 @@ from cbpe.cli.output.readable import printable
 
 if TYPE_CHECKING:
     from store import Version
-
-T = TypeVar("T")
 
 AliasArgument = Annotated[str, typer.Argument(metavar="ALIAS", help="An alias, such as prod.", show_default=False)]
 
@@ -233,11 +231,6 @@ def set_parent(
         version = models.set_parent(reference, parent)
     said = "has no parent now" if version.parent is None else f"goes on from {version.parent}"
     print_done(version, f"{version.reference} {said}", as_json)
-
-
-def replaced(before: Mapping[str, T], given: Mapping[str, T]) -> dict[str, T]:
-    """Of tags or metrics, those that got another value."""
-    return {key: before[key] for key, value in given.items() if key in before and before[key] != value}
 
 
 def in_place_of(values: list[str]) -> str:
