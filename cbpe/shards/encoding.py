@@ -111,6 +111,10 @@ class Encoded:
         # Of the texts, and of these those that are in tokens; not counted where the split pattern leaves nothing out.
         self.text_bytes = self.covered_bytes = 0
         self.lengths = work.tokenizer._covered_lengths() if may_leave_out(work.tokenizer) else None
+        special = work.tokenizer.special_tokens
+        self.added = {
+            special[token]: len(token.encode("utf-8", "surrogatepass")) for token in work.tokenizer._found_always()
+        }
         self.as_ordinary_text = work.as_ordinary_text
 
     def add(self, span: Span, number: int, tell: Tell) -> None:
@@ -189,10 +193,9 @@ class Encoded:
         """Count the bytes of some texts, and those of them that are in their tokens."""
         assert self.lengths is not None
         self.text_bytes += sum(len(text) if text.isascii() else len(text.encode()) for text in texts)
-        are_added = ids >= len(self.lengths)  # whose ids are behind those of the vocabulary
-        if are_added.any():
-            vocab = self.work.tokenizer.vocab
-            self.covered_bytes += sum(len(vocab[int(token_id)]) for token_id in ids[are_added])
+        if self.added:  # whose ids are anywhere: behind those of the vocabulary, or between them
+            are_added = np.isin(ids, [*self.added])
+            self.covered_bytes += sum(self.added[token_id] for token_id in ids[are_added].tolist())
             ids = ids[~are_added]
         self.covered_bytes += int(self.lengths[ids].sum())
 
@@ -203,9 +206,8 @@ class Encoded:
         eot, before = self.options.eot, self.options.made_of.eot == "before"
         end = [] if eot is None else [np.array([eot], self.options.dtype)]
         waiting = end if before else []
-        whole = (
-            tokenizer._takes_whole_texts() or self.as_ordinary_text["allowed_special"] != "none"
-        )  # which may be at a cut
+        finds_added = self.as_ordinary_text["allowed_special"] != "none"  # which a cut could divide
+        whole = tokenizer._takes_whole_texts() or finds_added
         for part in text_parts(tokenizer._splitter, document.chunks, whole=whole):
             ids = tokenizer.encode_to_numpy(part, **self.as_ordinary_text, workers=self.threads)
             if self.lengths is not None:

@@ -626,8 +626,14 @@ def test_added_tokens_that_are_not_special_are_found_in_documents_as_by_tokenize
     assert found == [judge.encode(text).ids for text in texts]
 
 
-def test_bytes_in_added_tokens_count_where_a_pattern_leaves_text_out(tmp_path):
-    tok = cbpe.train("the cat sat on the table " * 9, 260, pattern=r"[a-z]+", special_tokens=["<b>"])
+@pytest.mark.parametrize("between", [False, True])
+def test_bytes_in_added_tokens_count_where_a_pattern_leaves_text_out(tmp_path, between):
+    """Whether their ids follow those of the vocabulary, or lie between them."""
+    text = "the cat sat on the table " * 9
+    tok = cbpe.train(text, 260, pattern=r"[a-z]+", special_tokens=["<b>"])
+    if between:
+        tok = cbpe.train(text, 264, initial=tok)
+        assert tok.special_tokens["<b>"] < tok._vocabulary.max_id
     tok.save(tmp_path / "tokenizer.json")
     content = json.loads((tmp_path / "tokenizer.json").read_text())
     for token in content["added_tokens"]:
