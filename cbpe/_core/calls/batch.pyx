@@ -21,7 +21,7 @@ from cbpe._core.calls.engine cimport finish_list, refuse_special, start_list
 from cbpe._core.encoding.encode cimport encode_slice
 from cbpe._core.encoding.workspace cimport DONE, INTERRUPTED, MORE, RESERVED_IDS, append_id, reserve
 from cbpe._core.merging.merge cimport pause
-from cbpe._core.splitting.split cimport Reading, Span, SplitTables, find_pieces, read_from
+from cbpe._core.splitting.split cimport Reading, Span, SplitTables, find_pieces, start_reading
 from cbpe._core.text.special cimport next_special
 from cbpe._core.text.utf8 cimport Utf8, Utf8Texts, character_start, read_texts
 from cbpe._core.vocabulary.tables cimport NONE
@@ -137,7 +137,7 @@ cdef class Batch:
             # What is left is not cut off for less than half a share.
             if self.n_workers > 1 and size - start > self.share_bytes + self.share_bytes // 2:
                 target = start + self.share_bytes
-                reading = read_from(character_start(text, size, max(start, target - LEAD)))
+                start_reading(&reading, character_start(text, size, max(start, target - LEAD)))
                 stop = -1
                 while stop < 0:
                     with nogil:
@@ -244,8 +244,9 @@ cdef class Batch:
     cdef EncodeStatus encode_share(self, Share *share, Workspace *work) noexcept nogil:
         cdef EncodeStatus status
         cdef Py_ssize_t before = work.n_ids + work.n_counted
-        cdef Reading reading = read_from(share.start)
+        cdef Reading reading
         share.first = work.n_ids
+        start_reading(&reading, share.start)
         while True:
             status = encode_slice(
                 &self.engine.vocabulary.tables, self.engine.split, work, share.text, share.size, share.stop, &reading,

@@ -24,7 +24,7 @@ from cbpe._core.encoding.workspace cimport (
 )
 from cbpe._core.merging.cuts cimport free_cut_tables
 from cbpe._core.merging.walk cimport free_walk_tables
-from cbpe._core.splitting.split cimport Span, Splitter, read_from
+from cbpe._core.splitting.split cimport Span, Splitter, start_reading
 from cbpe._core.text.special cimport SEARCHED, SpecialTables, find_special, next_special
 
 cdef extern from "Python.h":
@@ -87,7 +87,7 @@ cdef inline void put_space(Progress *progress) noexcept nogil:
     ):
         return
     progress.spaced[start - 1] = SPACE
-    progress.reading = read_from(start - 1)
+    start_reading(&progress.reading, start - 1)
 
 
 @cython.final
@@ -213,7 +213,7 @@ cdef class Engine:
             )
             if work.jumps != NULL and not note_special(work.jumps, progress.end, progress.searched):
                 return NO_MEMORY
-            progress.reading = read_from(progress.searched)
+            start_reading(&progress.reading, progress.searched)
             progress.end = -1
             if progress.searched > slice_end:
                 return MORE
@@ -243,7 +243,7 @@ cdef class Engine:
         progress.spaces = spaces
         progress.spaced = text.owned if spaces != NO_SPACES else NULL
         progress.searched = spaces != NO_SPACES
-        progress.reading = read_from(progress.searched)
+        start_reading(&progress.reading, progress.searched)
         progress.end = size if special == NULL else -1
         while True:
             if size <= WITH_GIL:

@@ -22,7 +22,7 @@ from cbpe._core.encoding.workspace cimport MORE, EncodeStatus, tidy_workspace
 from cbpe._core.merging.merge cimport check_merged
 from cbpe._core.merging.prefixes cimport count_prefixes, free_prefix_counts
 from cbpe._core.splitting.prefixes cimport First, PrefixRun, free_prefix_ends, prefix_ends, settle_first
-from cbpe._core.splitting.split cimport Reading, read_from
+from cbpe._core.splitting.split cimport Reading, start_reading
 from cbpe._core.text.utf8 cimport character_start
 from cbpe._core.vocabulary.tables cimport NONE, VocabTables
 from cbpe._core.vocabulary.words cimport find_word
@@ -77,8 +77,9 @@ cdef class PrefixSearch:
 
     cdef Py_ssize_t count(self, Py_ssize_t start, Py_ssize_t end) except -1:
         """The tokens of text[start:end], where the text ends there."""
-        cdef Reading reading = read_from(start)
+        cdef Reading reading
         cdef EncodeStatus status = MORE
+        start_reading(&reading, start)
         tidy_workspace(self.work)
         self.work.counting = True
         while status == MORE:

@@ -15,7 +15,7 @@ from cbpe._core.calls.prefix_search cimport PrefixSearch, counts_prefixes, limit
 from cbpe._core.calls.python_prefixes cimport truncate_by_python
 from cbpe._core.encoding.encode cimport encode_slice
 from cbpe._core.encoding.workspace cimport MORE, EncodeStatus, Workspace, tidy_workspace
-from cbpe._core.splitting.split cimport Reading, read_from
+from cbpe._core.splitting.split cimport Reading, start_reading
 from cbpe._core.text.special cimport SpecialTokens, next_special
 from cbpe._core.text.utf8 cimport Utf8, character_start, encodable, utf8_of
 
@@ -32,8 +32,9 @@ cdef Py_ssize_t count_pieces(
     """The tokens of text[position[0]:size]. If the text goes on, only those of the pieces that are sure: position[0]
     becomes the end of the last of them."""
     cdef bint undecided = False
-    cdef Reading reading = read_from(position[0])
+    cdef Reading reading
     cdef EncodeStatus status
+    start_reading(&reading, position[0])
     tidy_workspace(work)
     work.counting = True
     while True:

@@ -14,7 +14,8 @@ from cbpe._core.counting.pieces cimport (
     BATCH, PieceTable, add_pieces, all_bytes, clear_table, close_table, copy_table, keep_most_frequent, open_table,
     piece_start, read_counts
 )
-from cbpe._core.splitting.split cimport Reading, Span, SplitTables, Splitter, find_pieces, find_sure_pieces, read_from
+from cbpe._core.splitting.split cimport Reading, Span, SplitTables, Splitter, find_pieces, find_sure_pieces
+from cbpe._core.splitting.split cimport start_reading
 
 cdef extern from *:
     """
@@ -64,8 +65,9 @@ cdef int count_text(
     cdef:
         Span spans[BATCH]
         Py_ssize_t n, checked = 0
-        Reading reading = read_from(0)
+        Reading reading
         bint undecided
+    start_reading(&reading, 0)
     while reading.position < stop:
         check_stopped(counter)
         if stop == size:

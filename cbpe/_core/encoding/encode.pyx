@@ -14,7 +14,7 @@ from cbpe._core.encoding.symbols cimport is_marked
 from cbpe._core.encoding.workspace cimport BATCH, DONE, MORE, NO_MEMORY, SLICE, SPARE_IDS, reserve
 from cbpe._core.merging.cuts cimport CutTables
 from cbpe._core.splitting.bonds cimport BONDS_AFTER, BONDS_BEFORE, BondTables, may_cut as may_cut_between
-from cbpe._core.splitting.split cimport find_pieces, find_sure_pieces, read_from
+from cbpe._core.splitting.split cimport find_pieces, find_sure_pieces, start_reading
 from cbpe._core.text.keys cimport INLINE_BYTES, LONG, make_key, short_hash
 from cbpe._core.text.utf8 cimport is_of_three, read_character, three_bytes
 from cbpe._core.vocabulary.words cimport SHORT_WORD, word_hash
@@ -270,7 +270,7 @@ cdef EncodeStatus encode_characters(
             if not copy_known(work, &key, home_of(&work.cache, key.low, key.high), text + start):
                 status = encode_new(v, work, &key, text + start, end - start)
         start = end
-    reading[0] = read_from(start)
+    start_reading(reading, start)
     return status
 
 
@@ -313,7 +313,7 @@ cdef EncodeStatus encode_slice(
         capacity = BATCH
         while n and work.spans[n - 1].start >= stop:
             n -= 1
-            reading[0] = read_from(work.spans[n].start)
+            start_reading(reading, work.spans[n].start)
         if n:
             if not reserve(work, work.spans[n - 1].end - work.spans[0].start + SPARE_IDS):
                 return NO_MEMORY

@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from cbpe._core.c.ascii cimport cbpe_classify
 from cbpe._core.c.spans cimport cbpe_write_spans
 from cbpe._core.splitting.bonds cimport BondTables, Bonds
-from cbpe._core.splitting.staying cimport Stay
+from cbpe._core.splitting.long_pieces cimport Failures, Stay
 
 
 cdef struct Span:
@@ -14,26 +14,20 @@ cdef struct Span:
     Py_ssize_t end
 
 
-# text[start:end], which leaves the automaton in one state.
-cdef struct Stretch:
-    Py_ssize_t start
-    Py_ssize_t end
-    uint32_t state
-
-
 # How far the splitting of a text has come. A piece may be so long that reading it takes several turns: the caller
-# that goes on gives the same text and size, and begins anew, with read_from, where the position is another.
+# that goes on gives the same text and size, and begins anew, with start_reading, where the position is another.
 cdef struct Reading:
     Py_ssize_t position  # where the next piece begins
     Py_ssize_t at  # how far the automaton has read that piece; 0: it begins to
     Py_ssize_t mark  # where the longest match so far ends
     uint32_t entry  # of its tables, which the last character led to
-    Stretch stays  # where it has been in one state last
-    Stretch failed  # where it has, and has then found no end of a piece
+    Failures failures  # of attempts to find the end of a piece
 
 
-cdef inline Reading read_from(Py_ssize_t position) noexcept nogil:
-    return Reading(position, 0, 0, 0, Stretch(0, 0, 0), Stretch(0, 0, 0))
+cdef inline void start_reading(Reading *reading, Py_ssize_t position) noexcept nogil:
+    reading.position = position
+    reading.at = 0
+    reading.failures.filled = 0  # the rest is of no account then
 
 
 cdef struct SplitTables:

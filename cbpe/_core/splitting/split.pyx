@@ -17,8 +17,8 @@ from cbpe._core.splitting.blocks cimport AT_SPACES, last_piece_starts, piece_sta
 from cbpe._core.splitting.bonds cimport Bonds, may_cut_at, next_place, places_in_block
 from cbpe._core.splitting.categories cimport CBPE_CATEGORY_NAMES, CBPE_UNICODE_VERSION, category_of
 from cbpe._core.splitting.classes cimport END_OF_TEXT, Classes, classify
+from cbpe._core.splitting.long_pieces cimport Stay, begin_attempt, fails_from, find_stays, note_failure, stay
 from cbpe._core.splitting.pattern cimport Pattern, parse
-from cbpe._core.splitting.staying cimport Stay, find_stays, stay
 from cbpe._core.splitting.tables cimport ascii_rows, classes_below, sure_borders
 from cbpe._core.text.utf8 cimport character_size, character_start, is_of_three, read_character, three_bytes
 
@@ -141,26 +141,30 @@ cdef inline uint32_t next_entry(
 
 
 cdef inline Py_ssize_t end_piece(
-    const uint8_t *text, Py_ssize_t size, Py_ssize_t start, Py_ssize_t mark, Span *span, Py_ssize_t *count
+    const uint8_t *text, Py_ssize_t size, Py_ssize_t start, Py_ssize_t mark, Span *span, Py_ssize_t *count,
+    Failures *failures,
 ) noexcept nogil:
     """Put the piece that ends at the mark; if the mark is at its start, there is none. Returns where the next piece
     begins."""
+    cdef Py_ssize_t next = mark
     cdef int length = 1
+    note_failure(failures, max(start, mark))
     if mark > start:
         span.end = mark
         count[0] += 1
-        return mark
-    if text[start] >= 128:
-        read_character(text + start, size - start, &length)
-    return start + length
+    else:
+        if text[start] >= 128:
+            read_character(text + start, size - start, &length)
+        next = start + length
+    begin_attempt(failures, next)
+    return next
 
 
 cdef inline Py_ssize_t read_staying(
-    const SplitTables *tables, const uint8_t *text, Py_ssize_t at, Py_ssize_t end, uint32_t *entry, Py_ssize_t *mark,
-    Stretch *stays,
+    const SplitTables *tables, const uint8_t *text, Py_ssize_t at, Py_ssize_t end, uint32_t *entry, Py_ssize_t *mark
 ) noexcept nogil:
     """Read what leaves the automaton in its state: characters of the sets that do, or one over and over, which has come
-    before. Note where that is. Returns how far it has read."""
+    before. Returns how far it has read."""
     cdef const Stay *state = tables.stays + (entry[0] >> STATE_SHIFT)
     cdef Py_ssize_t reached = stay(state, tables.classify, text, at, end)
     cdef uint32_t next = state.entry
@@ -173,16 +177,7 @@ cdef inline Py_ssize_t read_staying(
     if reached > at:
         entry[0] = next
         mark[0] = reached - 1 if next & MARK else mark[0]
-        if at != stays.end or next >> STATE_SHIFT != stays.state:  # else it goes on from the one before
-            stays[0] = Stretch(at, at, next >> STATE_SHIFT)
-        stays.end = reached
     return reached
-
-
-cdef inline bint has_failed(const Reading *reading, uint32_t entry, Py_ssize_t at) noexcept nogil:
-    """Whether no piece ends behind this place from this state, as an attempt from an earlier one has shown."""
-    cdef const Stretch *failed = &reading.failed
-    return failed.start < at <= failed.end and entry >> STATE_SHIFT == failed.state
 
 
 cdef inline Py_ssize_t read_threes(
@@ -214,29 +209,32 @@ cdef Py_ssize_t walk(
 
     The common case has no branch that depends on the text: a boundary moves the end of the array of spans by one. Only
     a piece whose end is known later than one character after it, or a character that nothing matches, takes a turn
-    through the slow part. So does, every 64 bytes or less often, to see whether the state stays the same; where no
-    piece has ended after that, it is not read again from the next place, which would take the square of its length.
+    through the slow part. So does, every 64 bytes or less often, to see whether the state stays the same, and whether
+    it is known that no piece ends any more.
     """
     cdef:
         uint32_t rules = tables.rules
         Py_ssize_t start = reading.position, at = start, mark = start, count = 0, steps = 0, wait = BLOCK
         Py_ssize_t turn_end, limit
+        Failures *failures = &reading.failures
         uint32_t entry = START_ENTRY
         int length
     if reading.at:
         at, mark, entry = reading.at, reading.mark, reading.entry
         reading.at = 0
+    else:
+        begin_attempt(failures, start)
     turn_end = size if size - at <= MAX_STEPS else at + MAX_STEPS
-    limit = min(turn_end, at + wait)
+    limit = min(turn_end, failures.next, at + wait)
     while count < capacity:
         if at < limit:
             entry = next_entry(tables, entry, text + at, size - at, &length)
-        elif at < turn_end and has_failed(reading, entry, at):
+        elif failures.next <= at < turn_end and fails_from(failures, entry >> STATE_SHIFT):
             entry = STOP
         elif at < turn_end:
-            limit = read_staying(tables, text, at, turn_end, &entry, &mark, &reading.stays)
+            limit = read_staying(tables, text, at, min(turn_end, failures.next), &entry, &mark)
             wait = BLOCK if limit > at else 2 * wait
-            at, limit = limit, min(turn_end, limit + wait)
+            at, limit = limit, min(turn_end, failures.next, limit + wait)
             continue
         elif at < size:
             pause[0] = TOOK_LONG
@@ -261,11 +259,8 @@ cdef Py_ssize_t walk(
             mark = at if entry & MARK else mark
             if entry & STOP:
                 steps += at - start
-                reading.failed = reading.stays if mark <= reading.stays.start else reading.failed
-                start = end_piece(text, size, start, mark, spans + count, &count)
-                at = mark = start
-                entry = START_ENTRY
-                wait, limit = BLOCK, min(turn_end, at + BLOCK)
+                at = mark = start = end_piece(text, size, start, mark, spans + count, &count, failures)
+                entry, wait, limit = START_ENTRY, BLOCK, min(turn_end, at + BLOCK)
                 pause[0] = TOOK_LONG if steps > MAX_STEPS else NONE
                 if pause[0] != NONE or (rules and block_ahead(text + start, size - start, block_failed)):
                     break
@@ -305,7 +300,7 @@ cdef Py_ssize_t cut_pieces(
             break
         spans[count] = Span(start, end)
         count += 1
-        reading[0] = read_from(end)
+        start_reading(reading, end)
     return count
 
 
@@ -477,8 +472,9 @@ cdef class Splitter:
         cdef Span found[SPANS]
         cdef const uint8_t *data = <const uint8_t *> <const char *> text
         cdef Py_ssize_t size = len(text), count, i
-        cdef Reading reading = read_from(0)
+        cdef Reading reading
         cdef list pieces = []
+        start_reading(&reading, 0)
         if not 0 < capacity <= SPANS:
             raise ValueError(f"capacity must be from 1 to {SPANS}, not {capacity}")
         while reading.position < size:
@@ -495,9 +491,10 @@ cdef class Splitter:
         cdef Span found[SPANS]
         cdef const uint8_t *data = <const uint8_t *> <const char *> text
         cdef Py_ssize_t size = len(text), count, i
-        cdef Reading reading = read_from(0)
+        cdef Reading reading
         cdef bint undecided = False
         cdef list pieces = []
+        start_reading(&reading, 0)
         while not undecided:
             with nogil:
                 count = find_sure_pieces(&self.tables, data, size, &reading, found, SPANS, &undecided)

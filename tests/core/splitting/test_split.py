@@ -266,10 +266,48 @@ def test_runs_of_whole_blocks_split_as_regex_does(pattern, instructions):
         (r"a+b", "a" * (TURN + 100), []),
         (r"xa+b|a+", "x" + "a" * 300, ["a" * 300]),  # another state in the same run
         (r"a+b+0|a+Z|b+(?=[0\n])", "a" + "b" * 300 + "\n", ["b" * 300]),
+        (r"\p{L}+x|.", "\u00e9" * 500_000, ["\u00e9"] * 500_000),
+        (r"(?:\p{L}\p{N})+x|.", "\u4e001" * 300_000, ["\u4e00", "1"] * 300_000),
+        (r"(?:a+b)+x|[ab]", ("a" * 99 + "b") * 5_000, [*"a" * 99, "b"] * 5_000),  # many runs
+        (r"(?:a{37})+x|a", "a" * 300_000, ["a"] * 300_000),  # each place is read in 37 states
+        (r"a{3}(?:aa)*x", "a" * 2_000_000, []),
     ],
 )
 def test_a_run_in_which_nothing_ends_takes_no_square_of_its_length(pattern, text, pieces):
     assert Splitter(pattern).split(text) == pieces  # which would take hours
+
+
+UNITS = st.text("abxA1 \u00e9\u4e2d", min_size=1, max_size=5)
+REPEATED = st.lists(
+    st.tuples(UNITS, st.sampled_from([1, 2, 40, 130, 300])).map(lambda drawn: drawn[0] * drawn[1]), max_size=4
+).map("".join)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\p{L}+1|.",
+        r"(?:a\p{Ll})+x|(?:aa)+A|[^x]",
+        r"(?:a{5})+x|a{3}b*1?|\p{L}",
+        r"(?:a+b)+x|(?:ab?)+(?=A)|.",
+        r"(?:\p{L}\p{L})*1|\p{L}{2,}? |\p{L}{1,3}(?!x)",
+        r"(?:[ab]{3}\p{Lo}?)+(?= )|b",
+    ],
+)
+def test_repeated_texts_split_as_regex_does(pattern):
+    """What an attempt has read in vain is not read again: neither in runs of a character nor in those of several."""
+    splitter = Splitter(pattern)
+
+    @given(REPEATED)
+    @example("ab" * 300 + "x")
+    @example("a" * 700 + "A" + "a" * 701)
+    @examples(60)
+    def check(text):
+        assert splitter.split(text) == pieces_by_regex(pattern, text)
+        encoded = text.encode()
+        assert splitter.spans(encoded, 3) == splitter.spans(encoded)
+
+    check()
 
 
 # Of three bytes: the ends of ranges and of scripts, letters, marks, numbers, symbols, spaces; and a few others.
