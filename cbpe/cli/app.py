@@ -22,6 +22,7 @@ from cbpe.cli.output.completion import told_of_start_files
 from cbpe.cli.output.interrupts import ADVICE
 from cbpe.cli.output.printing import (
     error_message,
+    escape_what_is_missing,
     leave_closed_pipe,
     naming_standard_output,
     print_error,
@@ -157,10 +158,7 @@ def main() -> None:
     if sys.stdout is None:
         print_error("standard output is closed: send it to a file, or to /dev/null")
         sys.exit(1)
-    # A name or a token that the terminal's encoding does not have is no reason to fail.
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    escape_what_is_missing()
     app()
 
 

@@ -41,12 +41,16 @@ def count_plainly(reference: str, files: list[str]) -> int:
     from cbpe.cli.input.counts import file_counts
     from cbpe.cli.input.references import tokenizer_of
     from cbpe.cli.input.texts import readers
-    from cbpe.cli.output.printing import error_message, leave_closed_pipe, print_counts, print_error, print_warning
+    from cbpe.cli.output.printing import (
+        error_message,
+        escape_what_is_missing,
+        leave_closed_pipe,
+        print_counts,
+        print_error,
+        print_warning,
+    )
 
-    # A name that the terminal's encoding does not have is no reason to fail.
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    escape_what_is_missing()
     warnings.showwarning = print_warning
     try:
         tok = tokenizer_of(reference)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 __all__ = [
-    "LOCAL", "check_writable", "is_url", "missing_folder", "name_beside", "new_file", "refuse_url", "write_files",
-    "write_whole",
+    "LOCAL", "check_writable", "is_url", "missing_folder", "name_beside", "new_file", "refuse_missing_folder",
+    "refuse_url", "write_files", "write_whole",
 ]  # fmt: skip
 
 ANYBODY_WRITES = 0o222
@@ -33,11 +33,12 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     folder = os.path.dirname(path) or "."
     try:
         tempfile.TemporaryFile(dir=folder).close()
+    except FileNotFoundError as error:  # /proc is there, and says so of each file
+        problem = "no file can be made there" if os.path.isdir(folder) else NO_FOLDER
+        raise FileNotFoundError(error.errno, problem, folder) from error
     except OSError as error:
-        problem = error.strerror
-        if isinstance(error, FileNotFoundError):  # /proc is there, and says so of each file
-            problem = "no file can be made there" if os.path.isdir(folder) else NO_FOLDER
-        raise type(error)(error.errno, problem, folder) from error
+        problem = f"no file can be made in its folder: {error.strerror}"
+        raise type(error)(error.errno, problem, os.fspath(path)) from error
 
 
 def is_url(name: str) -> bool:
@@ -109,6 +110,13 @@ def missing_folder(path: str) -> str | None:
     """The folder of a file, where it is not there."""
     folder = os.path.dirname(path)
     return folder if folder and not os.path.isdir(folder) else None
+
+
+def refuse_missing_folder(path: str | os.PathLike[str]) -> None:
+    """FileNotFoundError where the folder of a file is not there."""
+    folder = missing_folder(os.fspath(path))
+    if folder is not None:
+        raise FileNotFoundError(errno.ENOENT, NO_FOLDER, folder)
 
 
 def name_beside(path: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cbpe._core.calls.parallel import checked_workers
+from cbpe.common.atomic_files import refuse_missing_folder
 from cbpe.common.checks import checked_int
 from cbpe.common.public import public
 from cbpe.common.warning import warn
@@ -125,10 +126,12 @@ def count_corpus(
 
 
 def file_of_counts(output: str | os.PathLike[str]) -> Path:
-    """The path of a file of word counts. ValueError for one that train would not take for such a file."""
+    """The path of a file of word counts. ValueError for one that train would not take for such a file, OSError where its
+    folder is not there."""
     path = output_path(output, "file")
     if not has_word_counts(path):
         raise ValueError(f"{path} is no name of a file of word counts, which ends in .words: train knows them by that")
+    refuse_missing_folder(path)
     return path
 
 

@@ -108,6 +108,7 @@ def connected(ray: Any) -> Iterator[None]:
 
 
 def imported() -> Any:
+    """Ray. ImportError where it is missing."""
     try:
         import ray
     except ImportError as error:

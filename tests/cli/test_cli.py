@@ -372,7 +372,14 @@ def test_output_that_its_encoding_cannot_hold_is_escaped(tmp_path):
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     arguments = [PROGRAM, "stats", "-t", "gpt2", path]
     shown = subprocess.run(arguments, capture_output=True, env=environment, check=True).stdout
-    assert b"\\xe9.txt" in shown
+    assert b"\\u00e9.txt" in shown
+
+
+def test_characters_that_are_escaped_do_not_look_like_bytes():
+    arguments = [PROGRAM, "tokens", "-t", "gpt2", "-"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run(arguments, input="ï\U0001f600".encode(), capture_output=True, env=environment, check=True)
+    assert [line.split(b"\t")[1] for line in shown.stdout.splitlines()] == [b"\\u00ef", b"\\xf0\\x9f\\x98", b"\\x80"]
 
 
 # ---- Help

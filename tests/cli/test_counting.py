@@ -82,6 +82,9 @@ def test_errors_are_one_line(corpus, tmp_path):
     assert "is no name of a file of word counts, which ends in .words" in error_of(
         "count-words", corpus, "-o", tmp_path / "o", "--field", "text", exit_code=2
     )
+    message = error_of("count-words", corpus, "-o", tmp_path / "none" / "o.words", "--field", "text")
+    assert "none: there is no such folder: make it first" in message
+    assert not (tmp_path / "none").exists()
     message = error_of("count-words", corpus, "-o", out, "--no-split", "--pattern", "gpt2", exit_code=2)
     assert "not together with --no-split" in message
     run("count-words", corpus, "-o", out, "--field", "text")

@@ -80,8 +80,10 @@ def test_encode_knows_the_special_tokens_that_are_allowed():
         ids = encoding.encode(stdin.decode(), allowed_special=allowed, disallowed_special=())
         assert run("encode", "-t", "cl100k_base", *options, stdin=stdin).stdout.split() == list(map(str, ids))
         assert run("count", "-t", "cl100k_base", *options, stdin=stdin).stdout == f"{len(ids)}\n"
-    error = error_of("encode", "-t", "cl100k_base", "--allowed-special", "<|pad|>", stdin=stdin, exit_code=2)
-    assert "'<|pad|>' is no special token of this tokenizer, which has '<|endoftext|>'" in error
+    unknown = ["--allowed-special", "<|pad|>"]
+    for others in ([], ["--allowed-special", "all"]):
+        error = error_of("encode", "-t", "cl100k_base", *others, *unknown, stdin=stdin, exit_code=2)
+        assert "'<|pad|>' is no special token of this tokenizer, which has '<|endoftext|>'" in error
 
 
 @pytest.mark.parametrize("command", ["encode", "count", "tokens"])

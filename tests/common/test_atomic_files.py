@@ -2,6 +2,7 @@
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,12 @@ def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError) as caught:
         check_writable(missing / "new")
     assert caught.value.filename == str(missing)
+
+
+def test_a_file_is_named_that_cannot_be_made(tmp_path, monkeypatch):
+    def refuse(**options):
+        raise PermissionError(errno.EACCES, "Permission denied", options["dir"])
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    with pytest.raises(PermissionError, match="no file can be made in its folder: Permission denied: 'new'"):
+        check_writable("new")

@@ -289,12 +289,10 @@ def special_choice(tok: Tokenizer, tokens: list[str] | None) -> SpecialChoice:
     if not tokens:
         return always or "none"
     never_found = control_tokens(tok._parts())
-    if "all" in tokens:
-        if never_found:
-            warn(stays_text(never_found))
-        return "all"
     special = tok.special_tokens
     for token in tokens:
+        if token == "all":
+            continue
         if token not in special:
             known = ", ".join(map(repr, islice(special, NAMES_SHOWN))) or "none"
             raise typer.BadParameter(
@@ -303,4 +301,8 @@ def special_choice(tok: Tokenizer, tokens: list[str] | None) -> SpecialChoice:
             )
         if token in never_found:
             raise ValueError(f"{stays_text([token])}: leave it out of --allowed-special")
+    if "all" in tokens:
+        if never_found:
+            warn(stays_text(never_found))
+        return "all"
     return always.union(tokens)

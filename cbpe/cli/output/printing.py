@@ -6,6 +6,7 @@ markup or as an escape sequence.
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import os
@@ -32,6 +33,7 @@ __all__ = [
     "console",
     "end_with_failures",
     "error_message",
+    "escape_what_is_missing",
     "folded_output",
     "leave_closed_pipe",
     "naming_standard_output",
@@ -57,6 +59,7 @@ CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
 USUAL = 80  # columns of a terminal that does not say how many it has
 LINES = 25  # of a terminal; nothing that is printed here depends on them
+ESCAPES = "cbpe-escapes"  # a way for Python's encoders
 LONG_WORD = 12  # columns of a word that a heading does not go on within
 # Names of values that are not folded, as they are copied: split patterns and URLs.
 COPIED = ("pattern", "split pattern", "split first", "config.pattern", "page", "from elsewhere")
@@ -157,6 +160,25 @@ def of_standard_output(error: OSError) -> OSError:
     return error
 
 
+def escaped(error: UnicodeError) -> tuple[str, int]:
+    """What stands for characters that an encoding does not have, as Python's encoders ask for it: \\u00ef. Python's own
+    backslashreplace has \\xef, which is how a byte looks here."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    return "".join(f"\\u{ord(c):04x}" if c < "\U00010000" else f"\\U{ord(c):08x}" for c in characters), error.end
+
+
+codecs.register_error(ESCAPES, escaped)
+
+
+def escape_what_is_missing() -> None:
+    """A name or a token in characters that the terminal's encoding does not have is no reason to fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=ESCAPES)
+
+
 def write_text(text: str) -> None:
     """A whole text in UTF-8, such as CSV; a byte of a file's name that is no UTF-8 is escaped."""
     write_bytes(text.encode("utf-8", "backslashreplace"))
@@ -197,7 +219,7 @@ def print_lines(lines: Iterable[str]) -> None:
     """Lines in the encoding of the terminal or pipe, printed as they come."""
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        put(line.encode(encoding, "backslashreplace") + b"\n")
+        put(line.encode(encoding, ESCAPES) + b"\n")
     write_bytes(b"")
 
 
