@@ -126,8 +126,8 @@ def count_corpus(
 
 
 def file_of_counts(output: str | os.PathLike[str]) -> Path:
-    """The path of a file of word counts. ValueError for one that train would not take for such a file, OSError where its
-    folder is not there."""
+    """The path of a file of word counts. ValueError for one that train would not take for such a file, and OSError
+    where its folder is not there."""
     path = output_path(output, "file")
     if not has_word_counts(path):
         raise ValueError(f"{path} is no name of a file of word counts, which ends in .words: train knows them by that")
