@@ -16,6 +16,7 @@ __all__ = [
     "is_worth_repeating",
     "log_has_moved",
     "not_opened",
+    "not_whole",
 ]
 
 # Reading raises these for a missing row, and for bytes that are no text, also those in SQLite's own message.
@@ -56,13 +57,19 @@ def state_of(error: DBAPIError) -> str | None:
     return getattr(error.orig, "sqlstate", None)
 
 
-def not_opened(store: object, error: DBAPIError) -> StoreError:
+def not_opened(store: object, error: DBAPIError, path: str | None) -> StoreError:
+    """path: the file of the store, if it is in one."""
     reason = str(error.orig).strip()
     if isinstance(error, OperationalError) and not is_transient(error):
         return CannotOpen(f"the store {store} cannot be opened: {reason}")
     if is_transient(error):
         return Busy(f"the store {store} cannot be opened: {reason}")
-    return NotAStore(f"{store} is no whole store: {reason}")
+    return not_whole(store, reason, path)
+
+
+def not_whole(store: object, reason: str, path: str | None) -> NotAStore:
+    advice = "" if path is None else ". Move the file away, and restore a backup to its path"
+    return NotAStore(f"{store} is no whole store: {reason}{advice}")
 
 
 def explained(store: object, error: DBAPIError) -> StoreError:

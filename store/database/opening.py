@@ -25,6 +25,7 @@ from store.database.failures import (
     is_worth_repeating,
     log_has_moved,
     not_opened,
+    not_whole,
 )
 from store.database.locations import is_in_memory, shown_url, sqlite_path
 from store.database.migrating import revision_of, upgrade
@@ -43,7 +44,7 @@ from store.database.sqlite.connections import (
 from store.database.sqlite.files import check_file
 from store.database.sqlite.making import create_file
 from store.database.waiting import DEADLINE, SECONDS, NoTurn, Turns, checked_timeout, pause
-from store.errors import Busy, CannotOpen, Closed, Failed, NotAStore, Outdated, ReadOnly, StoreError, Uncertain
+from store.errors import Busy, CannotOpen, Closed, Failed, Outdated, ReadOnly, StoreError, Uncertain
 
 __all__ = ["Database"]
 
@@ -269,7 +270,7 @@ class Database:
             return
         if not os.path.lexists(self.path):
             if self.read_only:
-                raise CannotOpen(f"there is no store at {self.path}, and none is made in order to read it")
+                raise CannotOpen(f"there is no store at {self.path}: there is nothing to be read")
             create_file(self.path)
         check_file(self.path, writable=not self.read_only)
 
@@ -297,14 +298,14 @@ class Database:
             except DBAPIError as error:
                 may_change = self.path is not None and self.read_only and log_has_moved(error)
                 if not may_change or time.monotonic() > deadline:
-                    raise not_opened(self, error) from error
+                    raise not_opened(self, error, self.path) from error
             except NoConnection as error:
                 raise as_busy(self, error) from error
             except UNREADABLE as error:
-                raise NotAStore(f"{self} is no whole store: {error}") from error
+                raise not_whole(self, str(error), self.path) from error
             pause()
         if self.read_only:
-            raise CannotOpen(f"there is no store in {self} yet, and none is made in order to read it")
+            raise CannotOpen(f"there is no store in {self} yet: there is nothing to be read")
         self.revision = self._write(self._make_in)
 
     def _make_in(self, connection: Connection) -> str:

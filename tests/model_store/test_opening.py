@@ -146,6 +146,10 @@ def with_a_schema_of_zeros(path):
     path.write_bytes(data[:100] + bytes(3996) + data[4096:])
 
 
+def with_a_schema_that_is_no_text(path):
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE ", b"CREATE TABL\xdf "))
+
+
 def of_a_newer_version(path):
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE store_schema SET version_num = '99'")
@@ -162,7 +166,8 @@ def of_a_newer_version(path):
         (too_short, "no SQLite database"),
         (of_another_program, "another program"),
         (cut_short, r"cut short: it has [\d,]+ bytes of [\d,]+\. Move the file away, and restore a backup to its path"),
-        (with_a_schema_of_zeros, "no whole store"),
+        (with_a_schema_of_zeros, r"no whole store: .*\. Move the file away, and restore a backup to its path"),
+        (with_a_schema_that_is_no_text, r"no whole store: .*\. Move the file away, and restore a backup to its path"),
         (of_a_newer_version, r"revision 99, which cbpe 77\.1 or newer reads"),
     ],
 )
@@ -242,7 +247,7 @@ def test_a_store_that_is_read_cannot_be_changed(empty_store_url, tmp_path):
 
 
 def test_an_empty_database_is_not_made_a_store_in_order_to_read_it(postgresql_url):
-    with pytest.raises(CannotOpen, match="none is made in order to read it"):
+    with pytest.raises(CannotOpen, match="there is nothing to be read"):
         ModelStore(postgresql_url, read_only=True)
     with ModelStore(postgresql_url) as models:
         assert models.names() == []

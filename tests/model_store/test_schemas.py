@@ -59,7 +59,7 @@ def test_where_another_program_has_such_tables_no_store_is_made(shared):
 
 
 def test_no_schema_is_made_in_order_to_read_it(shared):
-    with pytest.raises(CannotOpen, match="none is made in order to read it"):
+    with pytest.raises(CannotOpen, match="there is nothing to be read"):
         ModelStore(f"{shared}?schema=two", read_only=True)
     engine = create_engine(shared)
     with engine.begin() as connection:
