@@ -126,3 +126,12 @@ def test_a_search_that_finds_nothing_says_why_where_it_can(page, url):
     said = page.locator("#problem").inner_text()
     assert all(part in said for part in ("'-1' is no token id", "least=x", "'other'"))
     assert page.get_by_label("Order").input_value() == "id"
+
+
+def test_a_line_break_takes_a_row_of_the_height_of_others(page, url):
+    page.goto(f"{url}vocabulary#t=gpt2&bytes=0a&to=1")
+    shows(page, "[...document.querySelectorAll('td .token')].some((token) => token.textContent === '↵')")
+    of_line_break = page.locator("td .token").first.evaluate("(token) => token.closest('tr').offsetHeight")
+    page.goto(f"{url}vocabulary#t=gpt2&bytes=21&to=1")
+    shows(page, "[...document.querySelectorAll('td .token')].some((token) => token.textContent === '!')")
+    assert page.locator("td .token").first.evaluate("(token) => token.closest('tr').offsetHeight") == of_line_break

@@ -18,7 +18,7 @@ const plain = (text) => shownText(text, false);
 const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 
 function tokenShown(value, colour = "c0") {
-  const shown = value.text === null ? make("span", { class: "unseen-character" }, spacedBytes(value.bytes, 16)) : shownText(value.text, true);
+  const shown = value.text === null ? make("span", { class: "unseen-character" }, spacedBytes(value.bytes, 16)) : shownText(value.text, true, true);
   return make("span", { class: `token ${colour}` }, shown);
 }
 

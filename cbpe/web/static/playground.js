@@ -236,7 +236,7 @@ function rowOf(tokenizer, units, token) {
   const { answer } = units;
   const id = answer.ids[token];
   const value = answer.tokens[id];
-  const text = value.text === null ? "not UTF-8 by itself" : shownText(value.text, true);
+  const text = value.text === null ? "not UTF-8 by itself" : shownText(value.text, true, true);
   const rows = [pair("token", text), pair("id", linkTo(tokenizer, id)), pair("bytes", spacedBytes(value.bytes))];
   if (units.placed) rows.push(pair("characters", `${answer.starts[token]}–${answer.ends[token]}`));
   rows.push(pair("number in the text", number(token + 1)));
@@ -248,7 +248,7 @@ async function showParts(tokenizer, id, row) {
   try {
     const { parts } = await ask("token", { tokenizer, id });
     if (!row.isConnected || !parts) return;
-    const said = parts.flatMap((part, i) => [i ? " + " : "", part.text === null ? spacedBytes(part.bytes) : shownText(part.text, true), " (", linkTo(tokenizer, part.id), ")"]);
+    const said = parts.flatMap((part, i) => [i ? " + " : "", part.text === null ? spacedBytes(part.bytes) : shownText(part.text, true, true), " (", linkTo(tokenizer, part.id), ")"]);
     row.append(pair("merged from", ...said));
   } catch (error) {
     failed(error);

@@ -72,7 +72,7 @@ function walk(event, links, nodes, places) {
   next.focus();
 }
 
-const named = (node, addressOf) => makeLink(() => addressOf(node.id), {}, node.text === null ? spacedBytes(node.bytes, 8) : shownText(node.text, true), ` (${node.id})`);
+const named = (node, addressOf) => makeLink(() => addressOf(node.id), {}, node.text === null ? spacedBytes(node.bytes, 8) : shownText(node.text, true, true), ` (${node.id})`);
 
 // The merges of a tree, the first ones first.
 function listOf(nodes, addressOf) {

@@ -19,7 +19,7 @@ let chosen = null; // the id of the token that is shown
 let shown = 0;
 let choices = []; // of tokenizers
 
-const tokenShown = (value) => (value.text === null ? make("span", { class: "unseen-character" }, spacedBytes(value.bytes)) : shownText(value.text, true));
+const tokenShown = (value) => (value.text === null ? make("span", { class: "unseen-character" }, spacedBytes(value.bytes)) : shownText(value.text, true, true));
 
 // ---- Searching
 
