@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from cbpe.measures.definitions import BY_KEY
+from cbpe.measures.definitions import BY_KEY, SHARES
 from cbpe.views.html import visible
 from cbpe.views.pictures import metadata_of, refuse_picture
 
-__all__ = ["PAGES", "draw_comparison", "draw_sweep", "names_in", "refuse_chart", "svg_of"]
+__all__ = ["PAGES", "draw_comparison", "draw_sweep", "is_number", "names_in", "refuse_chart", "svg_of"]
 
 Row = Mapping[str, Any]
 Place = str | os.PathLike[str] | IO[bytes]
@@ -48,6 +48,7 @@ def draw_comparison(rows: Sequence[Row], path: Place, kind: str | None = None) -
             axes.set_xticks(
                 range(len(corpora)), map(short, corpora), rotation=20 if len(corpora) > 2 else 0, fontsize=8
             )
+            in_percent(axes, key)
             axes.grid(axis="y", alpha=0.3)
             axes.set_axisbelow(True)
         for axes in list(axes_of):  # zip has taken the others
@@ -74,11 +75,18 @@ def draw_sweep(rows: Sequence[Row], path: Place, kind: str | None = None) -> Non
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.tick_params(axis="x", labelsize=8, rotation=30)
+            in_percent(axes, key)
             axes.set_title(title, fontsize=10)
             axes.set_xlabel("tokens in the vocabulary", fontsize=9)
             axes.grid(alpha=0.3)
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), fontsize=8)
+
+
+def in_percent(axes: Any, key: str) -> None:
+    """Have the values of a share in percent, as tables have them."""
+    if key in SHARES:
+        axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
 
 
 def svg_of(draw: Callable[[Sequence[Row], Place, str], None], rows: Sequence[Row]) -> bytes:

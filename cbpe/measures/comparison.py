@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.public import public
 from cbpe.common.wording import number_of, shown
-from cbpe.measures.definitions import BY_KEY, SHARES, SHOWN
+from cbpe.measures.definitions import BY_KEY, SHOWN
 from cbpe.measures.formulas import merge_overlaps
-from cbpe.measures.rows import csv_of, json_of, plain
+from cbpe.measures.rows import csv_of, json_of, plain, shown_value
 from cbpe.views.html import block, cell_text, table, visible
 from cbpe.views.text import text_table
 
@@ -157,7 +157,7 @@ class Comparison:
     def _table(self) -> tuple[list[str], list[list[object]]]:
         """The headings and the cells of a table."""
         keys = self._columns()
-        cells = [[row["tokenizer"], row["corpus"], *(cell(row, key) for key in keys)] for row in self.rows]
+        cells = [[row["tokenizer"], row["corpus"], *(shown_value(row, key) for key in keys)] for row in self.rows]
         return ["tokenizer", "corpus", *(BY_KEY[key].title for key in keys)], cells
 
     def __rich__(self) -> Table:
@@ -203,13 +203,6 @@ class Comparison:
         if self.parallel is not None:
             said.append(f"parity and premium are relative to {self.parallel}")
         return "; ".join(said)
-
-
-def cell(row: dict[str, Any], key: str) -> object:
-    value = row[key]
-    if key in SHARES and plain(value) is not None:
-        return f"{value:.1%}"
-    return value
 
 
 def said_of(key: str) -> str:

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cbpe.measures.charts import draw_comparison, draw_sweep, names_in, svg_of
-from cbpe.measures.definitions import MEASURES
+from cbpe.measures.charts import draw_comparison, draw_sweep, is_number, names_in, svg_of
+from cbpe.measures.definitions import BY_KEY, MEASURES
+from cbpe.measures.rows import share_in_percent, shown_value
 from cbpe.views.html import escaped, page, section, table
 
 if TYPE_CHECKING:
@@ -60,10 +61,14 @@ def picture(svg: bytes, said: str) -> str:
 
 
 def all_numbers(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A row for each key, a column for each tokenizer and corpus."""
+    """A row for each key of which there is a number, a column for each tokenizer and corpus."""
     heads = [f"{row['tokenizer']} · {row['corpus']}" for row in rows]
-    keys = [key for key in rows[0] if key not in ("tokenizer", "corpus")]
-    return table(["measure", *heads], ([key, *(row[key] for row in rows)] for key in keys))
+    keys = [key for key in rows[0] if key not in ("tokenizer", "corpus") and any(is_number(row[key]) for row in rows)]
+    return table(["measure", *heads], ([title_of(key), *(shown_value(row, key) for row in rows)] for key in keys))
+
+
+def title_of(key: str) -> str:
+    return BY_KEY[key].title if key in BY_KEY else key.replace("_", " ")
 
 
 def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str], list[dict[str, Any]]]) -> str:
@@ -74,7 +79,7 @@ def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str],
             often.sort(key=lambda merge: max(merge["left_overlap"], merge["right_overlap"]), reverse=True)
             found += [
                 (tokenizer, corpus, quoted(merge["left"]), quoted(merge["right"]), merge["applied"],
-                 merge["left_overlap"], merge["right_overlap"])
+                 share_in_percent(merge["left_overlap"]), share_in_percent(merge["right_overlap"]))
                 for merge in often[:HARDLY_ALONE]
             ]  # fmt: skip
     return table(("tokenizer", "corpus", "left", "right", "applied", "of the left", "of the right"), found)

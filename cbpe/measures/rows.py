@@ -1,4 +1,4 @@
-"""Rows of measures as other programs read them."""
+"""Rows of measures as other programs read them, and their values as tables show them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["csv_of", "json_of", "plain"]
+from cbpe.measures.definitions import SHARES
+
+__all__ = ["csv_of", "json_of", "plain", "share_in_percent", "shown_value"]
 
 
 def json_of(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -35,3 +37,12 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 def plain(value: Any) -> Any:
     """nan and the infinite, which JSON cannot hold, as None."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def shown_value(row: Mapping[str, Any], key: str) -> object:
+    """A value of a row as a table has it: shares in percent."""
+    return share_in_percent(row[key]) if key in SHARES and plain(row[key]) is not None else row[key]
+
+
+def share_in_percent(share: float) -> str:
+    return f"{share:.1%}"

@@ -143,8 +143,12 @@ def test_plots(comparison, tmp_path):
     check_safe(page)
     assert "default-src 'none'" in page
     assert all(title in page for title in ("fertility", "Rust et al. 2021", "Rényi efficiency (seen)"))
+    row = comparison.rows[0]
+    assert f"<bdi>{row['continued_words']:.1%}</bdi>" in page.partition("All numbers")[2]  # as in the table above
+    assert "premium" not in re.findall(r'<th scope="row"><bdi>(.*?)</bdi>', page.partition("What the measures mean")[0])
     picture = b64decode(re.search(r"base64,([^\"]+)", page)[1]).decode()
     assert "<script" not in picture
+    assert "%</text>" in picture
     assert "bytes/token" in picture
     with pytest.raises(
         ValueError,
