@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
@@ -17,6 +18,8 @@ __all__ = ["Url", "is_url", "place_of", "version_of"]
 # What tells two states of a file apart, by the names that the file systems give it.
 VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "oid", "mtime", "LastModified", "last_modified", "updated", "created")
 LONGEST_PART = 255  # bytes of the name of a file or a folder, on all usual systems
+HTTP = ("http://", "https://")
+HIDDEN = re.compile(r"(^|/)[._]")  # of a path
 ABSENT = (404, 410)  # what an HTTP server says of a file that is not there
 
 
@@ -70,6 +73,17 @@ class Url(os.PathLike[str]):
                     system.info(path)  # says why, where it is no empty folder: find keeps that to itself
             return [Url(system.unstrip_protocol(name)) for name in sorted(found)]
 
+    def folders_left_out(self) -> list[str]:
+        """The folders that a pattern matches, and in which is a file that it does not match, in the order of their
+        names."""
+        if not has_wildcards(self.url) or self.url.lower().startswith(HTTP):  # a web server has links, and no folders
+            return []
+        system, path = self._system()
+        with named_errors(self.url):
+            matched = {*system.glob(path)}
+            folders = [name for name in matched if not system.isfile(name)]
+            return sorted(system.unstrip_protocol(name) for name in folders if holds_others(system, name, matched))
+
     def _system(self) -> tuple[Any, str]:
         try:
             from fsspec.core import url_to_fs
@@ -78,6 +92,13 @@ class Url(os.PathLike[str]):
         with named_errors(self.url):
             system, path = url_to_fs(self.url)
             return system, path
+
+
+def holds_others(system: Any, folder: str, matched: Container[str]) -> bool:
+    """Whether there is a file in a folder that was not matched, but for hidden ones."""
+    return any(
+        name not in matched and not HIDDEN.search(name.removeprefix(folder).lstrip("/")) for name in system.find(folder)
+    )
 
 
 class Reading:
@@ -112,7 +133,7 @@ def named_errors(url: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        if url.lower().startswith(("http://", "https://")):
+        if url.lower().startswith(HTTP):
             raise ImportError(f'reading {url} takes aiohttp: pip install "cbpe[remote]"') from error
         raise ImportError(f"reading {url} takes a library that is not installed: {error}") from error
     except FileNotFoundError as error:

@@ -140,6 +140,7 @@ def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
             yield place
             return
         places: list[Any] = found if has_wildcards(place.url) else wanted(found, place.url, field)
+        tell_folders(place, place.folders_left_out(), are_files=bool(places))
     elif place.is_dir():
         places = wanted([*files_within(place)], str(place), field)
     elif has_wildcards(str(place)) and not place.exists():
@@ -147,23 +148,27 @@ def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
         matched = [*map(Path, glob.glob(str(place), recursive=True))]
         places = [path for path in matched if path.is_file()]
         folders = folders_left_out([path for path in matched if path.is_dir()], {*places})
-        if folders and not places:
-            raise ValueError(
-                f"no file matches {place}, but {number_of(len(folders), 'folder')} ({listed(folders, MOST_NAMED)}): "
-                f"name what to read, as {place}/**"
-            )
-        if folders:
-            are = "is" if len(folders) == 1 else "are"
-            warn(
-                f"of what {place} matches, {number_of(len(folders), 'folder')} ({listed(folders, MOST_NAMED)}) {are} "
-                f"left out, as a pattern is of files: name what else to read, as {place}/**"
-            )
+        tell_folders(place, folders, are_files=bool(places))
     else:
         yield place
         return
     if not places:
         raise ValueError(without_files(place, field))
     yield from sorted(places, key=str)
+
+
+def tell_folders(pattern: Path | Url, folders: Sequence[str], *, are_files: bool) -> None:
+    """A UserWarning for folders that a pattern matches and that are left out; ValueError where it matches nothing else."""
+    if not folders:
+        return
+    said = f"{number_of(len(folders), 'folder')} ({listed(folders, MOST_NAMED)})"
+    if not are_files:
+        raise ValueError(f"no file matches {pattern}, but {said}: name what to read, as {pattern}/**")
+    are = "is" if len(folders) == 1 else "are"
+    warn(
+        f"of what {pattern} matches, {said} {are} left out, as a pattern is of files: name what else to read, as "
+        f"{pattern}/**"
+    )
 
 
 def folders_left_out(folders: Iterable[Path], matched: Container[Path]) -> list[str]:

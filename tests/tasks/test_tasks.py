@@ -164,6 +164,23 @@ def test_urls_are_files_folders_and_patterns():
         memory.store.clear()
 
 
+def test_folders_that_a_pattern_of_a_url_matches_are_told(recwarn):
+    fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
+    memory = fsspec.filesystem("memory")
+    memory.pipe({"/in/d.jsonl": b"", "/in/deep/a.jsonl": b"", "/in/deeper/.b.jsonl": b"", "/in/deeper/_c/d.jsonl": b""})
+    try:
+        for pattern, n_files in (("deep/**", 1), ("deep/*", 1), ("*.jsonl", 1)):
+            assert len(sources(f"memory://in/{pattern}")) == n_files
+        assert recwarn.list == []
+        told = r"of what memory://in/d\* matches, 1 folder \(memory:///in/deep\) is left out, as a pattern is of files"
+        with pytest.warns(UserWarning, match=told):
+            assert [file.path for file in sources("memory://in/d*")] == ["memory:///in/d.jsonl"]
+        with pytest.raises(ValueError, match=r"no file matches memory://in/de\*, but 1 folder \(memory:///in/deep\)"):
+            sources("memory://in/de*")
+    finally:
+        memory.store.clear()
+
+
 def test_what_is_no_source_is_refused(corpus):
     with pytest.raises(ValueError, match=r"a.jsonl is named twice \(the first time as .*a.jsonl\)"):
         sources([corpus / "a.jsonl", corpus])
