@@ -6,11 +6,13 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["published_copies", "store_backends", "toys"]
 
-settings.register_profile("cbpe", derandomize=True, deadline=None, max_examples=50)
+# A machine that is busy with other things draws examples slowly: that is no fault of a test.
+usual = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("cbpe", derandomize=True, max_examples=50, **usual)
 settings.register_profile("few", settings.get_profile("cbpe"), max_examples=10)  # pytest --hypothesis-profile=few
 settings.load_profile("cbpe")
 
