@@ -158,7 +158,7 @@ def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
 
 
 def tell_folders(pattern: Path | Url, folders: Sequence[str], *, are_files: bool) -> None:
-    """A UserWarning for folders that a pattern matches and that are left out; ValueError where nothing else is matched."""
+    """A UserWarning for folders that a pattern matches and that are left out; ValueError if it matches no file."""
     if not folders:
         return
     said = f"{number_of(len(folders), 'folder')} ({listed(folders, MOST_NAMED)})"
