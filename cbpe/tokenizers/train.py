@@ -32,7 +32,7 @@ from cbpe.training.characters import (
     trained_characters,
 )
 from cbpe.training.checkpoint import CHECKPOINT_SECONDS, Checkpoint
-from cbpe.training.initial import all_special_tokens, all_token_ids, ids_in_order, problem_with
+from cbpe.training.initial import all_special_tokens, all_token_ids, ids_in_order, problem_with, read_once
 from cbpe.training.learn import learn_merges
 
 if TYPE_CHECKING:
@@ -198,6 +198,7 @@ def train(
             max_words=max_words, field=field, errors=errors, missing=missing,
         )  # fmt: skip
     tie_break = "first" if tie_break is None else tie_break
+    special_tokens = read_once(special_tokens)
     vocabulary = trained_vocabulary() if initial is None else initial_vocabulary(initial)
     n_merges = merges_to_reach(vocab_size, vocabulary)
     source, pattern = counts_and_pattern(source, pattern, initial)

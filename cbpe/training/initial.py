@@ -7,7 +7,7 @@ merges take the ids after it.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cbpe._core.analysis.reach import judge
 from cbpe._core.text.shown import shown
@@ -15,7 +15,15 @@ from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.checks import N_BYTES, refuse_unordered
 from cbpe.common.wording import token_shown
 
-__all__ = ["all_special_tokens", "all_token_ids", "free_ids", "ids_in_order", "problem_with", "with_next_ids"]
+__all__ = [
+    "all_special_tokens",
+    "all_token_ids",
+    "free_ids",
+    "ids_in_order",
+    "problem_with",
+    "read_once",
+    "with_next_ids",
+]
 
 
 def problem_with(vocabulary: Vocabulary) -> str | None:
@@ -97,6 +105,12 @@ def checked_texts(given: Iterable[str]) -> Iterable[str]:
         raise TypeError(f"special_tokens are texts, or a dict of texts and their ids, not {type(given).__name__}")
     refuse_unordered("special_tokens", given)
     return given
+
+
+def read_once(given: Iterable[str] | Mapping[str, int]) -> Sequence[str] | Mapping[str, int]:
+    """Special tokens as they are given, which may be looked at again and again. TypeError for what is neither several
+    texts in an order nor a dict."""
+    return given if isinstance(given, Mapping) else tuple(checked_texts(given))
 
 
 def ids_in_order(ids: array[int]) -> bool:

@@ -106,6 +106,19 @@ def test_special_tokens_after_the_old_merges_keep_their_ids_and_new_merges_take_
     )
 
 
+@pytest.mark.parametrize(
+    "make", [tuple, iter, lambda tokens: (token for token in tokens)], ids=["tuple", "iter", "map"]
+)
+def test_special_tokens_may_come_from_what_can_be_gone_through_once(make):
+    tok = cbpe.train("low lower lowest", 258, special_tokens=make(["<a>", "<b>"]))
+    assert tok.special_tokens == {"<a>": 258, "<b>": 259}
+    assert cbpe.train("low lower", 259, initial=tok, special_tokens=make(["<c>"])).special_tokens == {
+        "<a>": 258,
+        "<b>": 259,
+        "<c>": 261,
+    }
+
+
 @pytest.mark.parametrize("special_tokens", [None, 5])
 def test_special_tokens_that_are_no_texts_are_a_type_error(special_tokens):
     with pytest.raises(TypeError, match="special_tokens are texts, or a dict of texts and their ids, not"):
