@@ -110,7 +110,7 @@ def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> 
         data = pending + chunk if pending else bytes(chunk)
         if len(first) < LOOKED_AT:
             first = begun(first, chunk, name)
-            if offset == 0:
+            if offset == 0 and not first.startswith(tuple(IN_OTHER_ENCODINGS)):
                 tell_of_zeros(first, name)
         valid = count_valid(data)
         if valid == len(data):

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any
 
 from cbpe.measures.definitions import BY_KEY, SHARES
 from cbpe.views.html import visible
-from cbpe.views.pictures import metadata_of, refuse_picture
+from cbpe.views.pictures import picture_of, refuse_picture
 
-__all__ = ["PAGES", "draw_comparison", "draw_sweep", "is_number", "names_in", "refuse_chart", "svg_of"]
+__all__ = ["PAGES", "draw_comparison", "draw_sweep", "is_number", "names_in", "refuse_chart"]
 
 Row = Mapping[str, Any]
-Place = str | os.PathLike[str] | IO[bytes]
 
 # Okabe and Ito's colours, which people who see colours otherwise tell apart; then the same, hatched.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
@@ -30,16 +28,15 @@ LONGEST_NAME = 24  # characters of a name
 CURVES = (("bytes_per_token", "bytes per token"), ("fertility", "fertility"), ("vocabulary_used", "vocabulary used"))
 
 
-def draw_comparison(rows: Sequence[Row], path: Place, kind: str | None = None) -> None:
-    """Draw a chart of bars for each measure of a comparison, by corpus and tokenizer. kind: the format, where there is
-    no name."""
+def draw_comparison(rows: Sequence[Row], ending: str = ".svg") -> bytes:
+    """A picture of this kind with a chart of bars for each measure of a comparison, by corpus and tokenizer."""
     found = {(row["tokenizer"], row["corpus"]): row for row in rows}
     keys = [key for key in DRAWN if any(is_number(row[key]) for row in rows)]
     tokenizers, corpora = names_in(rows, "tokenizer"), names_in(rows, "corpus")
-    with figure_of((len(keys) + 1) // 2 * 2.6 + 0.5, path, kind) as figure:
-        axes_of = figure.subplots((len(keys) + 1) // 2, 2, squeeze=False).flat
+    with new_figure((len(keys) + 1) // 2 * 2.6 + 0.5) as figure:
+        axes_of = iter(figure.subplots((len(keys) + 1) // 2, 2, squeeze=False).flat)
         width = 0.8 / len(tokenizers)
-        for axes, key in zip(axes_of, keys, strict=False):
+        for key, axes in zip(keys, axes_of, strict=False):
             for i, name in enumerate(tokenizers):
                 heights = [number_or_none(found[name, corpus][key]) for corpus in corpora]
                 places = [at + (i - (len(tokenizers) - 1) / 2) * width for at in range(len(corpora))]
@@ -51,16 +48,17 @@ def draw_comparison(rows: Sequence[Row], path: Place, kind: str | None = None) -
             in_percent(axes, key)
             axes.grid(axis="y", alpha=0.3)
             axes.set_axisbelow(True)
-        for axes in list(axes_of):  # zip has taken the others
+        for axes in axes_of:  # zip has taken those that have a measure
             axes.set_axis_off()
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), fontsize=8)
+        return picture_of(figure, ending)
 
 
-def draw_sweep(rows: Sequence[Row], path: Place, kind: str | None = None) -> None:
-    """Draw a curve of each corpus against the size of the vocabulary, for bytes per token, fertility and use; a ring
-    stands where a doubling has bought little."""
-    with figure_of(3.4, path, kind, width=11.0) as figure:
+def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
+    """A picture of this kind with a curve of each corpus against the size of the vocabulary, for bytes per token,
+    fertility and use; a ring stands where a doubling has bought little."""
+    with new_figure(3.4, width=11.0) as figure:
         for axes, (key, title) in zip(figure.subplots(1, len(CURVES)), CURVES, strict=True):
             for i, corpus in enumerate(names_in(rows, "corpus")):
                 own = [row for row in rows if row["corpus"] == corpus]
@@ -81,6 +79,7 @@ def draw_sweep(rows: Sequence[Row], path: Place, kind: str | None = None) -> Non
             axes.grid(alpha=0.3)
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), fontsize=8)
+        return picture_of(figure, ending)
 
 
 def in_percent(axes: Any, key: str) -> None:
@@ -89,22 +88,13 @@ def in_percent(axes: Any, key: str) -> None:
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
 
 
-def svg_of(draw: Callable[[Sequence[Row], Place, str], None], rows: Sequence[Row]) -> bytes:
-    """What one of these functions draws, as SVG."""
-    file = io.BytesIO()
-    draw(rows, file, "svg")
-    return file.getvalue()
-
-
 def names_in(rows: Sequence[Row], key: str) -> list[str]:
     return list(dict.fromkeys(row[key] for row in rows))
 
 
 @contextmanager
-def figure_of(height: float, path: Place, kind: str | None, width: float = 8.0) -> Iterator[Any]:
-    """A figure, which is written when it is drawn. ImportError where matplotlib is missing, ValueError for the name of
-    no picture."""
-    ending = refuse_chart(path) if isinstance(path, (str, os.PathLike)) else f".{kind}"
+def new_figure(height: float, width: float = 8.0) -> Iterator[Any]:
+    """A figure, and how it is drawn. ImportError where matplotlib is missing."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -114,7 +104,6 @@ def figure_of(height: float, path: Place, kind: str | None, width: float = 8.0) 
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # names in a script that no font here has
         yield figure
-        figure.savefig(path, format=kind, metadata=metadata_of(ending))
 
 
 def refuse_chart(path: str | os.PathLike[str]) -> str:

@@ -190,13 +190,14 @@ class Comparison:
         """
         from cbpe.measures.charts import PAGES, draw_comparison, refuse_chart
 
-        if refuse_chart(path) in PAGES:
+        ending = refuse_chart(path)
+        if ending in PAGES:
             from cbpe.measures.report import report
 
             page = report(self.rows, self._html_table(), self._notes(), self.merges, self.analyses)
             write_whole(path, [page.encode()])
         else:
-            draw_comparison(self.rows, path)
+            write_whole(path, [draw_comparison(self.rows, ending)])
 
     def _notes(self) -> str:
         said = [f"NSL is relative to {self.reference}", f"Rényi entropy of order {self.alpha:g}"]

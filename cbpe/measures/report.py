@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cbpe.measures.charts import draw_comparison, draw_sweep, is_number, names_in, svg_of
+from cbpe.measures.charts import draw_comparison, draw_sweep, is_number, names_in
 from cbpe.measures.definitions import BY_KEY, MEASURES
 from cbpe.measures.rows import share_in_percent, shown_value
 from cbpe.views.html import escaped, page, section, table
@@ -33,7 +33,7 @@ def report(
     return page(
         "Tokenizers compared",
         section("Measures", summary, f'<p class="dim">{escaped(notes)}</p>'),
-        section("Charts", picture(svg_of(draw_comparison, rows), "bar charts of the measures above")),
+        section("Charts", picture(draw_comparison(rows), "bar charts of the measures above")),
         section("All numbers", all_numbers(rows)),
         section("Merges that took nearly all occurrences of one of their tokens", hardly_alone(rows, merges)),
         section("Tokens that no text can produce", unreachable(analyses)),
@@ -45,7 +45,7 @@ def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str) -> str:
     """A sweep as a page: the curves and the table."""
     return page(
         "Sizes of a vocabulary",
-        section("Curves", picture(svg_of(draw_sweep, rows), "measures against the size of the vocabulary")),
+        section("Curves", picture(draw_sweep(rows), "measures against the size of the vocabulary")),
         section("Sizes", summary),
         section("What the measures mean", definitions(rows[0].keys())),
     )
@@ -82,15 +82,19 @@ def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str],
                  share_in_percent(merge["left_overlap"]), share_in_percent(merge["right_overlap"]))
                 for merge in often[:HARDLY_ALONE]
             ]  # fmt: skip
+    if not found:
+        return f'<p class="dim">No merge was applied {LEAST_APPLIED} times.</p>'
     return table(("tokenizer", "corpus", "left", "right", "applied", "of the left", "of the right"), found)
 
 
 def unreachable(analyses: Mapping[str, VocabularyAnalysis]) -> str:
-    rows = (
+    rows = [
         (name, reason, n)
         for name, analysis in analyses.items()
         for reason, n in Counter(analysis.unreachable.values()).most_common()
-    )
+    ]
+    if not rows:
+        return '<p class="dim">There are none.</p>'
     return table(("tokenizer", "reason", "tokens"), rows)
 
 

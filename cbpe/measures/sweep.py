@@ -139,12 +139,13 @@ class Sweep:
         A ring stands where a doubling has saved less than 3 %. Raises as Comparison.plot does."""
         from cbpe.measures.charts import PAGES, draw_sweep, refuse_chart
 
-        if refuse_chart(path) in PAGES:
+        ending = refuse_chart(path)
+        if ending in PAGES:
             from cbpe.measures.report import sweep_report
 
             write_whole(path, [sweep_report(self.rows, self._html_table()).encode()])
         else:
-            draw_sweep(self.rows, path)
+            write_whole(path, [draw_sweep(self.rows, ending)])
 
 
 @public

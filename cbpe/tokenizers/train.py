@@ -197,8 +197,7 @@ def train(
             min_count=min_count, max_token_length=max_token_length, verbose=verbose, progress=progress, workers=workers,
             max_words=max_words, field=field, errors=errors, missing=missing,
         )  # fmt: skip
-    tie_break = "first" if tie_break is None else tie_break
-    special_tokens = read_once(special_tokens)
+    tie_break, special_tokens = "first" if tie_break is None else tie_break, read_once(special_tokens)
     vocabulary = trained_vocabulary() if initial is None else initial_vocabulary(initial)
     n_merges = merges_to_reach(vocab_size, vocabulary)
     source, pattern = counts_and_pattern(source, pattern, initial)

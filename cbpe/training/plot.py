@@ -7,8 +7,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from cbpe.common.atomic_files import write_whole
 from cbpe.common.checks import N_BYTES
-from cbpe.views.pictures import metadata_of, refuse_picture
+from cbpe.views.pictures import picture_of, refuse_picture
 
 __all__ = ["USE", "plot_compression"]
 
@@ -60,4 +61,5 @@ def plot_compression(
         axes.set_ylabel("bytes of text per token")
         axes.set_title(f"{text_bytes:,} bytes: {curve[-1]:.2f} bytes per token")
         axes.grid(alpha=0.3)
-        figure.savefig(path, metadata=metadata_of(ending))
+        picture = picture_of(figure, ending)
+    write_whole(path, [picture])

@@ -1,7 +1,8 @@
-"""The kinds of pictures that are drawn, and what is known of them before anything is read."""
+"""The kinds of pictures that are drawn, what is known of them before anything is read, and the bytes of their files."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from cbpe.common.atomic_files import refuse_url
 from cbpe.common.wording import listed, shown
 
-__all__ = ["is_picture", "metadata_of", "refuse_picture"]
+__all__ = ["is_picture", "picture_of", "refuse_picture"]
 
 # Ending of a name -> what the file says of itself. Without a date in it, the same picture is the same file.
 PICTURES: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
@@ -31,9 +32,11 @@ def is_picture(path: str | os.PathLike[str]) -> bool:
         return BEGINNINGS[ending_of(path)].search(file.read(ENOUGH_TO_TELL)) is not None
 
 
-def metadata_of(ending: str) -> dict[str, Any]:
-    """What a picture of this kind (".svg") says of itself, as matplotlib takes it."""
-    return PICTURES[ending]
+def picture_of(figure: Any, ending: str) -> bytes:
+    """A figure of matplotlib's as a picture of this kind (".svg"): the bytes of a file, which is written as a whole."""
+    picture = io.BytesIO()
+    figure.savefig(picture, format=ending[1:], metadata=PICTURES[ending])
+    return picture.getvalue()
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:

@@ -27,7 +27,7 @@ def publish(database: Database, folder: str | os.PathLike[str], key: signatures.
     place = Path(os.fsdecode(folder))
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(f"{place} is a file: name a folder, which is made if it is not there")
-    check_index(place / index.INDEX)
+    check_index(place / index.INDEX, signs=sign is not None)
     (place / "files").mkdir(parents=True, exist_ok=True)
     names: dict[str, dict[str, Any]] = {}
     written = 0
@@ -49,16 +49,18 @@ def publish(database: Database, folder: str | os.PathLike[str], key: signatures.
     return written
 
 
-def check_index(path: Path) -> None:
-    """Raise Refused where a file of another kind would be replaced."""
+def check_index(path: Path, *, signs: bool) -> None:
+    """Raise Refused where a file of another kind would be replaced, or a signed index by one that is not."""
     if not os.path.lexists(path):
         return
     try:
         if not path.is_file() or path.stat().st_size > index.MAX_INDEX_BYTES:
             raise ValueError("it is no file, or too large")
-        index.load(path.read_bytes())
+        signature = index.load(path.read_bytes()).signature
     except ValueError as error:
         raise Refused(f"{path} would be replaced, and did not come from publishing: {error}") from error
+    if signature is not None and not signs:
+        raise Refused(f"{path} is signed, and whoever asks for that takes no unsigned one: set key, or delete it first")
 
 
 def write_version(database: Database, version: Version, place: Path) -> tuple[index.Entry, bool]:

@@ -1,6 +1,7 @@
 """Comparison: what its rows become."""
 
 import csv
+import errno
 import io
 import json
 import pickle
@@ -134,6 +135,33 @@ def test_the_report_tells_tokens_apart_that_differ_in_spaces_alone_or_are_no_tex
     assert tokens == {(" ", " "), ("  ", "  "), ("    ", "a"), (b"\xe4", b"\xb8")}
     assert re.search(r"\.cbpe bdi\{[^}]*white-space:pre", page)  # or a browser draws several spaces as one
     check_safe(page)
+
+
+@pytest.mark.parametrize("ending", [".svg", ".png", ".html"])
+def test_a_picture_that_cannot_be_written_leaves_the_one_before_it(comparison, tmp_path, monkeypatch, ending):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    comparison.plot(tmp_path / f"charts{ending}")
+    before = (tmp_path / f"charts{ending}").read_bytes()
+
+    def is_full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", is_full)
+    with pytest.raises(OSError, match=rf"No space left on device: .*charts\{ending}"):
+        comparison.plot(tmp_path / f"charts{ending}")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [(f"charts{ending}", before)]
+
+
+def test_charts_of_an_odd_number_of_measures_leave_no_empty_frame(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    tokenizers = {name: cbpe.get_encoding(name) for name in ("gpt2", "cl100k_base")}
+    found = cbpe.compare(tokenizers, {"a": ["low", "er"], "b": ["lo", "e"]}, parallel="a")
+    found.plot(tmp_path / "charts.svg")
+    groups = re.split(r'<g id="axes_', (tmp_path / "charts.svg").read_text(encoding="utf-8"))[1:]
+    assert ["premium" in group for group in groups].count(True) == 1
+    assert ["ytick_" in group for group in groups] == [True] * 7 + [False]
+    found.plot(tmp_path / "report.html")
+    assert "No merge was applied 10 times." in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_plots(comparison, tmp_path):

@@ -8,7 +8,7 @@ from command_line import error_of, run
 from published_copies import TOKS
 
 import cbpe
-from store import BadSignature, Damaged, NotFound
+from store import BadSignature, Damaged, NotFound, Refused
 from store.sharing import published
 
 
@@ -37,6 +37,21 @@ def test_a_copy_that_one_of_the_keys_has_signed_is_loaded(signed, key):
         assert published.load(f"{signed}/{reference}").merges == tok.merges  # who gives no key looks at none
     with pytest.raises(NotFound):
         published.load(f"{signed}/b", keys=key.public_key())
+
+
+def test_a_signed_copy_is_not_replaced_by_an_unsigned_one(models, signed, key):
+    before = (signed / "index.json").read_bytes()
+    with pytest.raises(
+        Refused, match=r"index\.json is signed, and whoever asks for that takes no unsigned one: set key"
+    ):
+        models.publish(signed)
+    assert (signed / "index.json").read_bytes() == before
+    models.set_alias("a", "old", "a@1")
+    assert models.publish(signed, key=key) == 0
+    assert published.load(f"{signed}/a@old", keys=key.public_key()).merges == TOKS[0].merges
+    (signed / "index.json").unlink()
+    models.publish(signed)
+    assert published.load(f"{signed}/a@old").merges == TOKS[0].merges
 
 
 def test_what_is_signed_is_what_the_docs_say(signed, key):

@@ -21,6 +21,7 @@ IN_OPTIONS = {
         "give an https:// URL, which is fetched from anywhere; one with http:// is fetched from this machine alone"
     ),
     "or set force": "or give --force",
+    "takes no unsigned one: set key": "takes no unsigned one: give --key",
     "give the copy a name of its own": "give the copy another --name",
     "which verify() lists": "which cbpe models verify lists",
     "set task_bytes to what it was": "give --task-bytes as it was then",
