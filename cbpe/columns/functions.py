@@ -39,6 +39,8 @@ class ArrowFunction:
                 raise TypeError(f"{name} is the name of a column, not {type(value).__name__}: {shown(value)}")
         if text == out:
             raise ValueError(f"text and out are both {shown(text)}: the ids need a column of their own")
+        # It is called again and again, and what can be gone through once would be empty then.
+        options = {name: [*value] if isinstance(value, Iterator) else value for name, value in options.items()}
         refuse_options(tokenizer, options)
         self.tokenizer = tokenizer
         self.text = text

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["is_missing", "is_table", "missing", "texts_in"]
+__all__ = ["is_missing", "is_table", "missing", "refuse_set", "texts_in"]
 
 ROWS_AT_ONCE = 1000  # that an Arrow column turns into Python's objects
 
@@ -16,7 +16,7 @@ def texts_in(texts: Any) -> Any:
     """A collection of texts, or a column of Arrow's as an iterable of its values; anything else stays as it is.
 
     TypeError for what would give names or rows in place of texts: a table (of pandas, polars, Arrow, or Hugging Face's
-    datasets) and a dict.
+    datasets) and a dict; and for a set, whose order is another one each time.
     """
     kind = type(texts)
     if isinstance(texts, (str, list, tuple)):
@@ -30,6 +30,7 @@ def texts_in(texts: Any) -> Any:
         if any(is_table(type(value)) for value in texts.values()):
             way = "a column of one of its tables, as tables['train']['text']"
         raise TypeError(f"a {kind.__name__} gives its keys: pass {way}")
+    refuse_set("texts", texts)
     if is_table(kind):
         gives_rows = not hasattr(kind, "columns") and not hasattr(kind, "__getitem__")
         way = "(row['text'] for row in table)" if gives_rows else "table['text']"
@@ -39,6 +40,12 @@ def texts_in(texts: Any) -> Any:
     if callable(getattr(kind, "to_pylist", None)) and isinstance(texts, Iterable):
         return values(texts)
     return texts
+
+
+def refuse_set(what: str, given: object) -> None:
+    """TypeError for a set where the order decides."""
+    if isinstance(given, (set, frozenset)):
+        raise TypeError(f"the {what} are a set, which has no order, so that chance would choose one: pass a list")
 
 
 def is_table(kind: type) -> bool:

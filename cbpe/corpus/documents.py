@@ -170,11 +170,16 @@ def without_nulls(file: TextFile, batch: Any, at: int, row: int) -> tuple[Any, S
 
 def kept_rows(batch: Any, valid: Any) -> Any:
     """The rows of a batch that are to stay. Arrow filters no views: they become columns of a type that it filters, and
-    views again."""
+    views again. Others are not cast to what they are: Arrow ends the program at a slice of some structs."""
     import pyarrow as pa
 
     plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-    columns = [column.cast(plain.get(column.type, column.type)).filter(valid).cast(column.type) for column in batch]
+    columns = [
+        column.cast(plain[column.type]).filter(valid).cast(column.type)
+        if column.type in plain
+        else column.filter(valid)
+        for column in batch
+    ]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 

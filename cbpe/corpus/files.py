@@ -208,6 +208,8 @@ class TextFile:
             options = {"pre_buffer": False, "buffer_size": CHUNK_BYTES, "read_dictionary": list(dictionaries)}
             with self._stored() as stored, pq.ParquetFile(stored, metadata=metadata, **options) as file:
                 yield file, pa
+        except pa.ArrowNotImplementedError as error:
+            raise ValueError(f"pyarrow does not read a column of {self.path} that is asked for: {error}") from error
         except (pa.ArrowException, OSError) as error:
             if getattr(error, "errno", None) or isinstance(self.path, Url):
                 raise

@@ -26,7 +26,7 @@ class KeptColumn:
 
     def of(self, values: Any, path: object, pa: Any) -> Any:
         """The values of a batch of rows as a column of this type: JSON Lines' as texts, Parquet's as they are,
-        dictionaries aside. ValueError for another type."""
+        dictionaries and views aside. ValueError for another type."""
         wanted = pa.string() if self.type is None else self.type
         column = pa.array(values, pa.string()) if isinstance(values, list) else values
         if pa.types.is_dictionary(column.type):
@@ -34,7 +34,9 @@ class KeptColumn:
         found = column.type
         if found == wanted:
             return column
-        if pa.types.is_null(found) or (is_text(found, pa) and is_text(wanted, pa)):
+        if pa.types.is_null(found):
+            return pa.nulls(len(column), wanted)
+        if (is_text(found, pa) and is_text(wanted, pa)) or without_view(found, pa) == wanted:
             return column.cast(wanted)
         raise ValueError(
             f"the column {shown(self.name)} of {path} is {found}, and that of {self.place} is {wanted}: shards keep a "
@@ -61,7 +63,12 @@ def types_in(file: TextFile, names: tuple[str, ...]) -> dict[str, Any]:
         schema = opened.schema_arrow
         found = {name: schema.field(name).type for name in names if schema.names.count(name) == 1}
         plain = {name: each.value_type if pa.types.is_dictionary(each) else each for name, each in found.items()}
-        return {name: each for name, each in plain.items() if not pa.types.is_null(each)}
+        return {name: without_view(each, pa) for name, each in plain.items() if not pa.types.is_null(each)}
+
+
+def without_view(found: Any, pa: Any) -> Any:
+    """The type in place of one of views, which Arrow neither filters nor puts in another order."""
+    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(found, found)
 
 
 def is_text(found: Any, pa: Any) -> bool:

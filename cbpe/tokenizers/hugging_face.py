@@ -112,8 +112,9 @@ class HuggingFaceTokenizer(Tokenizer):
         """Encode text, and tell where in it each token is, as Tokenizer.encode_with_offsets does. The template's tokens
         are at no character: at (0, 0) and at (len(text), len(text)).
 
-        ValueError for a text that is changed before it is encoded, by the normalizer or a space before it: the places
-        would be in another text.
+        ValueError for a text that is changed before it is encoded, by the normalizer or, over bytes, by a space before
+        it: the places would be in another text. ValueError from a tokenizer that may give its unknown token. Over
+        characters, a token of nothing but the space that is put before the text is at the first character.
         """,
     )
     truncate = with_defaults(

@@ -442,7 +442,7 @@ class Tokenizer(TokenizerBase):
         from cbpe.text.streams import encode_stream
 
         sets = self._special_sets(allowed_special, disallowed_special)
-        lists = encode_stream(self, chunks, *sets, whole=self._takes_whole_texts())
+        lists = encode_stream(self, texts_in(chunks), *sets, whole=self._takes_whole_texts())
         return self._template.around_stream(lists) if add_special_tokens and self._template is not None else lists
 
     def count_stream(
@@ -459,7 +459,7 @@ class Tokenizer(TokenizerBase):
         from cbpe.text.streams import count_stream
 
         sets = self._special_sets(allowed_special, disallowed_special)
-        n = count_stream(self, chunks, *sets, workers, whole=self._takes_whole_texts())
+        n = count_stream(self, texts_in(chunks), *sets, workers, whole=self._takes_whole_texts())
         return n + len(self._template) if add_special_tokens and self._template is not None else n
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:

@@ -25,6 +25,13 @@ def test_a_table_gets_a_column_more(encode):
         assert found.column("input_ids").to_pylist() == IDS
 
 
+def test_special_tokens_may_come_from_what_can_be_gone_through_once():
+    names = (name for name in ["<|endoftext|>"])
+    encode = cbpe.get_encoding("gpt2").arrow_udf("text", allowed_special=names, disallowed_special=())
+    for _ in range(2):
+        assert encode(pyarrow.array(["a<|endoftext|>"])).to_pylist() == [[64, 50256]]
+
+
 def test_batches_that_come_one_after_another_are_encoded_so(encode):
     given = iter([pyarrow.record_batch({"text": TEXTS}), pyarrow.record_batch({"text": TEXTS[:1]})])
     found = encode(given)

@@ -229,6 +229,9 @@ def test_rows_of_a_dataset_are_no_texts():
         assert take(Dataset()["text"])
         with pytest.raises(TypeError, match=r"a Counter gives its keys: pass cbpe\.WordCounts of its words in UTF-8"):
             take(Counter(["a", "b", "a"]))
+        for unordered in ({"a", "b"}, frozenset(["a"])):
+            with pytest.raises(TypeError, match=r"the texts are a set, which has no order, .*: pass a list"):
+                take(unordered)
     with pytest.raises(TypeError, match=r"not dict: pass the texts of the rows, as \[row\['text'\] for row in rows\]"):
         read([{"text": "a text"}])
 

@@ -192,6 +192,8 @@ def test_what_is_no_source_is_refused(corpus):
         sources(7)
     with pytest.raises(TypeError, match="names of files, and a dict holds texts: write it to a file"):
         sources({"text": ["a"]})
+    with pytest.raises(TypeError, match=r"the sources are a set, which has no order, .*: pass a list"):
+        sources({corpus / "a.jsonl", corpus / "b.jsonl"})
     with pytest.raises(ValueError, match=r"^'' names no file"):
         sources(["", corpus])
     with pytest.raises(TypeError, match="name of a file, not bytes"):

@@ -103,7 +103,9 @@ def refuse_no_sequence(ids):
 
 
 cdef bint can_be_read(sequence) except -1:
-    """Whether it gives its items one after another."""
+    """Whether it gives its items one after another, and not as chance orders them."""
+    if isinstance(sequence, (set, frozenset)):
+        return False
     return hasattr(sequence, "__iter__") or hasattr(sequence, "__getitem__")
 
 

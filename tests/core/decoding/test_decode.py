@@ -341,6 +341,14 @@ def test_one_id_in_place_of_several_is_told_to_go_into_a_list(alphabet):
     for decode in (tok.decode, tok.decode_bytes, tok.decode_with_offsets, tok.decode_tokens_bytes):
         with pytest.raises(TypeError, match=r"^token ids are a sequence of int, not one int: put it in a list$"):
             decode(5)
+        for unordered in ({1, 2}, frozenset([1])):
+            with pytest.raises(TypeError, match=f"^token ids are a sequence of int, not {type(unordered).__name__}"):
+                decode(unordered)
+    for decode in (tok.decode_batch, tok.decode_bytes_batch):
+        with pytest.raises(TypeError, match=r"not set \(sequence 1 of the batch, counted from 0\)"):
+            decode([[1], {1, 2}])
+        with pytest.raises(TypeError, match="a batch is a sequence of lists of token ids, not frozenset"):
+            decode(frozenset([(1, 2)]))
 
 
 @pytest.mark.parametrize("alphabet", ["bytes", "characters"])
