@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from cbpe.common.warning import warn
 from cbpe.measures.definitions import BY_KEY, SHARES
 from cbpe.views.html import visible
 from cbpe.views.pictures import picture_of, refuse_picture
@@ -33,7 +34,7 @@ def draw_comparison(rows: Sequence[Row], ending: str = ".svg") -> bytes:
     found = {(row["tokenizer"], row["corpus"]): row for row in rows}
     keys = [key for key in DRAWN if any(is_number(row[key]) for row in rows)]
     tokenizers, corpora = names_in(rows, "tokenizer"), names_in(rows, "corpus")
-    with new_figure((len(keys) + 1) // 2 * 2.6 + 0.5) as figure:
+    with new_figure(ending, (len(keys) + 1) // 2 * 2.6 + 0.5) as figure:
         axes_of = iter(figure.subplots((len(keys) + 1) // 2, 2, squeeze=False).flat)
         width = 0.8 / len(tokenizers)
         for key, axes in zip(keys, axes_of, strict=False):
@@ -58,7 +59,7 @@ def draw_comparison(rows: Sequence[Row], ending: str = ".svg") -> bytes:
 def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
     """A picture of this kind with a curve of each corpus against the size of the vocabulary, for bytes per token,
     fertility and use; a ring stands where a doubling has bought little."""
-    with new_figure(3.4, width=11.0) as figure:
+    with new_figure(ending, 3.4, width=11.0) as figure:
         for axes, (key, title) in zip(figure.subplots(1, len(CURVES)), CURVES, strict=True):
             for i, corpus in enumerate(names_in(rows, "corpus")):
                 own = [row for row in rows if row["corpus"] == corpus]
@@ -93,17 +94,23 @@ def names_in(rows: Sequence[Row], key: str) -> list[str]:
 
 
 @contextmanager
-def new_figure(height: float, width: float = 8.0) -> Iterator[Any]:
-    """A figure, and how it is drawn. ImportError where matplotlib is missing."""
+def new_figure(ending: str, height: float, width: float = 8.0) -> Iterator[Any]:
+    """A figure, and how it is drawn. ImportError where matplotlib is missing. A UserWarning tells, at the end, where a
+    picture of this kind has boxes in place of characters that no font here has."""
     import matplotlib
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     # Names are no formulas. Without a date and random names in it, the same picture is the same file.
     settings: dict[Any, Any] = {"text.parse_math": False, "svg.hashsalt": "cbpe", "svg.fonttype": "none"}
-    with matplotlib.rc_context(settings), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # names in a script that no font here has
+    with matplotlib.rc_context(settings), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         yield figure
+    others = [each for each in told if not str(each.message).startswith("Glyph")]
+    for each in others:
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    if len(others) < len(told) and ending != ".svg":
+        warn("no font here has some characters of the names: they are boxes; .svg and .html have them as text")
 
 
 def refuse_chart(path: str | os.PathLike[str]) -> str:

@@ -152,6 +152,16 @@ def test_a_picture_that_cannot_be_written_leaves_the_one_before_it(comparison, t
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [(f"charts{ending}", before)]
 
 
+def test_characters_that_no_font_has_are_told(tmp_path, recwarn):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    found = cbpe.compare({"gpt2": cbpe.get_encoding("gpt2")}, {"\U0001dac0 \u1bd0": "low lower"})
+    for ending in (".svg", ".html"):
+        found.plot(tmp_path / f"charts{ending}")
+    assert recwarn.list == []
+    with pytest.warns(UserWarning, match="no font here has some characters of the names: they are boxes"):
+        found.plot(tmp_path / "charts.png")
+
+
 def test_charts_of_an_odd_number_of_measures_leave_no_empty_frame(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     tokenizers = {name: cbpe.get_encoding(name) for name in ("gpt2", "cl100k_base")}
