@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 __all__ = [
     "LIMITS",
     "LONGEST_BODY",
@@ -34,5 +36,7 @@ class Refused(Exception):  # noqa: N818
 
 
 def in_a_line(error: Exception) -> str:
-    """What an exception says, on one line: databases say theirs on several."""
+    """What an exception says, on one line: databases say theirs on several. The system's name a file."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
     return " ".join(str(error).split())

@@ -269,12 +269,19 @@ def test_what_takes_too_long_is_given_up_and_counts_until_it_ends():
         wait.set()
 
 
-def test_a_file_that_has_gone_since_the_start_is_said():
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (FileNotFoundError("a.txt is gone"), "a.txt is gone"),
+        (FileNotFoundError(2, "No such file or directory", "a.txt"), "a.txt: No such file or directory"),
+    ],
+)
+def test_a_file_that_has_gone_since_the_start_is_said(error, said):
     def read(most):
-        raise FileNotFoundError("a.txt is gone")
+        raise error
 
     answer = call(make_app(Catalogue(texts=[Text("a.txt", read)])), "GET", "/api/v1/text?number=0")
-    assert (answer.status, answer.json()["error"]) == (503, "a.txt is gone")
+    assert (answer.status, answer.json()["error"]) == (503, said)
 
 
 def test_a_fault_tells_nothing_of_the_program():
