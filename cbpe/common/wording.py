@@ -91,14 +91,17 @@ def meant(given: str, known: Iterable[str]) -> str:
 def closest(given: str, known: Iterable[str]) -> str | None:
     """The known name that is most like a given one; None if none is.
 
-    >>> closest("gpt4", ["gpt2", "gpt-4"])
-    'gpt-4'
+    >>> closest("gpt4", ["gpt2", "gpt-4"]), closest("shels", ["shells", "Shells"])
+    ('gpt-4', 'shells')
     """
-    from difflib import get_close_matches  # which a program that makes no mistake never loads
+    from difflib import SequenceMatcher, get_close_matches  # which a program that makes no mistake never loads
 
-    names = {name.lower(): name for name in known}
-    found = get_close_matches(given[:LONGEST_COMPARED].lower(), names, n=1)
-    return names[found[0]] if found else None
+    names: dict[str, list[str]] = {}
+    for name in known:
+        names.setdefault(name.lower(), []).append(name)
+    given = given[:LONGEST_COMPARED]
+    found = get_close_matches(given.lower(), names, n=1)
+    return max(names[found[0]], key=lambda name: SequenceMatcher(None, given, name).ratio()) if found else None
 
 
 def shortened(text: str, most: int) -> str:
