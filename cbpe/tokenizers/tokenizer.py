@@ -87,9 +87,9 @@ class Tokenizer(TokenizerBase):
         """Encode text: str -> list[int]. allowed_special says what the special tokens in the text are:
 
         "all": special tokens, "none": ordinary text, "none_raise": an error (ValueError), or a set of those that are
-        special tokens. disallowed_special makes others an error: a set of them, or "all" that are not allowed; the rest
-        is ordinary text. None: all with "none_raise", else none of them. Where several could begin at one place, the
-        longest is taken. A lone surrogate is encoded as U+FFFD.
+        special tokens. disallowed_special makes others an error: a set of them, or "all" that are not allowed, which
+        changes nothing with "none"; the rest is ordinary text. None: all with "none_raise", else none of them. Where
+        several could begin at one place, the longest is taken. A lone surrogate is encoded as U+FFFD.
 
         add_special_tokens: whether the tokens of a template, such as those for the beginning and the end of a text, are
         put around; a tokenizer without a template has none.
