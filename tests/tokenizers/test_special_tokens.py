@@ -85,6 +85,8 @@ def test_disallowed_special_in_all_its_forms(toy):
         toy.encode("an ordinary text", allowed_special=set(), disallowed_special={"ordinary"})
     assert toy.encode(f"d{END}<|fim|>", allowed_special={END}, disallowed_special={"<|fim|>2"})[:2] == [100, 100257]
     assert toy.encode(f"d{END}", allowed_special="all", disallowed_special="all") == [100, 100257]
+    ordinary = list(f"d{END}".encode())  # "all" is an Encoding's default, which "none" is not to run into
+    assert toy.encode(f"d{END}", allowed_special="none", disallowed_special="all") == ordinary
 
 
 @pytest.mark.parametrize("wrong", ["ALL", "", END, "some"])
