@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, and_, exists, func, select, true, union
+from sqlalchemy import Connection, and_, exists, func, or_, select, true, union
 from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.checks import is_float
@@ -178,8 +178,13 @@ def has_tag(tag: str | tuple[str, str]) -> ColumnElement[bool]:
     parts = (tag,) if isinstance(tag, str) else tag
     if not isinstance(parts, tuple) or len(parts) > 2 or not all(isinstance(part, str) for part in parts):
         raise TypeError(f"a tag to look for is a str, or (tag, value), not {tag!r:.80}")
-    found = select(tags.c.version_id).where(tags.c.key == parts[0])
-    return versions.c.id.in_(found if len(parts) == 1 else found.where(tags.c.value == parts[1]))
+    key, is_pair, value = parts[0].partition("=")
+    is_tag = tags.c.key == parts[0]
+    if len(parts) == 2:
+        is_tag = and_(is_tag, tags.c.value == parts[1])
+    elif is_pair:  # as the command line has it; a key may hold the sign, too
+        is_tag = or_(is_tag, and_(tags.c.key == key, tags.c.value == value))
+    return versions.c.id.in_(select(tags.c.version_id).where(is_tag))
 
 
 def has_size(size: int | tuple[int | None, int | None]) -> ColumnElement[bool]:

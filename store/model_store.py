@@ -185,11 +185,11 @@ class ModelStore:
     ) -> list[Version]:
         """The versions of a name, or of all names, that meet all filters.
 
-        prefix: what their names begin with. tag: a tag that they have, or (tag, value). metric: a metric that they
-        have, (metric, value), or (metric, (least, most)) with None for no limit. Of tags and of metrics, a list names
-        several, all of which they have. vocab_size: tokens in the vocabulary, or (least, most). semantics: "pairs" or
-        "ranks". since: saved at this time or later; a time without a zone is in the machine's. has_token: a token or
-        special token that they have. pattern: the split pattern, or several, one of which they have.
+        prefix: what their names begin with. tag: a tag that they have, "tag=value", or (tag, value). metric: a metric
+        that they have, (metric, value), or (metric, (least, most)) with None for no limit. Of tags and of metrics, a
+        list names several, all of which they have. vocab_size: tokens in the vocabulary, or (least, most). semantics:
+        "pairs" or "ranks". since: saved at this time or later; a time without a zone is in the machine's. has_token: a
+        token or special token that they have. pattern: the split pattern, or several, one of which they have.
 
         order: "name", "number", "time", "vocab_size", "digest", or "metric:NAME", which has the versions without that
         metric last; a "-" in front turns it around. limit: the most to return, after the first `offset` of them.

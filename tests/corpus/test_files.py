@@ -511,6 +511,7 @@ def test_json_with_a_field_is_read_as_json_lines(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("name", "field", "message"),
     [
+        ("a.csv", "text", r"a\.csv is a table of another kind: write it as one of these, as pandas\.read_csv"),
         ("a.txt", "text", r"the field 'text' is of .jsonl, .json and .parquet files, and .*a\.txt is plain text"),
         ("a.gz", "text", r"a\.gz is plain text"),
         ("a.jsonl", None, r'a\.jsonl has its texts in a field: set field to its name, such as "text"'),

@@ -51,6 +51,8 @@ def test_names_are_in_order_and_have_versions(models):
         ({"tag": "old"}, ["a@1", "b@1"]),
         ({"tag": ("language", "de")}, ["b@2"]),
         ({"tag": ("language", "fr")}, []),
+        ({"tag": "language=de"}, ["b@2"]),  # as the command line has it
+        ({"tag": "language=fr"}, []),
         ({"vocab_size": 258}, ["b@1", "c@1"]),
         ({"vocab_size": (259, 263)}, ["a@1"]),
         ({"vocab_size": (260, None)}, ["a@1", "b@2"]),

@@ -21,6 +21,7 @@ QUESTIONS = {
     "name": lambda models: models.versions("a"),
     "tag": lambda models: models.versions(tag="language"),
     "tag's value": lambda models: models.versions(tag=("language", "en")),
+    "tag=value": lambda models: models.versions(tag="language=en"),
     "tags": lambda models: models.versions(tag=["final", ("language", "en")]),
     "metric": lambda models: models.versions(metric=("loss", (None, 1))),
     "page": lambda models: models.versions(order="-time", limit=2, offset=1),
