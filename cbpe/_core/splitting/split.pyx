@@ -35,7 +35,7 @@ cdef enum:
     BLOCK = 64
     LEAST_REST = 6  # what is shorter, the automaton reads as fast as wide instructions split a block
     # Bytes that the automaton reads before the caller has its turn, be it within one piece, in vain, or again: patterns
-    # such as a*b try each place of a run to its end.
+    # such as (?:ab)+c read on from each place of a run.
     MAX_STEPS = 1 << 24
 
 cdef enum Pause:
