@@ -248,7 +248,7 @@ class KnownVersions:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.left: dict[str, list[Version]] = {}  # of a name, those behind the last one that was there, in order
+        self.left: dict[str, list[Version]] = {}  # of a name, from the last one that was there on, in order
 
     def brought(self, content: Carried, path: str) -> Version:
         """The version that this one is already, or becomes. Raises as put_in does."""
@@ -258,7 +258,7 @@ class KnownVersions:
                 self.left[name] = self.database.read(versions_in_order, name)
             left = self.left[name]
             at = next((i for i, each in enumerate(left) if each.digest == content.about.get("digest")), None)
-            self.left[name] = [] if at is None else left[at + 1 :]
+            self.left[name] = [] if at is None else left[at:]  # which several exports may be of
             if at is not None and at + 1 < len(left):  # the newest gets the labels that it lacks
                 return left[at]
         return put_in(self.database, content, None, "import", path)

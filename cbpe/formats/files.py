@@ -211,6 +211,7 @@ def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
     if "found" in missing and parts.special_tokens and not never_found:
         named = listed(parts.special_tokens, NAMED)
         words.append(f"how text that spells {named} is encoded (here as these tokens; in this format as ordinary text)")
+    words += unknown_left_out(parts, missing)
     if "decoded" in missing and parts.special_tokens and {"characters", "words"}.isdisjoint(parts.processing):
         from cbpe.formats.gpt2 import spells_other_bytes
 
@@ -219,6 +220,20 @@ def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
             named = listed(taken, NAMED)
             words.append(f"how {named} is decoded (here as it is written; `tokenizers` takes its characters for bytes)")
     return words
+
+
+def unknown_left_out(parts: Parts, missing: tuple[str, ...]) -> list[str]:
+    """How an unknown character is decoded, if there may be one: as the token by Hugging Face, as a sign of its own by
+    SentencePiece."""
+    settings = parts.processing.get("characters", {})
+    unknown, owner = settings.get("unk_token"), settings.get("sentencepiece")
+    if unknown is None or settings["byte_fallback"]:
+        return []
+    if "never_found" in missing and owner is not None:
+        return [f"how an unknown character is decoded (here as {owner['unk_surface']!r}; in this format as {unknown})"]
+    if "found" in missing and owner is None:
+        return [f"how an unknown character is decoded (here as {unknown}; in this format as ' \u2047 ')"]
+    return []
 
 
 def control_tokens(parts: Parts) -> list[str]:

@@ -167,14 +167,19 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
         """Make these the added tokens, in place of those there were, of which a UserWarning names those that are none
-        any more. ValueError, and nothing is changed, where the template needs another one; otherwise as
-        Tokenizer.register_special_tokens.
+        any more. ValueError, and nothing is changed, where the template needs another one, or where the unknown token
+        would go or have another id; otherwise as Tokenizer.register_special_tokens.
 
         >>> tok.register_special_tokens({**tok.special_tokens, "<|tool|>": tok.n_vocab})
         """
         checked = checked_special_tokens(special_tokens, self._vocabulary)
         self._refuse_contradictions(self._steps, self._normalizer, checked)
-        old = self.special_tokens
+        old, unknown = self.special_tokens, self._unknown_token()
+        if unknown in old and checked.get(unknown) != old[unknown]:
+            raise ValueError(
+                f"{shown(unknown)}, the unknown token, stands for characters without a token, and keeps its id "
+                f"{old[unknown]}: {OLD_ONES_TOO}"
+            )
         super().register_special_tokens(checked)
         lost = [token for token in old if token not in checked]
         if lost and checked:
@@ -186,6 +191,12 @@ class HuggingFaceTokenizer(Tokenizer):
     _normalizer: Normalizer
     _before_space: ChainSplitter | None  # what makes the pieces that each get a space before them
     _changes_nothing: bool  # of the text that is encoded
+
+    def _unknown_token(self) -> str | None:
+        """What a model over characters or of words has for characters without a token."""
+        settings = self._processing()
+        unknown: str | None = settings.get("characters", settings.get("words", {})).get("unk_token")
+        return unknown
 
     def _processing(self) -> dict[str, Any]:
         return {**self._steps}

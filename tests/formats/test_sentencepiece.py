@@ -208,7 +208,8 @@ def test_a_tokenizer_json_gives_its_ids_but_for_text_of_control_tokens_which_are
     ) as caught:
         ours.save(tmp_path / "a.json")
     assert len(caught) == 1
-    assert sum(text in str(caught[0].message) for text in controls) == min(3, len(controls))
+    named = str(caught[0].message).partition("how an unknown")[0]
+    assert sum(text in named for text in controls) == min(3, len(controls))
     there, again = tokenizers.Tokenizer.from_file(str(tmp_path / "a.json")), cbpe.load(tmp_path / "a.json")
     for text in HOSTILE + hostile_texts(name, 200):
         ids = there.encode(text, add_special_tokens=False).ids
@@ -217,8 +218,15 @@ def test_a_tokenizer_json_gives_its_ids_but_for_text_of_control_tokens_which_are
             assert ids == judge.encode(text), text
     assert there.encode("<s>", add_special_tokens=False).ids == [judge.bos_id()] != judge.encode("<s>")
     assert left_out(again, "a.json") == []
-    (words,) = left_out(again, "a.model")
-    assert "is encoded (here as these tokens; in this format as ordinary text)" in words
+    words = left_out(again, "a.model")
+    assert "is encoded (here as these tokens; in this format as ordinary text)" in words[0]
+    # What has no piece and no bytes is decoded as each owner does, and both ways are named where they differ.
+    may_be_unknown = not again.processing["characters"]["byte_fallback"]
+    unknown, shown = judge.id_to_piece(judge.unk_id()), judge.decode([judge.unk_id()])
+    told = f"how an unknown character is decoded (here as '{shown}'; in this format as {unknown})"
+    assert (told in str(caught[0].message)) == may_be_unknown
+    told = f"how an unknown character is decoded (here as {unknown}; in this format as ' \u2047 ')"
+    assert words[1:] == [told] * may_be_unknown
 
 
 def test_user_defined_pieces_that_a_tokenizer_json_would_find_elsewhere_are_refused(both, tmp_path):

@@ -178,3 +178,14 @@ def test_of_a_folder_that_was_imported_what_is_new_is_added(models, tmp_path):
     assert references(found) == ["a@1", "a@2", "a@3", "a@5"]
     assert [version.created for version in found.versions] == [False, False, False, True]
     assert references(models.import_folder(tmp_path)) == references(found)
+
+
+def test_several_exports_of_one_content_are_one_version_however_often_they_are_imported(models, tmp_path):
+    for i, seed in enumerate((1, 1, 2, 2, 1)):  # each of a store of its own, one after the other
+        with ModelStore(":memory:") as others:
+            others.save(small_tokenizer(seed), "a")
+            others.export("a", tmp_path / f"{i}.cbpe-model")
+    for is_new in (True, False, False):
+        found = models.import_folder(tmp_path)
+        assert references(found) == ["a@1", "a@1", "a@2", "a@2", "a@3"]
+        assert any(version.created for version in found.versions) == is_new

@@ -293,6 +293,18 @@ def test_other_added_tokens_can_be_put_in_place():
         tok.register_special_tokens({"<s>": 300, "</s>": 301})
 
 
+@pytest.mark.parametrize("byte_fallback", [False, True])
+def test_the_unknown_token_stays_what_it_is(byte_fallback):
+    tok = cbpe.train("low lower lowest " * 9, 300, alphabet="characters", byte_fallback=byte_fallback)
+    ids = tok.encode("Zoe")
+    for others in ({}, {"<|x|>": 400}, {"<x>": 0}, {"<unk>": 400}):
+        with pytest.raises(ValueError, match=r"'<unk>', the unknown token, stands for .*, and keeps its id 0: to keep"):
+            tok.register_special_tokens(others)
+    assert tok.special_tokens == {"<unk>": 0, "<s>": 1, "</s>": 2}
+    tok.register_special_tokens({**tok.special_tokens, "<|x|>": tok.n_vocab})
+    assert tok.encode("Zoe") == ids
+
+
 def test_no_format_without_a_place_for_it_takes_what_is_done_around(tmp_path):
     tok = TOKENIZERS["all"]
     for name in ("toy.model", "vocab.json"):
