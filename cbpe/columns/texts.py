@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["is_missing", "is_table", "missing", "refuse_set", "texts_in"]
+__all__ = ["is_missing", "is_table", "missing", "texts_in"]
 
 ROWS_AT_ONCE = 1000  # that an Arrow column turns into Python's objects
 
@@ -23,6 +23,8 @@ def texts_in(texts: Any) -> Any:
         return texts
     from collections.abc import Iterable, Mapping  # here alone: a program that only encodes may do without
 
+    from cbpe.common.checks import refuse_set
+
     if isinstance(texts, Mapping):
         way = "its texts, as list(texts.values())"
         if texts and all(isinstance(value, int) for value in texts.values()):
@@ -30,7 +32,7 @@ def texts_in(texts: Any) -> Any:
         if any(is_table(type(value)) for value in texts.values()):
             way = "a column of one of its tables, as tables['train']['text']"
         raise TypeError(f"a {kind.__name__} gives its keys: pass {way}")
-    refuse_set("texts", texts)
+    refuse_set("the texts", texts)
     if is_table(kind):
         gives_rows = not hasattr(kind, "columns") and not hasattr(kind, "__getitem__")
         way = "(row['text'] for row in table)" if gives_rows else "table['text']"
@@ -40,12 +42,6 @@ def texts_in(texts: Any) -> Any:
     if callable(getattr(kind, "to_pylist", None)) and isinstance(texts, Iterable):
         return values(texts)
     return texts
-
-
-def refuse_set(what: str, given: object) -> None:
-    """TypeError for a set where the order decides."""
-    if isinstance(given, (set, frozenset)):
-        raise TypeError(f"the {what} are a set, which has no order, so that chance would choose one: pass a list")
 
 
 def is_table(kind: type) -> bool:

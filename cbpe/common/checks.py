@@ -1,4 +1,4 @@
-"""Checks and reads numbers that users give, such as sizes of vocabularies."""
+"""Checks and reads numbers that users give, such as sizes of vocabularies, and refuses sets."""
 
 from __future__ import annotations
 
@@ -55,10 +55,16 @@ def checked_int(name: str, value: int, least: int, why: str = "", most: int = 2*
     return value
 
 
+def refuse_set(name: str, given: object, chosen: str = "one") -> None:
+    """TypeError for a set where the order decides; chosen: about what."""
+    if isinstance(given, (set, frozenset)):
+        raise TypeError(f"{name} are a set, which has no order, so that chance would choose {chosen}: pass a list")
+
+
 def refuse_unordered(name: str, texts: object) -> None:
-    """TypeError for a set where the order of texts decides about their ids."""
+    """TypeError for a set of several texts where their order decides about their ids."""
     if isinstance(texts, (set, frozenset)) and len(texts) > 1:
-        raise TypeError(f"{name} are a set, which has no order, so that chance would choose their ids: pass a list")
+        refuse_set(name, texts, "their ids")
 
 
 def bounds_in(text: str) -> tuple[float | None, float | None]:

@@ -25,6 +25,7 @@ __all__ = [
     "place_of",
     "rows_at_once",
     "without_nulls",
+    "without_view",
 ]
 
 BATCH_CHARACTERS = 1 << 22
@@ -173,14 +174,16 @@ def kept_rows(batch: Any, valid: Any) -> Any:
     views again. Others are not cast to what they are: Arrow ends the program at a slice of some structs."""
     import pyarrow as pa
 
-    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-    columns = [
-        column.cast(plain[column.type]).filter(valid).cast(column.type)
-        if column.type in plain
-        else column.filter(valid)
-        for column in batch
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+    def kept(column: Any) -> Any:
+        plain = without_view(column.type, pa)
+        return column.filter(valid) if plain == column.type else column.cast(plain).filter(valid).cast(column.type)
+
+    return pa.RecordBatch.from_arrays([kept(column) for column in batch], schema=batch.schema)
+
+
+def without_view(found: Any, pa: Any) -> Any:
+    """The type in place of one of views, which Arrow neither filters nor puts in another order."""
+    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(found, found)
 
 
 def strings(file: TextFile, column: Any, rows: Sequence[int], pa: Any) -> list[str]:

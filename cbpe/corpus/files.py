@@ -89,15 +89,15 @@ class TextFile:
             raise ValueError(f'{self.path} has its texts in a field: set field to its name, such as "text"')
         if self.kind == "text" and has_field(self.path):
             raise ValueError(f"{self.path} is compressed by {PACKERS[suffixes[-1]]}: decompress it first")
-        if field is not None and self.kind == "text" and suffixes[-1:] in ([".csv"], [".tsv"]):
-            raise ValueError(
-                f"the field {shown(field)} is of .jsonl, .json and .parquet files, and {self.path} is a table of "
-                "another kind: write it as one of these, as pandas.read_csv(path).to_parquet(new_path) does"
-            )
         if field is not None and self.kind == "text":
+            way = (
+                "a table of another kind: write it as one of these, as pandas.read_csv(path).to_parquet(new_path) does"
+                if suffixes[-1:] in ([".csv"], [".tsv"])
+                else "plain text by its name: rename it if it is one of these; name plain text on its own, "
+                "without a field"
+            )
             raise ValueError(
-                f"the field {shown(field)} is of .jsonl, .json and .parquet files, and {self.path} is plain text by "
-                "its name: rename it if it is one of these; name plain text on its own, without a field"
+                f"the field {shown(field)} is of .jsonl, .json and .parquet files, and {self.path} is {way}"
             )
         self.field = field or ""
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from cbpe.common.wording import shown
+from cbpe.corpus.documents import without_view
 from cbpe.corpus.files import TextFile
 from cbpe.tasks.sources import SourceFile
 
@@ -64,11 +65,6 @@ def types_in(file: TextFile, names: tuple[str, ...]) -> dict[str, Any]:
         found = {name: schema.field(name).type for name in names if schema.names.count(name) == 1}
         plain = {name: each.value_type if pa.types.is_dictionary(each) else each for name, each in found.items()}
         return {name: without_view(each, pa) for name, each in plain.items() if not pa.types.is_null(each)}
-
-
-def without_view(found: Any, pa: Any) -> Any:
-    """The type in place of one of views, which Arrow neither filters nor puts in another order."""
-    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(found, found)
 
 
 def is_text(found: Any, pa: Any) -> bool:

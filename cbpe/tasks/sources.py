@@ -13,7 +13,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from cbpe.columns.texts import is_table, refuse_set
+from cbpe.columns.texts import is_table
+from cbpe.common.checks import refuse_set
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed, number_of, shown
 from cbpe.corpus.files import TextFile, has_field
@@ -79,7 +80,7 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
     if isinstance(sources, Mapping) or is_table(type(sources)):
         kind = type(sources).__name__
         raise TypeError(f"sources are names of files, and a {kind} holds texts: write it to a file, and name that")
-    refuse_set("sources", sources)
+    refuse_set("the sources", sources)
     found: list[SourceFile] = []
     seen: dict[str, str] = {}
     for name in sources:
