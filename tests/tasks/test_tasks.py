@@ -4,12 +4,14 @@ import glob
 import json
 import os
 import pickle
+import sys
+from types import ModuleType
 
 import pytest
 from users import as_nobody, folder_for_all
 
 from cbpe.tasks.cutting import cut
-from cbpe.tasks.executors import executor_of, local
+from cbpe.tasks.executors import EXECUTORS, executor_of, local
 from cbpe.tasks.progress import Tally
 from cbpe.tasks.sources import find_sources, refuse_within_sources
 
@@ -329,3 +331,23 @@ def test_an_executor_that_is_not_there_is_refused():
     assert executor_of("local") is local
     with pytest.raises(ValueError, match="executor is 'spark'; it must be one of 'local'"):
         executor_of("spark")
+
+
+def test_an_executor_of_another_module_is_found_by_its_registered_name(monkeypatch):
+    module = ModuleType("tasks_elsewhere")
+    module.elsewhere = lambda work, tasks, workers, tally: None
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(EXECUTORS, "elsewhere", "tasks_elsewhere:elsewhere")
+    assert executor_of("elsewhere") is module.elsewhere
+
+
+def test_an_executor_whose_module_misses_a_library_is_refused_before_the_run(monkeypatch):
+    def imported():
+        raise ImportError("needs a library")
+
+    module = ModuleType("tasks_elsewhere")
+    module.elsewhere, module.imported = print, imported
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(EXECUTORS, "elsewhere", "tasks_elsewhere:elsewhere")
+    with pytest.raises(ImportError, match="needs a library"):
+        executor_of("elsewhere")
