@@ -437,6 +437,6 @@ def test_more_is_taken_than_by_tiktoken():
     ids = theirs.encode(END, allowed_special={END})
     assert ours.encode(END, [END]) == ours.encode(END, "all") == ids
     assert ours.encode(END, "none") == theirs.encode(END, disallowed_special=())
-    assert ours.decode(iter(ids)) == ours.decode(dict.fromkeys(ids)) == END
+    assert ours.decode(iter(ids)) == ours.decode(dict.fromkeys(ids).keys()) == END
     assert ours.is_special_token(np.int64(ids[0])) is True
     assert ours._encode_single_piece("") == []

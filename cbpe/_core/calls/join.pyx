@@ -103,8 +103,8 @@ def refuse_no_sequence(ids):
 
 
 cdef bint can_be_read(sequence) except -1:
-    """Whether it gives its items one after another, and not as chance orders them."""
-    if isinstance(sequence, (set, frozenset)):
+    """Whether it gives its items one after another: not as chance orders them, and not the keys of others."""
+    if isinstance(sequence, (set, frozenset, dict)):
         return False
     return hasattr(sequence, "__iter__") or hasattr(sequence, "__getitem__")
 
