@@ -132,6 +132,7 @@ def test_what_may_mean_something_else_is_refused(pattern, message):
             r"cannot hold the split pattern 'x\*': it may match the empty string.* Give another pattern, or save to",
         ),
         ("(?i:ss)", r"cannot hold the split pattern '\(\?i:ss\)': ignoring case.* Give another pattern, or save to"),
+        (r"\p{Han}+|.", r"the property, '\\\\p\{' at 0.* classes, \\s, \\d and categories \(\\p\{L\}\) alone"),
     ],
 )
 def test_a_pattern_that_is_not_written_is_named_with_a_way_out(pattern, message):
