@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, Select, delete, exists, func, insert, select, update
 
 from cbpe.common.public import public_of
+from cbpe.common.wording import meant
 from cbpe.training.record import TrainingRecord
 from store.database.opening import Database
 from store.database.schema import alias_history, aliases, metrics, names, tags, versions, vocabularies
@@ -75,7 +76,9 @@ def untag(database: Database, reference: str | Version, keys: Iterable[str]) -> 
         for key in wanted:
             gone = delete(tags).where(tags.c.version_id == version.id, tags.c.key == key).returning(tags.c.key)
             if connection.execute(gone).first() is None:
-                raise NotFound(f"{version.name}@{version.number} has no tag {shown(key)}")
+                known = connection.scalars(select(tags.c.key).where(tags.c.version_id == version.id))
+                hint = meant(key.partition("=")[0], known)  # the key is meant where its value is given, too
+                raise NotFound(f"{version.name}@{version.number} has no tag {shown(key)}{hint}")
         return {"tags": wanted}
 
     return change(database, "untag", reference, work)
@@ -241,10 +244,10 @@ def rename(database: Database, old: str, new: str) -> None:
 
 def check_meanings(connection: Connection, name_id: int, old: str, new: str) -> None:
     """Refused where a number of the versions under a name was another version's under the new one."""
-    meant = audit.meanings(connection, old, new)
+    meanings = audit.meanings(connection, old, new)
     query = select(versions.c.number).where(versions.c.name_id == name_id).order_by(versions.c.number)
     for number in connection.scalars(query):
-        if number in meant[new] and meant[new][number] != meant[old].get(number):
+        if number in meanings[new] and meanings[new][number] != meanings[old].get(number):
             reason = f"{new}@{number} was another version than {old}@{number} is, and would come to mean it"
             raise Refused(f"{shown(old)} cannot be called {shown(new)}: {reason}; take a name that was not used")
 

@@ -72,6 +72,13 @@ def test_tags_are_put_on_and_taken_off(filled):
     assert filled.version("a@1").tags == {"y": ""}
 
 
+def test_a_tag_that_is_not_there_is_told_beside_the_one_that_may_be_meant(filled):
+    filled.tag("a@1", {"language": "en"})
+    for given in ("language=en", "langage"):
+        with pytest.raises(NotFound, match=f"no tag '{given}': did you mean 'language'"):
+            filled.untag("a@1", [given])
+
+
 def test_notes_metrics_parents_and_records_may_be_edited_and_the_content_stays(filled):
     digest = filled.version("a@2").digest
     assert filled.set_notes("a@2", "new").notes == "new"
