@@ -40,7 +40,7 @@ def described(name: str, tok: Tokenizer) -> dict[str, Any]:
 
 def encoded(name: str, tok: Tokenizer, text: str, special: Special) -> dict[str, Any]:
     """The tokens of a text: ids, places in characters, groups that share characters, and what each id stands for."""
-    allowed: Any = "all" if special == "tokens" else "none"
+    allowed = choice(tok, special)
     reason = None
     starts = ends = groups = None
     try:
@@ -61,6 +61,11 @@ def encoded(name: str, tok: Tokenizer, text: str, special: Special) -> dict[str,
     }
 
 
+def choice(tok: Tokenizer, special: Special) -> SpecialChoice:
+    """The special tokens that are such in a text, as Tokenizer.encode takes them: all, or those found in every text."""
+    return "all" if special == "tokens" else tok._found_always() or "none"
+
+
 def sharing(places: npt.NDArray[np.int64]) -> list[list[int]]:
     """The runs of tokens that share characters with their neighbours, as [first, end): of a character that is divided
     between tokens, each has the whole."""
@@ -76,7 +81,7 @@ def sharing(places: npt.NDArray[np.int64]) -> list[list[int]]:
 
 def counted(name: str, tok: Tokenizer, text: str, special: Special) -> dict[str, Any]:
     """How many tokens a text has."""
-    allowed: SpecialChoice = "all" if special == "tokens" else "none"
+    allowed = choice(tok, special)
     return sums(name, tok, text, allowed, tok.count(text, allowed, ()))
 
 

@@ -10,10 +10,11 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 
-from tokenizer_json import ended
+from tokenizer_json import a_file, as_json, ended
 from web_calls import call, post
 
 import cbpe
+from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 from cbpe.web import comparing, vocabulary
 from cbpe.web.app import Api, make_app
 from cbpe.web.assets import PAGES, assets, pages
@@ -77,6 +78,16 @@ def test_groups_are_the_runs_of_tokens_that_share_a_character(app):
     alone = sum(len(group) - 1 for group in grouped)
     borders = sum(right[0] < left[1] for left, right in pairwise(spans))
     assert alone == borders
+
+
+def test_added_tokens_that_are_not_special_are_found_in_every_text():
+    content = a_file(added_tokens=[("<s>", {}), ("<b>", {"special": False})])
+    tok = HuggingFaceTokenizer.from_json(as_json(content))
+    app = make_app(Catalogue([Choice("html", "given", lambda: tok)]))
+    for special, ids in (("text", [301, *b"<s>"]), ("tokens", [301, 300])):
+        body = {"tokenizer": "html", "text": "<b><s>", "special": special}
+        assert post(app, "encode", body).json()["ids"] == ids
+        assert post(app, "count", body).json()["n_tokens"] == len(ids)
 
 
 def test_bytes_that_a_pattern_leaves_out_are_in_no_token():
