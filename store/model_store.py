@@ -387,8 +387,9 @@ class ModelStore:
         hyphen. pattern: the split pattern for files that hold none, as .tiktoken files.
 
         The result has the versions, and what kept each other file from being imported. Importing again makes no version
-        of what is the newest already, and of exported versions none of those that are there in the same order. Raises
-        OSError if a folder cannot be read, and Refused for one without any such file.
+        of what is the newest already, and of exported versions none of those that are there in the same order. Links to
+        folders are not followed, of which a UserWarning tells. Raises OSError if a folder cannot be read, and Refused
+        for one without any such file.
 
         >>> models.import_folder("tokenizers").versions
         (<Version book@1: RegexTokenizer, ...>, <Version web@1: HuggingFaceTokenizer, ...>)

@@ -16,6 +16,8 @@ from sqlalchemy import Connection, select
 from cbpe.common.atomic_files import write_files
 from cbpe.common.public import public_of
 from cbpe.common.published import INDEX
+from cbpe.common.warning import warn
+from cbpe.common.wording import links_not_followed
 from cbpe.formats.files import format_of_name, holds_tokenizer
 from cbpe.tokenizers.description import KINDS, Model, build, canonical_form, describe
 from cbpe.tokenizers.loading import load
@@ -270,10 +272,13 @@ def versions_in_order(connection: Connection, name: str) -> list[Version]:
 
 def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     """The paths of files that may hold tokenizers, in order, and what each would be called: by its own name, or by that
-    of its folder where all such files have the same name. Not those that are hidden, nor manifests of runs."""
+    of its folder where all such files have the same name. Not those that are hidden, nor manifests of runs. A
+    UserWarning for links to folders, which are not followed."""
     top = os.fspath(folder)
+    links = []
     for where, folders, names in os.walk(top, onerror=raise_it):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        links += [link for name in folders if os.path.islink(link := os.path.join(where, name))]
         names = [name for name in names if not name.startswith(".") and not is_manifest(name)]
         if INDEX in names and "files" in folders:  # of a published copy
             names.remove(INDEX)
@@ -289,6 +294,9 @@ def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]
             stem = name.rpartition(".")[0]
             is_usual = name in ("tokenizer.json", *of_pair)
             yield os.path.join(where, name), of_folder if is_usual else stem if own == "." else f"{own}-{stem}"
+    if links:
+        told = links_not_followed(top, (os.path.relpath(link, top) for link in links))
+        warn(f"{told}: import what is behind by itself")
 
 
 def in_saved_order(found: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ __all__ = [
     "as_typed",
     "closest",
     "json_problem",
+    "links_not_followed",
     "listed",
     "meant",
     "nesting_problem",
@@ -65,6 +66,17 @@ def listed(items: Iterable[str], most: int) -> str:
     named = list(items)
     more = f" and {len(named) - most:,} more" if len(named) > most else ""
     return ", ".join(named[:most]) + more
+
+
+def links_not_followed(folder: str, links: Iterable[str]) -> str:
+    """The beginning of a message about links to folders within one: they may lead anywhere.
+
+    >>> links_not_followed("models", ["newest"])
+    'of the folder models, 1 link to a folder (newest) is not followed'
+    """
+    names = sorted(links)
+    to, are = ("a folder", "is") if len(names) == 1 else ("folders", "are")
+    return f"of the folder {folder}, {number_of(len(names), 'link')} to {to} ({listed(names, 3)}) {are} not followed"
 
 
 def share_in_words(part: int, whole: int) -> str:

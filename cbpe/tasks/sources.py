@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from cbpe.columns.texts import is_table
 from cbpe.common.checks import refuse_set
 from cbpe.common.warning import warn
-from cbpe.common.wording import listed, number_of, shown
+from cbpe.common.wording import links_not_followed, listed, number_of, shown
 from cbpe.corpus.files import TextFile, has_field
 from cbpe.corpus.storage import Url, has_wildcards, place_of, version_of
 
@@ -195,12 +195,8 @@ def files_within(folder: Path) -> Iterator[Path]:
         # A link that leads nowhere is an error when the file is looked at, and no file less.
         yield from (path for name in names if (path := Path(where, name)).is_file() or not path.exists())
     if links:
-        named = listed(sorted(os.path.relpath(link, folder) for link in links), MOST_NAMED)
-        to, are = ("a folder", "is") if len(links) == 1 else ("folders", "are")
-        warn(
-            f"of the folder {folder}, {number_of(len(links), 'link')} to {to} ({named}) {are} not followed: name what "
-            "is behind as a source of its own"
-        )
+        told = links_not_followed(str(folder), (os.path.relpath(link, folder) for link in links))
+        warn(f"{told}: name what is behind as a source of its own")
 
 
 def raise_it(error: OSError) -> None:

@@ -555,14 +555,16 @@ class Tokenizer(TokenizerBase):
         """The tokens of a text for a notebook, which shows them in colours with their ids; their bytes show when one
         points at them. A character that is divided between tokens is shown as one.
 
-        special: whether special tokens in the text are such; otherwise they are ordinary text.
+        special: whether special tokens in the text are such; otherwise they are ordinary text, but for added tokens of
+        a tokenizer.json that are not special: these are found in every text.
 
         >>> tok.show("hello world")
         <2 tokens: 'hello' ' world'>
         """
         from cbpe.views.tokens import ShownText
 
-        ids = self._encode(text, *self._special_sets("all" if special else "none", ()))
+        allowed: SpecialChoice = "all" if special else self._found_always() or "none"
+        ids = self._encode(text, *self._special_sets(allowed, ()))
         vocab = self.vocab
         n_bytes = len(text.encode("utf-8", "surrogatepass"))
         covered = n_bytes if self._covered_lengths() is None else sum(len(vocab[token_id]) for token_id in ids)

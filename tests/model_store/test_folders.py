@@ -97,6 +97,19 @@ def test_what_cannot_be_imported_is_named_and_stops_nothing(models, folder):
     assert models.version("ranks").pattern == r"\S+|\s+"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="for POSIX: links")
+def test_links_to_folders_are_told_and_links_to_files_are_followed(models, folder, tmp_path):
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "low.model").symlink_to(folder / "low.model")
+    (tmp_path / "linked" / "team").symlink_to(folder)
+    told = r"linked, 1 link to a folder \(team\) is not followed: import what is behind by itself"
+    with pytest.warns(UserWarning, match=told):
+        assert references(models.import_folder(tmp_path / "linked")) == ["low@1"]
+    (tmp_path / "linked" / "low.model").unlink()
+    with pytest.warns(UserWarning, match=told), pytest.raises(Refused, match="holds no tokenizer files"):
+        models.import_folder(tmp_path / "linked")
+
+
 def test_a_folder_that_is_none_and_a_store_that_is_read_are_errors(tmp_path, folder):
     path = tmp_path / "models.db"
     with ModelStore(path) as models:

@@ -28,7 +28,7 @@ SHARED = {
     "cbpe.common.public": {"public_of"},
     "cbpe.common.warning": {"warn"},
     "cbpe.corpus.sources": {"warn_of_names"},
-    "cbpe.common.wording": {"listed", "meant", "number_of", "of_another_library", "shortened"},
+    "cbpe.common.wording": {"links_not_followed", "listed", "meant", "number_of", "of_another_library", "shortened"},
     "cbpe.encodings.references": {"FILE_ENDINGS", "is_encoding", "shadowed"},
     "cbpe.formats.files": {"format_of_name", "holds_tokenizer"},
     "cbpe.formats.minbpe": {"render_token"},

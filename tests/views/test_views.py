@@ -6,8 +6,10 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
+from tokenizer_json import a_file, as_json
 
 import cbpe
+from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 from cbpe.views.curve import curve
 from cbpe.views.html import are_numbers, escaped, page, table
 from store import ModelStore, Report
@@ -137,6 +139,13 @@ def test_special_tokens_are_such_or_text():
     assert enc.show("<|endoftext|>", special=True).ids == [50256]
     assert enc.show("<|endoftext|>").ids == enc.encode_ordinary("<|endoftext|>")
     assert 't0 s"' in enc.show("<|endoftext|>", special=True)._repr_html_()
+
+
+def test_added_tokens_that_are_not_special_are_shown_in_every_text():
+    content = a_file(added_tokens=[("<s>", {}), ("<b>", {"special": False})])
+    tok = HuggingFaceTokenizer.from_json(as_json(content))
+    assert tok.show("<b><s>").ids == [301, *b"<s>"]
+    assert tok.show("<b><s>", special=True).ids == [301, 300]
 
 
 def test_a_long_text_is_shown_in_part():
