@@ -12,6 +12,7 @@ from cbpe.encodings.named import SPECS
 __all__ = [
     "DIGEST",
     "FILE_ENDINGS",
+    "is_bare_folder",
     "is_encoding",
     "is_file",
     "looks_like_a_path",
@@ -33,9 +34,11 @@ DIGEST = "sha256:"  # how a reference to a version by its digest begins
 
 
 def is_file(reference: str) -> bool:
-    """Whether it has a separator or an ending, and is a file or folder that is there, or in a published copy of a
-    store."""
-    return looks_like_a_path(reference) and (os.path.exists(reference) or is_published(reference))
+    """Whether it has a separator or an ending, and is a file that is there, or in a published copy of a store. A folder
+    has a separator, or the ending of a file: "llama-3.1" is as good a name for a version."""
+    if not looks_like_a_path(reference) or is_bare_folder(reference):
+        return False
+    return os.path.exists(reference) or is_published(reference)
 
 
 def is_encoding(reference: str) -> bool:
@@ -56,6 +59,11 @@ def plugin_names() -> list[str]:
 def looks_like_a_path(reference: str) -> bool:
     """ "book.model", "./book" and "~/models/x" do, "book", "book@3" and "sha256:ab" do not."""
     return has_separator(reference) or os.path.splitext(reference)[1] not in ("", ".")
+
+
+def is_bare_folder(reference: str) -> bool:
+    """Whether it is a folder that is there, but has no separator, nor the ending of a file of a tokenizer."""
+    return seems_a_name(reference) and os.path.isdir(reference)
 
 
 def has_separator(reference: str) -> bool:
@@ -92,11 +100,11 @@ def unknown(reference: str, of_the_store: str) -> str:
     from cbpe.encodings.models import encoding_of_model, meant_encoding
 
     tried = []
-    if looks_like_a_path(reference):
+    if is_bare_folder(reference):
+        tried.append(of_folder(reference))
+    elif looks_like_a_path(reference):
         close = longer_name(reference) or meant(os.path.basename(reference), beside(reference)).removeprefix(": ")
         tried.append(f"there is no such file ({reference}{close and '; '}{close})")
-    elif os.path.isdir(reference):
-        tried.append(of_folder(reference))
     elif os.path.exists(reference):
         tried.append(f"a file without an ending is named as {os.path.join('.', reference)}")
     elif longer_name(reference):

@@ -10,7 +10,7 @@ from cbpe.common.public import public
 from cbpe.common.published import is_published, load_published, load_stored
 from cbpe.common.warning import warnings_naming
 from cbpe.common.wording import shown
-from cbpe.encodings.references import is_encoding, is_file, looks_like_a_path, refuse_empty, unknown
+from cbpe.encodings.references import is_bare_folder, is_encoding, is_file, looks_like_a_path, refuse_empty, unknown
 from cbpe.formats.files import find_in_folder, recognise
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File
@@ -122,7 +122,7 @@ def named(reference: str) -> Tokenizer:
         return found
     except (LookupError, ImportError) as error:
         message = unknown(reference, str(error))
-        if looks_like_a_path(reference):
+        if looks_like_a_path(reference) and not is_bare_folder(reference):
             raise FileNotFoundError(message) from error
         raise type(error)(message) from error
 

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from command_line import PROGRAM, error_of, run
@@ -65,6 +66,20 @@ def test_a_name_with_an_ending_that_is_no_file_is_looked_for_in_the_store(here):
     with ModelStore() as models:
         models.save(trained(257), "v1.5")
     assert vocab_size("v1.5") == 257
+
+
+def test_a_folder_without_a_separator_hides_no_version(here):
+    (here / "llama-3.1").mkdir()
+    trained(259).save("llama-3.1/tokenizer.json")
+    with pytest.raises(LookupError, match=r"no tokenizer 'llama-3\.1': a folder is named as \./llama-3\.1; "):
+        cbpe.load("llama-3.1")
+    assert "a folder is named as ./llama-3.1" in error_of("vocab", "-t", "llama-3.1")
+    with ModelStore() as models:
+        models.save(trained(257), "llama-3.1")
+    assert vocab_size("llama-3.1") == cbpe.load("llama-3.1").vocab_size == 257
+    for folder in ("./llama-3.1", "llama-3.1/"):
+        assert vocab_size(folder) == cbpe.load(folder).vocab_size == 259
+    assert cbpe.load(here / "llama-3.1").vocab_size == cbpe.load(Path("llama-3.1")).vocab_size == 259
 
 
 def test_what_was_tried_is_told(here, tmp_path):
