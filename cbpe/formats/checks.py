@@ -53,7 +53,7 @@ def refuse_unportable_pattern(what: str, pattern: str) -> None:
         raise ValueError(
             f"{what} cannot hold a split pattern that may mean something else to other engines than to `regex`: "
             f"{pattern[:80]!r} ({error}). Save to the model store or as .model, or train with a pattern of characters, "
-            "classes, \\s, \\d and categories (\\p{L}) alone, such as those of cbpe.patterns"
+            "classes, \\s, \\d and properties (\\p{L}, \\p{Han}) alone, such as those of cbpe.patterns"
         ) from None
 
 

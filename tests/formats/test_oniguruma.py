@@ -1,23 +1,29 @@
 """Split patterns in Oniguruma's syntax: the same pieces there and here, or refused."""
 
 import pytest
+import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
+from regex import _regex_core
+from unicode16 import unicodedata16
 
 from cbpe._core.splitting.split import PatternNotSupported, Splitter
 from cbpe.formats.hugging_face.oniguruma import from_oniguruma, to_oniguruma
 from cbpe.text import patterns
 
+BYTES = {bytes([i]): i for i in range(256)}
 TEXTS = [
     "Ab1 2345\u0661\n\n x's  \r\n'LL \u017f\u212a ss \u00df.,-$ab",
     "  \n a\n",
     "",
-    "\u4e2d\u6587 12345678 e\u0301",
+    "\u4e2d\u6587 12345678 e\u0301 \u03b1\u0391 \u304b\u30ab\u30fc",
 ]
 PARTS = [
     r"\p{L}",
     r"\pN",
     r"[^\s\pL\p{N}]",
+    r"\p{Han}",
+    r"[^\p{Greek}\p{hiragana}\s]",
     r"\s",
     ".",
     "(?s:.)",
@@ -106,7 +112,9 @@ def test_what_differs_is_rewritten(pattern, written):
         (r"[\xe9]", "something else in Oniguruma"),
         ("(?i:ss)", "for one character as well"),
         ("(?i)x|fi", "for one character as well"),
-        (r"\w+", "not certain to be the same: the escape"),
+        (r"\w+", "not certain to mean the same to all engines: the escape"),
+        (r"\p{^Han}", "not certain to mean the same to all engines: the property"),
+        (r"(?i:\p{Greek})", "a property that ignores case"),
         ("^a", "an anchor"),
         (r"[\z]", "the escape"),
         ("[[:alpha:]]", "in a class"),
@@ -132,7 +140,7 @@ def test_what_may_mean_something_else_is_refused(pattern, message):
             r"cannot hold the split pattern 'x\*': it may match the empty string.* Give another pattern, or save to",
         ),
         ("(?i:ss)", r"cannot hold the split pattern '\(\?i:ss\)': ignoring case.* Give another pattern, or save to"),
-        (r"\p{Han}+|.", r"the property, '\\\\p\{' at 0.* classes, \\s, \\d and categories \(\\p\{L\}\) alone"),
+        (r"\w+", r"the escape, '\\\\w' at 0\).* classes, \\s, \\d and properties \(\\p\{L\}, \\p\{Han\}\) alone"),
     ],
 )
 def test_a_pattern_that_is_not_written_is_named_with_a_way_out(pattern, message):
@@ -144,3 +152,25 @@ def test_a_pattern_that_does_not_run_natively_is_not_written():
     with pytest.raises(ValueError, match=r"other engines .*the escape.* Save to .*\.model, or") as caught:
         to_oniguruma(r"(\w)\1*|.")
     assert not isinstance(caught.value, PatternNotSupported)
+
+
+@pytest.mark.slow
+def test_scripts_and_properties_are_those_of_all_engines():
+    tokenizers = pytest.importorskip("tokenizers", reason="compares with tokenizers")
+    category = unicodedata16().category
+    assigned = "".join(chr(c) for c in range(0x110000) if category(chr(c)) not in ("Cn", "Cs", "Co"))
+    names = [*_regex_core.PROPERTIES["SCRIPT"][1], "Alphabetic", "Uppercase", "Lowercase", "Ideographic", "Emoji"]
+    compared = 0
+    for name in names:
+        pattern = rf"\p{{{name}}}"
+        try:
+            written = to_oniguruma(pattern)
+        except ValueError:  # of another version of Unicode
+            continue
+        there = tokenizers.pre_tokenizers.Split(tokenizers.Regex(written), "removed", invert=True)
+        rust = tiktoken.Encoding("x", pat_str=pattern, mergeable_ranks=BYTES, special_tokens={})
+        ours = "".join(Splitter(pattern).split(assigned))
+        assert ours == "".join(piece for piece, _ in there.pre_tokenize_str(assigned)), name
+        assert ours == rust.decode(rust.encode_ordinary(assigned)), name
+        compared += bool(ours)
+    assert compared > 160

@@ -204,7 +204,7 @@ cdef class CharacterReader:
             return (EXTENDED_SETS[c],)
         if c in CONTROL_ESCAPES:
             return (0, [(CONTROL_ESCAPES[c], CONTROL_ESCAPES[c])])
-        if (c == "p" or c == "P") and not self.portable and self.looking_at("{"):
+        if (c == "p" or c == "P") and self.looking_at("{"):
             return self.named_property(c == "P", ignore_case)
         if c == "p" or c == "P":
             return (self.category(c == "P", ignore_case), [])
@@ -216,15 +216,16 @@ cdef class CharacterReader:
         raise self.refusal(start, "the escape")
 
     cdef tuple named_property(self, bint is_complement, bint ignore_case):
-        """What follows \\p or \\P: {Lu}, {Greek}, {Script=Greek}, {^Alphabetic}, .. -> as escape"""
+        """What follows \\p or \\P: {Lu}, {Greek}, {Alphabetic}, .. and, where not all engines need to take it,
+        {Script=Greek} and {^Lu} -> as escape"""
         cdef Py_ssize_t start = self.position - 2, end = self.pattern.find("}", self.position)
         cdef str name = self.pattern[self.position + 1 : end] if end > 0 else "", kind = ""
         cdef tuple found
         cdef long long bits
         self.position = end + 1 if end > 0 else self.position
-        if name.startswith("^"):
+        if name.startswith("^") and not self.portable:
             is_complement, name = not is_complement, name[1:]
-        for separator in "=:":
+        for separator in "" if self.portable else "=:":
             if separator in name:
                 kind, _, name = name.partition(separator)
                 break
@@ -245,16 +246,10 @@ cdef class CharacterReader:
         return (complement(found) if is_complement else found,)
 
     cdef long long category(self, bint is_complement, bint ignore_case) except -1:
-        """What follows \\p or \\P: {Lu}, {L} or L -> the categories as bits"""
-        cdef Py_ssize_t start = self.position - 2, end
-        cdef str name
-        if self.skip("{"):
-            end = self.pattern.find("}", self.position, self.position + 3)
-            name = self.pattern[self.position : end] if end > 0 else ""
-            self.position = end + 1 if end > 0 else self.position
-        else:
-            name = self.pattern[self.position : self.position + 1]
-            self.position += 1
+        """The letter that follows \\p or \\P -> the categories as bits"""
+        cdef Py_ssize_t start = self.position - 2
+        cdef str name = self.pattern[self.position : self.position + 1]
+        self.position += 1
         if name not in CATEGORY_BITS:
             raise self.refusal(start, "the property")
         if ignore_case and name not in UNCASED:

@@ -19,7 +19,7 @@ cdef enum Greed:
 cdef class Pattern:
     cdef tuple root
     # Nodes name a set of characters by its place here. It is (categories as bits, ((first, last), ..), is_negated),
-    # the ranges in code points; or (stretches,), as sets.pxd has them, which no portable pattern needs.
+    # the ranges in code points; or (stretches,), as sets.pxd has them.
     cdef list sets
 
 

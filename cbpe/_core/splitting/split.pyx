@@ -526,7 +526,8 @@ def refuse_unportable(str pattern not None):
         parsed = parse(pattern)
         compile_pattern(parsed, classify(parsed.sets))
     except PatternNotSupported as error:
-        raise PatternNotSupported(str(error).replace("not compiled: ", "not certain to be the same: ", 1)) from None
+        doubt = "not certain to mean the same to all engines: "
+        raise PatternNotSupported(str(error).replace("not compiled: ", doubt, 1)) from None
 
 
 def category(int code_point):
