@@ -218,6 +218,12 @@ def list_alias_moves(connection: Connection, name: str, alias: str | None) -> li
     return [AliasMove(*row) for row in connection.execute(query)]
 
 
+def unknown_alias(connection: Connection, name: str, alias: str) -> NotFound:
+    """The error about an alias that a name never had, which says what may be meant."""
+    known = {move.alias for move in list_alias_moves(connection, name, None)}
+    return NotFound(f"{name} never had the alias {shown(alias)}{meant(alias, known)}")
+
+
 # ---- Names and versions
 
 
@@ -228,15 +234,16 @@ def rename(database: Database, old: str, new: str) -> None:
         row = connection.execute(select(names).where(names.c.name == checked_name(old)).with_for_update()).first()
         if row is None or not has_versions(connection, row.id):
             raise unknown_name(connection, old)
+        if new == old:
+            raise Refused(f"the versions of {shown(old)} are called so already: give another name")
         checked_row(row)
-        if new != old:
-            given = last_number(row)
-            number = max(given, vacated(connection, new, row.id))
-            check_meanings(connection, row.id, old, new)
-            write_name(connection, row.id, new, number, row.newest)
-            # So that the old name, if it is ever used again, goes on from there: old@1 never means something else.
-            left = insert(names).values(name=old, last_number=given).returning(names.c.id)
-            write_name(connection, connection.execute(left).scalar_one(), old, given, None)
+        given = last_number(row)
+        number = max(given, vacated(connection, new, row.id))
+        check_meanings(connection, row.id, old, new)
+        write_name(connection, row.id, new, number, row.newest)
+        # So that the old name, if it is ever used again, goes on from there: old@1 never means something else.
+        left = insert(names).values(name=old, last_number=given).returning(names.c.id)
+        write_name(connection, connection.execute(left).scalar_one(), old, given, None)
         audit.record(connection, "rename", old, to=new)
 
     database.write(work)

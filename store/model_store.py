@@ -248,8 +248,14 @@ class ModelStore:
         changing.remove_alias(self._database, name, alias)
 
     def alias_history(self, name: str, alias: str | None = None) -> list[changing.AliasMove]:
-        """Where one alias of a name, or each of them, pointed, and since when; the oldest first."""
-        return self._database.read(changing.list_alias_moves, name, alias)
+        """Where one alias of a name, or each of them, pointed, and since when; the oldest first. Raises NotFound for a
+        name that never had an alias and has no version, and for an alias that it never had."""
+        moves = self._database.read(changing.list_alias_moves, name, alias)
+        if not moves:
+            self.history(name)
+            if alias is not None:
+                raise self._database.read(changing.unknown_alias, name, alias)
+        return moves
 
     def tag(self, reference: str | Version, tags: Mapping[str, str] | Iterable[str]) -> Version:
         """Put tags on a version. A tag that it has already gets the new value."""
@@ -284,7 +290,7 @@ class ModelStore:
         """Give all versions of a name another name; they keep their numbers and aliases.
 
         A later save under the old name gets a number that the old name has not given yet. Raises Refused if the new
-        name has versions, or has given one of these numbers to another version before.
+        name is the old one, has versions, or has given one of these numbers to another version before.
         """
         changing.rename(self._database, old, new)
 
@@ -325,8 +331,11 @@ class ModelStore:
 
     def audit_log(self, name: str | None = None, limit: int | None = None) -> list[audit.Change]:
         """All changes, the newest first. With a name: the changes under that name, as it was at the time, and the
-        renames to it. limit: the most to return."""
-        return self._database.read(audit.changes, name, limit)
+        renames to it. limit: the most to return. Raises NotFound for a name of no change and no version."""
+        found = self._database.read(audit.changes, name, limit)
+        if name is not None and not found and limit != 0:
+            self.history(name)
+        return found
 
     def was_done(self, operation: str) -> bool:
         """Whether a change was made that ended in Uncertain; `operation` is that error's. If the change is only now

@@ -238,8 +238,8 @@ def import_folder(database: Database, folder: str | os.PathLike[str], pattern: s
             problems.append(f"{path}: {str(error).removeprefix(f'{path}: ')}")
     if not saved and not problems:
         raise Refused(
-            f"{os.fspath(folder)} holds no tokenizer files, which end in {', '.join(('.json', *ENDINGS))}; nor do "
-            "the folders in it"
+            f"the folder {os.fspath(folder)} holds no tokenizer files, which end in "
+            f"{', '.join(('.json', *ENDINGS))}; nor do the folders in it"
         )
     return Imported(tuple(saved), tuple(problems))
 

@@ -12,8 +12,9 @@ __all__ = ["is_missing", "is_table", "missing", "texts_in"]
 ROWS_AT_ONCE = 1000  # that an Arrow column turns into Python's objects
 
 
-def texts_in(texts: Any) -> Any:
+def texts_in(texts: Any, *, counts_are_taken: bool = False) -> Any:
     """A collection of texts, or a column of Arrow's as an iterable of its values; anything else stays as it is.
+    counts_are_taken: whether WordCounts may be given in place of texts.
 
     TypeError for what would give names or rows in place of texts: a table (of pandas, polars, Arrow, or Hugging Face's
     datasets) and a dict; and for a set, whose order is another one each time.
@@ -27,7 +28,7 @@ def texts_in(texts: Any) -> Any:
 
     if isinstance(texts, Mapping):
         way = "its texts, as list(texts.values())"
-        if texts and all(isinstance(value, int) for value in texts.values()):
+        if counts_are_taken and texts and all(isinstance(value, int) for value in texts.values()):
             way = "cbpe.WordCounts of its words in UTF-8, if these are counts of words"
         if any(is_table(type(value)) for value in texts.values()):
             way = "a column of one of its tables, as tables['train']['text']"

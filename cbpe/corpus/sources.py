@@ -64,7 +64,7 @@ class Reader:
         self.nulls = Nulls(missing)  # of the items that have been read to their ends
         self._done = 0  # bytes of the items that have been read to their ends
         self._file: TextFile | None = None  # that is being read
-        source = texts_in(source)
+        source = texts_in(source, counts_are_taken=True)
         if isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike)) or is_open_file(source):
             source = [source]
         elif not isinstance(source, Iterable):

@@ -9,7 +9,7 @@ from cbpe.common.garbage import without_collecting
 from cbpe.common.public import public
 from cbpe.common.published import is_published, load_published, load_stored
 from cbpe.common.warning import warnings_naming
-from cbpe.common.wording import shown
+from cbpe.common.wording import of_another_library, shown
 from cbpe.encodings.references import is_bare_folder, is_encoding, is_file, looks_like_a_path, refuse_empty, unknown
 from cbpe.formats.files import find_in_folder, recognise
 from cbpe.formats.parts import Parts
@@ -78,6 +78,8 @@ def load(
     >>> load("toy.model").encode("hello")
     [104, 101, 108, 108, 111]
     """
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError(f"path is a str or a path, not {of_another_library(path)}")
     of_a_file = pattern is not None or special_tokens is not None or name is not None
     reference = os.fsdecode(path)
     if is_published(reference):

@@ -33,6 +33,9 @@ def load(
     and ValueError for a reference that is none, or what is no key.
     """
     place, _, last = reference.rpartition("/")
+    if not last or place.endswith(":/"):
+        example = f"{'https://host/' if '://' in reference else ''}folder/name@3"
+        raise ValueError(f"{reference} names no version in a published copy: one is as {example}")
     source: Source = Server(place, allow_http) if "://" in reference else Folder(place or "/")
     wanted = parse(unquote(last, errors="strict"))
     trusted = None if keys is None else signatures.public_keys(keys)

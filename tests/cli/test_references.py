@@ -170,6 +170,18 @@ def test_in_python_options_of_files_are_refused_for_names(here):
         cbpe.load("gone.tiktoken", pattern="x")
 
 
+@pytest.mark.parametrize("given", [None, 5, ["gpt2"]])
+def test_what_is_no_name_is_refused_by_its_type(given):
+    with pytest.raises(TypeError, match=f"^path is a str or a path, not {type(given).__name__}$"):
+        cbpe.load(given)
+
+
+def test_a_tokenizer_of_another_library_is_refused_with_a_way():
+    tiktoken = pytest.importorskip("tiktoken")
+    with pytest.raises(TypeError, match=r"not tiktoken\.Encoding: pass cbpe\.get_encoding\(its name\)"):
+        cbpe.load(tiktoken.Encoding("x", pat_str=".", mergeable_ranks={b"a": 0}, special_tokens={}))
+
+
 def test_where_no_store_is_python_says_so_and_makes_none(tmp_path, monkeypatch):
     monkeypatch.setenv("CBPE_STORE", str(tmp_path / "none.db"))
     with pytest.raises(LookupError, match=r"there is no model store at .*none\.db"):

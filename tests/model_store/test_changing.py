@@ -72,6 +72,23 @@ def test_tags_are_put_on_and_taken_off(filled):
     assert filled.version("a@1").tags == {"y": ""}
 
 
+def test_a_name_is_not_renamed_to_itself_and_an_unknown_name_has_no_history(filled):
+    with pytest.raises(Refused, match="the versions of 'a' are called so already"):
+        filled.rename("a", "a")
+    assert [change.action for change in filled.audit_log("a")] == ["save"] * len(filled.versions("a"))
+    for ask in (filled.alias_history, filled.audit_log, lambda name: filled.alias_history(name, "prod")):
+        with pytest.raises(NotFound, match="no version is called 'nobody'"):
+            ask("nobody")
+    assert filled.audit_log("nobody", limit=0) == []
+
+
+def test_an_alias_that_a_name_never_had_is_told_beside_the_one_that_may_be_meant(filled):
+    assert filled.alias_history("a") == []
+    filled.set_alias("a", "prod", "a@1")
+    with pytest.raises(NotFound, match="a never had the alias 'prd': did you mean 'prod'"):
+        filled.alias_history("a", "prd")
+
+
 def test_a_tag_that_is_not_there_is_told_beside_the_one_that_may_be_meant(filled):
     filled.tag("a@1", {"language": "en"})
     for given in ("language=en", "langage"):

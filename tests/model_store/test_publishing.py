@@ -140,7 +140,7 @@ def test_cbpe_does_not_import_store_for_other_files(tmp_path):
         ("a@9", NotFound, "no 'a@9'; the newest version is a@3"),
         ("a@next", NotFound, "no 'a@next'"),
         ("sha256:abcdefab", ValueError, "not by its digest"),
-        ("", ValueError, "'' refers to no version: a reference is a name"),
+        ("", ValueError, "/ names no version in a published copy: one is as .*folder/name@3"),
         ("a@b@c", ValueError, "no alias"),
         ("%ff", ValueError, "decode"),
     ],

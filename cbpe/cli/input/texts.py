@@ -123,13 +123,18 @@ def readers(
     try:
         return [(file, Reader(source_of(file), field=field, errors=errors, missing=missing)) for file in named]
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and len(named) == 1 and " " in named[0] and os.sep not in named[0]:
+        if isinstance(error, FileNotFoundError) and len(named) == 1 and seems_a_text(named[0]):
             problem = f"there is no file {shown(named[0])}: a text is read from a file, or from standard input"
             raise FileNotFoundError(problem) from error
         if len(named) == 1 or error.strerror is None:
             raise
         problem = f"{error.strerror}; nothing was read of the {len(named)} files, which are all looked at first"
         raise OSError(error.errno, problem, error.filename) from error
+
+
+def seems_a_text(name: str) -> bool:
+    """Whether somebody may have given a text in place of a file's name."""
+    return os.sep not in name and (" " in name or not name.isascii())
 
 
 def bars_wanted(files: list[str] | None) -> bool:

@@ -196,6 +196,9 @@ def sizes_of(text: str, largest: int) -> list[int]:
         raise typer.BadParameter(
             f"in {shown(text)}, a comma stands between two sizes: write 16000 or 16k", param_hint="--sizes"
         )
+    wrong_size = next((size for size in sizes if "-" in size), None)
+    if wrong_size is not None:
+        raise typer.BadParameter(f"{shown(wrong_size)} is no size: a range is 1k..32k", param_hint="--sizes")
     found = [size_of(size, "--sizes") for size in sizes]
     if is_range:
         found.insert(0, size_of(least, "--sizes") if least else min(FIRST_SIZE, found[0]))

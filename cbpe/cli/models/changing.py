@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,6 +46,7 @@ SomeArgument = Annotated[
     str | None,
     typer.Argument(metavar="REF", help="One version; without it, all that is stored.", autocompletion=complete_version),
 ]
+LONGEST_SIGNATURE = 16 << 10  # bytes of its file
 LABELS_STAY = "its tags, notes and metrics stay, and those that it lacked are added"
 RenameOption = Annotated[str | None, typer.Option(metavar="NAME", help="Save it under this name instead of its own.")]
 
@@ -233,10 +235,18 @@ def export(
     with open_store(read_only=True) as models:
         version = models.export(reference, file, key=key)
     print_done(version, f"wrote {version.reference} to {file}{', over an older export' * replaces}", as_json)
-    if key is None and os.path.lexists(f"{file}.sig"):
+    if key is None and os.path.lexists(f"{file}.sig") and not is_signed(file):
         print_warning(
             f"{file}.sig is a signature of what {file} was before, not of this: sign it by --key, or delete it"
         )
+
+
+def is_signed(file: str) -> bool:
+    """Whether the signature beside an exported file says the SHA-256 of what is in it."""
+    if not os.path.isfile(f"{file}.sig"):
+        return False
+    with open(file, "rb") as exported, open(f"{file}.sig", "rb") as signature:
+        return hashlib.sha256(exported.read()).hexdigest().encode() in signature.read(LONGEST_SIGNATURE)
 
 
 @app.command()

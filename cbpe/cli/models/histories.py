@@ -14,7 +14,6 @@ from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import short_time
 from cbpe.cli.output.printing import print_dim, print_rows, print_table
 from cbpe.cli.output.readable import beginning
-from cbpe.common.wording import meant, shown
 from cbpe.views.changes import change_in_words
 
 if TYPE_CHECKING:
@@ -39,11 +38,6 @@ def alias_history(
     """
     with open_store(read_only=True) as models:
         moves = models.alias_history(name, alias)
-        if not moves:
-            models.history(name)  # a name that is not known is an error, which says what may be meant
-            known = sorted({move.alias for move in models.alias_history(name)})
-            if alias is not None:
-                raise ValueError(f"{name} never had the alias {shown(alias)}{meant(alias, known)}")
     if as_json:
         print_rows(moves)
     else:
@@ -71,8 +65,6 @@ def log(
     """
     with open_store(read_only=True) as models:
         changes = models.audit_log(name, limit)
-        if name is not None and not changes and limit != 0:
-            models.history(name)  # as in alias-history
     if as_json:
         print_rows(changes)
         return
