@@ -121,11 +121,11 @@ def test_a_name_that_would_be_taken_for_something_else_is_refused_with_another(n
             models.save(small_tokenizer(1), name)
         with pytest.raises(ValueError, match="is no name for a version"):
             models.check_labels(name)
-        models.save(small_tokenizer(1), "x")
+        models.save(small_tokenizer(1), "kept")
         with pytest.raises(ValueError, match="is no name for a version"):
-            models.rename("x", name)
-        assert models.names() == ["x"]
-        models.rename("x", other)
+            models.rename("kept", name)
+        assert models.names() == ["kept"]
+        models.rename("kept", other)
         assert models.names() == [other]
 
 
