@@ -175,7 +175,7 @@ class LyingArray:
         LyingArray([104, 105]),
         (i for i in (104, 105)),
         iter([104, 105]),
-        {104: 1, 105: 2},
+        {104: 1, 105: 2}.keys(),
         range(104, 106),
         array.array("q", [104, 105]),
         memoryview(b"hi"),
