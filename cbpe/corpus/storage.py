@@ -140,19 +140,20 @@ def named_errors(url: str) -> Iterator[None]:
         cause = error.__cause__  # fsspec raises it for whatever a server says, or does not say
         if cause is None or isinstance(cause, FileNotFoundError) or getattr(cause, "status", None) in ABSENT:
             raise FileNotFoundError(f"there is no {url}") from error
-        raise OSError(f"{url} cannot be read: {reason_of(cause)}") from error
+        raise OSError(f"{url} cannot be read: {reason_of(cause, url)}") from error
     except MemoryError:
         raise
     except Exception as error:
-        raise OSError(f"{url} cannot be read: {reason_of(error)}") from error
+        raise OSError(f"{url} cannot be read: {reason_of(error, url)}") from error
 
 
-def reason_of(error: BaseException) -> str:
+def reason_of(error: BaseException, url: str) -> str:
     status, message = getattr(error, "status", None), getattr(error, "message", None)
     if isinstance(status, int) and isinstance(message, str):  # aiohttp's, of what an HTTP server says
         return f"the server says {status} {message}"
     if "range requests" in str(error):
-        return "the server gives no part of a file: download it, or make task_bytes more than it has"
+        told = "the server gives no part of a file: download it"  # which of Parquet is always asked for
+        return told if url.lower().endswith(".parquet") else f"{told}, or make task_bytes more than it has"
     return str(error) or type(error).__name__
 
 

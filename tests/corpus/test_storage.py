@@ -148,6 +148,10 @@ def test_a_web_server_that_gives_no_parts_of_a_file_is_told_with_what_to_do(tmp_
         with pytest.raises(OSError, match="gives no part of a file: download it, or make task_bytes more than it has"):
             count_corpus(url, tmp_path / "a.words", field="text", task_bytes=1000)
         assert count_corpus(url, tmp_path / "b.words", field="text")["documents"] == 1000
+        # Of Parquet a part is always asked for: no size of a task helps.
+        (tmp_path / "a.parquet").write_bytes(bytes(12 << 20))
+        with pytest.raises(OSError, match=r"gives no part of a file: download it$"):
+            texts(url.replace("jsonl", "parquet"), field="text")
         server.shutdown()
 
 
