@@ -74,6 +74,7 @@ from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.common.checks import N_BYTES
 from cbpe.common.wording import number_of, shown
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
+from cbpe.tokenizers.train import counts_and_pattern
 
 app = new_app(add_completion=False)
 
@@ -161,8 +162,13 @@ def train(
     field = field_of_texts(form, field, files)
     sources = sources_of(files, field, errors)
     target.keep_others(files or [], field, sources, initial, over_characters)
+    source: Any = sources
+    if not over_characters:
+        source, counted_by = counts_and_pattern(sources, split_by, known)
+        if source is not sources:  # and the file of counts has the pattern
+            target.check_format(special_tokens, known, vocab_size, over_characters, counted_by)
     tokenizer = trained(
-        sources, vocab_size, alphabet=alphabet.value, pattern=split_by, special_tokens=special_tokens,
+        source, vocab_size, alphabet=alphabet.value, pattern=split_by, special_tokens=special_tokens,
         tie_break=tie_break and tie_break.value, min_count=min_count, max_token_length=max_token_length, initial=known,
         checkpoint=checkpoint, workers=workers, max_words=max_words, field=field, errors=errors, missing=missing,
         verbose=verbose, progress=bars_wanted(files) and not verbose, **character_options(
@@ -281,7 +287,6 @@ class Target:
     ) -> None:
         """Before the training: an error for what could not be saved after it, and a warning where nothing would be."""
         from cbpe.formats.files import refuse_name
-        from cbpe.tokenizers.saving import refuse_before_training
 
         refuse_unplottable(self.plot)
         if self.name is None and (self.aliases or self.tags or self.notes):
@@ -297,9 +302,23 @@ class Target:
                 refuse_name(self.output)
             default = GPT4_SPLIT_PATTERN if initial is None else initial.pattern
             splits = default if isinstance(pattern, EllipsisType) else pattern
-            refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters, splits)
+            self.check_format(special_tokens, initial, vocab_size, over_characters, splits)
         if self.name is not None:
             refuse_unsavable(self.name, self.tags, self.aliases, self.notes)
+
+    def check_format(
+        self,
+        special_tokens: list[str] | dict[str, int],
+        initial: cbpe.Tokenizer | None,
+        vocab_size: int,
+        over_characters: bool,
+        pattern: str | None,
+    ) -> None:
+        """Before the training: an error for what the file of --output could not hold, as far as that is known."""
+        from cbpe.tokenizers.saving import refuse_before_training
+
+        if self.output is not None:
+            refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters, pattern)
 
     def keep_others(
         self, files: list[str], field: str | None, sources: list[Any], initial: str | None, over_characters: bool

@@ -41,7 +41,8 @@ def with_counts_loaded(source: Any) -> Any:
 
 def name_of_counts(source: Any) -> str:
     """How a message begins that says what was done to the counts that a source is: a file by its name."""
-    items = source if isinstance(source, (list, tuple)) else [source]
+    items = source._files if isinstance(source, WordCounts) else source
+    items = items if isinstance(items, (list, tuple)) else [items]
     files = [os.fspath(item) for item in items if is_file_of_counts(item)]
     return f"the words in {listed(files, NAMES)} were" if files else "these WordCounts were"
 

@@ -21,6 +21,7 @@ from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.added_tokens import FLAGS
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
+from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
 from cbpe.tokenizers.kinds import tokenizer_of
 from cbpe.tokenizers.minbpe import BasicTokenizer, RegexTokenizer
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from cbpe.tokenizers.characters.sentencepiece import SentencePieceTokenizer
     from cbpe.training.characters import CharacterOptions
 
-__all__ = ["refuse_initial", "train"]
+__all__ = ["counts_and_pattern", "refuse_initial", "train"]
 
 ALPHABETS = ("bytes", "characters")
 
@@ -318,6 +319,11 @@ def counts_and_pattern(
     source = with_counts_loaded(source)
     if isinstance(pattern, EllipsisType):
         pattern = pattern_of(source if isinstance(source, WordCounts) else initial)
+        if isinstance(source, WordCounts) and pattern == CHARACTERS_SPLIT_PATTERN:
+            raise ValueError(
+                f'{name} split for training over characters, alphabet="characters": for a tokenizer over bytes, count '
+                "again by another pattern"
+            )
     if isinstance(source, WordCounts):
         refuse_other_pattern(source, pattern, name)
     return source, pattern

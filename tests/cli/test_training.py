@@ -538,6 +538,22 @@ def test_train_names_files_of_word_counts_and_patterns_as_the_command_line_does(
     assert "and the tokenizer splits by characters: count again by that one" in error
 
 
+def test_train_refuses_before_training_what_word_counts_say_that_it_cannot_save(tmp_path, text_file):
+    counts = tmp_path / "a.words"
+    of_characters = "split for training over characters, --alphabet characters: for a tokenizer over"
+    for pattern, output, told in (
+        (cbpe.patterns.CHARACTERS_SPLIT_PATTERN, "x.model", of_characters),
+        (cbpe.patterns.CHARACTERS_SPLIT_PATTERN, "x.json", of_characters),
+        (r"\w+|\W+", "x.json", "cannot hold a split pattern that may mean something else to other engines"),
+        (r"\S+|\s+ ", "x.model", "cannot hold the split pattern"),
+    ):
+        cbpe.count_words(TEXT, pattern=pattern).save(counts)
+        error = error_of("train", counts, "--vocab-size", 280, "-o", tmp_path / output)
+        assert told in error
+        assert "what was learned" not in error
+    assert [path.name for path in tmp_path.iterdir() if path != text_file] == ["a.words"]
+
+
 def test_train_says_that_counting_dropped_all_words(tmp_path, text_file):
     for pattern, options in (("gpt4", []), ("characters", ["--alphabet", "characters"])):
         rare = tmp_path / f"{pattern}.words"

@@ -99,6 +99,15 @@ def test_word_counts_beyond_33_bits_are_trained_on():
     assert list(tok.training.counts) == [2**34 + 1, 2**34]
 
 
+def test_words_that_were_counted_for_characters_are_not_taken_for_bytes_unless_the_pattern_is_given():
+    pattern = cbpe.patterns.CHARACTERS_SPLIT_PATTERN
+    counts = count_words("a b c", pattern=pattern)
+    with pytest.raises(ValueError, match=r'split for training over characters, alphabet="characters": for a tok'):
+        cbpe.train(counts, 257)
+    assert cbpe.train(counts, 257, pattern=pattern).pattern == pattern
+    assert cbpe.train(counts, 300, alphabet="characters").decode([3]) == "\x00"
+
+
 def test_the_pattern_of_word_counts_is_taken_from_them_or_must_agree():
     by_gpt2 = count_words("a text", pattern=cbpe.GPT2_SPLIT_PATTERN)
     assert cbpe.train(by_gpt2, 257).pattern == cbpe.GPT2_SPLIT_PATTERN
