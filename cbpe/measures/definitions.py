@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["BY_KEY", "MEASURES", "SHARES", "SHOWN", "Measure"]
+__all__ = ["BY_KEY", "INTERMEDIATE", "MEASURES", "SHARES", "SHOWN", "Measure"]
+
+INTERMEDIATE = 0.9  # the share of a token's occurrences that one merge took
 
 
 class Measure(NamedTuple):
@@ -83,7 +85,7 @@ MEASURES = (
     Measure(
         "intermediate_tokens",
         "intermediate",
-        "tokens of whose occurrences 0.9 or more went into one merge (intersection over self)",
+        f"tokens of whose occurrences {INTERMEDIATE} or more went into one merge (intersection over self)",
         "Chizhov et al. 2024, PickyBPE, 2409.04599",
     ),
     Measure("unreachable", "unreachable", "tokens that no text can produce; analyze() says why", "", "low"),

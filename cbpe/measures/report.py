@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cbpe.measures.charts import draw_comparison, draw_sweep, is_number, names_in
-from cbpe.measures.definitions import BY_KEY, MEASURES
+from cbpe.measures.definitions import BY_KEY, INTERMEDIATE, MEASURES
 from cbpe.measures.rows import share_in_percent, shown_value
 from cbpe.views.html import escaped, page, section, table
 
@@ -35,7 +35,10 @@ def report(
         section("Measures", summary, f'<p class="dim">{escaped(notes)}</p>'),
         section("Charts", picture(draw_comparison(rows), "bar charts of the measures above")),
         section("All numbers", all_numbers(rows)),
-        section("Merges that took nearly all occurrences of one of their tokens", hardly_alone(rows, merges)),
+        section(
+            f"Merges that took {INTERMEDIATE:.0%} or more of the occurrences of one of their tokens",
+            hardly_alone(rows, merges),
+        ),
         section("Tokens that no text can produce", unreachable(analyses)),
         section("What the measures mean", definitions()),
     )
@@ -76,15 +79,20 @@ def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str],
     for tokenizer in names_in(rows, "tokenizer"):
         for corpus in names_in(rows, "corpus"):
             often = [merge for merge in merges(tokenizer, corpus) if merge["applied"] >= LEAST_APPLIED]
-            often.sort(key=lambda merge: max(merge["left_overlap"], merge["right_overlap"]), reverse=True)
+            taking = [merge for merge in often if larger_share(merge) >= INTERMEDIATE]
             found += [
                 (tokenizer, corpus, quoted(merge["left"]), quoted(merge["right"]), merge["applied"],
                  share_in_percent(merge["left_overlap"]), share_in_percent(merge["right_overlap"]))
-                for merge in often[:HARDLY_ALONE]
+                for merge in sorted(taking, key=larger_share, reverse=True)[:HARDLY_ALONE]
             ]  # fmt: skip
     if not found:
-        return f'<p class="dim">No merge was applied {LEAST_APPLIED} times.</p>'
+        return f'<p class="dim">No merge that was applied {LEAST_APPLIED} times took so many.</p>'
     return table(("tokenizer", "corpus", "left", "right", "applied", "of the left", "of the right"), found)
+
+
+def larger_share(merge: Mapping[str, Any]) -> float:
+    """Of the occurrences of one of its two tokens, the share that a merge took."""
+    return max(merge["left_overlap"], merge["right_overlap"])
 
 
 def unreachable(analyses: Mapping[str, VocabularyAnalysis]) -> str:

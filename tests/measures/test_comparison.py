@@ -124,15 +124,15 @@ def test_a_notebook_shows_it_escaped_in_light_and_in_dark(comparison):
 
 def test_the_report_tells_tokens_apart_that_differ_in_spaces_alone_or_are_no_text(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    merged = [b"  ", b"    ", b"    a", b"\xe4\xb8"]
+    merged = [b" a", b"  ", b"  b", b"\xe4\xb8"]
     ranks = {bytes([i]): i for i in range(256)} | {token: 256 + i for i, token in enumerate(merged)}
     tok = cbpe.Encoding("spaces", pat_str=r"[\s\S]+", mergeable_ranks=ranks, special_tokens={})
-    found = cbpe.compare({"spaces": tok}, {"a": "    a\u4e2d<" * 20})
+    found = cbpe.compare({"spaces": tok}, {"a": " a<  b\u4e2d<" * 20})
     found.plot(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     rows = re.findall(r"<bdi>a</bdi></td><td><bdi>(.*?)</bdi></td><td><bdi>(.*?)</bdi>", page)
     tokens = {tuple(literal_eval(unescape(token)) for token in row) for row in rows}
-    assert tokens == {(" ", " "), ("  ", "  "), ("    ", "a"), (b"\xe4", b"\xb8")}
+    assert tokens == {(" ", "a"), ("  ", "b"), (b"\xe4", b"\xb8")}
     assert re.search(r"\.cbpe bdi\{[^}]*white-space:pre", page)  # or a browser draws several spaces as one
     check_safe(page)
 
@@ -171,7 +171,22 @@ def test_charts_of_an_odd_number_of_measures_leave_no_empty_frame(tmp_path):
     assert ["premium" in group for group in groups].count(True) == 1
     assert ["ytick_" in group for group in groups] == [True] * 7 + [False]
     found.plot(tmp_path / "report.html")
-    assert "No merge was applied 10 times." in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "No merge that was applied 10 times took so many." in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_report_shows_merges_that_took_nine_in_ten_of_a_token_and_no_others(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    # "q" stands before "u" only, "a" before "b" in 20 of 25 words.
+    words = cbpe.WordCounts({b"qu": 20, b"ab": 20, b"ax": 5, b"u": 100, b"b": 100})
+    found = cbpe.compare(
+        {"two": cbpe.train(words, 258)}, {"words": ["qu ", "ab "] * 20 + ["ax "] * 5 + ["u", "b"] * 100}
+    )
+    shares = {merge["token"]: merge["left_overlap"] for merge in found.merges("two", "words")}
+    assert shares == {b"qu": 1.0, b"ab": 0.8}
+    found.plot(tmp_path / "report.html")
+    shown = (tmp_path / "report.html").read_text(encoding="utf-8").partition("Merges that took 90% or more")[2]
+    assert "100.0%" in shown.partition("</table>")[0]
+    assert "80.0%" not in shown.partition("</table>")[0]
 
 
 def test_plots(comparison, tmp_path):
