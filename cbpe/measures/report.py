@@ -92,7 +92,8 @@ def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str],
 
 def larger_share(merge: Mapping[str, Any]) -> float:
     """Of the occurrences of one of its two tokens, the share that a merge took."""
-    return max(merge["left_overlap"], merge["right_overlap"])
+    left, right = float(merge["left_overlap"]), float(merge["right_overlap"])
+    return max(left, right)
 
 
 def unreachable(analyses: Mapping[str, VocabularyAnalysis]) -> str:
