@@ -57,7 +57,7 @@ def gini(costs: Sequence[float]) -> float:
 
 def merge_overlaps(merges: Sequence[tuple[int, int, int]], counts: dict[int, int]) -> list[tuple[int, float, float]]:
     """Of each merge: how often it was applied, and the share of its left and of its right token's occurrences before it
-    that it took (intersection over self); nan where it was not applied.
+    that it took (intersection over self), two at a time of a token merged with itself; nan where it was not applied.
 
     merges: (left, right, made) in their order. counts: how often each of these numbers came up in the end; one that is
     missing did not.
@@ -71,5 +71,6 @@ def merge_overlaps(merges: Sequence[tuple[int, int, int]], counts: dict[int, int
         if n:
             occurrences[left] = occurrences.get(left, 0) + n
             occurrences[right] = occurrences.get(right, 0) + n
-            found[i] = n, n / occurrences[left], n / occurrences[right]
+            taken = 2 * n if left == right else n
+            found[i] = n, taken / occurrences[left], taken / occurrences[right]
     return found
