@@ -242,7 +242,7 @@ def trained(sources: list[Any], vocab_size: int, **options: Any) -> cbpe.Tokeniz
 
 def merges_in(checkpoint: str | None) -> int | None:
     """How many merges a checkpoint holds; None where there is none, or none that can be read, which training tells."""
-    if checkpoint is None or not os.path.isfile(checkpoint):
+    if checkpoint is None or not checkpoint.endswith(".model") or not os.path.isfile(checkpoint):
         return None
     try:
         return cbpe.load(checkpoint)._vocabulary.n_merges
@@ -479,6 +479,8 @@ def split_pattern(name_or_expression: str | None, no_split: bool) -> str | Ellip
         if name_or_expression is not None:
             raise typer.BadParameter("not together with --no-split", param_hint="--pattern")
         return None
+    if name_or_expression == "":
+        raise typer.BadParameter("'' splits nothing: give --no-split if nothing is to split", param_hint="--pattern")
     return ... if name_or_expression is None else pattern_of(name_or_expression)
 
 

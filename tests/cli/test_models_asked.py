@@ -108,6 +108,10 @@ def test_a_metric_that_no_version_has_orders_nothing(models):
     models.set_metrics("book@1", {"losses": 2.5, "size": 3})
     told = error_of("models", "ls", "--order", "-metric:loss", exit_code=2)
     assert "no version has the metric 'loss', there are 'losses', 'size': did you mean 'losses'?" in told
+    for by in ("vocab_size", "metric:losses"):
+        told = error_of("models", "ls", "--order-by", by, exit_code=2)
+        assert f"'{by}' is no metric of a version: --order {by} sorts by it" in told
+        run("models", "ls", "--order", by)
     assert rows("ls", "--prefix", "nobody", "--order-by", "loss") == []  # where nothing is to be ordered
 
 

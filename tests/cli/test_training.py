@@ -287,7 +287,7 @@ def test_split_pattern_with_an_unknown_name(text_file):
 
 
 def test_an_empty_split_pattern_is_none(text_file):
-    assert "'' is no expression that could split a text" in error_of(
+    assert "'' splits nothing: give --no-split" in error_of(
         "train", text_file, "--vocab-size", 280, "--pattern", "", exit_code=2
     )
 

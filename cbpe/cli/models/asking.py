@@ -196,6 +196,9 @@ def refuse_unknown_metric(models: ModelStore, metric: str, found: list[Version])
     """BadParameter for a metric that no version has, by which none of those that were found are ordered."""
     if any(metric in version.metrics for version in found) or models.versions(metric=metric, limit=1):
         return
+    if metric in {*complete_order("")} or metric.startswith(BY_METRIC):
+        problem = f"{shown(metric)} is no metric of a version: --order {metric} sorts by it"
+        raise typer.BadParameter(problem, param_hint="--order-by")
     known = sorted({each for version in models.versions() for each in version.metrics})
     there = f"there are {listed(map(repr, known), METRICS_SHOWN)}{meant(metric, known)}" if known else "nor another one"
     raise typer.BadParameter(
