@@ -150,8 +150,6 @@ def train(
     over_characters = alphabet is Alphabet.characters
     if over_characters:
         refuse_of_bytes(pattern, no_split, initial, checkpoint)
-    elif vocab_size < N_BYTES:
-        raise typer.BadParameter(f"{vocab_size} is less than the {N_BYTES} bytes", param_hint="--vocab-size")
     origin = None if initial is None else pinned(initial)
     known = None if origin is None else initial_of(origin)
     split_by = split_pattern(pattern, no_split)
@@ -162,13 +160,10 @@ def train(
     field = field_of_texts(form, field, files)
     sources = sources_of(files, field, errors)
     target.keep_others(files or [], field, sources, initial, over_characters)
-    source: Any = sources
     if not over_characters:
-        source, counted_by = counts_and_pattern(sources, split_by, known)
-        if source is not sources:  # and the file of counts has the pattern
-            target.check_format(special_tokens, known, vocab_size, over_characters, counted_by)
+        sources = target.check_counts(sources, special_tokens, known, vocab_size, split_by)
     tokenizer = trained(
-        source, vocab_size, alphabet=alphabet.value, pattern=split_by, special_tokens=special_tokens,
+        sources, vocab_size, alphabet=alphabet.value, pattern=split_by, special_tokens=special_tokens,
         tie_break=tie_break and tie_break.value, min_count=min_count, max_token_length=max_token_length, initial=known,
         checkpoint=checkpoint, workers=workers, max_words=max_words, field=field, errors=errors, missing=missing,
         verbose=verbose, progress=bars_wanted(files) and not verbose, **character_options(
@@ -217,7 +212,7 @@ def all_of(written: list[str]) -> str:
     return " and ".join([", ".join(written[:-1]), *written[-1:]] if len(written) > 1 else written)
 
 
-def trained(sources: list[Any], vocab_size: int, **options: Any) -> cbpe.Tokenizer:
+def trained(sources: Any, vocab_size: int, **options: Any) -> cbpe.Tokenizer:
     """What cbpe.train gives. It is left to the summary that training stopped early."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "training stopped")
@@ -288,6 +283,8 @@ class Target:
         """Before the training: an error for what could not be saved after it, and a warning where nothing would be."""
         from cbpe.formats.files import refuse_name
 
+        if vocab_size < N_BYTES and not over_characters:
+            raise typer.BadParameter(f"{vocab_size} is less than the {N_BYTES} bytes", param_hint="--vocab-size")
         refuse_unplottable(self.plot)
         if self.name is None and (self.aliases or self.tags or self.notes):
             raise typer.BadParameter("only together with --save", param_hint=["--alias", "--tag", "--notes"])
@@ -319,6 +316,20 @@ class Target:
 
         if self.output is not None:
             refuse_before_training(self.output, special_tokens, initial, vocab_size, over_characters, pattern)
+
+    def check_counts(
+        self,
+        sources: Any,
+        special_tokens: list[str] | dict[str, int],
+        initial: cbpe.Tokenizer | None,
+        vocab_size: int,
+        pattern: str | EllipsisType | None,
+    ) -> Any:
+        """The sources, with files of word counts loaded: the split pattern is theirs, which --output may not hold."""
+        found, counted_by = counts_and_pattern(sources, pattern, initial)
+        if found is not sources:
+            self.check_format(special_tokens, initial, vocab_size, False, counted_by)
+        return found
 
     def keep_others(
         self, files: list[str], field: str | None, sources: list[Any], initial: str | None, over_characters: bool
