@@ -47,8 +47,9 @@ def load(
 ) -> Tokenizer:
     """The tokenizer that a str or a path means, as on the command line:
 
-    1. The one in a file, of whatever known format; the format is told by what the file holds. A file or folder whose
-       name has neither an ending nor a separator is given as "./name", or as a pathlib.Path.
+    1. The one in a file, of whatever known format; the format is told by what the file holds. A file whose name has
+       neither an ending nor a separator is given as "./name", or as a pathlib.Path, and so is a folder without a
+       separator.
     2. Or else a named encoding: "cl100k_base".
     3. Or else a version in your model store (the one of CBPE_STORE, or the file in your data folder): "name", "name@3",
        "name@prod", "sha256:ab12cd34".
