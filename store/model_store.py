@@ -360,9 +360,10 @@ class ModelStore:
 
         store.records.export describes the file's form. The file appears under its name when it is whole, in place of
         an exported version that was there. key: a private ed25519 key, as a PEM file without a password or as
-        cryptography's Ed25519PrivateKey, which signs the file in another one beside it, path.sig. Raises as load does,
-        OSError, Refused for a file with something else, for a folder or a URL and for a path that ends as a file of
-        another format does (.json, .model), and TypeError or ValueError for what is no such key.
+        cryptography's Ed25519PrivateKey, which signs the file in another one beside it, path.sig. Without key, a
+        warning says where a path.sig signs something else. Raises as load does, OSError, Refused for a file with
+        something else, for a folder or a URL and for a path that ends as a file of another format does (.json, .model),
+        and TypeError or ValueError for what is no such key.
         """
         return signatures.export(self._database, reference, path, key)
 

@@ -40,7 +40,7 @@ DEBUG = "--debug"
 # Command -> its module in cbpe.cli, and the first sentence of its help. A module is imported by this name when its
 # command is called, so that no call waits for the others.
 COMMANDS = {
-    "train": ("training", "Train a tokenizer on texts."),
+    "train": ("training.command", "Train a tokenizer on texts."),
     "encode": ("encoding", "Print the token ids of texts, one line a text."),
     "decode": ("encoding", "Write the exact bytes that token ids stand for."),
     "count": ("encoding", "Count the tokens of files."),

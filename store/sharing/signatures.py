@@ -21,8 +21,10 @@ import json
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from cbpe.common.warning import warn
 from store import moving
 from store.database.opening import Database
 from store.errors import BadSignature, Damaged
@@ -66,13 +68,27 @@ def export(
 ) -> Version:
     """Write a version to a file, and if a key is given, its signature beside it."""
     if key is None:
-        return moving.export(database, reference, path)
+        version = moving.export(database, reference, path)
+        warn_of_older_signature(os.fsdecode(path))
+        return version
     signing = private_key(key)
 
     def sign(version: Version, sha256: str) -> bytes:
         return signature_file(signing, Signed(version.name, version.number, sha256))
 
     return moving.export(database, reference, path, sign)
+
+
+def warn_of_older_signature(path: str) -> None:
+    """A warning where the file beside an exported one is no signature of what is in it."""
+    beside = path + ENDING
+    if not os.path.lexists(beside):
+        return
+    with suppress(BadSignature, OSError):
+        signed, _ = read_signature(beside, small_file(beside, MAX_SIGNATURE_BYTES))
+        if signed.sha256 == hashlib.sha256(bytes_of_file(path)).hexdigest():
+            return
+    warn(f"{beside} is a signature of what {path} was before, not of this: set key to sign it, or delete {beside}")
 
 
 def read_signed(path: str | os.PathLike[str], keys: PublicKey | Iterable[PublicKey]) -> tuple[Carried, str]:

@@ -13,7 +13,7 @@ from command_line import PROGRAM, TEXT, error_of, run
 
 import cbpe
 from cbpe.cli.input.values import size_of
-from cbpe.cli.training import UNKEPT
+from cbpe.cli.training.target import UNKEPT
 from store import ModelStore
 
 
@@ -443,7 +443,7 @@ def test_what_can_be_written_nowhere_is_said_to_be_lost_or_in_the_checkpoint(tmp
 
     monkeypatch.setattr("cbpe.tokenizers.saving.save", full)
     monkeypatch.setattr("cbpe.tokenizers.saving.rescue", lambda *_: None)
-    monkeypatch.setattr("cbpe.cli.training.rescue_to_store", full)
+    monkeypatch.setattr("cbpe.cli.training.target.rescue_to_store", full)
     train = ["train", text_file, "--vocab-size", 280, "-o", tmp_path / "x.json"]
     told = error_of(*train)
     assert told.startswith(f"cbpe: x.json: No space left on device. No new file in '{tmp_path}', '.' and '")

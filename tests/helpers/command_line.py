@@ -7,7 +7,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from cbpe.cli.app import app
-from cbpe.cli.training import UNKEPT
+from cbpe.cli.training.target import UNKEPT
 
 TEXT = "the cat sat on the mat\r\nthe cat sat still: 안녕하세요 😉\n\n" * 30
 PROGRAM = shutil.which("cbpe", path=str(Path(sys.executable).parent))

@@ -59,6 +59,15 @@ def store(empty_store, tmp_path):
         yield models
 
 
+def test_an_export_without_a_key_warns_of_a_signature_of_something_else(store, signed):
+    store.export("a", signed)  # the same version, whose signature still holds
+    with pytest.warns(UserWarning, match=r"x\.sig is a signature of what \S*x was before.* set key to sign it, or del"):
+        store.export("b", signed)
+    (signed.parent / "x.sig").write_text("no signature at all")
+    with pytest.warns(UserWarning, match="not of this"):
+        store.export("a", signed)
+
+
 @pytest.fixture
 def signed(store, keys, tmp_path):
     store.export("a", tmp_path / "x", key=keys / "ours.pem")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +33,7 @@ from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_o
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import print_done, print_saved, print_versions
 from cbpe.cli.output.naming import of_options
-from cbpe.cli.output.printing import print_error, print_json, print_rows, print_told, print_warning
+from cbpe.cli.output.printing import print_error, print_json, print_rows, print_told
 from cbpe.cli.output.readable import printable
 from cbpe.cli.output.replacing import has_content
 from cbpe.common.wording import shown
@@ -46,7 +45,6 @@ SomeArgument = Annotated[
     str | None,
     typer.Argument(metavar="REF", help="One version; without it, all that is stored.", autocompletion=complete_version),
 ]
-LONGEST_SIGNATURE = 16 << 10  # bytes of its file
 LABELS_STAY = "its tags, notes and metrics stay, and those that it lacked are added"
 RenameOption = Annotated[str | None, typer.Option(metavar="NAME", help="Save it under this name instead of its own.")]
 
@@ -235,18 +233,6 @@ def export(
     with open_store(read_only=True) as models:
         version = models.export(reference, file, key=key)
     print_done(version, f"wrote {version.reference} to {file}{', over an older export' * replaces}", as_json)
-    if key is None and os.path.lexists(f"{file}.sig") and not is_signed(file):
-        print_warning(
-            f"{file}.sig is a signature of what {file} was before, not of this: sign it by --key, or delete it"
-        )
-
-
-def is_signed(file: str) -> bool:
-    """Whether the signature beside an exported file says the SHA-256 of what is in it."""
-    if not os.path.isfile(f"{file}.sig"):
-        return False
-    with open(file, "rb") as exported, open(f"{file}.sig", "rb") as signature:
-        return hashlib.sha256(exported.read()).hexdigest().encode() in signature.read(LONGEST_SIGNATURE)
 
 
 @app.command()

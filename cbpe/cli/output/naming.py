@@ -22,6 +22,7 @@ IN_OPTIONS = {
     ),
     "or set force": "or give --force",
     "takes no unsigned one: set key": "takes no unsigned one: give --key",
+    "set key to sign it": "sign it by --key",
     "give the copy a name of its own": "give the copy another --name",
     "which verify() lists": "which cbpe models verify lists",
     "set task_bytes to what it was": "give --task-bytes as it was then",

@@ -1,0 +1,1 @@
+"""cbpe train: its options, where its result goes, and how the training went."""
