@@ -13,7 +13,7 @@ from cbpe._core.text.shown import shown
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed, number_of
 from cbpe.corpus.files import TextFile
-from cbpe.corpus.sources import is_open_file, name_of_open
+from cbpe.corpus.sources import begins_with_objects, is_open_file, name_of_open
 from cbpe.corpus.storage import place_of
 from cbpe.corpus.word_counts import WordCounts
 
@@ -53,8 +53,8 @@ def is_file(source: object) -> bool:
 
 def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field: str | None = None) -> None:
     """Without a field, a UserWarning for files that are tables or JSON by their names, which are read whole, and for
-    a file or a str with special tokens in its first megabytes, which are ordinary text there. Of other sources
-    nothing."""
+    a file or a str with special tokens in its first megabytes, which are ordinary text there, and for plain text
+    that looks like JSON Lines. Of other sources nothing."""
     if field is not None:
         return
     items = source if isinstance(source, (list, tuple)) else [source]
@@ -66,6 +66,14 @@ def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field
             f"{listed(tables, FILES_NAMED)} {is_read}, with all that stands around the texts: a field is read of "
             ".parquet and of JSON Lines (.jsonl, .json) alone"
         )
+    files = [*islice((place for place in places if isinstance(place, Path) and place.is_file()), LOOKED_INTO)]
+    for place in files:
+        with closing(chunks_of(place)) as chunks:
+            if str(place) not in tables and begins_with_objects(next(chunks, b"")):
+                warn(
+                    f"{place} is read as one text, and each of its first lines is a JSON object: rename it to end in "
+                    ".jsonl, to read a field of each"
+                )
     tokens = {token: token.encode("utf-8", "replace") for token in special_tokens}
     if not tokens:
         return
@@ -73,8 +81,7 @@ def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field
     texts = (str.__str__(text)[:most] for text in items[:LOOKED_INTO] if isinstance(text, str))
     starts: list[tuple[str, str, Generator[bytes, None, None]]]
     starts = [("a text", AS_TEXTS, (data for data in [text.encode("utf-8", "replace")])) for text in texts]
-    files = (place for place in places if isinstance(place, Path) and place.is_file())
-    starts += ((str(place), AS_LINES, chunks_of(place)) for place in islice(files, LOOKED_INTO))
+    starts += ((str(place), AS_LINES, chunks_of(place)) for place in files)
     for name, way, chunks in starts:
         with closing(chunks):  # left to the collector, it would swallow a Ctrl-C that comes as it is closed
             held = first_found(chunks, tokens, most // len(starts))

@@ -6,8 +6,10 @@ iterator of consecutive chunks, cut anywhere. So a file that is larger than the 
 
 from __future__ import annotations
 
+import codecs
 import functools
 import io
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,9 +25,10 @@ from cbpe.corpus.files import CHUNK_BYTES, Nulls, TextFile, texts_of_lines
 from cbpe.corpus.stored_bytes import valid_utf8
 from cbpe.text.surrogates import ends_within_pair
 
-__all__ = ["Reader", "Source", "warn_of_names"]
+__all__ = ["Reader", "Source", "begins_with_objects", "warn_of_names"]
 
 FILE_NAME = re.compile(r"(?:https?://|s3://|~/|\.{1,2}/)\S+|\S+\.(?:txt|jsonl|parquet|words)(?:\.gz|\.xz|\.zst)?")
+AS_JSON_LINES = "set field to the name of their texts, to read these"
 LONGEST_NAME = 1000  # characters of a text that may be the name of a file
 
 # Item: a source that is one text or file. Source: any source.
@@ -146,7 +149,8 @@ class Reader:
                 chunks = (view[at : at + CHUNK_BYTES] for at in range(0, len(view), CHUNK_BYTES))
                 yield self._counted(valid_utf8(chunks, "the text", self.errors))
             elif is_open_file(item):
-                yield self._counted(valid_utf8(read_chunks(item), name_of_open(item, "the text"), self.errors))
+                name = name_of_open(item, "the text")
+                yield self._counted(valid_utf8(told_of_objects(read_chunks(item), name), name, self.errors))
             else:
                 raise TypeError(no_text(item, i))
         if self.nulls.skipped:
@@ -218,6 +222,27 @@ def read_chunks(file: BinaryIO) -> Iterator[bytes]:
     read: Callable[[int], bytes] = getattr(file, "read1", file.read)
     while chunk := read(CHUNK_BYTES):
         yield chunk
+
+
+def told_of_objects(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """The same chunks, of an open file that is read as one text, with a UserWarning if it looks like JSON Lines."""
+    for i, chunk in enumerate(chunks):
+        if i == 0 and begins_with_objects(chunk):
+            warn(f"{name} is read as one text, and each of its first lines is a JSON object: {AS_JSON_LINES}")
+        yield chunk
+
+
+def begins_with_objects(data: bytes) -> bool:
+    """Whether the first bytes of a text look like JSON Lines with texts: the first line is an object that has a str,
+    and the next one begins as an object does."""
+    first, _, rest = data.removeprefix(codecs.BOM_UTF8).partition(b"\n")
+    if not first.startswith(b"{") or not rest.lstrip().startswith(b"{"):
+        return False
+    try:
+        found = json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and any(isinstance(value, str) for value in found.values())
 
 
 def slices(text: str) -> Iterator[str]:

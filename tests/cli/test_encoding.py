@@ -423,6 +423,11 @@ def test_standard_input_may_be_json_lines():
     assert "only for standard input" in error_of("count", "-t", "gpt2", "--format", "jsonl", "x.jsonl", exit_code=2)
     by_lines = json.loads(run("train", "--vocab-size", 258, "--json", "--format", "jsonl", stdin=lines).stdout)
     assert by_lines["text_bytes"] == len("the catsat\non it")
+    for command in (("count", "-t", "gpt2"), ("train", "--vocab-size", "258")):
+        assert (
+            "cbpe: standard input is read as one text, and each of its first lines is a JSON object: give --format"
+            in (run(*command, stdin=lines).stderr)
+        )
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 
 import cbpe
 from cbpe.corpus.describing import tell_of_plain_text
+from cbpe.corpus.sources import Reader
 
 END = "<|endoftext|>"
 STORIES = f"Once there was a cat.{END}Twice there was a cat.{END}"
@@ -34,6 +35,36 @@ def test_tables_and_json_that_are_read_whole_are_told_together(tmp_path):
     assert told(paths) == [f"{paths[0]}, {paths[1]}, {paths[2]} and 1 more are {WHOLE}"]
     assert told(paths[0]) == [f"{paths[0]} is {WHOLE}"]
     assert told(paths[4:]) == []
+
+
+LINES = '{"id": 1, "text": "low"}\n{"id": 2, "text": "lower"}\n'
+
+
+@pytest.mark.parametrize("text", [LINES, "\ufeff" + LINES, LINES.replace("\n", "\r\n\r\n"), LINES[:40]])
+def test_plain_text_that_looks_like_json_lines_is_told(tmp_path, text):
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode())
+    ending = "is read as one text, and each of its first lines is a JSON object: "
+    assert told([tmp_path / "gone.txt", path]) == [
+        f"{path} {ending}rename it to end in .jsonl, to read a field of each"
+    ]
+    with path.open("rb") as opened, pytest.warns(UserWarning, match=re.escape(f"{path} {ending}set field to the name")):
+        assert b"".join(*Reader(opened).texts()) == path.read_bytes()
+    path.with_suffix(".json").write_bytes(text.encode())
+    assert told(path.with_suffix(".json")) == [f"{path.with_suffix('.json')} is {WHOLE}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "{}\n{}\n", '{"a": 1}\n{"a": 2}\n', '{"a": "b"}\n', '{"a": "b"}\nc\n', '{a: "b"}\n{a: "b"}', "{\n{"],
+)
+def test_other_plain_text_is_read_without_a_word(tmp_path, text):
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    assert told(path) == []
+    with path.open("rb") as opened, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert b"".join(*Reader(opened).texts()) == path.read_bytes()
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -14,6 +14,7 @@ IN_OPTIONS = {
     "cut_documents is True": "--cut-documents is given",
     "set shard_tokens or row_tokens": "give --shard-tokens or --row-tokens",
     'set field to its name, such as "text"': "name it, as --field text",
+    "set field to the name of their texts, to read these": "give --format jsonl, and --field NAME, to read their texts",
     "set field to a name": "name a field, as --field text",
     "set pattern to it": "give it as --pattern",
     "set pattern to what it was": "give --pattern as it was then",
