@@ -84,6 +84,9 @@ def test_encode_knows_the_special_tokens_that_are_allowed():
     for others in ([], ["--allowed-special", "all"]):
         error = error_of("encode", "-t", "cl100k_base", *others, *unknown, stdin=stdin, exit_code=2)
         assert "'<|pad|>' is no special token of this tokenizer, which has '<|endoftext|>'" in error
+    near = "encode", "-t", "o200k_harmony", "--allowed-special"
+    assert "this tokenizer: did you mean '<|return|>'?" in error_of(*near, "<|retrun|>", stdin=b"", exit_code=2)
+    assert "'<|reserved_200000|>' and 1,081 more" in error_of(*near, "pad", stdin=b"", exit_code=2)
 
 
 @pytest.mark.parametrize("command", ["encode", "count", "tokens"])
@@ -424,10 +427,8 @@ def test_standard_input_may_be_json_lines():
     by_lines = json.loads(run("train", "--vocab-size", 258, "--json", "--format", "jsonl", stdin=lines).stdout)
     assert by_lines["text_bytes"] == len("the catsat\non it")
     for command in (("count", "-t", "gpt2"), ("train", "--vocab-size", "258")):
-        assert (
-            "cbpe: standard input is read as one text, and each of its first lines is a JSON object: give --format"
-            in (run(*command, stdin=lines).stderr)
-        )
+        told = run(*command, stdin=lines).stderr
+        assert "is read as one text, and each of its first lines is a JSON object: give --format jsonl" in told
 
 
 @pytest.fixture(scope="module")

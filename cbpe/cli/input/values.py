@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import typer
 
 from cbpe.common.checks import MAX_TOKENS, N_BYTES, bounds_in
 from cbpe.common.warning import warn
-from cbpe.common.wording import shown
+from cbpe.common.wording import listed, meant, shown
 from cbpe.encodings.named import SPECS
 from cbpe.text.patterns import BY_NAME
 from cbpe.text.splitting import make_splitter
@@ -297,10 +296,9 @@ def special_choice(tok: Tokenizer, tokens: list[str] | None) -> SpecialChoice:
         if token == "all":
             continue
         if token not in special:
-            known = ", ".join(map(repr, islice(special, NAMES_SHOWN))) or "none"
+            known = meant(token, special) or f", which has {listed(map(shown, special), NAMES_SHOWN) or 'none'}"
             raise typer.BadParameter(
-                f"{shown(token)} is no special token of this tokenizer, which has {known}",
-                param_hint="--allowed-special",
+                f"{shown(token)} is no special token of this tokenizer{known}", param_hint="--allowed-special"
             )
         if token in never_found:
             raise ValueError(f"{stays_text([token])}: leave it out of --allowed-special")
