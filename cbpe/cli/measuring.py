@@ -50,6 +50,7 @@ LONGEST_METRIC = 255  # characters of the name that a store keeps
 
 # Measures that a narrow terminal leaves out, in this order.
 SPARE = [BY_KEY[key].title for key in ("vocabulary_used", "renyi_efficiency", "continued_words", "strr", "gini", "nsl")]
+NSL, RENYI = BY_KEY["nsl"].title, BY_KEY["renyi_efficiency"].title
 
 TokenizersOption = Annotated[
     list[str],
@@ -84,6 +85,10 @@ ParallelOption = Annotated[
         help="The file whose lines those of all others translate: adds parity, premium and Gini.",
     ),
 ]
+AlphaOption = Annotated[
+    float | None,
+    typer.Option(metavar="X", help="The order of the Rényi entropy. Left out, it is 2.5.", show_default=False),
+]
 PlotOption = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Write a report (.html) or draw the charts (.svg, .png, .pdf) to this file."),
@@ -100,7 +105,7 @@ def compare(
     files: FilesArgument = None,
     reference: ReferenceOption = None,
     parallel: ParallelOption = None,
-    alpha: Annotated[float, typer.Option(help="The order of the Rényi entropy.")] = 2.5,
+    alpha: AlphaOption = None,
     plot: PlotOption = None,
     save_metrics: SaveMetricsOption = False,
     form: FormatOption = "text",
@@ -127,7 +132,7 @@ def compare(
     refuse_two_forms(as_csv, as_json)
     field = field_of_texts(form, field, files)
     corpora = corpora_of(files)
-    if not alpha >= 0:
+    if alpha is not None and not alpha >= 0:
         problem = f"{alpha} is no number from 0 on, as the order of a Rényi entropy is"
         raise typer.BadParameter(problem, param_hint="--alpha")
     refuse_named_twice(tokenizers)
@@ -142,11 +147,11 @@ def compare(
         corpora,
         reference=reference,
         parallel=parallel,
-        alpha=alpha,
         field=field,
         errors=errors,
         missing=missing,
         progress=bars_wanted(files),
+        **({} if alpha is None else {"alpha": alpha}),
     )
     warn_of_empty(found)
     for row in found.rows:
@@ -155,7 +160,9 @@ def compare(
         write_text(found.to_json() if as_json else found.to_csv())
     else:
         headings, cells = found._table()
-        print_table(headings, cells, whole=headings, spare=SPARE, wide=wide)
+        asked = {NSL: reference is not None, RENYI: alpha is not None}
+        spare = sorted(SPARE, key=lambda title: asked.get(title, False))  # what was asked for is left out last
+        print_table(headings, cells, whole=headings, spare=spare, wide=wide)
     draw(found, plot)
     if save_metrics:
         for each in filter(version_of, tokenizers):

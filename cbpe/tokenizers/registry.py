@@ -67,6 +67,8 @@ def encoding_name_for_model(model_name: str) -> str:
     if found is None:
         from cbpe.encodings.models import MODEL_TO_ENCODING
 
+        if model_name in SPECS:
+            raise KeyError(f"{shown(model_name)} is no model, but an encoding, which get_encoding gives by this name")
         problem = f"no encoding is known for the model {shown(model_name)}: name one, with get_encoding"
         raise KeyError(problem + meant(model_name, MODEL_TO_ENCODING))
     return found

@@ -14,6 +14,7 @@ import cbpe
 from cbpe.cli.input import texts
 from cbpe.cli.input.values import sizes_of
 from cbpe.cli.measuring import of_corpus
+from cbpe.cli.output import printing
 from store import ModelStore
 
 ENGLISH = "the cat sat on the mat\nthe cat sat still\n" * 20
@@ -137,6 +138,17 @@ def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files)
     assert [version["number"] for version in listed] == [2, 3, 1]
     backwards = json.loads(run("models", "ls", "--order-by", "-bytes_per_token", "--json").stdout)
     assert backwards == listed[::-1]
+
+
+def test_a_narrow_terminal_keeps_the_measure_that_was_asked_for(files, monkeypatch):
+    monkeypatch.setattr(printing, "WIDE", 80)
+
+    def table(*options):
+        return run("compare", "-t", "gpt2", "-t", "cl100k_base", "en.txt", *options).stdout
+
+    assert "Rényi" not in table()
+    assert "Rényi" in table("--alpha", 3)
+    assert "NSL" in table("--reference", "cl100k_base", "--alpha", 3)
 
 
 @pytest.mark.parametrize(

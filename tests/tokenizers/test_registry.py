@@ -63,6 +63,11 @@ def test_any_models_encoding_is_tiktokens():
             assert cbpe.encoding_for_model(name) is cbpe.get_encoding(expected)
 
 
+def test_an_encoding_in_place_of_a_model_is_told():
+    with pytest.raises(KeyError, match="'o200k_base' is no model, but an encoding, which get_encoding gives"):
+        cbpe.encoding_for_model("o200k_base")
+
+
 @pytest.mark.parametrize("wrong", [None, 5, b"gpt-4", ["gpt-4"]])
 def test_a_model_whose_name_is_no_str_is_a_type_error(wrong):
     with pytest.raises(TypeError, match=f"the name of a model is a str, not {type(wrong).__name__}"):
