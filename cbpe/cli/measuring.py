@@ -30,7 +30,7 @@ from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.cli.registering import new_app
 from cbpe.common.atomic_files import check_writable
 from cbpe.common.wording import listed, number_of, shown
-from cbpe.measures.definitions import BY_KEY
+from cbpe.measures.definitions import BY_KEY, DEFAULT_ALPHA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +87,7 @@ ParallelOption = Annotated[
 ]
 AlphaOption = Annotated[
     float | None,
-    typer.Option(metavar="X", help="The order of the Rényi entropy. Left out, it is 2.5.", show_default=False),
+    typer.Option(metavar="X", help=f"The order of the Rényi entropy. Left out, it is {DEFAULT_ALPHA}."),
 ]
 PlotOption = Annotated[
     str | None,
@@ -151,7 +151,7 @@ def compare(
         errors=errors,
         missing=missing,
         progress=bars_wanted(files),
-        **({} if alpha is None else {"alpha": alpha}),
+        alpha=DEFAULT_ALPHA if alpha is None else alpha,
     )
     warn_of_empty(found)
     for row in found.rows:

@@ -29,7 +29,7 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import complete_reference, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, readers, reading_bar, warn_of_no_text
-from cbpe.cli.input.values import hex_bytes, refuse_named_twice, wrong_value_of
+from cbpe.cli.input.values import hex_bytes, refuse_named_twice, told_of_marks, wrong_value_of
 from cbpe.cli.output.printing import (
     end_with_failures,
     print_error,
@@ -58,7 +58,6 @@ app = new_app(add_completion=False)
 
 NAMES_SHOWN = 4
 LONGEST_ID = 10  # digits of an id, which is less than 2**32
-IN_FILES = "▁Ġ"  # what SentencePiece's and byte-level files show a space as
 
 
 @app.command()
@@ -125,9 +124,7 @@ def vocab(
     found: Iterator[tuple[int, bytes]] = islice(find_tokens(tok, contains=wanted, pattern=pattern), most)
     first = [*islice(found, 1)]
     if not first and most != 0:
-        mark = next((each for each in IN_FILES if each in (contains or "")), None)
-        way = f": tokens have a space where files of tokenizers have {mark}" if mark else ""
-        print_error(f"no token is what was asked for{way}")
+        print_error(f"no token is what was asked for{told_of_marks(contains or '')}")
     rows = chain(first, found)
     if as_json:
         print_rows(token_row(*item) for item in rows)

@@ -15,7 +15,7 @@ from cbpe.corpus.files import checked_missing
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.measures.comparison import Comparison, TokenCounts
-from cbpe.measures.definitions import INTERMEDIATE
+from cbpe.measures.definitions import DEFAULT_ALPHA, INTERMEDIATE
 from cbpe.measures.formulas import gini, ratio, renyi_efficiency
 from cbpe.measures.tallies import TokenTally, WordTally, tokens_of_words
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
     from cbpe.analysis.vocabulary import VocabularyAnalysis
 
-__all__ = ["DEFAULT_ALPHA", "compare"]
+__all__ = ["compare"]
 
-DEFAULT_ALPHA = 2.5  # with which Zouhar et al. found the highest correlation with translation quality
 NAMES_SHOWN = 5
 
 

@@ -49,7 +49,7 @@ def test_ls_lists_and_filters(models):
 
 
 def test_that_nothing_is_listed_is_said(models):
-    for nothing in (("find", "no such token"), ("ls", "--vocab-size", "5000"), ("log", "--limit", "0")):
+    for nothing in (("ls", "--vocab-size", "5000"), ("log", "--limit", "0")):
         assert run("models", *nothing).stderr == "cbpe: there is nothing to list\n"
         assert run("models", *nothing, "--json").stderr == ""
     assert run("vocab", "-t", "gpt2", "--contains", "no such token").stderr == "cbpe: no token is what was asked for\n"
@@ -161,6 +161,10 @@ def test_find_tells_where_a_token_is(models):
     assert rows("find", "<|end|>") == expected
     assert rows("find", "--bytes", b"<|end|>".hex()) == expected
     assert "book@1" in run("models", "find", "<|end|>").stdout
+    for given, told in (("no such", ""), ("\u2581the", ": tokens have a space where files of tokenizers have \u2581")):
+        nothing = run("models", "find", given)
+        assert (nothing.stdout, nothing.stderr) == ("", f"cbpe: no version has the token '{given}'{told}\n")
+        assert rows("find", given) == []
 
 
 def test_verify_finds_what_is_wrong(models, tmp_path):

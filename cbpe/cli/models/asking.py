@@ -41,12 +41,14 @@ from cbpe.cli.input.values import (
     size_range,
     tag_filter,
     time_of,
+    told_of_marks,
 )
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
 from cbpe.cli.models.problems import problem_lines
 from cbpe.cli.models.versions import print_version, print_versions
 from cbpe.cli.output.printing import (
+    print_error,
     print_json,
     print_lines,
     print_pairs,
@@ -293,6 +295,8 @@ def find(
         places = models.find_token(hex_bytes(token) if as_bytes else token)
     if as_json:
         print_rows({"version": place.version.reference, "id": place.id, "rank": place.rank} for place in places)
+    elif not places:
+        print_error(f"no version has the token {shown(token)}{'' if as_bytes else told_of_marks(token)}")
     else:
         print_table(("version", "id", "rank"), ((place.version, str(place.id), place.rank) for place in places))
 
