@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cbpe.common.atomic_files import refuse_url
 
@@ -96,6 +96,7 @@ class Outputs:
         self.aside = aside
         self.files: list[Output] = []
         self._scratch: list[Path] = []
+        self._opened: list[BinaryIO] = []
 
     def open(self, name: str) -> Output:
         """A new file, which gets this name in the end."""
@@ -108,6 +109,12 @@ class Outputs:
         path = self._path_aside(name)
         self._scratch.append(path)
         return path
+
+    def scratch_file(self, name: str) -> BinaryIO:
+        """A file to write and to read, which nobody needs after the end."""
+        opened = open(self.scratch(name), "x+b")  # noqa: SIM115  closed at the end
+        self._opened.append(opened)
+        return opened
 
     def described(self) -> list[dict[str, Any]]:
         return [output.described() for output in self.files]
@@ -131,6 +138,9 @@ class Outputs:
         finally:
             for output in self.files:
                 output.abandon()
+            for opened in self._opened:
+                with suppress(OSError):  # of a full disk, on which nobody needs the rest of it
+                    opened.close()
             for path in self._scratch:
                 path.unlink(missing_ok=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cbpe._core.calls.encoder import Encoder
+from cbpe.common.wording import closest
 from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import END_OF_TEXT, SpecialChoices
 
@@ -110,8 +111,13 @@ class TokenizerBase(Encoder):
         """The id of `<|endoftext|>`. KeyError where there is no such special token."""
         found = self._special.ids.get(END_OF_TEXT)
         if found is None:
-            problem = f"this tokenizer has no special token {END_OF_TEXT!r}: special_tokens are those it has"
-            raise KeyError(f"{problem}; {self._way_to_register(END_OF_TEXT)}")
+            near = closest(END_OF_TEXT, self._special.ids)
+            known = "special_tokens are those it has"
+            if near is not None:
+                known = f"if {near!r} is meant, special_tokens[{near!r}] is its id"
+            raise KeyError(
+                f"this tokenizer has no special token {END_OF_TEXT!r}: {known}; {self._way_to_register(END_OF_TEXT)}"
+            )
         return found
 
     def _way_to_register(self, token: str) -> str:

@@ -1,5 +1,6 @@
 """A corpus to shards: the order and the packing of documents, and what is refused."""
 
+import gc
 import hashlib
 import json
 import sys
@@ -14,6 +15,7 @@ from shard_runs import N, bytes_of, tokenize
 import cbpe
 from cbpe.shards.formats import writing
 from cbpe.shards.formats.megatron import MegatronWriter
+from cbpe.shards.formats.table import FORMATS
 from cbpe.tasks.outputs import Outputs
 
 
@@ -332,6 +334,22 @@ def test_ids_have_to_fit(corpus, tmp_path):
         assert tokenize(corpus, tok, tmp_path / dtype)["options"]["dtype"] == dtype
     with pytest.raises(ValueError, match=r"go up to 65499: format 'megatron' takes it for .* less than 65,500"):
         tokenize(corpus, tok, tmp_path / "forced", dtype="uint16")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_that_is_refused_leaves_no_file_open(tok, tmp_path, form):
+    files = [tmp_path / "good.txt", tmp_path / "bad.txt"]
+    files[0].write_bytes(b"good")
+    files[1].write_bytes(b"good \xff bad")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            cbpe.tokenize(files, tok, tmp_path / "out", form)
+        except ValueError as error:
+            told = str(error)  # and not the error, whose frames would keep the files
+        gc.collect()
+    assert "bad.txt is not UTF-8" in told
+    assert [str(each.message) for each in caught if each.category is ResourceWarning] == []
 
 
 def test_a_document_that_megatron_cannot_hold_is_refused(tmp_path):

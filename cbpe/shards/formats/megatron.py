@@ -46,8 +46,7 @@ class MegatronWriter:
         self.token_bytes = np.dtype(shard.dtype).itemsize
         self.bare = outputs.open(f"{shard.name}.bin")
         self.index = outputs.open(f"{shard.name}.idx")
-        self.lengths_path = outputs.scratch(f"{shard.name}.lengths")
-        self.lengths = open(self.lengths_path, "wb")  # noqa: SIM115  close() closes it
+        self.lengths = outputs.scratch_file(f"{shard.name}.lengths")
         self.n = 0
 
     def write(self, tokens: Tokens) -> None:
@@ -63,7 +62,6 @@ class MegatronWriter:
         self.n += len(lengths)
 
     def close(self) -> None:
-        self.lengths.close()
         self.index.write(MAGIC + struct.pack("<QBQQ", VERSION, self.code, self.n, self.n + 1))
         for lengths in self._again():
             self.index.write(lengths)
@@ -76,9 +74,9 @@ class MegatronWriter:
             self.index.write(np.arange(first, min(first + AT_ONCE, self.n + 1), dtype="<i8"))
 
     def _again(self) -> Iterator[npt.NDArray[np.int32]]:
-        with open(self.lengths_path, "rb") as file:
-            while data := file.read(4 * AT_ONCE):
-                yield np.frombuffer(data, "<i4")
+        self.lengths.seek(0)
+        while data := self.lengths.read(4 * AT_ONCE):
+            yield np.frombuffer(data, "<i4")
 
 
 MEGATRON = Format(MegatronWriter, small="uint16", large="int32", small_below=65_500, eot=None)
