@@ -218,6 +218,10 @@ def test_a_token_over_characters_is_found_by_its_whole_text():
         token = tok.id_to_token(token_id)
         assert (token if isinstance(token, bytes) else token.encode()) == whole[token_id]
         assert tok.token_to_id(token) == token_id
+    of_bytes = [tok.token_to_id(f"<0x{byte:02X}>") for byte in range(256)]
+    assert [whole[token_id] for token_id in of_bytes] == [bytes([byte]) for byte in range(256)]
+    assert tok.token_to_id("<0x61>") != tok.token_to_id("a")
+    assert tok.token_to_id("<0x6>") is None
 
 
 def test_tokens_and_ids_are_found_by_hugging_faces_names():

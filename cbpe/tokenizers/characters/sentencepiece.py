@@ -19,7 +19,7 @@ from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.hugging_face.characters.settings import checked_characters
 from cbpe.text.added_tokens import AnyOf, Finders
-from cbpe.text.byte_tokens import IdDecoder, PieceDecoder, RunDecoder, SkippingDecoder
+from cbpe.text.byte_tokens import IdDecoder, PieceDecoder, RunDecoder, SkippingDecoder, byte_of
 from cbpe.text.spaces import MARK, with_marks, with_spaces
 from cbpe.text.special_tokens import OLD_ONES_TOO, SpecialChoices
 from cbpe.tokenizers.base import NoPlacesError
@@ -83,13 +83,19 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """The id of the token with this text or these bytes, with spaces or with marks; failing that, of such a special
-        token. KeyError if neither."""
+        token; and failing that, of the byte token that files call so ("<0x0A>"). KeyError if none."""
         try:
             return super().encode_single_token(text_or_bytes)
         except KeyError:
-            if isinstance(text_or_bytes, str) and MARK in text_or_bytes:
+            if not isinstance(text_or_bytes, str):
+                raise
+            if MARK in text_or_bytes:
                 return super().encode_single_token(with_spaces(text_or_bytes))
-            raise
+            byte = byte_of(text_or_bytes)
+            token_id = next((each for each, value in self._byte_ids.items() if value == byte), None)
+            if token_id is None:
+                raise
+            return token_id
 
     # ---- Decoding
 
