@@ -160,7 +160,7 @@ class TextFile:
 
     def place_of(self, number: int, offset: int) -> str:
         """What messages call a line."""
-        name = f"{self.path} (read as JSON Lines)" if self.is_json else f"{self.path}"
+        name = f"{self.path} (read as JSON Lines, one object a line)" if self.is_json else f"{self.path}"
         return f"{name}, line {number}" if self.span is None else f"{name}, the line at byte {offset}"
 
     def _whole_lines(self) -> Iterator[tuple[int, bytes]]:

@@ -501,7 +501,7 @@ def test_json_with_a_field_is_read_as_json_lines(tmp_path, suffix):
     path.write_bytes(packed(b'{"text": "one", "url": ""}\n{"text": "two"}\n', suffix))
     assert read(path, field="text") == [b"one", b"two"]
     path.write_bytes(packed(b'[\n{"text": "one"}\n]\n', suffix))
-    with pytest.raises(ValueError, match=r"\(read as JSON Lines\), line 1, is not JSON"):
+    with pytest.raises(ValueError, match=r"\(read as JSON Lines, one object a line\), line 1, is not JSON"):
         read(path, field="text")
 
 
