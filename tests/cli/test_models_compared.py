@@ -27,6 +27,12 @@ def test_diff_shows_what_differs(models):
     assert "give the same results" in run("models", "diff", "book", "book@2").stdout
 
 
+def test_compare_looks_at_both_tokenizers_before_it_reads(models, tmp_path):
+    missing = tmp_path / "missing.txt"
+    assert "'nosuch'" in error_of("models", "compare", "book@1", "nosuch", missing)
+    assert str(missing) in error_of("models", "compare", "book@1", "book@2", missing)
+
+
 def test_compare_counts_tokens_of_texts(models, tmp_path):
     files = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for file in files:

@@ -356,14 +356,15 @@ def compare(
       cbpe models compare shakespeare cl100k_base book.txt
     """
     field = field_of_texts(form, field, files)
-    opened = readers(files, field, errors, missing)
-    named = [
-        ((number, file), text)
-        for number, (file, reader) in enumerate(opened)
-        for text in ("".join(chunks) for chunks in reader.strings())
-    ]
     with open_store_to_compare(reference, other) as models:
-        found = models.compare(side_of(models, reference), side_of(models, other), [text for _, text in named])
+        sides = side_of(models, reference), side_of(models, other)  # before somebody types a text for them
+        opened = readers(files, field, errors, missing)
+        named = [
+            ((number, file), text)
+            for number, (file, reader) in enumerate(opened)
+            for text in ("".join(chunks) for chunks in reader.strings())
+        ]
+        found = models.compare(*sides, [text for _, text in named])
     names = [side_name(found.a, reference), side_name(found.b, other)]
     skipped = {"skipped": sum(reader.nulls.skipped for _, reader in opened)} if missing == "skip" else {}
     print_comparison(found, names, [file for file, _ in named], skipped, as_json, wide)
