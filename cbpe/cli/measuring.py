@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -25,6 +26,7 @@ from cbpe.cli.input.references import complete_reference, files_of, is_encoding,
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, input_name, source_of, warn_of_no_text
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
+from cbpe.cli.output.interrupts import finishing
 from cbpe.cli.output.printing import print_table, print_warning, warn_of_left_out_text, write_text
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.cli.registering import new_app
@@ -33,17 +35,25 @@ from cbpe.common.wording import listed, number_of, shown
 from cbpe.measures.definitions import BY_KEY, DEFAULT_ALPHA
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from cbpe import Comparison, Sweep
     from cbpe.corpus.sources import Source
     from store import Version
 
+V = TypeVar("V")
+
 app = new_app(add_completion=False)
 
 MEASURED_ON = "measured_on"  # the tag that names the corpus of metrics whose own names do not
-# The tags that name the reference of NSL, and the order of the Rényi entropy.
-MEASURED_AGAINST, MEASURED_ALPHA = "measured_against", "measured_alpha"
+# The tags that name the reference of NSL, the order of the Rényi entropy and the text that others translate -> the
+# measures that depend on it. As a measure, such a tag has the name of a corpus behind its own where there are several.
+MEASURED_AGAINST, MEASURED_ALPHA, MEASURED_PARALLEL = "measured_against", "measured_alpha", "measured_parallel"
+DEPENDING = {
+    MEASURED_AGAINST: ("nsl",),
+    MEASURED_ALPHA: ("renyi_efficiency", "renyi_efficiency_seen"),
+    MEASURED_PARALLEL: ("premium", "parity", "gini"),
+}
 LONGEST_SIZE = len("@786256")  # of a vocabulary, behind the name of a metric
 METRICS_NAMED = 3  # in a message
 LONGEST_METRIC = 255  # characters of the name that a store keeps
@@ -166,8 +176,10 @@ def compare(
     draw(found, plot)
     if save_metrics:
         for each in filter(version_of, tokenizers):
-            against = {MEASURED_AGAINST: pinned(found.reference), MEASURED_ALPHA: f"{found.alpha:g}"}
-            keep_metrics(each, found.metrics(each), [*map(input_name, found.corpora)], against)
+            measured_by = {MEASURED_AGAINST: pinned(found.reference), MEASURED_ALPHA: f"{found.alpha:g}"}
+            if parallel is not None:
+                measured_by[MEASURED_PARALLEL] = input_name(parallel)
+            keep_metrics(each, found.metrics(each), [*map(input_name, found.corpora)], measured_by)
 
 
 def corpora_of(files: list[str] | None) -> dict[str, Source]:
@@ -214,7 +226,8 @@ def check_in_metric(corpus: str, is_one_of_several: bool) -> None:
         )
         raise typer.BadParameter(problem, param_hint="--save-metrics")
     try:
-        ModelStore.check_labels("measured", metrics={of_corpus(key, corpus): 0.0})
+        tags = {of_corpus(tag, corpus): "" for tag in DEPENDING}
+        ModelStore.check_labels("measured", metrics={of_corpus(key, corpus): 0.0}, tags=tags)
     except ValueError as error:
         problem = f"{shown(corpus)} cannot stand in the names of metrics: rename it, or give it as standard input"
         raise typer.BadParameter(f"{problem} ({error})", param_hint="--save-metrics") from error
@@ -251,35 +264,57 @@ def keep_metrics(
     reference: str, metrics: dict[str, float], corpora: list[str], measured_by: Mapping[str, str] | None = None
 ) -> None:
     """Keep what was measured, with the corpus in the names of the metrics, or, of one corpus, in a tag. Then metrics of
-    the corpus that the tag named before get its name. measured_by: tags that name what else they depend on."""
-    more, about = "", dict(measured_by or {})
-    with open_store() as models:
+    the corpus that the tag named before get its name. measured_by: tags that name what else they depend on, and go with
+    them."""
+    alone = len(corpora) == 1
+    stale: dict[str, float | None] = {}
+    with open_store() as models, finishing():
         version = models.version(reference)
-        if len(corpora) == 1:
-            renamed, more = apart(version, metrics, corpora[0])
-            version = models.set_metrics(version, {**renamed, **metrics})
-            about[MEASURED_ON] = corpora[0]
-        else:
-            version = models.set_metrics(version, metrics)
-        if about:
-            version = models.tag(version, about)
+        renamed, tags, more = apart(version, corpora[0]) if alone else ({}, {}, "")
+        if alone:
+            tags[MEASURED_ON] = corpora[0]
+        for (tag, value), corpus in product((measured_by or {}).items(), corpora):
+            name, *keys = [each if alone else of_corpus(each, corpus) for each in (tag, *DEPENDING[tag])]
+            if not metrics.keys().isdisjoint(keys):
+                tags[name] = value
+                stale |= dict.fromkeys(version.metrics.keys() & keys)  # those that are not measured again
+        for some in parts_of({**renamed, **stale, **metrics}):
+            version = models.set_metrics(version, some)
+        for some_tags in parts_of(tags):
+            version = models.untag(version, [tag for tag, value in some_tags.items() if value is None])
+            version = models.tag(version, {tag: value for tag, value in some_tags.items() if value is not None})
     print_warning(f"kept {number_of(len(metrics), 'metric')} of {version.reference}{more}")
 
 
-def apart(version: Version, new: Mapping[str, float], corpus: str) -> tuple[dict[str, float | None], str]:
-    """What becomes of measures that a version has already, beside the new ones of a corpus, and how that is said."""
+def parts_of(labels: dict[str, V]) -> Iterator[dict[str, V]]:
+    """Labels in parts, each of as many as a version takes at once."""
+    from store.records.limits import MAX_LABELS  # slow to import
+
+    items = [*labels.items()]
+    for start in range(0, len(items), MAX_LABELS):
+        yield dict(items[start : start + MAX_LABELS])
+
+
+def apart(version: Version, corpus: str) -> tuple[dict[str, float | None], dict[str, str | None], str]:
+    """What becomes of measures that a version has already, beside those of a corpus, and of their tags; and how that is
+    said. None: a name that is no longer there."""
     before = version.tags.get(MEASURED_ON)
     measures = ((key, value) for key, value in version.metrics.items() if ":" not in key)  # else of a corpus it names
     found = {key: value for key, value in measures if key.partition("@")[0] in BY_KEY}
     if before == corpus or not found:
-        return {}, ""
+        return {}, {}, ""
     if before is None:
         named = listed((f"{key} was {value:.4g}" for key, value in found.items()), METRICS_NAMED)
-        return {}, f", in place of or beside those of a corpus that nobody named: {named}"
+        return {}, {}, f", in place of or beside those of a corpus that nobody named: {named}"
+    tags = {tag: version.tags[tag] for tag in DEPENDING if tag in version.tags}
     renamed: dict[str, float | None] = dict.fromkeys(found)
     renamed |= {of_corpus(key, before): value for key, value in found.items()}
+    retagged: dict[str, str | None] = dict.fromkeys(tags)
+    retagged |= {of_corpus(tag, before): value for tag, value in tags.items()}
     named = listed((of_corpus(key, before) for key in found), METRICS_NAMED)
-    return renamed, f" on {corpus}; those on {before} are {named} now"
+    lost = any(version.metrics.get(key, value) != value for key, value in renamed.items() if value is not None)
+    more = ", in place of what was measured there before" if lost else ""
+    return renamed, retagged, f" on {corpus}; those on {before} are {named} now{more}"
 
 
 def of_corpus(key: str, corpus: str) -> str:

@@ -257,6 +257,62 @@ def test_metrics_of_two_corpora_are_told_apart(files):
     assert version.tags["measured_on"] == "ko.txt"
 
 
+def test_metrics_keep_the_reference_and_the_order_that_they_were_measured_by(files):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "en")
+        models.save(cbpe.train(OTHER, 280), "ko")
+    measured = {name: cbpe.load(f"{name}@1") for name in ("en", "ko")}
+    texts = {"en.txt": ENGLISH, "ko.txt": OTHER}
+    alone = cbpe.compare({"ko": measured["ko"]}, {"ko.txt": OTHER}).metrics("ko")
+    together = cbpe.compare(measured, texts, alpha=2, parallel="en.txt").metrics("ko")
+    both = "compare", "-t", "en", "-t", "ko", "en.txt", "ko.txt", "--parallel", "en.txt", "--save-metrics"
+
+    run("compare", "-t", "ko", "ko.txt", "--save-metrics")
+    run(*both, "--alpha", 2)
+    bare = {"measured_on": "ko.txt", "measured_against": "ko@1", "measured_alpha": "2.5"}
+    by = {"measured_against": "en@1", "measured_alpha": "2", "measured_parallel": "en.txt"}
+    named = {f"{tag}:{file}": value for tag, value in by.items() for file in texts}
+    with ModelStore() as models:
+        assert models.version("ko").metrics == {**alone, **together}
+        assert models.version("ko").tags == {**bare, **named}
+
+    # Another file makes the figures of the one before take their names, and the tags with them.
+    said = run("sweep", "ko", "en.txt", "--sizes", "256", "--save-metrics").stderr
+    assert said.endswith("more now, in place of what was measured there before\n")
+    with ModelStore() as models:
+        version = models.version("ko")
+    assert version.tags == {
+        **named, "measured_on": "en.txt", "measured_against:ko.txt": "ko@1", "measured_alpha:ko.txt": "2.5"
+    }  # fmt: skip
+    assert {key: value for key, value in version.metrics.items() if key.endswith(":ko.txt")} == {
+        **{key: value for key, value in together.items() if key.endswith(":ko.txt")},
+        **{f"{key}:ko.txt": value for key, value in alone.items()},
+    }
+
+    # A measure that another run does not give is gone where its tag would say that it was of that run.
+    (files / "ko.txt").write_text("a" * 5, encoding="utf-8")
+    run("compare", "-t", "ko", "-t", "en", "en.txt", "ko.txt", "--save-metrics")
+    again = cbpe.compare(measured, {"en.txt": ENGLISH, "ko.txt": "aaaaa"}, reference="ko").metrics("ko")
+    with ModelStore() as models:
+        kept = models.version("ko").metrics
+    for key in ("nsl:ko.txt", "renyi_efficiency:ko.txt", "renyi_efficiency_seen:ko.txt"):
+        assert kept.get(key) == again.get(key)
+
+
+def test_metrics_of_more_files_than_a_version_takes_labels_at_once_are_kept(files):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "en")
+    names = [f"{number}.txt" for number in range(70)]  # 15 measures each
+    for name in names:
+        (files / name).write_text(f"the cat {name}", encoding="utf-8")
+    run("compare", "-t", "en", *names, "--save-metrics")
+    with ModelStore() as models:
+        version = models.version("en")
+    assert {key.partition(":")[2] for key in version.metrics if key.startswith("nsl:")} == {*names}
+    assert len(version.metrics) == 15 * len(names)
+    assert len(version.tags) == 2 * len(names)
+
+
 def test_metrics_that_name_their_corpus_keep_their_names(files):
     with ModelStore() as models:
         models.save(cbpe.train(ENGLISH, 270), "small")
