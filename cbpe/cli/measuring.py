@@ -366,14 +366,14 @@ def sweep(
     refuse_two_forms(as_csv, as_json)
     model, files = swept(model, files, tokenizer)
     field = field_of_texts(form, field, files)
+    from cbpe.measures.sweep import refuse_unswept
+
+    tok = tokenizer_of(model)  # before somebody is asked to type a text
+    refuse_unswept(tok, model)
     corpora = corpora_of(files)
     refuse_unplottable(plot, [model], files)
     if save_metrics:
         check_savable([model], list(corpora))
-    from cbpe.measures.sweep import refuse_unswept
-
-    tok = tokenizer_of(model)
-    refuse_unswept(tok, model)
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
     listener = bars_wanted(files)
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, missing=missing, progress=listener)

@@ -63,8 +63,8 @@ def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field
     if tables:
         is_read = "is read as plain text" if len(tables) == 1 else "are read as plain text"
         warn(
-            f"{listed(tables, FILES_NAMED)} {is_read}, with all that stands around the texts: a field is read of "
-            ".parquet and of JSON Lines (.jsonl, .json) alone"
+            f"{listed(tables, FILES_NAMED)} {is_read}, with all that stands around the texts: where a field is "
+            "named, it is read, of .parquet and of JSON Lines (.jsonl, .json) alone"
         )
     files = [*islice((place for place in places if isinstance(place, Path) and place.is_file()), LOOKED_INTO)]
     for place in files:

@@ -124,7 +124,7 @@ def test_of_two_values_for_one_key_none_is_taken_in_silence(models, arguments):
         (["notes", "book@1", "--remove"], "removed the notes of book@1"),
         (["metrics", "book@1", "loss=0.5"], "metrics of book@1: loss=0.5"),
         (["set-parent", "book@2", "book@1"], "book@2 goes on from book@1"),
-        (["set-parent", "book@2", "--remove"], "book@2 has no parent now"),
+        (["set-parent", "book@2", "--remove"], "book@2 has no parent now, in place of book@1"),
         (["rename", "book", "shelf"], "renamed book to shelf"),
     ],
 )

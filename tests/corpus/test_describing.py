@@ -16,8 +16,8 @@ END = "<|endoftext|>"
 STORIES = f"Once there was a cat.{END}Twice there was a cat.{END}"
 ORDINARY = r"stories\.txt holds '<\|endoftext\|>', which is ordinary text there and no special token"
 WHOLE = (
-    "read as plain text, with all that stands around the texts: a field is read of .parquet and of JSON Lines (.jsonl, "
-    ".json) alone"
+    "read as plain text, with all that stands around the texts: where a field is named, it is read, of .parquet and of "
+    "JSON Lines (.jsonl, .json) alone"
 )
 
 

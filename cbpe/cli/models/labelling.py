@@ -228,9 +228,11 @@ def set_parent(
     if remove == (parent is not None):
         raise typer.BadParameter("give PARENT or --remove, and not both", param_hint="PARENT")
     with open_store() as models:
+        before = models.version(reference).parent
         version = models.set_parent(reference, parent)
     said = "has no parent now" if version.parent is None else f"goes on from {version.parent}"
-    print_done(version, f"{version.reference} {said}", as_json)
+    other = [] if before in (None, version.parent) else [before]
+    print_done(version, f"{version.reference} {said}{in_place_of(other)}", as_json)
 
 
 def in_place_of(values: list[str]) -> str:
