@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 import cbpe
-from cbpe.cli.input.model_store import open_store, stored_names
+from cbpe.cli.input.model_store import (
+    DEPENDING,
+    MEASURED_AGAINST,
+    MEASURED_ALPHA,
+    MEASURED_ON,
+    MEASURED_PARALLEL,
+    open_store,
+    stored_names,
+)
 from cbpe.cli.input.options import (
     CsvOption,
     ErrorsOption,
@@ -45,15 +53,6 @@ V = TypeVar("V")
 
 app = new_app(add_completion=False)
 
-MEASURED_ON = "measured_on"  # the tag that names the corpus of metrics whose own names do not
-# The tags that name the reference of NSL, the order of the Rényi entropy and the text that others translate -> the
-# measures that depend on it. As a measure, such a tag has the name of a corpus behind its own where there are several.
-MEASURED_AGAINST, MEASURED_ALPHA, MEASURED_PARALLEL = "measured_against", "measured_alpha", "measured_parallel"
-DEPENDING = {
-    MEASURED_AGAINST: ("nsl",),
-    MEASURED_ALPHA: ("renyi_efficiency", "renyi_efficiency_seen"),
-    MEASURED_PARALLEL: ("premium", "parity", "gini"),
-}
 LONGEST_SIZE = len("@786256")  # of a vocabulary, behind the name of a metric
 METRICS_NAMED = 3  # in a message
 LONGEST_METRIC = 255  # characters of the name that a store keeps
@@ -281,7 +280,8 @@ def keep_metrics(
         for some in parts_of({**renamed, **stale, **metrics}):
             version = models.set_metrics(version, some)
         for some_tags in parts_of(tags):
-            version = models.untag(version, [tag for tag, value in some_tags.items() if value is None])
+            gone = [tag for tag, value in some_tags.items() if value is None]
+            version = models.untag(version, gone) if gone else version
             version = models.tag(version, {tag: value for tag, value in some_tags.items() if value is not None})
     print_warning(f"kept {number_of(len(metrics), 'metric')} of {version.reference}{more}")
 

@@ -30,6 +30,7 @@ class VocabularySizeError(ValueError, AssertionError):
 class Encoding(Tokenizer):
     """tiktoken's Encoding: a vocabulary by ranks, with tiktoken's names and defaults.
 
+    pat_str: the split pattern; with None, which tiktoken does not take, nothing splits.
     mergeable_ranks: dict[bytes, int], the rank of each token, which is its id. Raises ValueError or TypeError for what
     is no such vocabulary, and where explicit_n_vocab, the number of tokens of all kinds, is not what there is (a
     ValueError that is an AssertionError too, as tiktoken's is). Without explicit_n_vocab, or with 0, gaps are allowed.
@@ -44,7 +45,7 @@ class Encoding(Tokenizer):
         self,
         name: str,
         *,
-        pat_str: str,
+        pat_str: str | None,
         mergeable_ranks: dict[bytes, int],
         special_tokens: Mapping[str, int],
         explicit_n_vocab: int | None = None,

@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 from store.errors import Damaged
 from store.sharing.index import INDEX
 
-__all__ = ["Folder", "Server", "Source"]
+__all__ = ["NO_FILE", "Folder", "Server", "Source"]
 
+NO_FILE = "A tokenizer's file is not loaded from a URL: download it"
 SECONDS_OF_SILENCE = 30.0  # of a server, at any time
 SECONDS_OF_A_FILE = 300.0
 CHUNK = 1 << 16
@@ -67,9 +68,7 @@ class Server:
             error.close()
             what = f"{url}: the server says {error.code} {error.reason!s:.100}"
             if name == INDEX and error.code == http.client.NOT_FOUND:
-                what += (
-                    f": no published copy is at {self._url}. A tokenizer's file is not loaded from a URL: download it"
-                )
+                what += f": no published copy is at {self._url}. {NO_FILE}"
             raise OSError(what) from error
         except (http.client.HTTPException, ValueError) as error:
             if isinstance(error, Damaged):

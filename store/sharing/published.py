@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from cbpe.encodings.references import shadowed
 from cbpe.tokenizers.description import build
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store import moving
@@ -14,7 +15,7 @@ from store.errors import BadSignature, Damaged, NotFound
 from store.records.export import read_bytes
 from store.records.references import parse
 from store.sharing import index, signatures
-from store.sharing.fetching import Folder, Server, Source
+from store.sharing.fetching import NO_FILE, Folder, Server, Source
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -47,6 +48,10 @@ def load(
         return tokenizer_of(wanted.name, entry, source.read(entry.file, entry.size))
     except NotFound as error:
         raise NotFound(f"{place}: {error}") from error
+    except OSError as error:
+        if "://" in reference and shadowed(wanted.name) == "a file" and NO_FILE not in str(error):
+            raise OSError(f"{error}. {NO_FILE}") from error
+        raise
     except BadSignature as error:
         raise BadSignature(f"{place}: {error}") from error
     except ValueError as error:

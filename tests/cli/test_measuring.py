@@ -134,7 +134,9 @@ def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files)
         best = models.versions(order="-metric:bytes_per_token")
         assert [version.number for version in best] == [1, 3, 2]
         assert [version.number for version in models.versions(metric=("bytes_per_token", (1.5, None)))] == [1, 3]
-    listed = json.loads(run("models", "ls", "--order-by", "bytes_per_token", "--json").stdout)
+    ordered = run("models", "ls", "--order-by", "bytes_per_token", "--json")
+    assert ordered.stderr == ""
+    listed = json.loads(ordered.stdout)
     assert [version["number"] for version in listed] == [2, 3, 1]
     backwards = json.loads(run("models", "ls", "--order-by", "-bytes_per_token", "--json").stdout)
     assert backwards == listed[::-1]
@@ -276,9 +278,16 @@ def test_metrics_keep_the_reference_and_the_order_that_they_were_measured_by(fil
         assert models.version("ko").metrics == {**alone, **together}
         assert models.version("ko").tags == {**bare, **named}
 
+    listed = run("models", "ls").stdout.splitlines()
+    assert "measured_on=ko.txt, 6 of metrics" in next(line for line in listed if line.startswith("ko@1"))
+
     # Another file makes the figures of the one before take their names, and the tags with them.
     said = run("sweep", "ko", "en.txt", "--sizes", "256", "--save-metrics").stderr
     assert said.endswith("more now, in place of what was measured there before\n")
+    run("sweep", "en", "ko.txt", "--sizes", "256", "--save-metrics")
+    told = "fertility was measured on different texts: the tag measured_on says 'en.txt', 'ko.txt'"
+    assert run("models", "ls", "--order-by", "fertility").stderr == f"cbpe: {told}\n"
+    assert run("models", "ls", "--order-by", "fertility:ko.txt").stderr == ""
     with ModelStore() as models:
         version = models.version("ko")
     assert version.tags == {

@@ -283,8 +283,12 @@ def test_a_server_is_asked_by_tls_and_has_to_have_a_certificate_that_is_trusted(
 def test_what_is_no_http_or_not_there_is_an_error(tmp_path):
     with serving(functools.partial(Handler, directory=tmp_path)) as other, pytest.raises(OSError, match="404"):
         published.load(f"{other}/a")
-    with pytest.raises(OSError, match="cannot be fetched"):
+    with pytest.raises(OSError, match=r"cannot be fetched: [^.]*$"):
         published.load("http://127.0.0.1:1/a")
+    with pytest.raises(
+        OSError, match=r"cannot be fetched: .*\. A tokenizer's file is not loaded from a URL: download it$"
+    ):
+        published.load("http://127.0.0.1:1/tokenizer.json")
 
     def answer(handler):
         handler.wfile.write(b"no HTTP at all\r\n\r\n")

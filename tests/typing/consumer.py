@@ -43,6 +43,13 @@ assert_type(stream.push(1) + stream.extend([2, 3]) + stream.flush(), str)
 assert_type(encoding.encode_single_token(b"the"), int)
 assert_type(encoding.n_vocab, int)
 assert_type(encoding.eot_token, int)
+ours = cbpe.Encoding(
+    "ours",
+    pat_str=encoding._pat_str,
+    mergeable_ranks=encoding._mergeable_ranks,
+    special_tokens={**encoding._special_tokens, "<|im_start|>": 100264},
+)
+assert_type(ours, cbpe.Encoding)
 assert_type(encoding.special_tokens_set, set[str])
 assert_type(cbpe.list_encoding_names(), list[str])
 assert_type(cbpe.encoding_for_model("gpt-4o"), cbpe.Encoding)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbpe.cli.input.model_store import open_store
+from cbpe.cli.input.model_store import MEASURED_ON, open_store
 from cbpe.cli.input.options import (
     ErrorsOption,
     FieldOption,
@@ -55,11 +55,13 @@ from cbpe.cli.output.printing import (
     print_rows,
     print_table,
     print_told,
+    print_warning,
     warn_of_left_out_text,
 )
 from cbpe.cli.output.readable import readable
 from cbpe.cli.output.rows import json_value
 from cbpe.common.wording import listed, meant, number_of, shown
+from cbpe.measures.definitions import BY_KEY
 from cbpe.text.patterns import ALIKE
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from store import ModelStore, Version, VersionComparison
 
 METRICS_SHOWN = 20  # in a message
+TEXTS_NAMED = 3  # in a message
 COMPARED = ("tokens", "covered_bytes", "bytes_per_token")  # of either side, in JSON
 
 OneSide = Annotated[
@@ -179,6 +182,7 @@ def list_versions(
             refuse_unknown(models, name, tag, metric)
         elif order.lstrip("-").startswith(BY_METRIC):
             refuse_unknown_metric(models, order.lstrip("-").removeprefix(BY_METRIC), found)
+    warn_of_other_texts(found, ordered_by(order))
     print_versions(found, as_json, wide, ordered_by(order))
 
 
@@ -192,6 +196,17 @@ def ordered_by(order: str) -> str | None:
     """The metric that versions are in order of: "-metric:loss" -> "loss", "name" -> None"""
     by, _, metric = order.removeprefix("-").partition(":")
     return metric if by == "metric" else None
+
+
+def warn_of_other_texts(found: list[Version], metric: str | None) -> None:
+    """A warning where versions are in order of figures that --save-metrics kept of different files."""
+    if metric is None or metric.partition("@")[0] not in BY_KEY:
+        return
+    texts = {version.tags.get(MEASURED_ON) for version in found if metric in version.metrics}
+    if len(texts) > 1:
+        named = listed(sorted(map(shown, filter(None, texts))), TEXTS_NAMED)
+        more = ", or there is none" if None in texts else ""
+        print_warning(f"{metric} was measured on different texts: the tag {MEASURED_ON} says {named}{more}")
 
 
 def refuse_unknown_metric(models: ModelStore, metric: str, found: list[Version]) -> None:

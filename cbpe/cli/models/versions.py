@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from cbpe.cli.input.model_store import DEPENDING
 from cbpe.cli.input.references import DIGEST
 from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_table, print_told
 from cbpe.cli.output.readable import beginning, printable
@@ -56,11 +57,18 @@ def version_cells(version: Version) -> Iterator[object]:
     yield version.vocab_size
     yield local_time(version.time)[:MINUTES]
     yield ", ".join(version.aliases)
-    yield ", ".join(map(beginning, labels(version.tags)))
+    yield ", ".join(listed_tags(version.tags))
     yield version.semantics
     parent = version.parent or ""
     yield parent[: len(DIGEST) + DIGITS_SHOWN] if parent.startswith(DIGEST) else parent
     yield version.digest[:DIGITS_SHOWN]
+
+
+def listed_tags(tags: Mapping[str, object]) -> list[str]:
+    """Tags as a table has them: those that tell of metrics of one corpus among several are counted."""
+    others = {tag: value for tag, value in tags.items() if tag.partition(":")[0] not in DEPENDING or ":" not in tag}
+    of_metrics = len(tags) - len(others)
+    return [*map(beginning, labels(others)), *([f"{of_metrics:,} of metrics"] if of_metrics else [])]
 
 
 def labels(tags: Mapping[str, object]) -> list[str]:
