@@ -12,6 +12,7 @@ from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.checks import is_float
 from cbpe.common.public import public_of
+from cbpe.common.warning import warn
 from cbpe.common.wording import meant
 from store.database.older import has_token_places
 from store.database.schema import (
@@ -27,7 +28,7 @@ from store.database.schema import (
 )
 from store.records.content import readable_pattern
 from store.records.places import having, places_in
-from store.records.references import checked_label, checked_name
+from store.records.references import checked_label, checked_name, shown
 from store.records.versions import FEW, Order, Version, fetch, fetch_by_id
 
 __all__ = ["ORDERS", "TokenPlace", "find_token", "list_names", "list_versions"]
@@ -63,6 +64,19 @@ def list_versions(connection: Connection, order: str, limit: int | None, offset:
         conditions.append(has_token(token, has_places))
     page = (None if limit is None else checked_count("a limit", limit), checked_count("an offset", offset))
     return fetch(connection, *conditions, order=ordering(order), page=page)
+
+
+def metric_of(order: str) -> str | None:
+    """The metric that versions are in order of: "-metric:loss" -> "loss", "name" -> None"""
+    by, _, metric = order.removeprefix("-").partition(":")
+    return metric if by == "metric" else None
+
+
+def tell_of_no_metric(connection: Connection, metric: str) -> None:
+    """A UserWarning if no version has this metric."""
+    known = {name for version in list_versions(connection, "name", None, 0) for name in version.metrics}
+    if metric not in known:
+        warn(f"no version has the metric {shown(metric)}, which sorts nothing{meant(metric, known)}")
 
 
 def checked_count(what: str, number: int) -> int:

@@ -192,14 +192,19 @@ class ModelStore:
         token or special token that they have. pattern: the split pattern, or several, one of which they have.
 
         order: "name", "number", "time", "vocab_size", "digest", or "metric:NAME", which has the versions without that
-        metric last; a "-" in front turns it around. limit: the most to return, after the first `offset` of them.
+        metric last, with a warning if no version at all has it; a "-" in front turns it around. limit: the most to
+        return, after the first `offset` of them.
 
         Raises ValueError or TypeError for a filter or order of another kind.
         """
         filters: dict[str, object] = {"name": name, "prefix": prefix, "tag": tag, "metric": metric}
         filters |= {"vocab_size": vocab_size, "semantics": semantics, "since": since, "has_token": has_token}
         filters |= {"pattern": pattern}
-        return self._database.read(asking.list_versions, order, limit, offset, **filters)
+        found = self._database.read(asking.list_versions, order, limit, offset, **filters)
+        by = asking.metric_of(order)
+        if by is not None and found and not any(by in version.metrics for version in found):
+            self._database.read(asking.tell_of_no_metric, by)
+        return found
 
     def find_token(self, token: str | bytes) -> list[asking.TokenPlace]:
         """The places of a token or special token, as (version, id, rank), in order of name, number and id. rank is the

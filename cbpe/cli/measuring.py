@@ -272,6 +272,8 @@ def keep_metrics(
         renamed, tags, more = apart(version, corpora[0]) if alone else ({}, {}, "")
         if alone:
             tags[MEASURED_ON] = corpora[0]
+        else:
+            stale, tags, more = of_other_lines(version, corpora, (measured_by or {}).get(MEASURED_PARALLEL))
         for (tag, value), corpus in product((measured_by or {}).items(), corpora):
             name, *keys = [each if alone else of_corpus(each, corpus) for each in (tag, *DEPENDING[tag])]
             if not metrics.keys().isdisjoint(keys):
@@ -307,14 +309,30 @@ def apart(version: Version, corpus: str) -> tuple[dict[str, float | None], dict[
         named = listed((f"{key} was {value:.4g}" for key, value in found.items()), METRICS_NAMED)
         return {}, {}, f", in place of or beside those of a corpus that nobody named: {named}"
     tags = {tag: version.tags[tag] for tag in DEPENDING if tag in version.tags}
-    renamed: dict[str, float | None] = dict.fromkeys(found)
+    renamed, retagged, _ = of_other_lines(version, [before], tags.get(MEASURED_PARALLEL))
+    renamed |= dict.fromkeys(found)
     renamed |= {of_corpus(key, before): value for key, value in found.items()}
-    retagged: dict[str, str | None] = dict.fromkeys(tags)
+    retagged |= dict.fromkeys(tags)
     retagged |= {of_corpus(tag, before): value for tag, value in tags.items()}
     named = listed((of_corpus(key, before) for key in found), METRICS_NAMED)
-    lost = any(version.metrics.get(key, value) != value for key, value in renamed.items() if value is not None)
+    lost = any(key not in found and version.metrics.get(key, value) != value for key, value in renamed.items())
     more = ", in place of what was measured there before" if lost else ""
     return renamed, retagged, f" on {corpus}; those on {before} are {named} now{more}"
+
+
+def of_other_lines(
+    version: Version, corpora: list[str], parallel: str | None
+) -> tuple[dict[str, float | None], dict[str, str | None], str]:
+    """The measures of these corpora, and their tags, that go because they are of whole texts and the new ones of
+    aligned lines, or the other way round; and how that is said."""
+    other = [each for each in corpora if version.tags.get(of_corpus(MEASURED_PARALLEL, each)) != parallel]
+    bases = [key.partition(":")[0] for key in version.metrics]
+    measures = [base for base in bases if base.partition("@")[0] in BY_KEY]
+    gone = {of_corpus(base, corpus) for base in measures for corpus in other} & version.metrics.keys()
+    tags = {of_corpus(tag, corpus) for tag in DEPENDING for corpus in other} & version.tags.keys()
+    way = "in other lines" if parallel is None else "in other lines, or in none"
+    more = f", in place of {number_of(len(gone), 'metric')} that were measured {way}" if gone else ""
+    return dict.fromkeys(gone), dict.fromkeys(tags), more
 
 
 def of_corpus(key: str, corpus: str) -> str:

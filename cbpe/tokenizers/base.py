@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
 from cbpe._core.calls.encoder import Encoder
-from cbpe.common.wording import closest
 from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import END_OF_TEXT, SpecialChoices
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["NoPlacesError", "TokenizerBase"]
 
 SPECIAL_SHOWN = 10  # tokens, in a notebook
+ENDING = re.compile(r"<\|end_of_text\|>|<eos>|</s>|<\uff5cend\u2581of\u2581sentence\uff5c>")  # what others call it
 
 
 class NoPlacesError(ValueError):
@@ -111,7 +113,7 @@ class TokenizerBase(Encoder):
         """The id of `<|endoftext|>`. KeyError where there is no such special token."""
         found = self._special.ids.get(END_OF_TEXT)
         if found is None:
-            near = closest(END_OF_TEXT, self._special.ids)
+            near = next((token for token in self._special.ids if ENDING.fullmatch(token)), None)
             known = "special_tokens are those it has"
             if near is not None:
                 known = f"if {near!r} is meant, special_tokens[{near!r}] is its id"
@@ -145,6 +147,8 @@ class TokenizerBase(Encoder):
             ("special tokens", special_counted(len(self._special.ids), self.vocab_size, len(self))),
             *((f"{token}", str(token_id)) for token, token_id in list(self._special.ids.items())[:SPECIAL_SHOWN]),
         ]
+        if len(self._special.ids) > SPECIAL_SHOWN:
+            about.append(("", f"and {len(self._special.ids) - SPECIAL_SHOWN:,} more"))
         return block(pairs(repr(self), [*about, *steps_in_words(self._processing())]))
 
     # ---- Private

@@ -556,7 +556,8 @@ class Tokenizer(TokenizerBase):
         points at them. A character that is divided between tokens is shown as one.
 
         special: whether special tokens in the text are such; otherwise they are ordinary text, but for added tokens of
-        a tokenizer.json that are not special: these are found in every text.
+        a tokenizer.json that are not special: these are found in every text. What a template puts around texts is not
+        shown, but counted apart.
 
         >>> tok.show("hello world")
         <2 tokens: 'hello' ' world'>
@@ -568,7 +569,7 @@ class Tokenizer(TokenizerBase):
         vocab = self.vocab
         n_bytes = len(text.encode("utf-8", "surrogatepass"))
         covered = n_bytes if self._covered_lengths() is None else sum(len(vocab[token_id]) for token_id in ids)
-        return ShownText(ids, vocab, frozenset(self._special.ids.values()), n_bytes, covered)
+        return ShownText(ids, vocab, frozenset(self._special.ids.values()), n_bytes, covered, template=self.count(""))
 
     def statistics(
         self, source: Source, *, field: str | None = None, errors: str = "strict", missing: str = "error"

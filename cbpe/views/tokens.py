@@ -39,17 +39,24 @@ class ShownText:
 
     ids: of the tokens. Characters that are divided between tokens are shown as one group. n_bytes: how many bytes the
     text has. covered_bytes: how many of them are in tokens; the tokens may have more, such as marks of the ends of
-    words.
+    words. template: how many tokens a template adds, which are not among the ids.
     """
 
     def __init__(
-        self, ids: list[int], vocab: Mapping[int, bytes], special: Collection[int], n_bytes: int, covered_bytes: int
+        self,
+        ids: list[int],
+        vocab: Mapping[int, bytes],
+        special: Collection[int],
+        n_bytes: int,
+        covered_bytes: int,
+        template: int = 0,
     ) -> None:
         self.ids = ids
         self._vocab = vocab
         self._special = special
         self._n_bytes = n_bytes
         self._covered_bytes = covered_bytes
+        self._template = template
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -57,7 +64,11 @@ class ShownText:
     def __repr__(self) -> str:
         shown = [repr(group.text) for group in self._groups(MOST_IN_LINE)]
         more = ["..."] if len(self.ids) > MOST_IN_LINE else []
-        return f"<{number_of(len(self.ids), 'token')}: {' '.join([*shown, *more])}>"
+        return f"<{number_of(len(self.ids), 'token')}{self._around()}: {' '.join([*shown, *more])}>"
+
+    def _around(self) -> str:
+        """What is said of a template."""
+        return f", and {self._template:,} of the template" if self._template else ""
 
     def _groups(self, most: int) -> Iterator[Group]:
         """The first tokens, at most so many. A group that goes on after them is left out."""
@@ -77,7 +88,7 @@ class ShownText:
         n_drawn = sum(len(group.ids) for group in drawn)
         spans = "".join(self._span(i, group) for i, group in enumerate(drawn))
         covered = "" if self._covered_bytes == self._n_bytes else f"{self._covered_bytes:,} of "
-        total = f"{number_of(len(self.ids), 'token')}, {covered}{number_of(self._n_bytes, 'byte')}"
+        total = f"{number_of(len(self.ids), 'token')}{self._around()}, {covered}{number_of(self._n_bytes, 'byte')}"
         if self.ids:
             total += f", {self._covered_bytes / len(self.ids):.2f} bytes per token"
         if len(self.ids) > n_drawn:

@@ -290,12 +290,11 @@ def test_metrics_keep_the_reference_and_the_order_that_they_were_measured_by(fil
     assert run("models", "ls", "--order-by", "fertility:ko.txt").stderr == ""
     with ModelStore() as models:
         version = models.version("ko")
-    assert version.tags == {
-        **named, "measured_on": "en.txt", "measured_against:ko.txt": "ko@1", "measured_alpha:ko.txt": "2.5"
-    }  # fmt: skip
+    of_en = {tag: value for tag, value in named.items() if tag.endswith(":en.txt")}
+    of_ko = {"measured_against:ko.txt": "ko@1", "measured_alpha:ko.txt": "2.5"}
+    assert version.tags == {"measured_on": "en.txt", **of_en, **of_ko}
     assert {key: value for key, value in version.metrics.items() if key.endswith(":ko.txt")} == {
-        **{key: value for key, value in together.items() if key.endswith(":ko.txt")},
-        **{f"{key}:ko.txt": value for key, value in alone.items()},
+        f"{key}:ko.txt": value for key, value in alone.items()
     }
 
     # A measure that another run does not give is gone where its tag would say that it was of that run.
@@ -306,6 +305,30 @@ def test_metrics_keep_the_reference_and_the_order_that_they_were_measured_by(fil
         kept = models.version("ko").metrics
     for key in ("nsl:ko.txt", "renyi_efficiency:ko.txt", "renyi_efficiency_seen:ko.txt"):
         assert kept.get(key) == again.get(key)
+
+
+def test_metrics_of_aligned_lines_and_of_whole_texts_do_not_stand_together(files):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "en")
+    tok = cbpe.load("en@1")
+    texts = {"en.txt": ENGLISH, "ko.txt": OTHER}
+    for parallel in (None, "en.txt", None, "ko.txt"):
+        option = [] if parallel is None else ["--parallel", parallel]
+        said = run("compare", "-t", "en", *texts, *option, "--save-metrics").stderr
+        with ModelStore() as models:
+            version = models.version("en")
+        assert version.metrics == cbpe.compare({"en": tok}, texts, parallel=parallel).metrics("en")
+        assert version.tags.get("measured_parallel:ko.txt") == parallel
+    assert "in place of 30 metrics that were measured in other lines, or in none" in said
+    said = run("sweep", "en", *texts, "--sizes", 256, "--save-metrics").stderr
+    assert "in place of 36 metrics that were measured in other lines" in said
+    with ModelStore() as models:
+        version = models.version("en")
+    assert version.metrics == cbpe.sweep(tok, texts, [256]).metrics()
+    assert version.tags == {}
+    run("sweep", "en", *texts, "--sizes", 260, "--save-metrics")
+    with ModelStore() as models:
+        assert models.version("en").metrics == cbpe.sweep(tok, texts, [256, 260]).metrics()
 
 
 def test_metrics_of_more_files_than_a_version_takes_labels_at_once_are_kept(files):

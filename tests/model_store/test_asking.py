@@ -1,6 +1,7 @@
 """Asking: lists with filters and orders, and where a token is."""
 
 import json
+import warnings
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -98,6 +99,16 @@ def test_names_are_in_order_and_have_versions(models):
 )
 def test_versions_are_filtered_and_ordered(filled, filters, expected):
     assert references(filled.versions(**filters)) == expected
+
+
+def test_an_order_by_a_metric_that_no_version_has_is_told(filled):
+    with pytest.warns(
+        UserWarning, match=r"no version has the metric 'los', which sorts nothing: did you mean 'loss'\?"
+    ):
+        assert references(filled.versions(order="metric:los")) == references(filled.versions())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        filled.versions("c", order="metric:loss")  # others have it
 
 
 def test_versions_since_a_moment_in_any_time_zone(filled):

@@ -239,6 +239,9 @@ def test_who_asks_for_an_end_of_text_that_there_is_not_is_told_how_to_register_i
         KeyError, match=r"if '<\|end_of_text\|>' is meant, special_tokens\['<\|end_of_text\|>'\] is its id"
     ):
         _ = toy.eot_token
+    toy.register_special_tokens({"<|end|>": 300, "<end_of_turn>": 301})
+    with pytest.raises(KeyError, match=r"'<\|endoftext\|>': special_tokens are those it has; register"):
+        _ = toy.eot_token
     ranks = {bytes([byte]): byte for byte in range(256)}
     encoding = cbpe.Encoding("mine", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"<|x|>": 300})
     with pytest.raises(KeyError, match=r"no special token .*make another one .* special_tokens=.*: 301\}\)"):

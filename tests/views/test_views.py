@@ -148,6 +148,29 @@ def test_added_tokens_that_are_not_special_are_shown_in_every_text():
     assert tok.show("<b><s>", special=True).ids == [301, 300]
 
 
+def test_what_a_template_adds_is_counted_apart():
+    template = {
+        "type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [300], "tokens": ["<s>"]}},
+    }
+    added = [("<s>", {"special": True})]
+    plain = HuggingFaceTokenizer.from_json(as_json(a_file(added_tokens=added)))
+    around = HuggingFaceTokenizer.from_json(as_json(a_file(added_tokens=added, post_processor=template)))
+    assert repr(plain.show("the")) == "<1 token: 'the'>"
+    assert repr(around.show("the")) == "<1 token, and 1 of the template: 'the'>"
+    assert len(around.show("the")) + 1 == around.count("the")
+    assert "1 token, and 1 of the template, 3 bytes" in around.show("the")._repr_html_()
+
+
+def test_a_notebook_says_how_many_special_tokens_it_does_not_show():
+    tok = cbpe.train("low low", 258, special_tokens={f"<{number}>": 300 + number for number in range(12)})
+    assert "and 2 more" in tok._repr_html_()
+    tok.register_special_tokens({f"<{number}>": 300 + number for number in range(10)})
+    assert "more" not in tok._repr_html_()
+
+
 def test_a_long_text_is_shown_in_part():
     shown = cbpe.get_encoding("gpt2").show("a " * 20_000)._repr_html_()
     assert "the first 5,000 are shown" in shown
