@@ -114,7 +114,8 @@ def versions(models: Models, name: str | None, offset: int, order: str, **wanted
         if name is not None:
             refuse_unknown(models, name)
         refuse_comparison(models, wanted.get("metric"))
-    rows = [row_of(version) for version in found[:MOST_VERSIONS]]
+    by, _, metric = order.removeprefix("-").partition(":")
+    rows = [row_of(version, metric if by == "metric" else None) for version in found[:MOST_VERSIONS]]
     return {"offset": offset, "versions": rows, "more": len(found) > MOST_VERSIONS}
 
 
@@ -129,9 +130,13 @@ def refuse_comparison(models: Models, metric: Any) -> None:
         raise Refused(400, f"'metric' is {shown(metric)}, which no version has: bounds are KEY=MIN..MAX, as loss=..3.5")
 
 
-def row_of(version: Any) -> dict[str, Any]:
-    """A version as lists have it: with the first of its labels, and how many it has."""
-    return fields_of(version, LABELS_OF_A_ROW, LONGEST_IN_A_ROW)
+def row_of(version: Any, metric: str | None = None) -> dict[str, Any]:
+    """A version as lists have it: with the first of its labels, and how many it has. metric: one that comes first."""
+    fields = fields_of(version, LABELS_OF_A_ROW, LONGEST_IN_A_ROW)
+    if metric is not None and metric in version.metrics:
+        metrics = {metric: version.metrics[metric], **version.metrics}
+        fields["metrics"] = dict(first_of(metrics, LABELS_OF_A_ROW))
+    return fields
 
 
 def described_version(models: Models, reference: str) -> dict[str, Any]:

@@ -97,6 +97,19 @@ def test_versions_are_chosen_by_labels(app, wanted, expected):
     assert [each["reference"] for each in get(app, "versions", **wanted).json()["versions"]] == expected
 
 
+def test_the_metric_of_the_order_is_the_first_of_many(tmp_path):
+    many = {chr(97 + i): float(i) for i in range(20)}
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(cbpe.train(TEXT, 260), "book", metrics=many)
+        models.save(cbpe.train(TEXT, 262), "other")
+    page = make_app(Catalogue([]), models=partial(ModelStore, tmp_path / "models.db", read_only=True))
+    for order, first in (("-metric:t", [*"tabcdefghi"]), ("name", [*"abcdefghij"]), ("metric:c", [*"cabdefghij"])):
+        book, other = get(page, "versions", order=order).json()["versions"]
+        assert (book["n_metrics"], book["metrics"]) == (20, {key: many[key] for key in first})
+        assert list(book["metrics"]) == first
+        assert other["metrics"] == {}
+
+
 def test_a_version_with_labels_that_are_markup_comes_as_text_in_json(app, opened):
     answer = get(app, "version", reference="book@1")
     found = answer.json()
