@@ -32,7 +32,7 @@ class NotFound(StoreError, LookupError):
 
 @public_of("store")
 class Ambiguous(StoreError, LookupError):
-    """Several contents have a digest with these first digits. The message lists them."""
+    """Several contents have a digest with these first digits, or one as several classes. The message lists them."""
 
 
 @public_of("store")
