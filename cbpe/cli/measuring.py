@@ -43,7 +43,7 @@ from cbpe.common.wording import listed, number_of, shown
 from cbpe.measures.definitions import BY_KEY, DEFAULT_ALPHA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cbpe import Comparison, Sweep
     from cbpe.corpus.sources import Source
@@ -150,7 +150,7 @@ def compare(
             raise typer.BadParameter(f"{shown(given)} is none of those that are compared", param_hint=option)
     refuse_unplottable(plot, tokenizers, files)
     if save_metrics:
-        check_savable(tokenizers, list(corpora))
+        check_savable(tokenizers, [kept_name(corpus, field) for corpus in corpora])
     found = cbpe.compare(
         {each: tokenizer_of(each) for each in tokenizers},
         corpora,
@@ -177,8 +177,8 @@ def compare(
         for each in filter(version_of, tokenizers):
             measured_by = {MEASURED_AGAINST: pinned(found.reference), MEASURED_ALPHA: f"{found.alpha:g}"}
             if parallel is not None:
-                measured_by[MEASURED_PARALLEL] = input_name(parallel)
-            keep_metrics(each, found.metrics(each), [*map(input_name, found.corpora)], measured_by)
+                measured_by[MEASURED_PARALLEL] = kept_name(parallel, field)
+            keep_metrics(each, found.metrics(each), found.corpora, field, measured_by)
 
 
 def corpora_of(files: list[str] | None) -> dict[str, Source]:
@@ -260,12 +260,21 @@ def warn_of_empty(found: Comparison | Sweep) -> None:
 
 
 def keep_metrics(
-    reference: str, metrics: dict[str, float], corpora: list[str], measured_by: Mapping[str, str] | None = None
+    reference: str,
+    metrics: dict[str, float],
+    measured: Sequence[str],
+    field: str | None,
+    measured_by: Mapping[str, str] | None = None,
 ) -> None:
     """Keep what was measured, with the corpus in the names of the metrics, or, of one corpus, in a tag. Then metrics of
     the corpus that the tag named before get its name. measured_by: tags that name what else they depend on, and go with
     them."""
+    corpora = [kept_name(corpus, field) for corpus in measured]
     alone = len(corpora) == 1
+    if not alone:
+        names = dict(zip(measured, corpora, strict=True))
+        parts = ((key.partition(":"), value) for key, value in metrics.items())
+        metrics = {of_corpus(key, names[corpus]): value for (key, _, corpus), value in parts}
     stale: dict[str, float | None] = {}
     with open_store() as models, finishing():
         version = models.version(reference)
@@ -286,6 +295,11 @@ def keep_metrics(
             version = models.untag(version, gone) if gone else version
             version = models.tag(version, {tag: value for tag, value in some_tags.items() if value is not None})
     print_warning(f"kept {number_of(len(metrics), 'metric')} of {version.reference}{more}")
+
+
+def kept_name(corpus: str, field: str | None) -> str:
+    """What metrics and tags call a corpus: "a.txt", or "a.jsonl[de]" where a field of the file is measured."""
+    return input_name(corpus) + ("" if field is None else f"[{field}]")
 
 
 def parts_of(labels: dict[str, V]) -> Iterator[dict[str, V]]:
@@ -391,7 +405,7 @@ def sweep(
     corpora = corpora_of(files)
     refuse_unplottable(plot, [model], files)
     if save_metrics:
-        check_savable([model], list(corpora))
+        check_savable([model], [kept_name(corpus, field) for corpus in corpora])
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
     listener = bars_wanted(files)
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, missing=missing, progress=listener)
@@ -405,7 +419,7 @@ def sweep(
         print_table(headings, cells, whole=headings, spare=("fertility", "vocabulary used"), wide=wide)
     draw(found, plot)
     if save_metrics:
-        keep_metrics(model, found.metrics(), [*map(input_name, found.corpora)])
+        keep_metrics(model, found.metrics(), found.corpora, field)
 
 
 def swept(model: str | None, files: list[str] | None, tokenizer: str | None) -> tuple[str, list[str] | None]:

@@ -331,6 +331,28 @@ def test_metrics_of_aligned_lines_and_of_whole_texts_do_not_stand_together(files
         assert models.version("en").metrics == cbpe.sweep(tok, texts, [256, 260]).metrics()
 
 
+def test_metrics_of_two_fields_of_a_file_are_told_apart(files):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "en")
+    tok = cbpe.load("en@1")
+    row = json.dumps({"en": ENGLISH, "ko": OTHER}, ensure_ascii=False) + "\n"
+    for name in ("a.jsonl", "b.jsonl"):
+        (files / name).write_text(row, encoding="utf-8")
+    on_en, on_ko = (cbpe.compare({"en": tok}, {"": text}).metrics("en") for text in (ENGLISH, OTHER))
+    run("compare", "-t", "en", "a.jsonl", "--field", "en", "--save-metrics")
+    run("compare", "-t", "en", "a.jsonl", "--field", "ko", "--save-metrics")
+    run("compare", "-t", "en", "a.jsonl", "-", "--field", "ko", "--save-metrics", stdin=row.encode())
+    with ModelStore() as models:
+        version = models.version("en")
+    assert version.tags["measured_on"] == "a.jsonl[ko]"
+    assert version.tags["measured_against:standard input[ko]"] == "en@1"
+    assert version.metrics == {
+        **on_ko,
+        **{f"{key}:a.jsonl[en]": value for key, value in on_en.items()},
+        **{f"{key}:{file}[ko]": value for key, value in on_ko.items() for file in ("a.jsonl", "standard input")},
+    }
+
+
 def test_metrics_of_more_files_than_a_version_takes_labels_at_once_are_kept(files):
     with ModelStore() as models:
         models.save(cbpe.train(ENGLISH, 270), "en")
