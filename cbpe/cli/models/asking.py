@@ -164,9 +164,7 @@ def list_versions(
         if order != "name":
             raise typer.BadParameter("not together with --order", param_hint="--order-by")
         order = f"-{BY_METRIC}{order_by[1:]}" if order_by.startswith("-") else f"{BY_METRIC}{order_by}"
-    from store.asking import metric_of
-
-    ordered_by = metric_of(order)
+    by = ordered_by(order)
     with open_store(read_only=True) as models, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "no version has the metric")  # which is refused below
         found = models.versions(
@@ -185,16 +183,23 @@ def list_versions(
         )
         if not found:
             refuse_unknown(models, name, tag, metric)
-        elif ordered_by is not None:
-            refuse_unknown_metric(models, ordered_by, found)
-    warn_of_other_texts(found, ordered_by)
-    print_versions(found, as_json, wide, ordered_by)
+        elif by is not None:
+            refuse_unknown_metric(models, by, found)
+    warn_of_other_texts(found, by)
+    print_versions(found, as_json, wide, by)
 
 
 def patterns_alike(pattern: str) -> list[str]:
     """A split pattern, and what is known to split every text as it does: that of the encoding gpt2 is not spelled as
     GPT-2's own."""
     return next((list(group) for group in ALIKE if pattern in group), [pattern])
+
+
+def ordered_by(order: str) -> str | None:
+    """The metric that versions are in order of, if it is one."""
+    from store.asking import metric_of  # slow to import
+
+    return metric_of(order)
 
 
 def warn_of_other_texts(found: list[Version], metric: str | None) -> None:
