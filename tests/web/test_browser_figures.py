@@ -291,6 +291,10 @@ def test_files_that_are_opened_on_compare_are_texts_too_and_one_that_is_none_is_
     assert [each.input_value() for each in page.locator("#typed .name").all()] == ["en.txt", "de.txt"]
     page.get_by_label("Open files").set_input_files(tmp_path / "bad.txt")
     shows(page, "document.getElementById('problem').textContent === 'bad.txt is not UTF-8.'")
+    (tmp_path / "worse.txt").write_bytes(b"\xff")
+    page.get_by_label("Open files").set_input_files([tmp_path / name for name in ("bad.txt", "worse.txt")])
+    both = "bad.txt is not UTF-8. worse.txt is not UTF-8."
+    shows(page, f"document.getElementById('problem').textContent === '{both}'")
     assert page.locator("#typed textarea").count() == 2
 
 

@@ -63,30 +63,30 @@ async function dropped(event) {
 
 async function takeFiles(files) {
   problem(null);
-  for (const file of [...files]) await takeFile(file);
+  const told = [];
+  for (const file of [...files]) told.push(await takeFile(file));
+  const messages = told.filter((each) => each !== null);
+  if (messages.length) problem(messages.join(" "));
 }
 
-// A file as a typed text, with its name: in the place of an empty one, or as one more.
+// A file as a typed text, with its name: in the place of an empty one, or as one more. Returns what is to be said of it, or
+// null.
 async function takeFile(file) {
   if (file.size > LONGEST_FILE) {
-    problem(`${file.name} has more than ${number(LONGEST_FILE)} bytes: name it at start, as in cbpe ui FILE.`);
-    return;
+    return `${file.name} has more than ${number(LONGEST_FILE)} bytes: name it at start, as in cbpe ui FILE.`;
   }
   const empty = [...byId("typed").children].find((each) => !each.querySelector("textarea").value);
   if (!empty && byId("add").disabled) {
-    problem(`${MOST} texts are the most: ${file.name} is not taken.`);
-    return;
+    return `${MOST} texts are the most: ${file.name} is not taken.`;
   }
   let bytes;
   try {
     bytes = await file.arrayBuffer();
   } catch {
-    problem(`${file.name} cannot be read.`); // such as a folder
-    return;
+    return `${file.name} cannot be read.`; // such as a folder
   }
   try {
     const content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (content.includes("\r")) problem(`${file.name} has line ends with CR, which are LF here: name it at start to compare it as it is.`);
     const text = empty?.querySelector("textarea") ?? addText();
     text.value = content;
     const name = text.closest(".typed").querySelector(".name");
@@ -94,8 +94,9 @@ async function takeFile(file) {
     name.dispatchEvent(new Event("input")); // so that its button has the name
     textsChanged();
     markOld();
+    return content.includes("\r") ? `${file.name} has line ends with CR, which are LF here: name it at start to compare it as it is.` : null;
   } catch {
-    problem(`${file.name} is not UTF-8.`);
+    return `${file.name} is not UTF-8.`;
   }
 }
 
