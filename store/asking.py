@@ -68,13 +68,13 @@ def list_versions(connection: Connection, order: str, limit: int | None, offset:
 
 def metric_of(order: str) -> str | None:
     """The metric that versions are in order of: "-metric:loss" -> "loss", "name" -> None"""
-    by, _, metric = order.removeprefix("-").partition(":")
-    return metric if by == "metric" else None
+    by = order.removeprefix("-")
+    return by.removeprefix(BY_METRIC) if by.startswith(BY_METRIC) else None
 
 
 def tell_of_no_metric(connection: Connection, metric: str) -> None:
     """A UserWarning if no version has this metric."""
-    known = {name for version in list_versions(connection, "name", None, 0) for name in version.metrics}
+    known = connection.scalars(select(metrics.c.metric).distinct()).all()
     if metric not in known:
         warn(f"no version has the metric {shown(metric)}, which sorts nothing{meant(metric, known)}")
 
@@ -136,8 +136,9 @@ def find_rows(connection: Connection, spelled: bytes) -> list[tuple[int, int, in
 def ordering(order: str) -> Order:
     backwards = text("order", order).startswith("-")
     by = order.removeprefix("-")
-    if by.startswith(BY_METRIC):
-        return by_metric(by.removeprefix(BY_METRIC), backwards)
+    metric = metric_of(order)
+    if metric is not None:
+        return by_metric(metric, backwards)
     columns = ORDERS.get(by)
     if columns is None:
         known = ", ".join([*ORDERS, "metric:NAME"])

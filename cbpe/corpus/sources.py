@@ -28,7 +28,6 @@ from cbpe.text.surrogates import ends_within_pair
 __all__ = ["Reader", "Source", "begins_with_objects", "warn_of_names"]
 
 FILE_NAME = re.compile(r"(?:https?://|s3://|~/|\.{1,2}/)\S+|\S+\.(?:txt|jsonl|parquet|words)(?:\.gz|\.xz|\.zst)?")
-AS_JSON_LINES = "set field to the name of their texts, to read these"
 LONGEST_NAME = 1000  # characters of a text that may be the name of a file
 
 # Item: a source that is one text or file. Source: any source.
@@ -228,7 +227,10 @@ def told_of_objects(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     """The same chunks, of an open file that is read as one text, with a UserWarning if it looks like JSON Lines."""
     for i, chunk in enumerate(chunks):
         if i == 0 and begins_with_objects(chunk):
-            warn(f"{name} is read as one text, and each of its first lines is a JSON object: {AS_JSON_LINES}")
+            warn(
+                f"{name} is read as one text, and each of its first lines is a JSON object: set field to the name of "
+                "their texts, to read these"
+            )
         yield chunk
 
 

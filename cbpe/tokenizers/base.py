@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from cbpe._core.calls.encoder import Encoder
 from cbpe.formats.parts import Parts
 from cbpe.text.special_tokens import END_OF_TEXT, SpecialChoices
@@ -25,7 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["NoPlacesError", "TokenizerBase"]
 
 SPECIAL_SHOWN = 10  # tokens, in a notebook
-ENDING = re.compile(r"<\|end_of_text\|>|<eos>|</s>|<\uff5cend\u2581of\u2581sentence\uff5c>")  # what others call it
+OTHER_ENDS = (
+    "<|end_of_text|>",
+    "<eos>",
+    "</s>",
+    "<\uff5cend\u2581of\u2581sentence\uff5c>",
+)  # as others have it
 
 
 class NoPlacesError(ValueError):
@@ -113,7 +116,7 @@ class TokenizerBase(Encoder):
         """The id of `<|endoftext|>`. KeyError where there is no such special token."""
         found = self._special.ids.get(END_OF_TEXT)
         if found is None:
-            near = next((token for token in self._special.ids if ENDING.fullmatch(token)), None)
+            near = next((token for token in OTHER_ENDS if token in self._special.ids), None)
             known = "special_tokens are those it has"
             if near is not None:
                 known = f"if {near!r} is meant, special_tokens[{near!r}] is its id"

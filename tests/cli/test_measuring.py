@@ -13,7 +13,7 @@ from typer import BadParameter
 import cbpe
 from cbpe.cli.input import texts
 from cbpe.cli.input.values import sizes_of
-from cbpe.cli.measuring import of_corpus
+from cbpe.cli.measuring.keeping import of_corpus
 from cbpe.cli.output import printing
 from store import ModelStore
 

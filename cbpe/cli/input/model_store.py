@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from store import ModelStore, Version
 
 __all__ = [
-    "DEPENDING",
-    "MEASURED_AGAINST",
-    "MEASURED_ALPHA",
-    "MEASURED_ON",
-    "MEASURED_PARALLEL",
     "filled",
     "moved_in_words",
     "newest_of",
@@ -36,16 +31,6 @@ __all__ = [
 
 T = TypeVar("T")
 V = TypeVar("V", str, float)  # of a tag, or of a metric
-
-MEASURED_ON = "measured_on"  # the tag that names the corpus of metrics whose own names do not
-# The tags that name the reference of NSL, the order of the Rényi entropy and the text that others translate -> the
-# measures that depend on it. As a measure, such a tag has the name of a corpus behind its own where there are several.
-MEASURED_AGAINST, MEASURED_ALPHA, MEASURED_PARALLEL = "measured_against", "measured_alpha", "measured_parallel"
-DEPENDING = {
-    MEASURED_AGAINST: ("nsl",),
-    MEASURED_ALPHA: ("renyi_efficiency", "renyi_efficiency_seen"),
-    MEASURED_PARALLEL: ("premium", "parity", "gini"),
-}
 
 
 def open_store(*, read_only: bool = False, make: bool = False) -> ModelStore:

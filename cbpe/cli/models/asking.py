@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbpe.cli.input.model_store import MEASURED_ON, open_store
+from cbpe.cli.input.measured import MEASURED_ON
+from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import (
     ErrorsOption,
     FieldOption,

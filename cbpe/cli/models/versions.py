@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from cbpe.cli.input.model_store import DEPENDING
+from cbpe.cli.input.measured import is_of_one_corpus
 from cbpe.cli.input.references import DIGEST
 from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_table, print_told
 from cbpe.cli.output.readable import beginning, printable
@@ -66,7 +66,7 @@ def version_cells(version: Version) -> Iterator[object]:
 
 def listed_tags(tags: Mapping[str, object]) -> list[str]:
     """Tags as a table has them: those that tell of metrics of one corpus among several are counted."""
-    others = {tag: value for tag, value in tags.items() if tag.partition(":")[0] not in DEPENDING or ":" not in tag}
+    others = {tag: value for tag, value in tags.items() if not is_of_one_corpus(tag)}
     of_metrics = len(tags) - len(others)
     return [*map(beginning, labels(others)), *([f"{of_metrics:,} of metrics"] if of_metrics else [])]
 

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from itertools import product
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import cbpe
-from cbpe.cli.input.model_store import (
-    DEPENDING,
-    MEASURED_AGAINST,
-    MEASURED_ALPHA,
-    MEASURED_ON,
-    MEASURED_PARALLEL,
-    open_store,
-    stored_names,
-)
+from cbpe.cli.input.measured import MEASURED_AGAINST, MEASURED_ALPHA, MEASURED_PARALLEL
+from cbpe.cli.input.model_store import stored_names
 from cbpe.cli.input.options import (
     CsvOption,
     ErrorsOption,
@@ -34,28 +26,19 @@ from cbpe.cli.input.references import complete_reference, files_of, is_encoding,
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, input_name, source_of, warn_of_no_text
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
-from cbpe.cli.output.interrupts import finishing
+from cbpe.cli.measuring.keeping import check_savable, keep_metrics, kept_name
 from cbpe.cli.output.printing import print_table, print_warning, warn_of_left_out_text, write_text
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.cli.registering import new_app
 from cbpe.common.atomic_files import check_writable
-from cbpe.common.wording import listed, number_of, shown
+from cbpe.common.wording import shown
 from cbpe.measures.definitions import BY_KEY, DEFAULT_ALPHA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from cbpe import Comparison, Sweep
     from cbpe.corpus.sources import Source
-    from store import Version
-
-V = TypeVar("V")
 
 app = new_app(add_completion=False)
-
-LONGEST_SIZE = len("@786256")  # of a vocabulary, behind the name of a metric
-METRICS_NAMED = 3  # in a message
-LONGEST_METRIC = 255  # characters of the name that a store keeps
 
 # Measures that a narrow terminal leaves out, in this order.
 SPARE = [BY_KEY[key].title for key in ("vocabulary_used", "renyi_efficiency", "continued_words", "strr", "gini", "nsl")]
@@ -201,37 +184,6 @@ def refuse_same_file(files: list[str]) -> None:
                 raise typer.BadParameter(f"{shown(other)} and {shown(file)} are the same file", param_hint="FILE")
 
 
-def check_savable(references: list[str], corpora: list[str]) -> None:
-    """Before long work: an error for metrics that could not be kept."""
-    if not any(map(version_of, references)):
-        raise typer.BadParameter("no version in the store is named, which could keep them", param_hint="--save-metrics")
-    for corpus in corpora:
-        check_in_metric(corpus, len(corpora) > 1)
-    with open_store() as models:
-        models.check_writable()
-
-
-def check_in_metric(corpus: str, is_one_of_several: bool) -> None:
-    """BadParameter for a file whose name cannot stand in those of metrics, as it does where there are several, or later
-    where another one is measured."""
-    from store import ModelStore
-
-    key = max(BY_KEY, key=len)
-    room = LONGEST_METRIC - len(key) - LONGEST_SIZE - 1
-    if is_one_of_several and len(corpus) > room:
-        problem = (
-            f"{shown(corpus)} has {len(corpus)} characters, and stands in the names of metrics where several files are "
-            f"measured, which leave it {room}: give a shorter path, or measure the file alone"
-        )
-        raise typer.BadParameter(problem, param_hint="--save-metrics")
-    try:
-        tags = {of_corpus(tag, corpus): "" for tag in DEPENDING}
-        ModelStore.check_labels("measured", metrics={of_corpus(key, corpus): 0.0}, tags=tags)
-    except ValueError as error:
-        problem = f"{shown(corpus)} cannot stand in the names of metrics: rename it, or give it as standard input"
-        raise typer.BadParameter(f"{problem} ({error})", param_hint="--save-metrics") from error
-
-
 def refuse_unplottable(path: str | None, tokenizers: list[str], files: list[str] | None) -> None:
     """Before long work: an error for a picture or a report that could not be written, or would take the place of what
     is read, or of something else."""
@@ -257,102 +209,6 @@ def warn_of_empty(found: Comparison | Sweep) -> None:
     """Warn of corpora without text."""
     for corpus, n_bytes in {row["corpus"]: row["bytes"] for row in found.rows}.items():
         warn_of_no_text(corpus, n_bytes)
-
-
-def keep_metrics(
-    reference: str,
-    metrics: dict[str, float],
-    measured: Sequence[str],
-    field: str | None,
-    measured_by: Mapping[str, str] | None = None,
-) -> None:
-    """Keep what was measured, with the corpus in the names of the metrics, or, of one corpus, in a tag. Then metrics of
-    the corpus that the tag named before get its name. measured_by: tags that name what else they depend on, and go with
-    them."""
-    corpora = [kept_name(corpus, field) for corpus in measured]
-    alone = len(corpora) == 1
-    if not alone:
-        names = dict(zip(measured, corpora, strict=True))
-        parts = ((key.partition(":"), value) for key, value in metrics.items())
-        metrics = {of_corpus(key, names[corpus]): value for (key, _, corpus), value in parts}
-    stale: dict[str, float | None] = {}
-    with open_store() as models, finishing():
-        version = models.version(reference)
-        renamed, tags, more = apart(version, corpora[0]) if alone else ({}, {}, "")
-        if alone:
-            tags[MEASURED_ON] = corpora[0]
-        else:
-            stale, tags, more = of_other_lines(version, corpora, (measured_by or {}).get(MEASURED_PARALLEL))
-        for (tag, value), corpus in product((measured_by or {}).items(), corpora):
-            name, *keys = [each if alone else of_corpus(each, corpus) for each in (tag, *DEPENDING[tag])]
-            if not metrics.keys().isdisjoint(keys):
-                tags[name] = value
-                stale |= dict.fromkeys(version.metrics.keys() & keys)  # those that are not measured again
-        for some in parts_of({**renamed, **stale, **metrics}):
-            version = models.set_metrics(version, some)
-        for some_tags in parts_of(tags):
-            gone = [tag for tag, value in some_tags.items() if value is None]
-            version = models.untag(version, gone) if gone else version
-            version = models.tag(version, {tag: value for tag, value in some_tags.items() if value is not None})
-    print_warning(f"kept {number_of(len(metrics), 'metric')} of {version.reference}{more}")
-
-
-def kept_name(corpus: str, field: str | None) -> str:
-    """What metrics and tags call a corpus: "a.txt", or "a.jsonl[de]" where a field of the file is measured."""
-    return input_name(corpus) + ("" if field is None else f"[{field}]")
-
-
-def parts_of(labels: dict[str, V]) -> Iterator[dict[str, V]]:
-    """Labels in parts, each of as many as a version takes at once."""
-    from store.records.limits import MAX_LABELS  # slow to import
-
-    items = [*labels.items()]
-    for start in range(0, len(items), MAX_LABELS):
-        yield dict(items[start : start + MAX_LABELS])
-
-
-def apart(version: Version, corpus: str) -> tuple[dict[str, float | None], dict[str, str | None], str]:
-    """What becomes of measures that a version has already, beside those of a corpus, and of their tags; and how that is
-    said. None: a name that is no longer there."""
-    before = version.tags.get(MEASURED_ON)
-    measures = ((key, value) for key, value in version.metrics.items() if ":" not in key)  # else of a corpus it names
-    found = {key: value for key, value in measures if key.partition("@")[0] in BY_KEY}
-    if before == corpus or not found:
-        return {}, {}, ""
-    if before is None:
-        named = listed((f"{key} was {value:.4g}" for key, value in found.items()), METRICS_NAMED)
-        return {}, {}, f", in place of or beside those of a corpus that nobody named: {named}"
-    tags = {tag: version.tags[tag] for tag in DEPENDING if tag in version.tags}
-    renamed, retagged, _ = of_other_lines(version, [before], tags.get(MEASURED_PARALLEL))
-    renamed |= dict.fromkeys(found)
-    renamed |= {of_corpus(key, before): value for key, value in found.items()}
-    retagged |= dict.fromkeys(tags)
-    retagged |= {of_corpus(tag, before): value for tag, value in tags.items()}
-    named = listed((of_corpus(key, before) for key in found), METRICS_NAMED)
-    lost = any(key not in found and version.metrics.get(key, value) != value for key, value in renamed.items())
-    more = ", in place of what was measured there before" if lost else ""
-    return renamed, retagged, f" on {corpus}; those on {before} are {named} now{more}"
-
-
-def of_other_lines(
-    version: Version, corpora: list[str], parallel: str | None
-) -> tuple[dict[str, float | None], dict[str, str | None], str]:
-    """The measures of these corpora, and their tags, that go because they are of whole texts and the new ones of
-    aligned lines, or the other way round; and how that is said."""
-    other = [each for each in corpora if version.tags.get(of_corpus(MEASURED_PARALLEL, each)) != parallel]
-    bases = [key.partition(":")[0] for key in version.metrics]
-    measures = [base for base in bases if base.partition("@")[0] in BY_KEY]
-    gone = {of_corpus(base, corpus) for base in measures for corpus in other} & version.metrics.keys()
-    tags = {of_corpus(tag, corpus) for tag in DEPENDING for corpus in other} & version.tags.keys()
-    way = "in other lines" if parallel is None else "in other lines, or in none"
-    more = f", in place of {number_of(len(gone), 'metric')} that were measured {way}" if gone else ""
-    return dict.fromkeys(gone), dict.fromkeys(tags), more
-
-
-def of_corpus(key: str, corpus: str) -> str:
-    """The name of a metric of this corpus; of a long path, with its end."""
-    rest = LONGEST_METRIC - len(key) - 1
-    return f"{key}:{corpus if len(corpus) <= rest else '…' + corpus[1 - rest :]}"
 
 
 @app.command()

@@ -1,0 +1,30 @@
+"""The tags of a version that say how its metrics were measured, which compare and sweep keep there."""
+
+from __future__ import annotations
+
+__all__ = [
+    "DEPENDING",
+    "MEASURED_AGAINST",
+    "MEASURED_ALPHA",
+    "MEASURED_ON",
+    "MEASURED_PARALLEL",
+    "is_of_one_corpus",
+]
+
+MEASURED_ON = "measured_on"  # the corpus of metrics whose own names do not name one
+MEASURED_AGAINST = "measured_against"  # the reference of NSL
+MEASURED_ALPHA = "measured_alpha"  # the order of the Rényi entropy
+MEASURED_PARALLEL = "measured_parallel"  # the text that others translate
+# Tags -> the measures that depend on what they say. Where there are several corpora, such a tag has the name of one
+# behind its own, as its measures have.
+DEPENDING = {
+    MEASURED_AGAINST: ("nsl",),
+    MEASURED_ALPHA: ("renyi_efficiency", "renyi_efficiency_seen"),
+    MEASURED_PARALLEL: ("premium", "parity", "gini"),
+}
+
+
+def is_of_one_corpus(tag: str) -> bool:
+    """Whether it is the tag of measures of one corpus among several: "measured_alpha:de.txt" """
+    of, colon, _ = tag.partition(":")
+    return bool(colon) and of in DEPENDING

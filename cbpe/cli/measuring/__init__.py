@@ -1,0 +1,1 @@
+"""cbpe compare and cbpe sweep, and how a version keeps what they measured."""

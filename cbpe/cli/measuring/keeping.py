@@ -1,0 +1,173 @@
+"""Keeping what was measured: as metrics of a version, with tags that say on what and by what."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import typer
+
+from cbpe.cli.input.measured import DEPENDING, MEASURED_ON, MEASURED_PARALLEL
+from cbpe.cli.input.model_store import open_store
+from cbpe.cli.input.references import version_of
+from cbpe.cli.input.texts import input_name
+from cbpe.cli.output.interrupts import finishing
+from cbpe.cli.output.printing import print_warning
+from cbpe.common.wording import listed, number_of, shown
+from cbpe.measures.definitions import BY_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from store import Version
+
+__all__ = ["check_savable", "keep_metrics", "kept_name", "of_corpus"]
+
+V = TypeVar("V")
+
+LONGEST_SIZE = len("@786256")  # of a vocabulary, behind the name of a metric
+METRICS_NAMED = 3  # in a message
+LONGEST_METRIC = 255  # characters of the name that a store keeps
+
+
+class Replaced(NamedTuple):
+    """What becomes of the labels that a version has, where others come: new values by name, None for one that goes."""
+
+    metrics: dict[str, float | None]
+    tags: dict[str, str | None]
+    told: str = ""  # the end of a message about it
+
+
+# ---- Names
+
+
+def kept_name(corpus: str, field: str | None) -> str:
+    """What metrics and tags call a corpus: "a.txt", or "a.jsonl[de]" where a field of the file is measured."""
+    return input_name(corpus) + ("" if field is None else f"[{field}]")
+
+
+def of_corpus(key: str, corpus: str) -> str:
+    """The name of a metric of this corpus; of a long path, with its end."""
+    rest = LONGEST_METRIC - len(key) - 1
+    return f"{key}:{corpus if len(corpus) <= rest else '…' + corpus[1 - rest :]}"
+
+
+def check_savable(references: list[str], corpora: list[str]) -> None:
+    """Before long work: an error for metrics that could not be kept."""
+    if not any(map(version_of, references)):
+        raise typer.BadParameter("no version in the store is named, which could keep them", param_hint="--save-metrics")
+    for corpus in corpora:
+        check_in_metric(corpus, len(corpora) > 1)
+    with open_store() as models:
+        models.check_writable()
+
+
+def check_in_metric(corpus: str, is_one_of_several: bool) -> None:
+    """BadParameter for a file whose name cannot stand in those of metrics, as it does where there are several, or later
+    where another one is measured."""
+    from store import ModelStore
+
+    key = max(BY_KEY, key=len)
+    room = LONGEST_METRIC - len(key) - LONGEST_SIZE - 1
+    if is_one_of_several and len(corpus) > room:
+        problem = (
+            f"{shown(corpus)} has {len(corpus)} characters, and stands in the names of metrics where several files are "
+            f"measured, which leave it {room}: give a shorter path, or measure the file alone"
+        )
+        raise typer.BadParameter(problem, param_hint="--save-metrics")
+    try:
+        tags = {of_corpus(tag, corpus): "" for tag in DEPENDING}
+        ModelStore.check_labels("measured", metrics={of_corpus(key, corpus): 0.0}, tags=tags)
+    except ValueError as error:
+        problem = f"{shown(corpus)} cannot stand in the names of metrics: rename it, or give it as standard input"
+        raise typer.BadParameter(f"{problem} ({error})", param_hint="--save-metrics") from error
+
+
+# ---- Keeping
+
+
+def keep_metrics(
+    reference: str,
+    metrics: dict[str, float],
+    measured: Sequence[str],
+    field: str | None,
+    measured_by: Mapping[str, str] | None = None,
+) -> None:
+    """Keep what was measured, with the corpus in the names of the metrics, or, of one corpus, in a tag. Then metrics of
+    the corpus that the tag named before get its name. measured_by: tags that name what else they depend on, and go with
+    them."""
+    measured_by = measured_by or {}
+    corpora = [kept_name(corpus, field) for corpus in measured]
+    alone = len(corpora) == 1
+    if not alone:
+        names = dict(zip(measured, corpora, strict=True))
+        parts = ((key.partition(":"), value) for key, value in metrics.items())
+        metrics = {of_corpus(key, names[corpus]): value for (key, _, corpus), value in parts}
+    told_by = [*tags_of(metrics.keys(), corpora, measured_by)]
+    with open_store() as models, finishing():
+        version = models.version(reference)
+        if alone:
+            old = of_another_corpus(version, corpora[0])
+            old.tags[MEASURED_ON] = corpora[0]
+        else:
+            old = of_other_lines(version, corpora, measured_by.get(MEASURED_PARALLEL))
+        stale = {key: None for _, _, keys in told_by for key in keys if key in version.metrics}  # not measured again
+        for some in parts_of({**old.metrics, **stale, **metrics}):
+            version = models.set_metrics(version, some)
+        for some_tags in parts_of({**old.tags, **{tag: value for tag, value, _ in told_by}}):
+            gone = [tag for tag, value in some_tags.items() if value is None]
+            version = models.untag(version, gone) if gone else version
+            version = models.tag(version, {tag: value for tag, value in some_tags.items() if value is not None})
+    print_warning(f"kept {number_of(len(metrics), 'metric')} of {version.reference}{old.told}")
+
+
+def tags_of(
+    metrics: Collection[str], corpora: list[str], measured_by: Mapping[str, str]
+) -> Iterator[tuple[str, str, list[str]]]:
+    """The tags for these metrics: the name of each, its value, and the names of the metrics that depend on it."""
+    for (tag, value), corpus in product(measured_by.items(), corpora):
+        name, *keys = [each if len(corpora) == 1 else of_corpus(each, corpus) for each in (tag, *DEPENDING[tag])]
+        if any(key in metrics for key in keys):
+            yield name, value, keys
+
+
+def parts_of(labels: dict[str, V]) -> Iterator[dict[str, V]]:
+    """Labels in parts, each of as many as a version takes at once."""
+    from store.records.limits import MAX_LABELS  # slow to import
+
+    items = [*labels.items()]
+    for start in range(0, len(items), MAX_LABELS):
+        yield dict(items[start : start + MAX_LABELS])
+
+
+def of_another_corpus(version: Version, corpus: str) -> Replaced:
+    """What becomes of the measures that name no corpus, where those of this one come: they get the name of theirs."""
+    before = version.tags.get(MEASURED_ON)
+    measures = ((key, value) for key, value in version.metrics.items() if ":" not in key)  # else of a corpus it names
+    found = {key: value for key, value in measures if key.partition("@")[0] in BY_KEY}
+    if before == corpus or not found:
+        return Replaced({}, {})
+    if before is None:
+        named = listed((f"{key} was {value:.4g}" for key, value in found.items()), METRICS_NAMED)
+        return Replaced({}, {}, f", in place of or beside those of a corpus that nobody named: {named}")
+    tags = {tag: version.tags[tag] for tag in DEPENDING if tag in version.tags}
+    other = of_other_lines(version, [before], tags.get(MEASURED_PARALLEL))
+    renamed = {**other.metrics, **dict.fromkeys(found), **{of_corpus(key, before): found[key] for key in found}}
+    retagged = {**other.tags, **dict.fromkeys(tags), **{of_corpus(tag, before): tags[tag] for tag in tags}}
+    named = listed((of_corpus(key, before) for key in found), METRICS_NAMED)
+    lost = any(key not in found and version.metrics.get(key, value) != value for key, value in renamed.items())
+    more = ", in place of what was measured there before" if lost else ""
+    return Replaced(renamed, retagged, f" on {corpus}; those on {before} are {named} now{more}")
+
+
+def of_other_lines(version: Version, corpora: list[str], parallel: str | None) -> Replaced:
+    """What becomes of the measures that name these corpora: those of whole texts go where new ones are of aligned
+    lines, and the other way round."""
+    other = [each for each in corpora if version.tags.get(of_corpus(MEASURED_PARALLEL, each)) != parallel]
+    bases = [key.partition(":")[0] for key in version.metrics]
+    measures = [base for base in bases if base.partition("@")[0] in BY_KEY]
+    gone = {of_corpus(base, corpus) for base in measures for corpus in other} & version.metrics.keys()
+    tags = {of_corpus(tag, corpus) for tag in DEPENDING for corpus in other} & version.tags.keys()
+    way = "in other lines" if parallel is None else "in other lines, or in none"
+    more = f", in place of {number_of(len(gone), 'metric')} that were measured {way}" if gone else ""
+    return Replaced(dict.fromkeys(gone), dict.fromkeys(tags), more)
