@@ -126,6 +126,7 @@ def test_compare_keeps_metrics_of_versions_which_ls_and_versions_order_by(files)
     found = run("compare", "-t", "small@1", "-t", "small@2", "-t", "small@3", "-t", "gpt2", "en.txt", "--save-metrics")
     with ModelStore() as models:
         about = {"measured_on": "en.txt", "measured_against": "small@1", "measured_alpha": "2.5"}
+        about["measured_bytes"] = str(len(ENGLISH.encode()))
         assert models.version("small@2").tags == about
     assert found.stderr.count("metrics of small@") == 3
     rows = json.loads(run("compare", "-t", "small@1", "en.txt", "--json").stdout)
@@ -235,7 +236,7 @@ def test_sweep_keeps_metrics_of_a_version(files):
     run("sweep", "small", "en.txt", "--sizes", "256,270", "--save-metrics")
     with ModelStore() as models:
         assert models.version("small").metrics == cbpe.sweep(tok, {"en.txt": ENGLISH}, [256, 270]).metrics()
-        assert models.version("small").tags == {"measured_on": "en.txt"}
+        assert models.version("small").tags == {"measured_on": "en.txt", "measured_bytes": str(len(ENGLISH.encode()))}
     message = error_of("sweep", "gpt2", "en.txt", "--save-metrics", exit_code=2)
     assert "no version in the store is named" in message
 
@@ -265,6 +266,8 @@ def test_metrics_keep_the_reference_and_the_order_that_they_were_measured_by(fil
         models.save(cbpe.train(OTHER, 280), "ko")
     measured = {name: cbpe.load(f"{name}@1") for name in ("en", "ko")}
     texts = {"en.txt": ENGLISH, "ko.txt": OTHER}
+    sizes = {file: len(text.encode()) for file, text in texts.items()}
+    of_lines = {f"measured_bytes:{file}": str(sizes[file] - text.count("\n")) for file, text in texts.items()}
     alone = cbpe.compare({"ko": measured["ko"]}, {"ko.txt": OTHER}).metrics("ko")
     together = cbpe.compare(measured, texts, alpha=2, parallel="en.txt").metrics("ko")
     both = "compare", "-t", "en", "-t", "ko", "en.txt", "ko.txt", "--parallel", "en.txt", "--save-metrics"
@@ -276,10 +279,11 @@ def test_metrics_keep_the_reference_and_the_order_that_they_were_measured_by(fil
     named = {f"{tag}:{file}": value for tag, value in by.items() for file in texts}
     with ModelStore() as models:
         assert models.version("ko").metrics == {**alone, **together}
-        assert models.version("ko").tags == {**bare, **named}
+        bare["measured_bytes"] = str(sizes["ko.txt"])
+        assert models.version("ko").tags == {**bare, **named, **of_lines}
 
     listed = run("models", "ls").stdout.splitlines()
-    assert "measured_on=ko.txt, 6 of metrics" in next(line for line in listed if line.startswith("ko@1"))
+    assert "measured_on=ko.txt, 8 of metrics" in next(line for line in listed if line.startswith("ko@1"))
 
     # Another file makes the figures of the one before take their names, and the tags with them.
     said = run("sweep", "ko", "en.txt", "--sizes", "256", "--save-metrics").stderr
@@ -287,12 +291,14 @@ def test_metrics_keep_the_reference_and_the_order_that_they_were_measured_by(fil
     run("sweep", "en", "ko.txt", "--sizes", "256", "--save-metrics")
     told = "fertility was measured on different texts: the tag measured_on says 'en.txt', 'ko.txt'"
     assert run("models", "ls", "--order-by", "fertility").stderr == f"cbpe: {told}\n"
-    assert run("models", "ls", "--order-by", "fertility:ko.txt").stderr == ""
+    size = of_lines["measured_bytes:ko.txt"]
+    told = f"fertility:ko.txt was measured on different texts: the tag measured_bytes:ko.txt says '{size}'"
+    assert told in run("models", "ls", "--order-by", "fertility:ko.txt").stderr  # of lines, which have no ends
     with ModelStore() as models:
         version = models.version("ko")
-    of_en = {tag: value for tag, value in named.items() if tag.endswith(":en.txt")}
-    of_ko = {"measured_against:ko.txt": "ko@1", "measured_alpha:ko.txt": "2.5"}
-    assert version.tags == {"measured_on": "en.txt", **of_en, **of_ko}
+    of_en = {tag: value for tag, value in {**named, **of_lines}.items() if tag.endswith(":en.txt")}
+    of_ko = {f"{tag}:ko.txt": value for tag, value in bare.items() if tag != "measured_on"}
+    assert version.tags == {"measured_on": "en.txt", "measured_bytes": str(sizes["en.txt"]), **of_en, **of_ko}
     assert {key: value for key, value in version.metrics.items() if key.endswith(":ko.txt")} == {
         f"{key}:ko.txt": value for key, value in alone.items()
     }
@@ -325,10 +331,54 @@ def test_metrics_of_aligned_lines_and_of_whole_texts_do_not_stand_together(files
     with ModelStore() as models:
         version = models.version("en")
     assert version.metrics == cbpe.sweep(tok, texts, [256]).metrics()
-    assert version.tags == {}
+    assert version.tags == {f"measured_bytes:{file}": str(len(text.encode())) for file, text in texts.items()}
     run("sweep", "en", *texts, "--sizes", 260, "--save-metrics")
     with ModelStore() as models:
         assert models.version("en").metrics == cbpe.sweep(tok, texts, [256, 260]).metrics()
+
+
+def test_metrics_of_another_text_of_the_same_name_go(files):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "en")
+        models.save(cbpe.train(OTHER, 275), "ko")
+    tok = cbpe.load("en@1")
+    before, after = len(ENGLISH.encode()), len(OTHER.encode())
+    run("compare", "-t", "en", "-t", "ko", "en.txt", "--save-metrics")
+    run("sweep", "en", "en.txt", "--sizes", 256, "--save-metrics")
+    with ModelStore() as models:
+        old = models.version("en").metrics
+    assert {"nsl", "fertility", "fertility@256"} < old.keys()
+    (files / "en.txt").write_text(OTHER, encoding="utf-8")
+    said = run("sweep", "en", "en.txt", "--sizes", 260, "--save-metrics").stderr
+    assert f", in place of {len(old)} metrics of when en.txt had {before} bytes, not {after}\n" in said
+    with ModelStore() as models:
+        version = models.version("en")
+    assert version.metrics == cbpe.sweep(tok, {"en.txt": OTHER}, [260]).metrics()
+    assert version.tags == {"measured_on": "en.txt", "measured_bytes": str(after)}
+    told = f"fertility was measured on different texts: the tag measured_bytes says '{after}', '{before}'"
+    assert run("models", "ls", "--order-by", "fertility").stderr == f"cbpe: {told}\n"
+
+
+def test_metrics_of_other_texts_of_the_same_names_go(files):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "en")
+        models.save(cbpe.train(OTHER, 275), "ko")
+    tok = cbpe.load("en@1")
+    before, after = len(ENGLISH.encode()), len(OTHER.encode())
+    run("compare", "-t", "en", "-t", "ko", "en.txt", "ko.txt", "--save-metrics")
+    assert run("models", "ls", "--order-by", "fertility:en.txt").stderr == ""
+    (files / "en.txt").write_text(OTHER, encoding="utf-8")
+    said = run("sweep", "en", "en.txt", "ko.txt", "--sizes", 260, "--save-metrics").stderr
+    assert ", in place of 15 metrics that were measured when a file had another size\n" in said
+    with ModelStore() as models:
+        version = models.version("en")
+    on_en = {key: value for key, value in version.metrics.items() if key.endswith(":en.txt")}
+    new = cbpe.sweep(tok, {"en.txt": OTHER}, [260]).metrics()
+    assert on_en == {f"{key}:en.txt": value for key, value in new.items()}
+    assert "nsl:ko.txt" in version.metrics
+    told = f"fertility:en.txt was measured on different texts: the tag measured_bytes:en.txt says '{after}', '{before}'"
+    assert run("models", "ls", "--order-by", "fertility:en.txt").stderr == f"cbpe: {told}\n"
+    assert run("models", "ls", "--order-by", "fertility:ko.txt").stderr == ""
 
 
 def test_metrics_of_two_fields_of_a_file_are_told_apart(files):
@@ -364,7 +414,7 @@ def test_metrics_of_more_files_than_a_version_takes_labels_at_once_are_kept(file
         version = models.version("en")
     assert {key.partition(":")[2] for key in version.metrics if key.startswith("nsl:")} == {*names}
     assert len(version.metrics) == 15 * len(names)
-    assert len(version.tags) == 2 * len(names)
+    assert len(version.tags) == 3 * len(names)
 
 
 def test_metrics_that_name_their_corpus_keep_their_names(files):

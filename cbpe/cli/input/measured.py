@@ -6,25 +6,29 @@ __all__ = [
     "DEPENDING",
     "MEASURED_AGAINST",
     "MEASURED_ALPHA",
+    "MEASURED_BYTES",
     "MEASURED_ON",
     "MEASURED_PARALLEL",
+    "OF_CORPUS",
     "is_of_one_corpus",
 ]
 
 MEASURED_ON = "measured_on"  # the corpus of metrics whose own names do not name one
+MEASURED_BYTES = "measured_bytes"  # the size of the corpus: another text of the same name seldom has the same
 MEASURED_AGAINST = "measured_against"  # the reference of NSL
 MEASURED_ALPHA = "measured_alpha"  # the order of the Rényi entropy
 MEASURED_PARALLEL = "measured_parallel"  # the text that others translate
-# Tags -> the measures that depend on what they say. Where there are several corpora, such a tag has the name of one
-# behind its own, as its measures have.
+# Tags -> the measures that depend on what they say.
 DEPENDING = {
     MEASURED_AGAINST: ("nsl",),
     MEASURED_ALPHA: ("renyi_efficiency", "renyi_efficiency_seen"),
     MEASURED_PARALLEL: ("premium", "parity", "gini"),
 }
+# The tags of the measures of one corpus. Where there are several, they have its name behind their own, as its measures.
+OF_CORPUS = (MEASURED_BYTES, *DEPENDING)
 
 
 def is_of_one_corpus(tag: str) -> bool:
     """Whether it is the tag of measures of one corpus among several: "measured_alpha:de.txt" """
     of, colon, _ = tag.partition(":")
-    return bool(colon) and of in DEPENDING
+    return bool(colon) and of in OF_CORPUS

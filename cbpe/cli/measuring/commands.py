@@ -161,7 +161,7 @@ def compare(
             measured_by = {MEASURED_AGAINST: pinned(found.reference), MEASURED_ALPHA: f"{found.alpha:g}"}
             if parallel is not None:
                 measured_by[MEASURED_PARALLEL] = kept_name(parallel, field)
-            keep_metrics(each, found.metrics(each), found.corpora, field, measured_by)
+            keep_metrics(each, found.metrics(each), sizes_of_corpora(found), field, measured_by)
 
 
 def corpora_of(files: list[str] | None) -> dict[str, Source]:
@@ -205,9 +205,14 @@ def draw(found: Comparison | Sweep, path: str | None) -> None:
         print_warning(f"written: {path}")
 
 
+def sizes_of_corpora(found: Comparison | Sweep) -> dict[str, int]:
+    """The bytes of each corpus, by its name."""
+    return {row["corpus"]: row["bytes"] for row in found.rows}
+
+
 def warn_of_empty(found: Comparison | Sweep) -> None:
     """Warn of corpora without text."""
-    for corpus, n_bytes in {row["corpus"]: row["bytes"] for row in found.rows}.items():
+    for corpus, n_bytes in sizes_of_corpora(found).items():
         warn_of_no_text(corpus, n_bytes)
 
 
@@ -275,7 +280,7 @@ def sweep(
         print_table(headings, cells, whole=headings, spare=("fertility", "vocabulary used"), wide=wide)
     draw(found, plot)
     if save_metrics:
-        keep_metrics(model, found.metrics(), found.corpora, field)
+        keep_metrics(model, found.metrics(), sizes_of_corpora(found), field)
 
 
 def swept(model: str | None, files: list[str] | None, tokenizer: str | None) -> tuple[str, list[str] | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import typer
 
-from cbpe.cli.input.measured import DEPENDING, MEASURED_ON, MEASURED_PARALLEL
+from cbpe.cli.input.measured import DEPENDING, MEASURED_BYTES, MEASURED_ON, MEASURED_PARALLEL, OF_CORPUS
 from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.references import version_of
 from cbpe.cli.input.texts import input_name
@@ -17,7 +17,7 @@ from cbpe.common.wording import listed, number_of, shown
 from cbpe.measures.definitions import BY_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping
 
     from store import Version
 
@@ -76,7 +76,7 @@ def check_in_metric(corpus: str, is_one_of_several: bool) -> None:
         )
         raise typer.BadParameter(problem, param_hint="--save-metrics")
     try:
-        tags = {of_corpus(tag, corpus): "" for tag in DEPENDING}
+        tags = {of_corpus(tag, corpus): "" for tag in OF_CORPUS}
         ModelStore.check_labels("measured", metrics={of_corpus(key, corpus): 0.0}, tags=tags)
     except ValueError as error:
         problem = f"{shown(corpus)} cannot stand in the names of metrics: rename it, or give it as standard input"
@@ -89,28 +89,30 @@ def check_in_metric(corpus: str, is_one_of_several: bool) -> None:
 def keep_metrics(
     reference: str,
     metrics: dict[str, float],
-    measured: Sequence[str],
+    measured: Mapping[str, int],
     field: str | None,
     measured_by: Mapping[str, str] | None = None,
 ) -> None:
     """Keep what was measured, with the corpus in the names of the metrics, or, of one corpus, in a tag. Then metrics of
-    the corpus that the tag named before get its name. measured_by: tags that name what else they depend on, and go with
-    them."""
+    the corpus that the tag named before get its name. measured: the corpora, with their sizes in bytes. measured_by:
+    tags that name what else they depend on, and go with them."""
     measured_by = measured_by or {}
-    corpora = [kept_name(corpus, field) for corpus in measured]
-    alone = len(corpora) == 1
+    sizes = {kept_name(corpus, field): str(n_bytes) for corpus, n_bytes in measured.items()}
+    alone = len(sizes) == 1
     if not alone:
-        names = dict(zip(measured, corpora, strict=True))
+        names = dict(zip(measured, sizes, strict=True))
         parts = ((key.partition(":"), value) for key, value in metrics.items())
         metrics = {of_corpus(key, names[corpus]): value for (key, _, corpus), value in parts}
-    told_by = [*tags_of(metrics.keys(), corpora, measured_by)]
+    told_by = [*tags_of(metrics.keys(), [*sizes], measured_by)]
     with open_store() as models, finishing():
         version = models.version(reference)
         if alone:
-            old = of_another_corpus(version, corpora[0])
-            old.tags[MEASURED_ON] = corpora[0]
+            [(corpus, size)] = sizes.items()
+            old = of_another_corpus(version, corpus, size)
+            old.tags.update({MEASURED_ON: corpus, MEASURED_BYTES: size})
         else:
-            old = of_other_lines(version, corpora, measured_by.get(MEASURED_PARALLEL))
+            old = of_other_text(version, sizes, measured_by.get(MEASURED_PARALLEL))
+            old.tags.update({of_corpus(MEASURED_BYTES, corpus): size for corpus, size in sizes.items()})
         stale = {key: None for _, _, keys in told_by for key in keys if key in version.metrics}  # not measured again
         for some in parts_of({**old.metrics, **stale, **metrics}):
             version = models.set_metrics(version, some)
@@ -140,18 +142,23 @@ def parts_of(labels: dict[str, V]) -> Iterator[dict[str, V]]:
         yield dict(items[start : start + MAX_LABELS])
 
 
-def of_another_corpus(version: Version, corpus: str) -> Replaced:
-    """What becomes of the measures that name no corpus, where those of this one come: they get the name of theirs."""
+def of_another_corpus(version: Version, corpus: str, size: str) -> Replaced:
+    """What becomes of the measures that name no corpus, where those of this one come: they get the name of theirs, or
+    go where it has the same."""
     before = version.tags.get(MEASURED_ON)
     measures = ((key, value) for key, value in version.metrics.items() if ":" not in key)  # else of a corpus it names
     found = {key: value for key, value in measures if key.partition("@")[0] in BY_KEY}
-    if before == corpus or not found:
+    tags = {tag: version.tags[tag] for tag in OF_CORPUS if tag in version.tags}
+    size_before = tags.get(MEASURED_BYTES)
+    if not found or (before == corpus and size_before in (size, None)):
         return Replaced({}, {})
     if before is None:
         named = listed((f"{key} was {value:.4g}" for key, value in found.items()), METRICS_NAMED)
         return Replaced({}, {}, f", in place of or beside those of a corpus that nobody named: {named}")
-    tags = {tag: version.tags[tag] for tag in DEPENDING if tag in version.tags}
-    other = of_other_lines(version, [before], tags.get(MEASURED_PARALLEL))
+    if before == corpus:
+        more = f", in place of {number_of(len(found), 'metric')} of when {corpus} had {size_before} bytes, not {size}"
+        return Replaced(dict.fromkeys(found), dict.fromkeys(tags), more)
+    other = of_other_text(version, {before: size_before}, tags.get(MEASURED_PARALLEL))
     renamed = {**other.metrics, **dict.fromkeys(found), **{of_corpus(key, before): found[key] for key in found}}
     retagged = {**other.tags, **dict.fromkeys(tags), **{of_corpus(tag, before): tags[tag] for tag in tags}}
     named = listed((of_corpus(key, before) for key in found), METRICS_NAMED)
@@ -160,14 +167,25 @@ def of_another_corpus(version: Version, corpus: str) -> Replaced:
     return Replaced(renamed, retagged, f" on {corpus}; those on {before} are {named} now{more}")
 
 
-def of_other_lines(version: Version, corpora: list[str], parallel: str | None) -> Replaced:
+def of_other_text(version: Version, sizes: Mapping[str, str | None], parallel: str | None) -> Replaced:
     """What becomes of the measures that name these corpora: those of whole texts go where new ones are of aligned
-    lines, and the other way round."""
-    other = [each for each in corpora if version.tags.get(of_corpus(MEASURED_PARALLEL, each)) != parallel]
+    lines, and the other way round, and those of a text of the same name go that had another size, in bytes."""
+
+    def tag(name: str, corpus: str) -> str | None:
+        return version.tags.get(of_corpus(name, corpus))
+
+    in_other_lines = {corpus for corpus in sizes if tag(MEASURED_PARALLEL, corpus) != parallel}
+    before = {corpus: tag(MEASURED_BYTES, corpus) for corpus in sizes}
+    resized = {corpus for corpus, size in sizes.items() if size and before[corpus] not in (size, None)}
     bases = [key.partition(":")[0] for key in version.metrics]
     measures = [base for base in bases if base.partition("@")[0] in BY_KEY]
-    gone = {of_corpus(base, corpus) for base in measures for corpus in other} & version.metrics.keys()
-    tags = {of_corpus(tag, corpus) for tag in DEPENDING for corpus in other} & version.tags.keys()
+
+    def of(corpora: set[str]) -> set[str]:
+        return {of_corpus(base, corpus) for base in measures for corpus in corpora} & version.metrics.keys()
+
+    gone = of(in_other_lines | resized)
+    tags = {of_corpus(name, corpus) for name in OF_CORPUS for corpus in in_other_lines | resized} & version.tags.keys()
     way = "in other lines" if parallel is None else "in other lines, or in none"
+    way = way if of(in_other_lines) else "when " + ("the file" if len(sizes) == 1 else "a file") + " had another size"
     more = f", in place of {number_of(len(gone), 'metric')} that were measured {way}" if gone else ""
     return Replaced(dict.fromkeys(gone), dict.fromkeys(tags), more)

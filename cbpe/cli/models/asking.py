@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbpe.cli.input.measured import MEASURED_ON
+from cbpe.cli.input.measured import MEASURED_BYTES, MEASURED_ON
 from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import (
     ErrorsOption,
@@ -204,14 +204,21 @@ def ordered_by(order: str) -> str | None:
 
 
 def warn_of_other_texts(found: list[Version], metric: str | None) -> None:
-    """A warning where versions are in order of figures that --save-metrics kept of different files."""
-    if metric is None or metric.partition("@")[0] not in BY_KEY:
+    """A warning where versions are in order of figures that --save-metrics kept of different texts: of files of other
+    names, or of one name and other sizes."""
+    if metric is None or metric.partition(":")[0].partition("@")[0] not in BY_KEY:
         return
-    texts = {version.tags.get(MEASURED_ON) for version in found if metric in version.metrics}
-    if len(texts) > 1:
-        named = listed(sorted(map(shown, filter(None, texts))), TEXTS_NAMED)
-        more = ", or there is none" if None in texts else ""
-        print_warning(f"{metric} was measured on different texts: the tag {MEASURED_ON} says {named}{more}")
+    _, colon, corpus = metric.partition(":")
+    measured = [version.tags for version in found if metric in version.metrics]
+    for tag in (MEASURED_BYTES + colon + corpus,) if colon else (MEASURED_ON, MEASURED_BYTES):
+        values = {tags.get(tag) for tags in measured}
+        if tag != MEASURED_ON:
+            values -= {None}  # of what was kept before sizes were
+        if len(values) > 1:
+            named = listed(sorted(map(shown, filter(None, values))), TEXTS_NAMED)
+            more = ", or there is none" if None in values else ""
+            print_warning(f"{metric} was measured on different texts: the tag {tag} says {named}{more}")
+            return
 
 
 def refuse_unknown_metric(models: ModelStore, metric: str, found: list[Version]) -> None:
