@@ -206,6 +206,7 @@ STEPS = {
     "prefix_space": "putting a space before a text",
     "splits": "splitting before the split pattern does",
     "template": "putting tokens around a text",
+    "trim_offsets": "taking white space out of offsets",
     "words": "merging characters within words",
 }
 

@@ -72,7 +72,7 @@ def refuse_unmerged(what: str, vocabulary: Vocabulary) -> None:
 
 def refuse_processing(what: str, parts: Parts, besides: Iterable[str] = ()) -> None:
     """ValueError where text is changed before it is encoded, or ids after, `besides` some steps."""
-    steps = parts.processing.keys() - {*FLAGS, *besides}
+    steps = parts.processing.keys() - {*FLAGS, "trim_offsets", *besides}
     if steps:
         normalizer = parts.processing.get("normalizer")
         of_sentencepiece = isinstance(normalizer, list) and any(step["type"] == CHARSMAP for step in normalizer)

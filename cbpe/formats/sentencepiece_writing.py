@@ -16,7 +16,7 @@ from cbpe._core.text.shown import shown
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.hugging_face.characters.writing import user_defined, written_vocabulary
 from cbpe.formats.parts import Parts
-from cbpe.text.added_tokens import FLAGS
+from cbpe.text.added_tokens import FLAGS, NO_CHANGE_OF_TEXT
 from cbpe.text.byte_tokens import byte_token
 from cbpe.text.spaces import with_spaces
 
@@ -55,7 +55,7 @@ def settings_of(parts: Parts) -> Mapping[str, Any]:
     settings: Mapping[str, Any] | None = parts.processing.get("characters")
     if settings is None:
         raise ValueError("SentencePiece's format is for tokenizers over characters: save this one as .json")
-    steps = parts.processing.keys() - {*FLAGS, "characters", "normalizer", "template"}
+    steps = parts.processing.keys() - NO_CHANGE_OF_TEXT - {"characters", "normalizer"}
     if steps:
         raise ValueError(f"SentencePiece's format cannot hold what is done before merging: {', '.join(sorted(steps))}")
     if settings["unk_token"] is None or not (settings["byte_fallback"] or settings["fuse_unk"]):

@@ -24,7 +24,7 @@ from cbpe.corpus.word_counts import WordCounts
 from cbpe.measures.compare import check_corpora
 from cbpe.measures.formulas import ratio
 from cbpe.measures.rows import csv_of, json_of, plain
-from cbpe.text.added_tokens import FLAGS
+from cbpe.text.added_tokens import NO_CHANGE_OF_TEXT
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.shrinking import refuse_growing, shrunk
 from cbpe.views.html import block, table
@@ -207,7 +207,7 @@ def sweep(
 
 def refuse_unswept(tokenizer: Tokenizer, name: str) -> None:
     """ValueError, which calls it by this name, for a tokenizer that holds no smaller ones which could be measured."""
-    steps = tokenizer._processing().keys() - {*FLAGS, "template"}
+    steps = tokenizer._processing().keys() - NO_CHANGE_OF_TEXT
     if steps:
         said = steps_named(steps)
         raise ValueError(f"{name} does more than to split by a pattern and to merge bytes ({said}): it is not swept")

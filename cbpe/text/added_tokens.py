@@ -15,12 +15,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["FLAGS", "Finder", "Finders"]
+__all__ = ["FLAGS", "NO_CHANGE_OF_TEXT", "Finder", "Finders"]
 
 # Lists of added tokens in a tokenizer's processing: those that take the white space before them, or after them, those
 # that are looked for in normalized text, those that are not called special, and those that are none within a word. They
 # say how added tokens are found; ordinary text is not changed by them.
 FLAGS = ("lstrip", "normalized", "ordinary", "rstrip", "single_word")
+# All of processing that changes no ordinary text before it is encoded.
+NO_CHANGE_OF_TEXT = frozenset({*FLAGS, "template", "trim_offsets"})
 
 FEW = 16
 FEW_BEGINNINGS = 4

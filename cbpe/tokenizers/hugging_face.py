@@ -60,7 +60,9 @@ class HuggingFaceTokenizer(Tokenizer):
     the list of steps as a file has them; "splits": the steps that split before the pattern does, as a file has them;
     "prefix_space": True; "template", as the file has it; "ordinary", the added tokens that the file does not call
     special; "normalized", those that are looked for after normalization; "lstrip" and "rstrip", those that take the
-    white space before or after them; and "single_word", those that are none within a word.
+    white space before or after them; "single_word", those that are none within a word; and "trim_offsets", for each
+    step of the file that takes white space out of the offsets of `tokenizers`, whether it leaves a space before the
+    text in them. (Those of encode_with_offsets are of all that a token stands for.)
 
     Decoding keeps special tokens, but with skip_special_tokens. Normalization forms go by Unicode 9.0 and lower case by
     17.0, as in `tokenizers`. A lone surrogate is encoded as U+FFFD.
@@ -227,7 +229,7 @@ class HuggingFaceTokenizer(Tokenizer):
             self._use(self._vocabulary, make_splitter(self.pattern), self.special_tokens)
         before, after = around(checked)
         self._template = Template(before, after) if before or after else None
-        self._changes_nothing = checked.keys() <= {"ordinary", "splits", "template"}
+        self._changes_nothing = checked.keys() <= {"ordinary", "splits", "template", "trim_offsets"}
         self._tables.pop("finders", None)
         self._tables.pop("skipped ids", None)
 

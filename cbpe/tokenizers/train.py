@@ -19,7 +19,7 @@ from cbpe.corpus.counted import name_of_counts, with_counts_loaded
 from cbpe.corpus.counting import refuse_other_pattern
 from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
-from cbpe.text.added_tokens import FLAGS
+from cbpe.text.added_tokens import NO_CHANGE_OF_TEXT
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
 from cbpe.tokenizers.kinds import tokenizer_of
@@ -292,7 +292,7 @@ def initial_vocabulary(initial: Tokenizer) -> Vocabulary:
 
 def refuse_initial(initial: Tokenizer, name: str) -> None:
     """ValueError, which calls it by this name, for a tokenizer that training cannot go on from exactly."""
-    steps = initial._processing().keys() - {*FLAGS, "template"}
+    steps = initial._processing().keys() - NO_CHANGE_OF_TEXT
     if steps and not initial._vocabulary.characters:
         problem = f"what is trained splits and merges text as it is, and this does more: {steps_named(steps)}"
     else:

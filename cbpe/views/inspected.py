@@ -105,6 +105,8 @@ def steps_in_words(processing: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "split first", splitting(step)
     if "template" in processing:
         yield "template", shown_template(processing["template"])
+    if "trim_offsets" in processing:
+        yield "offsets", "without white space in tokenizers, of whole tokens here"
     for name, said in ADDED_TOKENS.items():
         if processing.get(name):
             yield said, listed_texts(processing[name])

@@ -437,7 +437,7 @@ def test_the_longest_prefix_of_many_characters_without_tokens_is_found(name):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_it_is_saved_and_kept_whole(name, tmp_path):
-    ours, _ = both(name)
+    ours, original = both(name)
     ours.save(tmp_path / "saved.json")
     loaded = cbpe.load(tmp_path / "saved.json")
     judge = tokenizers.Tokenizer.from_file(str(tmp_path / "saved.json"))
@@ -445,6 +445,7 @@ def test_it_is_saved_and_kept_whole(name, tmp_path):
     for text in HOSTILE:
         ids = ours.encode(text)
         assert loaded.encode(text) == restored.encode(text) == judge.encode(text).ids == ids, text
+        assert judge.encode(text).offsets == original.encode(text).offsets, text
         assert loaded.decode(ids) == restored.decode(ids) == ours.decode(ids)
     assert loaded.processing == ours.processing
     assert loaded._vocabulary.pack() == ours._vocabulary.pack()

@@ -9,6 +9,7 @@ from tokenizer_json import (
     BYTE_LEVEL,
     DIGITS,
     NO_REGEX,
+    NO_TRIM,
     PLAIN,
     ROBERTA,
     SPLIT,
@@ -52,7 +53,15 @@ HONOURED = {
     "an empty sequence": {"normalizer": {"type": "Sequence", "normalizers": []}},
     "a template": {"post_processor": TEMPLATE},
     "a template in a sequence": {"post_processor": {"type": "Sequence", "processors": [BYTE_LEVEL, TEMPLATE]}},
-    "offsets only": {"post_processor": {**BYTE_LEVEL, "trim_offsets": False}},
+    "offsets only": {"post_processor": NO_TRIM},
+    "offsets without white space": {"post_processor": BYTE_LEVEL},
+    "offsets with the first space": {"post_processor": {**BYTE_LEVEL, "add_prefix_space": True}},
+    "offsets with the space that is put before": {
+        "pre_tokenizer": {**BYTE_LEVEL, "add_prefix_space": True},
+        "post_processor": {**BYTE_LEVEL, "add_prefix_space": True},
+    },
+    "white space taken out of offsets twice": {"post_processor": sequence_of("processors", BYTE_LEVEL, ROBERTA)},
+    "no post-processor": {"post_processor": None},
     "a decoder in a sequence": {"decoder": {"type": "Sequence", "decoders": [BYTE_LEVEL]}},
     "whole pieces": {"model": {"ignore_merges": True}, "tokens": [b" xyz", b"x"]},
     "an unknown token that never comes up": {"model": {"unk_token": "<s>", "fuse_unk": True, "byte_fallback": True}},
@@ -122,6 +131,7 @@ TEXTS = [
     "<s>\u0338  \u1e9b\u0323",
     "\ufeffa\u2126",
 ]
+IN_WHITE_SPACE = ["the", " the other the ", "  the\n\t the  ", "<s> the </s> the"]
 
 
 @pytest.mark.parametrize("parts", HONOURED.values(), ids=HONOURED)
@@ -131,13 +141,17 @@ def test_what_is_honoured_gives_the_ids_of_tokenizers(parts):
 
 @pytest.mark.parametrize("parts", HONOURED.values(), ids=HONOURED)
 def test_what_is_honoured_comes_back_from_being_written(parts):
-    tok = HuggingFaceTokenizer.from_json(as_json(a_file(**{"added_tokens": ADDED, **parts})))
+    content = a_file(**{"added_tokens": ADDED, **parts})
+    tok = HuggingFaceTokenizer.from_json(as_json(content))
     written = writing.dumps(Parts(tok._vocabulary, tok.pattern, tok.special_tokens, tok.processing))
     again = HuggingFaceTokenizer.from_json(written)
     assert (again.vocab, again.merges, again.special_tokens) == (tok.vocab, tok.merges, tok.special_tokens)
     assert (again.pattern, again.processing) == (tok.pattern, tok.processing)
     there = tokenizers().Tokenizer.from_str(written.decode())
     assert [there.encode(text).ids for text in TEXTS] == [tok.encode(text) for text in TEXTS]
+    original = tokenizers().Tokenizer.from_str(as_json(content).decode())
+    for text in [*TEXTS, *IN_WHITE_SPACE]:
+        assert there.encode(text).offsets == original.encode(text).offsets, text
 
 
 def test_pairs_of_texts_are_kept_as_the_post_processor_makes_them():
@@ -192,7 +206,10 @@ def test_files_that_mean_the_same_have_one_digest():
     assert digest(pre_tokenizer=sequence(sequence(DIGITS), NO_REGEX)) == digest(
         pre_tokenizer=sequence(DIGITS, NO_REGEX)
     )
-    assert digest(post_processor=BERT) == digest(post_processor=sequence_of("processors", BYTE_LEVEL, BERT))
+    assert digest(post_processor=BERT) == digest(post_processor=sequence_of("processors", NO_TRIM, BERT))
+    assert digest(post_processor=ROBERTA) == digest(
+        post_processor=sequence_of("processors", BYTE_LEVEL, {**ROBERTA, "trim_offsets": False})
+    )
     assert digest(normalizer=nfkc) != digest(normalizer={"type": "NFKD"})
 
 

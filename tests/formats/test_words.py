@@ -253,6 +253,7 @@ def test_saved_stored_and_pickled_it_stays_the_same(name, tmp_path):
     again = tokenizers.Tokenizer.from_file(str(tmp_path / "again.json"))
     for text, ids in zip(texts, expected, strict=True):
         assert again.encode(text).ids == ids, text
+        assert again.encode(text).offsets == judge.encode(text).offsets, text
         assert again.decode(ids, skip_special_tokens=False) == judge.decode(ids, skip_special_tokens=False)
     loaded = cbpe.load(tmp_path / "again.json")
     assert loaded._vocabulary.pack() == ours._vocabulary.pack()

@@ -28,6 +28,7 @@ TEMPLATE = {
 TEXT = "the other  the\n\n x's 'LL the123456 e\u0301\u00e9 \u4e2d\u6587 \U0001f609<s>the</s> \u017f\t \n"
 SPLIT = {"type": "Split", "pattern": {"Regex": patterns.LLAMA3_SPLIT_PATTERN}, "behavior": "Isolated", "invert": False}
 NO_REGEX = {**BYTE_LEVEL, "use_regex": False}
+NO_TRIM = {**BYTE_LEVEL, "trim_offsets": False}
 BERT = {"type": "BertProcessing", "sep": ["</s>", 301], "cls": ["<s>", 300]}
 ROBERTA = {**BERT, "type": "RobertaProcessing", "trim_offsets": True, "add_prefix_space": False}
 DIGITS = {"type": "Digits", "individual_digits": True}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizer_json import BYTE_LEVEL, TEMPLATE, a_file, as_json
+from tokenizer_json import BYTE_LEVEL, PLAIN, TEMPLATE, a_file, as_json
 
 import cbpe
 from cbpe.tokenizers.description import build, describe
@@ -25,6 +25,7 @@ KINDS = {
     "NFC": {"normalizer": NFC},
     "a space before": {"pre_tokenizer": SPACE},
     "a template": {"post_processor": TEMPLATE},
+    "offsets without white space": {"post_processor": BYTE_LEVEL},
     "two steps": {"added_tokens": MINGLED},
     "all": {"normalizer": NFC, "pre_tokenizer": SPACE, "post_processor": TEMPLATE, "model": {"ignore_merges": True}},
 }
@@ -264,6 +265,9 @@ def test_what_is_done_around_can_be_given():
         ({"splits": [{"type": "Metaspace"}]}, r"splits\[0\] is .*before ByteLevel, only"),
         ({"splits": {}}, "splits is .*a list should be here"),
         ({"prefix_space": "yes"}, "prefix_space"),
+        ({"trim_offsets": True}, "trim_offsets is true: a list should be here"),
+        ({"trim_offsets": [0]}, "a list of true and false should be here"),
+        ({"trim_offsets": [True] * 51}, "trim_offsets has 51 steps: at most 50 are supported"),
         ({"lowercase": True}, "has a 'lowercase', which is not known"),
         ({"template": {"single": []}}, "has no 'pair'"),
         ({"template": {name: part for name, part in TEMPLATE.items() if name != "type"}}, "no such token"),
@@ -277,6 +281,22 @@ def test_processing_that_is_not_known_is_refused(processing, message):
     vocabulary = TOKENIZERS["plain"]._vocabulary
     with pytest.raises(ValueError, match=message):
         HuggingFaceTokenizer(vocabulary, None, {"e\u0301": 999, "\u00e9": 998, "\u0301": 997}, processing=processing)
+
+
+def test_what_is_trimmed_of_offsets_is_said_in_a_tokenizer_json_alone(tmp_path):
+    trimmed = made(added_tokens=PLAIN, post_processor=BYTE_LEVEL)
+    plain = made(added_tokens=PLAIN)
+    assert trimmed.processing == {**plain.processing, "trim_offsets": [False]}
+    assert trimmed.encode_with_offsets(" the other ") == plain.encode_with_offsets(" the other ")
+    for name in ("a.tiktoken", "a.model"):
+        for folder, tok in (("trimmed", trimmed), ("plain", plain)):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            tok.save(tmp_path / folder / name)
+        assert (tmp_path / "trimmed" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()
+    swept = [cbpe.sweep(tok, {"a": "the other"}, [256]).to_json() for tok in (trimmed, plain)]
+    assert swept[0] == swept[1]
+    trained = [cbpe.train("the other other", 262, initial=tok).vocab for tok in (trimmed, plain)]
+    assert trained[0] == trained[1]
 
 
 def test_other_added_tokens_can_be_put_in_place():

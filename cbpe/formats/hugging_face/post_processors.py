@@ -1,9 +1,10 @@
-"""The post-processor of a tokenizer.json: the template of tokens that it puts around a text."""
+"""The post-processor of a tokenizer.json: the template of tokens that it puts around a text, and what it takes out of
+offsets."""
 
 from __future__ import annotations
 
 from cbpe._core.text.shown import shown
-from cbpe.formats.hugging_face.pre_tokenizers import read_byte_level
+from cbpe.formats.hugging_face.pre_tokenizers import byte_level, read_byte_level
 from cbpe.formats.hugging_face.values import as_list, fields, flag, flattened, is_id, kind_of, refuse
 
 TYPE_CHECKING = False
@@ -12,21 +13,33 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_TEMPLATE_IDS = 10_000  # around one text, or two
+MAX_TRIMS = 50
 WRAPPING = ("RobertaProcessing", "BertProcessing")
 
-__all__ = ["around", "checked_template", "read_post_processor", "template_ids"]
+__all__ = [
+    "around",
+    "checked_template",
+    "checked_trims",
+    "read_post_processor",
+    "template_ids",
+    "written_post_processor",
+]
 
 
-def read_post_processor(value: object) -> dict[str, Any] | None:
-    """The template, if there is one. Several steps that put tokens around are one template."""
+def read_post_processor(value: object) -> dict[str, Any]:
+    """What of processing it is: "template", if there is one, and "trim_offsets", if some step takes white space out of
+    offsets. Several steps that put tokens around are one template."""
     template: dict[str, Any] | None = None
     wrapped: list[dict[str, Any]] = []
+    trims: list[bool] = []
     for path, step in flattened(value, "post_processor", "processors"):
         kind = kind_of(step, path)
         if kind == "ByteLevel":  # which changes offsets only
             read_byte_level(step, path)
+            trims += trims_of(step)
         elif kind in WRAPPING:
             wrapped.append(checked_wrapping(step, path))
+            trims += trims_of(step) if kind == "RobertaProcessing" else []
         elif kind != "TemplateProcessing" or template is not None:
             known = "ByteLevel, RobertaProcessing, BertProcessing and a single TemplateProcessing"
             refuse(path, step, f"only {known} are supported")
@@ -34,11 +47,37 @@ def read_post_processor(value: object) -> dict[str, Any] | None:
             template = checked_template(step, path)
     if template is not None and wrapped:
         refuse("post_processor", value, "a TemplateProcessing beside another that puts tokens around is not supported")
-    return checked_template(template_of(wrapped), "post_processor") if wrapped else template
+    if wrapped:
+        template = checked_template(template_of(wrapped), "post_processor")
+    found = {"template": template, "trim_offsets": trims}
+    return {name: value for name, value in found.items() if value}
+
+
+def trims_of(step: dict[str, Any]) -> list[bool]:
+    """If a step takes white space out of offsets: whether it leaves a space before the text in them."""
+    return [step.get("add_prefix_space", True)] if step.get("trim_offsets", True) else []
+
+
+def checked_trims(value: object) -> list[bool]:
+    """The steps that processing has for taking white space out of offsets. ValueError for what are none."""
+    trims = as_list(value, "trim_offsets")
+    if len(trims) > MAX_TRIMS:
+        raise ValueError(f"trim_offsets has {len(trims):,} steps: at most {MAX_TRIMS} are supported")
+    if not all(isinstance(keeps_space, bool) for keeps_space in trims):
+        refuse("trim_offsets", trims, "a list of true and false should be here")
+    return [*trims]
+
+
+def written_post_processor(processing: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The post-processor that does what processing says, or None where that is nothing."""
+    steps = [byte_level(prefix_space=keeps_space) for keeps_space in processing.get("trim_offsets", ())]
+    if "template" in processing:
+        steps.append({"type": "TemplateProcessing", **processing["template"]})
+    return {"type": "Sequence", "processors": steps} if len(steps) > 1 else next(iter(steps), None)
 
 
 def checked_wrapping(step: Any, path: str) -> dict[str, Any]:
-    """A step that puts one token before a text and one after it. (Offsets are not looked at.)"""
+    """A step that puts one token before a text and one after it."""
     others = ("trim_offsets", "add_prefix_space") if step["type"] == "RobertaProcessing" else ()
     fields(step, path, ("type", "sep", "cls"), others)
     for name in others:

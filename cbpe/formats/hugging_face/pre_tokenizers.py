@@ -103,7 +103,7 @@ def is_one_pattern(step: Step) -> bool:
 
 
 def read_byte_level(value: Any, path: str) -> tuple[bool, bool]:
-    """Whether a space is put before a text, and whether it is split by GPT-2's pattern. (Offsets are not looked at.)"""
+    """Whether a space is put before a text, and whether it is split by GPT-2's pattern."""
     fields(value, path, ("type",), ("add_prefix_space", "trim_offsets", "use_regex"))
     flag(value, path, "trim_offsets", True)
     return flag(value, path, "add_prefix_space", True), flag(value, path, "use_regex", True)
@@ -164,8 +164,8 @@ def step_of(step: dict[str, Any], path: str) -> Step:
 # ---- Writing
 
 
-def byte_level(*, use_regex: bool, prefix_space: bool = False) -> dict[str, Any]:
-    return {"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": True, "use_regex": use_regex}
+def byte_level(*, use_regex: bool = True, prefix_space: bool = False, trims: bool = True) -> dict[str, Any]:
+    return {"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": trims, "use_regex": use_regex}
 
 
 def written_split(pattern: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from cbpe._core.text.shown import shown
 from cbpe.formats.hugging_face.normalizers import checked_normalizer
-from cbpe.formats.hugging_face.post_processors import checked_template
+from cbpe.formats.hugging_face.post_processors import checked_template, checked_trims
 from cbpe.formats.hugging_face.pre_tokenizers import checked_splits
 from cbpe.formats.hugging_face.values import as_list, fields, refuse
 from cbpe.text.added_tokens import FLAGS
@@ -22,7 +22,8 @@ __all__ = ["checked_processing"]
 def checked_processing(processing: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of what is done before and after, in one form for what does the same, if it is what this format knows.
     ValueError names what is not."""
-    fields(dict(processing), "the processing", (), ("normalizer", "prefix_space", "splits", "template", *FLAGS))
+    known = ("normalizer", "prefix_space", "splits", "template", "trim_offsets", *FLAGS)
+    fields(dict(processing), "the processing", (), known)
     checked = {**processing}
     if "normalizer" in checked:
         checked["normalizer"] = checked_normalizer(checked["normalizer"])
@@ -34,6 +35,8 @@ def checked_processing(processing: Mapping[str, Any]) -> dict[str, Any]:
         checked["splits"] = checked_splits(checked["splits"])
     if "template" in checked:
         checked["template"] = checked_template(checked["template"], "template")
+    if "trim_offsets" in checked:
+        checked["trim_offsets"] = checked_trims(checked["trim_offsets"])
     for name in FLAGS:
         if name in checked:
             if not all(isinstance(text, str) for text in as_list(checked[name], name)):

@@ -109,9 +109,7 @@ def read(content: Any) -> Parts:
         processing["normalizer"] = normalizer
     pattern, splitting = read_pre_tokenizer(content.get("pre_tokenizer"))
     processing.update(splitting)
-    template = read_post_processor(content.get("post_processor"))
-    if template is not None:
-        processing["template"] = template
+    processing.update(read_post_processor(content.get("post_processor")))
     read_decoder(content.get("decoder"))
     vocab, merges, whole_pieces = read_model(model)
     added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
@@ -123,7 +121,7 @@ def read(content: Any) -> Parts:
     pairs = [] if spelled is not None else [pair_of_merge(merge, i) for i, merge in enumerate(merges)]
     refuse_ordinary(listed, pairs, whole_pieces, processing)
     tokens = {} if spelled is not None else read_vocab(text for text in vocab if text not in added_tokens)
-    if template is not None:
+    if "template" in processing:
         known = {*vocab.values(), *added_tokens.values()}
         for token_id in template_ids(processing):
             if token_id not in known:
@@ -193,9 +191,7 @@ def read_over_words(content: dict[str, Any]) -> Parts:
     # What has been read of the model by now is not asked about again.
     rest = {"unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None}
     vocab, listed, _ = read_model({**model, **rest})
-    template = read_post_processor(content.get("post_processor"))
-    if template is not None:
-        processing["template"] = template
+    processing.update(read_post_processor(content.get("post_processor")))
     added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
     processing.update(flags)
     refuse_taken_space(processing)
@@ -220,9 +216,7 @@ def read_over_characters(content: dict[str, Any]) -> Parts:
     normalizer = read_normalizer({"type": "Sequence", "normalizers": [step for _, step in steps]})
     if normalizer is not None:
         processing["normalizer"] = normalizer
-    template = read_post_processor(content.get("post_processor"))
-    if template is not None:
-        processing["template"] = template
+    processing.update(read_post_processor(content.get("post_processor")))
     added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
     processing.update(flags)
     processing["characters"] = settings

@@ -11,6 +11,7 @@ from cbpe.formats.hugging_face.added_tokens import written_token
 from cbpe.formats.hugging_face.characters.writing import written_characters
 from cbpe.formats.hugging_face.model import found_whole
 from cbpe.formats.hugging_face.normalizers import written_normalizer
+from cbpe.formats.hugging_face.post_processors import written_post_processor
 from cbpe.formats.hugging_face.pre_tokenizers import byte_level, written_pre_tokenizer
 from cbpe.formats.hugging_face.words.writing import written_words
 from cbpe.formats.parts import Parts
@@ -28,7 +29,6 @@ def dumps(parts: Parts) -> bytes:
     """The content of a tokenizer.json that gives the same ids on every text. ValueError where there is none."""
     refuse_shared_ids(parts.special_tokens)
     processing = parts.processing
-    template = processing.get("template")
     if "characters" in processing:
         own = written_characters(parts)
     else:
@@ -40,7 +40,7 @@ def dumps(parts: Parts) -> bytes:
         "added_tokens": [written_token(*item, processing) for item in by_id(parts.special_tokens)],
         "normalizer": own["normalizer"],
         "pre_tokenizer": own["pre_tokenizer"],
-        "post_processor": {"type": "TemplateProcessing", **template} if template else own["post_processor"],
+        "post_processor": written_post_processor(processing) or own["post_processor"],
         "decoder": own["decoder"],
         "model": own["model"],
     }
@@ -75,7 +75,7 @@ def written_bytes(parts: Parts) -> dict[str, Any]:
         "pre_tokenizer": written_pre_tokenizer(
             parts.pattern, bool(processing.get("prefix_space")), processing.get("splits")
         ),
-        "post_processor": byte_level(use_regex=True),
+        "post_processor": byte_level(trims=False),
         "decoder": byte_level(use_regex=True),
         "model": {
             "type": "BPE",

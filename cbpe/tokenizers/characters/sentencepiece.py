@@ -350,7 +350,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             not self._controls
             and self._characters["spaces"] in (None, "never")
             and MARK not in text
-            and self._steps.keys() <= {"ordinary", "template"}
+            and self._steps.keys() <= {"ordinary", "template", "trim_offsets"}
         )
 
     def _stretches(self, text: str, finders: Finders) -> Iterator[tuple[str, int | None]]:
