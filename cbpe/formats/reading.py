@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 from functools import cached_property
 
 from cbpe._core.text.json_members import count_members, scan
@@ -24,10 +26,14 @@ MAX_DIGITS = 20  # of a number; longer ones are no ids, and int() has no time fo
 
 
 class File:
-    """A file whose format is to be told. It is read when first asked for, and once. OSError where it cannot be read."""
+    """A file whose format is to be told. It is read when first asked for. OSError where it cannot be read, and for a
+    pipe, which would be empty the second time."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            problem = "a pipe or a device, and a tokenizer is read more than once: write it to a file, and name that"
+            raise OSError(errno.ESPIPE, problem, self.path)
         self._made: dict[Callable[[bytes], Any], Any] = {}
 
     @cached_property

@@ -160,6 +160,12 @@ class HuggingFaceTokenizer(Tokenizer):
         """Encode text in which no added token counts as such, without a template: str -> list[int]."""
         return self._encode(text, None, None, workers)
 
+    def token_to_id(self, token: str | bytes) -> int | None:
+        """The id of the added token with this text, as in `tokenizers`; failing that, what encode_single_token gives;
+        None where there is no such token."""
+        found = self._special.ids.get(token) if isinstance(token, str) else None
+        return super().token_to_id(token) if found is None else found
+
     # ---- What it is made of
 
     @property

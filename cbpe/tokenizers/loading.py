@@ -178,6 +178,10 @@ def completed(
             "that nothing splits"
         )
     parts = known.module.load(file)
+    if pattern and published is None:
+        from cbpe.tokenizers.tiktoken import warn_of_empty_matches
+
+        warn_of_empty_matches(pattern)
     ids = with_ids(special_tokens, parts)
     if ids is None:
         ids = parts.special_tokens if beside is None else beside.added_tokens

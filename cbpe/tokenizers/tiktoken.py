@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from cbpe.text.special_tokens import SpecialChoice
 
-__all__ = ["Encoding"]
+__all__ = ["Encoding", "warn_of_empty_matches"]
 
 
 # Whatever spells a special token is an error.
@@ -58,6 +58,8 @@ class Encoding(Tokenizer):
 
         super().__init__(vocabulary_from_ranks(mergeable_ranks), pat_str, special_tokens, cache_bytes=cache_bytes)
         self._set_processing({})
+        if pat_str:
+            warn_of_empty_matches(pat_str)
         self.name = name
         if explicit_n_vocab:
             found = len(mergeable_ranks) + len(special_tokens)
@@ -167,6 +169,25 @@ class Encoding(Tokenizer):
         if not isinstance(text, bytes):
             raise TypeError(f"bytes are to be encoded, not {type(text).__name__}")
         return encode_bytes(self, text)
+
+
+def warn_of_empty_matches(pattern: str) -> None:
+    """Warn of a split pattern that may match the empty string, if it runs natively: cbpe tries what else matches there,
+    as the `regex` module does, and tiktoken leaves out a character, or fails."""
+    from cbpe._core.analysis.coverage import may_match_nothing
+    from cbpe._core.splitting.split import PatternNotSupported
+    from cbpe.common.warning import warn
+    from cbpe.text.splitting import pattern_in_words
+
+    try:
+        is_found = may_match_nothing(pattern)
+    except PatternNotSupported:
+        return
+    if is_found:
+        warn(
+            f"the split pattern {pattern_in_words(pattern)} may match the empty string, after which tiktoken leaves "
+            "out a character or fails, and cbpe does not: the tokens are the same where each part takes a character"
+        )
 
 
 def refuse_set_operations(pattern: str) -> None:

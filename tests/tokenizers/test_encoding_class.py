@@ -46,6 +46,29 @@ def test_what_is_no_encoding_is_refused(changes, error, message):
         cbpe.Encoding("mine", **arguments)
 
 
+def theirs(arguments, text):
+    """What tiktoken makes of a text; None where it panics, which is no Exception."""
+    try:
+        enc = tiktoken.Encoding("theirs", **arguments)
+        return enc.decode(enc.encode_ordinary(text))
+    except BaseException as panic:
+        if type(panic).__name__ != "PanicException":
+            raise
+        return None
+
+
+@pytest.mark.parametrize("pattern", [r" ?\p{L}*|[^\s\p{L}]+|\s+", r"\p{L}*|.", r"a?b*|[^ab]", r"(?=x)|.|\n"])
+def test_a_pattern_that_may_match_the_empty_string_is_told_as_it_differs_from_tiktoken(pattern, tmp_path):
+    arguments = {"pat_str": pattern, "mergeable_ranks": {bytes([i]): i for i in range(256)}, "special_tokens": {}}
+    with pytest.warns(UserWarning, match="may match the empty string, after which tiktoken leaves out a character"):
+        enc = cbpe.Encoding("mine", **arguments)
+    assert enc.decode(enc.encode_ordinary("x!y")) == "x!y" != theirs(arguments, "x!y")
+    with pytest.warns(UserWarning, match="does not hold the split pattern"):
+        enc.save(tmp_path / "mine.tiktoken")
+    with pytest.warns(UserWarning, match="may match the empty string"):
+        cbpe.load(tmp_path / "mine.tiktoken", pattern=pattern)
+
+
 def test_two_names_of_one_special_token_are_tiktokens_and_the_later_is_decoded():
     """o200k_harmony has them."""
     enc = cbpe.get_encoding("o200k_harmony")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizer_json import BYTE_LEVEL, PLAIN, TEMPLATE, a_file, as_json
+from tokenizer_json import BYTE_LEVEL, PLAIN, TEMPLATE, a_file, as_json, tokenizers
 
 import cbpe
 from cbpe.tokenizers.description import build, describe
@@ -281,6 +281,16 @@ def test_processing_that_is_not_known_is_refused(processing, message):
     vocabulary = TOKENIZERS["plain"]._vocabulary
     with pytest.raises(ValueError, match=message):
         HuggingFaceTokenizer(vocabulary, None, {"e\u0301": 999, "\u00e9": 998, "\u0301": 997}, processing=processing)
+
+
+def test_an_added_token_that_is_spelled_like_an_ordinary_one_is_found_first_as_in_tokenizers():
+    content = a_file(added_tokens=[("<s>", {}), ("  ", {"special": False})], tokens=[b"  "])
+    tok = HuggingFaceTokenizer.from_json(as_json(content))
+    judge = tokenizers().Tokenizer.from_str(as_json(content).decode())
+    ordinary = tok.encode_single_token(b"  ")
+    assert tok.token_to_id("  ") == judge.token_to_id("  ") == tok.encode("  ", add_special_tokens=False)[0] == 301
+    assert tok.token_to_id(b"  ") == ordinary != 301
+    assert tok.token_to_id("the") == judge.token_to_id("the")
 
 
 def test_what_is_trimmed_of_offsets_is_said_in_a_tokenizer_json_alone(tmp_path):
