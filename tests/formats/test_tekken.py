@@ -163,8 +163,16 @@ def test_what_is_saved_is_the_tokenizer_again(saved):
 @pytest.mark.parametrize(
     ("tok", "message"),
     [
-        (lambda: cbpe.get_encoding("gpt2"), "gives the special tokens the first ids, 0 to 0, and here they are"),
+        (
+            lambda: cbpe.get_encoding("gpt2"),
+            r"the first ids, from 0 on, and here <\|endoftext\|> has 50256: save it as .json or",
+        ),
         (lambda: cbpe.get_encoding("r50k_base"), "gives the special tokens the first ids"),
+        (
+            lambda: with_special_tokens({"<a>": 0, "<b>": 1, "<c>": 300}),
+            "the first ids, from 0 on, and here <c> has 300: save it as .json",
+        ),
+        (lambda: with_special_tokens({"<a>": 0, "<b>": 0}), "'<a>' and '<b>' have the same id 0"),
         (lambda: cbpe.train("the cat", 257, pattern=None), "has a split pattern, and this tokenizer none"),
         (
             lambda: cbpe.train("the the", 257, pattern=r"(\w)\1*|.+"),
@@ -179,6 +187,11 @@ def test_what_the_format_cannot_hold_is_refused_and_nothing_is_written(tmp_path,
     with pytest.raises(ValueError, match=message):
         tok().save(tmp_path / "tekken.json")
     assert not list(tmp_path.iterdir())
+
+
+def with_special_tokens(special_tokens):
+    ranks = {bytes([byte]): byte + 2 for byte in range(256)}
+    return cbpe.Encoding("a", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens=special_tokens)
 
 
 def small(ids, more=()):

@@ -109,7 +109,9 @@ OrderByOption = Annotated[
 SinceOption = Annotated[
     datetime | None,
     typer.Option(
-        metavar="TIME", parser=time_of, help="Only versions saved then or later: 2026-11-30, 2026-11-30T14:00."
+        metavar="TIME",
+        parser=time_of,
+        help="Only versions saved then or later: 2026-11-30, 2026-11-30T14:00 in local time, 2026-11-30T14:00Z in UTC.",
     ),
 ]
 OtherSide = Annotated[

@@ -11,15 +11,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
-from cbpe.common.wording import token_shown
+from cbpe.common.wording import listed, token_shown
 from cbpe.formats.checks import refuse_long_pattern, refuse_processing, refuse_unportable_pattern
 from cbpe.formats.hugging_face.values import as_list, fields, refuse
 from cbpe.formats.parts import Parts
 from cbpe.formats.ranks.tiktoken import exported_ranks
 from cbpe.formats.reading import File
+from cbpe.text.special_tokens import NAMED, refuse_shared_ids
 
 VERSIONS = ("v1", "v2", "v3", "v7", "v11", "v13", "v15")
 WITHOUT_A_LIST = ("v1", "v2", "v3", "v7")  # versions of files that need not list their special tokens
@@ -137,22 +139,30 @@ def dump(parts: Parts) -> list[bytes]:
     if parts.pattern is None:
         raise ValueError(f"{what} has a split pattern, and this tokenizer none")
     refuse_unportable_pattern(what, parts.pattern)
-    ids = sorted(parts.special_tokens.values())
-    if ids != list(range(len(ids))) or len(ids) > MAX_SPECIAL_TOKENS:
-        shown = ", ".join(f"{text} ({token_id})" for text, token_id in list(parts.special_tokens.items())[:3])
-        raise ValueError(
-            f"{what} gives the special tokens the first ids, 0 to {len(ids) - 1}, and here they are {shown}"
-        )
+    refuse_other_ids(what, parts.special_tokens)
+    n_special = len(parts.special_tokens)
     tokens = sorted((token_id, token) for token, token_id in exported_ranks(parts.vocabulary).items())
     for rank, (token_id, token) in enumerate(tokens):
-        if token_id != rank + len(ids) or (rank < 256 and token != bytes([rank])):
+        if token_id != rank + n_special or (rank < 256 and token != bytes([rank])):
             expected = f"the byte 0x{rank:02x}" if rank < 256 else "a token"
             raise ValueError(
-                f"{what} has {expected} with the id {rank + len(ids)}, and here {token_id} is {token[:80]!r}"
+                f"{what} has {expected} with the id {rank + n_special}, and here {token_id} is {token[:80]!r}"
             )
     if len(tokens) < 256:
         raise ValueError(f"{what} has a token for every byte, and there is none for the byte 0x{len(tokens):02x}")
     return [dumps(parts.pattern, dict(parts.special_tokens), [token for _, token in tokens])]
+
+
+def refuse_other_ids(what: str, special_tokens: Mapping[str, int]) -> None:
+    """ValueError for special tokens that have other ids than the first ones, from 0 on, or are too many."""
+    n = len(special_tokens)
+    if n > MAX_SPECIAL_TOKENS:
+        raise ValueError(f"{what} holds at most {MAX_SPECIAL_TOKENS:,} special tokens, and here are {n:,}")
+    others = [f"{token} has {token_id}" for token, token_id in special_tokens.items() if token_id >= n]
+    if others:
+        problem = f"{what} gives the special tokens the first ids, from 0 on, and here {listed(others, NAMED)}"
+        raise ValueError(f"{problem}: save it as .json or .model, or to the model store")
+    refuse_shared_ids(special_tokens)
 
 
 def dumps(pattern: str, special_tokens: dict[str, int], tokens: list[bytes]) -> bytes:
