@@ -89,8 +89,10 @@ def export(
     reference: str | Version,
     path: str | os.PathLike[str],
     sign: Callable[[Version, str], bytes] | None = None,
+    refuse_replacing: Callable[[str], None] | None = None,
 ) -> Version:
-    """sign: what makes the file of a signature, of a version and the SHA-256 of its file."""
+    """sign: what makes the file of a signature, of a version and the SHA-256 of its file. refuse_replacing: what raises
+    Refused for a path where something else than such a file would be lost."""
     path = written_file(path, EXAMPLE)
     version, content = carry(database, reference)
     beside = path + ENDING_OF_SIGNATURES
@@ -99,6 +101,8 @@ def export(
             raise Refused(f"{written} is the store itself: export to another file")
     refuse_ending(path)
     check_target(path)
+    if refuse_replacing is not None:
+        refuse_replacing(beside)
     digest = hashlib.sha256()
     files = {path: hashed(parts_of_file(content), digest)}
     if sign is not None:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Annotated, Any, ClassVar, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 from typer.main import get_command
 
 import cbpe
@@ -28,7 +28,7 @@ from cbpe.cli.output.printing import (
     print_error,
     print_warning,
 )
-from cbpe.cli.registering import SuggestingGroup, new_app
+from cbpe.cli.registering import GroupedCommand, SuggestingGroup, new_app
 from cbpe.common.wording import shown
 
 __all__ = ["COMMANDS", "app", "load_command", "main"]
@@ -84,7 +84,7 @@ class Commands(SuggestingGroup):
 
     def __init__(self, *, commands: Any = None, **attributes: Any) -> None:
         listed: dict[str, Any] = {
-            name: TyperCommand(name, help=said, rich_markup_mode=None) for name, (_, said) in COMMANDS.items()
+            name: GroupedCommand(name, help=said, rich_markup_mode=None) for name, (_, said) in COMMANDS.items()
         }
         super().__init__(commands=listed, **attributes)
 

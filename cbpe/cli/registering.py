@@ -14,6 +14,7 @@ from cbpe.cli.output.printing import naming_standard_output
 __all__ = ["GroupedCommand", "SuggestingGroup", "new_app"]
 
 
+LONGEST_SENTENCE = 1000
 REQUIRED = re.compile(r"^\{([^{}|]+)\}(\.\.\.)?$")
 # What stands for a value of these types in the help.
 METAVARS = {
@@ -40,7 +41,11 @@ class App(typer.Typer):
 
 
 class PrintsHelp:
-    """Of a command: where its help cannot be printed, the error says where to."""
+    """Of a command: where its help cannot be printed, the error says where to. In the list of all commands its first
+    sentence is folded in a narrow terminal, not cut."""
+
+    def get_short_help_str(self, limit: int = 0) -> str:
+        return str(super().get_short_help_str(max(limit, LONGEST_SENTENCE)))  # type: ignore[misc]
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         with naming_standard_output():

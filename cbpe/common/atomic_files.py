@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 __all__ = [
-    "LOCAL", "check_writable", "is_url", "missing_folder", "name_beside", "new_file", "refuse_missing_folder",
-    "refuse_url", "write_files", "write_whole",
+    "LOCAL", "check_writable", "is_beside", "is_url", "missing_folder", "name_beside", "new_file",
+    "refuse_missing_folder", "refuse_url", "write_files", "write_whole",
 ]  # fmt: skip
 
 ANYBODY_WRITES = 0o222
@@ -122,6 +122,11 @@ def refuse_missing_folder(path: str | os.PathLike[str]) -> None:
 def name_beside(path: str) -> str:
     """The path of a file beside another one, which nobody can foresee, and so has put no link there."""
     return f"{path}.{os.getpid()}.{os.urandom(4).hex()}.part"
+
+
+def is_beside(name: str) -> bool:
+    """Whether it is the name of such a file, which a program left that was killed."""
+    return re.search(r"\.[0-9]+\.[0-9a-f]{8}\.part$", name) is not None
 
 
 def new_file(path: str, *models: str) -> None:

@@ -109,7 +109,7 @@ def count_corpus(
     tasks = cut(found, field=field, task_bytes=task_bytes)
     counting = Counting(pattern, field, errors, bool(counts), min_count, partitions, missing=missing)
     plan = {"unicode_version": unicode_version(splitter), "options": counting.as_json()}
-    run = FileRun(file, plan, tasks, verify=verify)
+    run = FileRun(file, plan, tasks, leaves=(COUNTED, MERGED), verify=verify)
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Steps(run, counting, tasks, execute, workers, listener)

@@ -7,11 +7,12 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from cbpe.common.warning import warn
 from cbpe.measures.definitions import BY_KEY, SHARES
 from cbpe.views.html import visible
+from cbpe.views.names import short_names
 from cbpe.views.pictures import picture_of, refuse_picture
 
 __all__ = ["PAGES", "draw_comparison", "draw_sweep", "is_number", "names_in", "refuse_chart"]
@@ -25,47 +26,101 @@ MARKERS = "osD^vP*X"
 LINES = ("-", "--", ":", "-.")  # of each colour, as the hatches
 DRAWN = ("bytes_per_token", "fertility", "continued_words", "strr", "premium", "renyi_efficiency", "vocabulary_used")
 PAGES = (".html", ".htm")  # endings of a report
-LONGEST_NAME = 24  # characters of a name
+LONGEST_NAME = 25  # characters of a name
+# Inches of a picture.
+WIDTH = 8.0  # if it need not be wider
+WIDTH_OF_CURVES = 11.0
+WIDEST = 100.0
+LEAST_BAR = 0.045  # of a bar
+AXIS = 0.6  # beside a chart
+CHARACTER = 0.065  # of a name
+KEY = 0.7  # beside a name of a legend
+LEGEND_ROW = 0.2
+LEAST_ROTATED = 0.35  # between names that are rotated a little
+LEAST_SEEN = 1.5  # points of a bar
 CURVES = (("bytes_per_token", "bytes per token"), ("fertility", "fertility"), ("vocabulary_used", "vocabulary used"))
 
 
 def draw_comparison(rows: Sequence[Row], ending: str = ".svg") -> bytes:
-    """A picture of this kind with a chart of bars for each measure of a comparison, by corpus and tokenizer."""
+    """A picture of this kind with a chart of bars for each measure of a comparison, by corpus and tokenizer. It grows
+    with their number, so that each bar is seen."""
     found = {(row["tokenizer"], row["corpus"]): row for row in rows}
     keys = [key for key in DRAWN if any(is_number(row[key]) for row in rows)]
     tokenizers, corpora = names_in(rows, "tokenizer"), names_in(rows, "corpus")
-    with new_figure(ending, (len(keys) + 1) // 2 * 2.6 + 0.5) as figure:
-        axes_of = iter(figure.subplots((len(keys) + 1) // 2, 2, squeeze=False).flat)
+    names, labels = (in_a_chart(each) for each in (tokenizers, corpora))
+    layout = laid_out(len(keys), len(tokenizers), labels)
+    n_legend = legend_columns(names, layout.width)
+    height = layout.n_rows * layout.row_height + LEGEND_ROW * math.ceil(len(names) / n_legend) + 0.3
+    with new_figure(ending, height, layout.width) as figure:
+        axes_of = iter(figure.subplots(layout.n_rows, layout.n_columns, squeeze=False).flat)
         width = 0.8 / len(tokenizers)
         for key, axes in zip(keys, axes_of, strict=False):
             for i, name in enumerate(tokenizers):
                 heights = [number_or_none(found[name, corpus][key]) for corpus in corpora]
                 places = [at + (i - (len(tokenizers) - 1) / 2) * width for at in range(len(corpora))]
-                axes.bar(places, heights, width, color=colour(i), hatch=hatch(i), edgecolor="white", label=short(name))
+                look = {"color": colour(i), "hatch": hatch(i), "edgecolor": "white", "linewidth": layout.edge}
+                axes.bar(places, heights, width, label=names[i], **look)
             axes.set_title(BY_KEY[key].title, fontsize=10)
-            axes.set_xticks(
-                range(len(corpora)), map(short, corpora), rotation=20 if len(corpora) > 2 else 0, fontsize=8
-            )
+            axes.set_xticks(range(len(corpora)), labels, rotation=layout.rotation, fontsize=8)
+            axes.margins(x=0.01)
             in_percent(axes, key)
             axes.grid(axis="y", alpha=0.3)
             axes.set_axisbelow(True)
         for axes in axes_of:  # zip has taken those that have a measure
             axes.set_axis_off()
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), fontsize=8)
+        handles, said = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, said, loc="outside lower center", ncols=n_legend, fontsize=8)
         return picture_of(figure, ending)
+
+
+class Layout(NamedTuple):
+    """Where the charts of a comparison stand, in inches."""
+
+    n_rows: int
+    n_columns: int
+    width: float  # of the picture
+    row_height: float
+    rotation: int  # of the names below, in degrees
+    edge: float  # width of the line around a bar, in points
+
+
+def laid_out(n_charts: int, n_tokenizers: int, labels: Sequence[str]) -> Layout:
+    """Two charts beside each other, or one where there are more bars than it has room for; then as wide as they take,
+    up to a limit."""
+    n_bars = n_tokenizers * len(labels)
+    wanted = LEAST_BAR * n_bars / 0.8  # a fifth is between the corpora
+    room = WIDTH / 2 - AXIS
+    n_columns = 2 if wanted <= room else 1
+    width = WIDTH if n_columns == 2 else min(max(WIDTH, wanted + AXIS), WIDEST)
+    chart = width / n_columns - AXIS
+    longest = CHARACTER * max(map(len, labels))
+    between = chart / len(labels)
+    rotation = 90 if between < min(longest, LEAST_ROTATED) else 20 if between < longest else 0
+    row_height = 2.6 + (max(0.0, longest - 0.5) if rotation == 90 else 0.0)
+    points = 72 * 0.8 * chart / n_bars  # of one bar
+    if points < LEAST_SEEN:
+        warn(f"the picture has {n_bars:,} bars in each chart, which are too thin to be told apart: compare fewer")
+    return Layout(-(-n_charts // n_columns), n_columns, width, row_height, rotation, min(1.0, points / 8))
+
+
+def legend_columns(names: Sequence[str], width: float) -> int:
+    """How many names of a legend stand beside each other in a picture of so many inches."""
+    return max(1, min(len(names), 4, int(width / (CHARACTER * max(map(len, names)) + KEY))))
 
 
 def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
     """A picture of this kind with a curve of each corpus against the size of the vocabulary, for bytes per token,
     fertility and use; a ring stands where a doubling has bought little."""
-    with new_figure(ending, 3.4, width=11.0) as figure:
+    corpora = names_in(rows, "corpus")
+    names = in_a_chart(corpora)
+    n_legend = legend_columns(names, WIDTH_OF_CURVES)
+    with new_figure(ending, 3.2 + LEGEND_ROW * math.ceil(len(names) / n_legend), WIDTH_OF_CURVES) as figure:
         for axes, (key, title) in zip(figure.subplots(1, len(CURVES)), CURVES, strict=True):
-            for i, corpus in enumerate(names_in(rows, "corpus")):
+            for i, corpus in enumerate(corpora):
                 own = [row for row in rows if row["corpus"] == corpus]
                 sizes, values = [row["vocab_size"] for row in own], [row[key] for row in own]
                 style, marker = LINES[i // len(COLOURS) % len(LINES)], MARKERS[i % len(MARKERS)]
-                axes.plot(sizes, values, style, color=colour(i), marker=marker, ms=4, label=short(corpus))
+                axes.plot(sizes, values, style, color=colour(i), marker=marker, ms=4, label=names[i])
                 little = [row for row in own if row["buys_little"]]
                 axes.plot(
                     [row["vocab_size"] for row in little], [row[key] for row in little],
@@ -79,7 +134,7 @@ def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
             axes.set_xlabel("tokens in the vocabulary", fontsize=9)
             axes.grid(alpha=0.3)
         handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), fontsize=8)
+        figure.legend(handles, labels, loc="outside lower center", ncols=n_legend, fontsize=8)
         return picture_of(figure, ending)
 
 
@@ -94,7 +149,7 @@ def names_in(rows: Sequence[Row], key: str) -> list[str]:
 
 
 @contextmanager
-def new_figure(ending: str, height: float, width: float = 8.0) -> Iterator[Any]:
+def new_figure(ending: str, height: float, width: float) -> Iterator[Any]:
     """A figure, and how it is drawn. ImportError where matplotlib is missing. A UserWarning tells, at the end, where a
     picture of this kind has boxes in place of characters that no font here has."""
     import matplotlib
@@ -127,10 +182,11 @@ def number_or_none(value: Any) -> float:
     return float(value) if is_number(value) else math.nan
 
 
-def short(name: str) -> str:
-    """A name in a chart: its end, which tells files apart."""
-    plain = visible(name)
-    return plain if len(plain) <= LONGEST_NAME else f"…{plain[-LONGEST_NAME:]}"
+def in_a_chart(names: Sequence[str]) -> list[str]:
+    """Names as a chart has them."""
+    plain = [visible(name) for name in names]
+    short = short_names(plain, LONGEST_NAME)
+    return [short[name] for name in plain]
 
 
 def colour(i: int) -> str:

@@ -14,12 +14,13 @@ from cbpe.common.wording import number_of, shown
 from cbpe.measures.definitions import BY_KEY, SHOWN
 from cbpe.measures.formulas import merge_overlaps
 from cbpe.measures.rows import csv_of, json_of, plain, shown_value
-from cbpe.views.html import block, cell_text, table, visible
+from cbpe.views.html import block, table
 from cbpe.views.text import text_table
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from rich.console import Console, ConsoleOptions
     from rich.table import Table
 
     from cbpe.analysis.vocabulary import VocabularyAnalysis
@@ -160,18 +161,11 @@ class Comparison:
         cells = [[row["tokenizer"], row["corpus"], *(shown_value(row, key) for key in keys)] for row in self.rows]
         return ["tokenizer", "corpus", *(BY_KEY[key].title for key in keys)], cells
 
-    def __rich__(self) -> Table:
-        """The table, for rich.print."""
-        from rich.table import Table
-        from rich.text import Text
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        """The table, for rich.print; in a narrow terminal several, one below the other."""
+        from cbpe.views.rich_tables import rich_tables
 
-        headings, cells = self._table()
-        table = Table(title=self._size())
-        for heading, column in zip(headings, zip(*cells, strict=True), strict=True):
-            table.add_column(heading, justify="right" if any(isinstance(each, float) for each in column) else "left")
-        for row in cells:
-            table.add_row(*(Text(visible(cell_text(each))) for each in row))
-        return table
+        yield from rich_tables(self._size(), *self._table(), names=2, room=options.max_width)
 
     def _repr_html_(self) -> str:
         return block(self._html_table())

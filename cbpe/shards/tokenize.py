@@ -118,7 +118,7 @@ def tokenize(
     name = model.name or f"sha256:{model.digest[:16]}"
     about = {"sha256": model.digest, "name": model.name, "n_vocab": tokenizer.n_vocab}
     plan = {"tokenizer": about, "options": options.as_json()}
-    run = Run(folder, plan, tasks, verify=verify)
+    run = Run(folder, plan, tasks, leaves=(PARTS,), verify=verify)
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
         work = Shards(run, tokenizer, name, options, tasks, execute, workers, listener)

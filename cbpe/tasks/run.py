@@ -16,12 +16,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cbpe.common.atomic_files import write_whole
+from cbpe.common.atomic_files import is_beside, write_whole
 from cbpe.common.warning import warn
 from cbpe.common.wording import json_problem
 from cbpe.tasks.cutting import Task
@@ -42,14 +42,23 @@ Name = TypeVar("Name", int, str)  # of a task
 class Run:
     """The folder of a run, and what was done in it before.
 
-    plan: what the results depend on, as JSON can hold it, tasks and sources aside. verify: whether what tasks have left
-    is read back before the run goes on with it. It can be pickled and sent to where tasks are done, if the folder is
-    there under the same name.
+    plan: what the results depend on, as JSON can hold it, tasks and sources aside. leaves: the folders, by their names,
+    in which tasks leave something for the end of the run. verify: whether what tasks have left is read back before the
+    run goes on with it. It can be pickled and sent to where tasks are done, if the folder is there under the same name.
     """
 
     kind = "folder"  # what the user named
 
-    def __init__(self, folder: Path, plan: Mapping[str, Any], tasks: Sequence[Task], *, verify: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        plan: Mapping[str, Any],
+        tasks: Sequence[Task],
+        *,
+        leaves: Collection[str] = (),
+        verify: bool = False,
+    ) -> None:
+        self.leaves = leaves
         self.verify = verify
         self.name = self.folder = folder
         self.state = folder / STATE
@@ -95,9 +104,13 @@ class Run:
         begun = self.begun()
         finished = self._read(self.manifest)
         said = begun if begun is not None else finished and finished.get("run")
+        if begun is None:
+            self._refuse_foreign_state()
         if said is None:
             self._refuse_occupied()
-            return finished, False
+            if finished is not None:
+                raise ValueError(f"{self.manifest} is there already, and of no run: name another {self.kind}")
+            return None, False
         changed = self._refuse_other(said, finished is not None, shared)
         if not (resume or (shared and finished is None)):
             raise self.held()
@@ -265,6 +278,18 @@ class Run:
         if self._is_occupied():
             raise ValueError(f"{self.folder} is not empty, and holds no run: name a new folder")
 
+    def _refuse_foreign_state(self) -> None:
+        """ValueError where something in the place of the run's state is of no run, and would be deleted with it."""
+        if not self.state.is_dir():
+            return
+        own = {"run.json", "records", "aside", LOCK, MANIFEST, *self.leaves}
+        others = [name for name in os.listdir(self.state) if name not in own and not is_beside(name)]
+        if others:
+            raise ValueError(
+                f"{self.state} holds {min(others)}, which is of no run, and would be deleted: move it elsewhere, or "
+                f"name another {self.kind}"
+            )
+
     def _is_occupied(self) -> bool:
         return self.folder.exists() and any(path.name != STATE for path in self.folder.iterdir())
 
@@ -322,8 +347,16 @@ class FileRun(Run):
 
     kind = "file"
 
-    def __init__(self, file: Path, plan: Mapping[str, Any], tasks: Sequence[Task], *, verify: bool = False) -> None:
-        super().__init__(file.parent, plan, tasks, verify=verify)
+    def __init__(
+        self,
+        file: Path,
+        plan: Mapping[str, Any],
+        tasks: Sequence[Task],
+        *,
+        leaves: Collection[str] = (),
+        verify: bool = False,
+    ) -> None:
+        super().__init__(file.parent, plan, tasks, leaves=leaves, verify=verify)
         self.name = file
         self.state = file.with_name(file.name + ".run")
         self.manifest = file.with_name(file.name + ".json")

@@ -18,7 +18,7 @@ from cbpe.common.wording import of_another_library, shown
 from cbpe.formats.hugging_face.normalizers import normalizer_of
 from cbpe.formats.hugging_face.post_processors import around, template_ids
 from cbpe.formats.hugging_face.pre_tokenizers import steps_of
-from cbpe.formats.hugging_face.processing import checked_processing
+from cbpe.formats.hugging_face.processing import checked_processing, refuse_in_taken_space
 from cbpe.formats.hugging_face.reading import loads
 from cbpe.text.added_tokens import FLAGS, Finders
 from cbpe.text.chains import ChainSplitter
@@ -257,6 +257,7 @@ class HuggingFaceTokenizer(Tokenizer):
                 continue
             if not form:
                 raise ValueError(f"the added token {shown(token)} is never found, as nothing is left of it normalized")
+            refuse_in_taken_space(token, form, processing)
             if forms.setdefault(form, token) != token:
                 raise ValueError(f"the added tokens {shown(forms[form])} and {shown(token)} are the same normalized")
 

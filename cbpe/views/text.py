@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from unicodedata import east_asian_width
 
 from cbpe.views.html import cell_text, visible
+from cbpe.views.names import short_names
 
-__all__ = ["text_table"]
+__all__ = ["cells_of", "in_groups", "text_table"]
 
 WIDTH = 80
 GAP = 2  # columns of a terminal between two of the table
-WIDEST_NAME = 24  # characters of what names a row: a longer one loses its middle
+WIDEST_NAME = 24  # characters of what names a row: a longer one is cut, as far as names stay different
 
 Column = list[str]
 
@@ -26,27 +27,27 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]], names:
     code          5
     """
     columns = [
-        aligned([heading, *(cell(row[i], i < names) for row in rows)], to_the_right=i >= names)
+        aligned([heading, *cells_of([row[i] for row in rows], i < names)], to_the_right=i >= names)
         for i, heading in enumerate(headings)
     ]
-    naming = columns[:names]
-    room = WIDTH - sum(width(column[0]) + GAP for column in naming)
-    tables = ([*naming, *some] for some in fitting(columns[names:], room))
+    groups = in_groups([width(column[0]) for column in columns], names, WIDTH, GAP)
+    tables = ([columns[i] for i in group] for group in groups)
     return "\n\n".join("\n".join((" " * GAP).join(line).rstrip() for line in zip(*one, strict=True)) for one in tables)
 
 
-def cell(value: object, is_name: bool) -> str:
-    text = visible(cell_text(value))
-    if not is_name or len(text) <= WIDEST_NAME:
-        return text
-    half = WIDEST_NAME // 2
-    return f"{text[: half - 1]}..{text[1 - half :]}"
+def cells_of(values: Sequence[object], are_names: bool) -> Column:
+    """The values of a column as text on one line each."""
+    texts = [visible(cell_text(value)) for value in values]
+    if not are_names:
+        return texts
+    short = short_names(texts, WIDEST_NAME)
+    return [short[text] for text in texts]
 
 
 def aligned(cells: Column, *, to_the_right: bool) -> Column:
     widest = max(map(width, cells))
     blanks = [" " * (widest - width(each)) for each in cells]
-    return [b + each if to_the_right else each + b for each, b in zip(cells, blanks, strict=True)]
+    return [b + each if to_the_right else each + b for b, each in zip(blanks, cells, strict=True)]
 
 
 def width(text: str) -> int:
@@ -54,12 +55,14 @@ def width(text: str) -> int:
     return len(text) + sum(east_asian_width(character) in "WF" for character in text)
 
 
-def fitting(columns: Sequence[Column], room: int) -> Iterator[list[Column]]:
-    """The columns in groups, each as wide as there is room, and of one column at least."""
-    group: list[Column] = []
-    for column in columns:
-        if group and sum(width(each[0]) + GAP for each in [*group, column]) - GAP > room:
-            yield group
+def in_groups(widths: Sequence[int], names: int, room: int, gap: int) -> Iterator[list[int]]:
+    """The places of the columns of each table, if no table is to be wider than there is room: in each the first ones,
+    `names` of them, and one of the others at least. gap: what two columns have between them."""
+    naming = [*range(names)]
+    group: list[int] = []
+    for place in range(names, len(widths)):
+        if group and sum(widths[i] + gap for i in [*naming, *group, place]) - gap > room:
+            yield [*naming, *group]
             group = []
-        group.append(column)
-    yield group
+        group.append(place)
+    yield [*naming, *group]

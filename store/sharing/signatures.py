@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from cbpe.common.warning import warn
 from store import moving
 from store.database.opening import Database
-from store.errors import BadSignature, Damaged
+from store.errors import BadSignature, Damaged, Refused
 from store.moving import ENDING_OF_SIGNATURES as ENDING
 from store.records.export import Carried, bytes_of_file, read_bytes
 from store.records.references import shown
@@ -76,7 +76,19 @@ def export(
     def sign(version: Version, sha256: str) -> bytes:
         return signature_file(signing, Signed(version.name, version.number, sha256))
 
-    return moving.export(database, reference, path, sign)
+    return moving.export(database, reference, path, sign, refuse_replacing)
+
+
+def refuse_replacing(path: str) -> None:
+    """Refused for a file that a signature would destroy: one that holds something else."""
+    if not os.path.isfile(path) or os.path.getsize(path) == 0:
+        return  # what is there and no file, whoever writes refuses
+    try:
+        read_signature(path, small_file(path, MAX_SIGNATURE_BYTES))
+    except BadSignature as error:
+        raise Refused(
+            f"{path} is there already, and is no signature that another could replace: name another file, or remove it"
+        ) from error
 
 
 def warn_of_older_signature(path: str) -> None:

@@ -203,13 +203,18 @@ def test_no_command_shows_help():
         assert run(*group).stdout == run(*group, "--help").stdout
 
 
+@pytest.mark.parametrize("width", [60, 70, 80])
 @pytest.mark.parametrize("group", [[], ["models"]], ids=["cbpe", "cbpe models"])
-def test_no_first_sentence_is_cut_in_the_list_of_commands_at_80_columns(group, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
+def test_no_first_sentence_is_cut_in_the_list_of_commands(group, width):
     commands = load_command("models").commands if group else COMMANDS
-    listed = run(*group, "--help").stdout.split("Commands:\n")[1].splitlines()
-    assert [line.split()[0] for line in listed] == [*commands]
-    assert all(line.endswith(".") and not line.endswith("...") and len(line) <= 80 for line in listed)
+    environment = {**os.environ, "COLUMNS": str(width)}
+    shown = subprocess.run([PROGRAM, *group, "--help"], capture_output=True, text=True, check=True, env=environment)
+    lines = shown.stdout.split("Commands:\n")[1].splitlines()
+    assert all(len(line) <= width for line in lines)
+    listed = re.split(r"\n  (?=\S)", "\n".join(["", *lines]))[1:]
+    assert [each.split()[0] for each in listed] == [*commands]
+    assert all(each.endswith(".") and not each.endswith("...") for each in listed)
+    assert width < 80 or len(lines) == len(listed)
 
 
 @pytest.mark.parametrize("arguments", [["trian"], ["train"], ["encode", "--nope", "-"]])

@@ -1,9 +1,11 @@
 """cbpe models: what is asked of the store: lists, versions, lineage, tokens, the log."""
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 
 import pytest
@@ -284,3 +286,26 @@ def test_ranges_of_sizes_are_written_as_those_of_metrics(models):
         told = error_of("models", "ls", "--vocab-size", wrong, exit_code=2)
         assert "is no size, and no MIN..MAX: write 16000, 16k, 1k..32k, 1k.. or ..32k" in told
     assert "begins above its end" in error_of("models", "ls", "--vocab-size", "2k..1k", exit_code=2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
+def test_a_terminal_is_told_of_shortened_details_only_where_there_are_some(models, tmp_path):
+    import pty
+
+    models.tag(models.version("book@1"), {f"key-{i}": "a long value of a tag" for i in range(9)})
+    models.rename("book", "a-book-with-a-longer-name")
+
+    def shown(width):
+        ours, terminal = pty.openpty()
+        try:
+            environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(width), "NO_COLOR": "1"}
+            subprocess.run([PROGRAM, "models", "log"], stdout=terminal, env=environment, check=True)
+            return os.read(ours, 100_000).decode().splitlines()
+        finally:
+            os.close(ours)
+            os.close(terminal)
+
+    assert shown(100)[-1].endswith("the details are shortened (--wide shows all)\x1b[0m")
+    narrow = "\n".join(shown(50))
+    assert "details," in narrow or "details (--wide" in narrow
+    assert "are shortened" not in narrow

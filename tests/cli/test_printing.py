@@ -293,6 +293,15 @@ def test_versions_without_aliases_leave_that_column_out_before_a_name_is_folded(
         terminal(60)
         print_versions(models.versions(), as_json=False, wide=False)
         assert "prod" in capfd.readouterr().out
+        models.set_metrics(name, {"fertility": 1.25})
+        print_versions(models.versions(), as_json=False, wide=False, metric="fertility")
+        told = capfd.readouterr().out
+        assert f"{name}@1" not in told  # there is no room for all of it
+        terminal(76)
+        print_versions(models.versions(), as_json=False, wide=False, metric="fertility")
+        told = capfd.readouterr().out
+        assert f"{name}@1" in told
+        assert "prod" not in told
 
 
 @pytest.mark.parametrize("width", [50, 60, 80])

@@ -14,6 +14,7 @@ from html.parser import HTMLParser
 import pytest
 
 import cbpe
+from cbpe.measures.charts import laid_out
 from cbpe.views.html import cell_text
 
 HOSTILE = '<script>alert(1)</script>\u202e$x^2$\0"'
@@ -160,6 +161,40 @@ def test_characters_that_no_font_has_are_told(tmp_path, recwarn):
     assert recwarn.list == []
     with pytest.warns(UserWarning, match="no font here has some characters of the names: they are boxes"):
         found.plot(tmp_path / "charts.png")
+
+
+def test_a_picture_grows_with_the_number_of_its_bars(tmp_path):
+    tok = cbpe.BasicTokenizer()
+
+    def bars(n_tokenizers, n_corpora):
+        """The widths of the bars in points, and the picture."""
+        found = cbpe.compare({f"t{i}": tok for i in range(n_tokenizers)}, {f"c{i}": "a b" for i in range(n_corpora)})
+        found.plot(tmp_path / "x.svg")
+        svg = (tmp_path / "x.svg").read_text(encoding="utf-8")
+        rectangles = re.findall(r'd="M ([\d.]+) [\d.]+ \nL ([\d.]+) [\d.]+ \nL [^"]*z\n" clip-path', svg)
+        return [float(right) - float(left) for left, right in rectangles], svg
+
+    few, _ = bars(2, 2)
+    many, svg = bars(8, 20)
+    assert len(many) % (8 * 20) == len(few) % (2 * 2) == 0 < len(few)
+    assert min(many) > 3
+    assert max(float(width) for width in re.findall(r"stroke-width: ([\d.]+); stroke-linejoin: miter", svg)) < 1
+    assert all(f">t{i}<" in svg for i in range(8))
+
+
+def test_a_picture_with_more_bars_than_can_be_seen_is_told(recwarn):
+    assert laid_out(6, 8, ["a"] * 20).width <= 20
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="has 6,400 bars in each chart, which are too thin to be told apart"):
+        assert laid_out(6, 64, ["a"] * 100).width == 100
+
+
+def test_names_in_a_chart_are_as_different_as_the_names(tmp_path):
+    tok = cbpe.BasicTokenizer()
+    names = [f"tokenizer-{i}-of-a-model-with-a-long-name" for i in range(3)]
+    cbpe.compare(dict.fromkeys(names, tok), {"a": "b"}).plot(tmp_path / "x.svg")
+    svg = (tmp_path / "x.svg").read_text(encoding="utf-8")
+    assert len({*re.findall(r">([^<>]*…[^<>]*)<", svg)}) == 3
 
 
 def test_charts_of_an_odd_number_of_measures_leave_no_empty_frame(tmp_path):

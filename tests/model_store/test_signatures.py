@@ -68,6 +68,18 @@ def test_an_export_without_a_key_warns_of_a_signature_of_something_else(store, s
         store.export("a", signed)
 
 
+def test_a_signature_takes_the_place_of_a_signature_alone(store, signed, keys, tmp_path):
+    store.export("b", signed, key=keys / "ours.pem")
+    for content in (b"mine", b'{"mine": 1}', b"x" * 20_000):
+        (tmp_path / "x.sig").write_bytes(content)
+        before = signed.read_bytes()
+        with pytest.raises(Refused, match=r"x\.sig is there already, and is no signature that another could replace"):
+            store.export("a", signed, key=keys / "ours.pem")
+        assert ((tmp_path / "x.sig").read_bytes(), signed.read_bytes()) == (content, before)
+    (tmp_path / "x.sig").write_bytes(b"")
+    store.export("a", signed, key=keys / "ours.pem")
+
+
 @pytest.fixture
 def signed(store, keys, tmp_path):
     store.export("a", tmp_path / "x", key=keys / "ours.pem")

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ import pytest
 
 from cbpe.tasks.cutting import cut
 from cbpe.tasks.outputs import Outputs, sha256_of
-from cbpe.tasks.run import Run, as_json
+from cbpe.tasks.run import FileRun, Run, as_json
 from cbpe.tasks.sources import find_sources
 
 
@@ -233,6 +234,30 @@ def test_records_without_a_word_of_whose_they_are_are_not_taken_for_a_runs_own(t
     run.keep(0, {"documents": 1})
     run.begin(resume=True)
     assert run.done(0) is None
+
+
+@pytest.mark.parametrize("kind", [Run, FileRun])
+@pytest.mark.parametrize("beside", [[], ["lock"], ["records"]])
+def test_what_is_of_no_run_in_the_place_of_its_state_is_not_deleted(tmp_path, tasks, kind, beside):
+    run = kind(tmp_path / "out", {}, tasks, leaves=("parts",))
+    for name in ("mine", "parts", *beside):
+        (run.state / name).mkdir(parents=True)
+    (run.state / "mine" / "important.txt").write_text("important")
+    for resume in (True, False):
+        with pytest.raises(ValueError, match=r"run holds mine, which is of no run, and would be deleted: move it"):
+            run.begin(resume=resume)
+    assert (run.state / "mine" / "important.txt").read_text() == "important"
+    shutil.rmtree(run.state / "mine")
+    (run.state / "run.json.12.0123abcd.part").touch()  # of a program that was killed
+    assert run.begin(resume=False) is None
+
+
+def test_a_file_that_is_called_as_a_manifest_and_is_none_is_refused(tmp_path, tasks):
+    (tmp_path / "out.json").write_text('{"mine": 1}')
+    for resume in (True, False):
+        with pytest.raises(ValueError, match=r"out.json is there already, and of no run: name another file"):
+            FileRun(tmp_path / "out", {}, tasks).begin(resume=resume)
+    assert (tmp_path / "out.json").read_text() == '{"mine": 1}'
 
 
 @pytest.mark.parametrize("name", ["out", "out/in"])

@@ -275,6 +275,13 @@ def test_what_is_done_around_can_be_given():
         ({"normalized": [1]}, "a list of added tokens"),
         ({"normalizer": [{"type": "StripAccents"}], "normalized": ["\u0301"]}, "is never found, as nothing is left"),
         ({"normalizer": "NFC", "normalized": ["\u00e9", "e\u0301"]}, "are the same normalized"),
+        (
+            {
+                "normalizer": [{"type": "Replace", "pattern": {"String": "\u00e9"}, "content": " "}],
+                **{key: ["\u00e9"] for key in ("lstrip", "normalized", "rstrip")},
+            },
+            "the added token '\u00e9' with lstrip may stand within the white space that another one takes",
+        ),
     ],
 )
 def test_processing_that_is_not_known_is_refused(processing, message):

@@ -1,5 +1,14 @@
 """Tables of plain text."""
 
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from cbpe.views.names import short_names
+from cbpe.views.rich_tables import rich_tables
 from cbpe.views.text import text_table
 
 
@@ -15,6 +24,41 @@ def test_columns_that_do_not_fit_follow_below_with_the_names_again():
     ]
 
 
-def test_long_names_lose_their_middle_and_hostile_ones_their_line_breaks():
-    lines = text_table(["corpus", "tokens"], [["a" * 50 + "\n" + "z" * 50, 1234], ["b", 5]], names=1).splitlines()
-    assert lines == ["corpus                    tokens", f"{'a' * 11}..{'z' * 11}   1,234", f"b{' ' * 30}5"]
+def test_long_names_lose_their_beginning_and_hostile_ones_their_line_breaks():
+    lines = text_table(["corpus", "tokens"], [["a" * 50 + "\n" + "z" * 20, 1234], ["b", 5]], names=1).splitlines()
+    assert lines == ["corpus                    tokens", f"…aa↵{'z' * 20}   1,234", f"b{' ' * 30}5"]
+
+
+def test_long_names_of_one_end_stay_different():
+    rows = [[f"tokenizer-{i}-of-a-model-with-a-long-name", i] for i in range(3)]
+    lines = text_table(["tokenizer", "tokens"], rows, names=1).splitlines()
+    assert len({line.split()[0] for line in lines[1:]}) == 3
+    assert all(len(line) <= 80 for line in lines)
+
+
+@given(st.lists(st.text("ab/", max_size=40), min_size=1, max_size=8), st.integers(2, 30))
+def test_shortened_names_are_as_different_as_the_names(names, most):
+    short = short_names(names, most)
+    assert list(short) == list(dict.fromkeys(names))
+    assert len({*short.values()}) == len(short)
+    for name, shown in short.items():
+        assert len(shown) <= len(name)
+        assert shown == name if len(name) <= most else all(part in name for part in shown.split("…"))
+
+
+def test_rich_tables_cut_nothing_and_are_no_wider_than_the_terminal():
+    headings = ["tokenizer", "corpus", *(f"measure number {i}" for i in range(9))]
+    rows = [[f"tokenizer-{i}-of-a-model-with-a-long-name", "日本語.txt", *map(float, range(9))] for i in range(2)]
+    for room in (70, 80, 100, 300):
+        target = Console(width=room, file=io.StringIO(), force_terminal=False)
+        for table in rich_tables("title", headings, rows, names=2, room=room):
+            target.print(table)
+        printed = target.file.getvalue()
+        assert max(map(cell_len, printed.splitlines())) <= room
+        assert printed.count("title") == 1
+        for i in range(9):
+            assert f" measure number {i} " in printed
+            assert printed.count(f" {i}.000 ") == 2
+        names = [line for line in printed.splitlines() if " 日本語.txt " in line]
+        assert len(names) >= 2
+        assert all(("…" in line) == (room < 300) for line in names)

@@ -66,11 +66,18 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def url(folder):
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "words.json"]
+    yield from served(folder, "-t", "words.json")
+
+
+def served(folder, *arguments):
+    """The address of a page that a program of its own serves meanwhile."""
+    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", *arguments]
     environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
-        yield json.loads(server.stdout.readline())["url"]
-        server.terminate()
+        try:
+            yield json.loads(server.stdout.readline())["url"]
+        finally:
+            server.terminate()
 
 
 def sums(page, column=0):
@@ -193,6 +200,19 @@ def test_the_table_says_what_was_left_out_and_that_lines_were_encoded_alone(page
     shows(page, "document.getElementById('notes').textContent.includes('each line was encoded alone')")
     page.reload()
     shows(page, "document.getElementById('notes').textContent.includes('each line was encoded alone')")
+
+
+def test_how_much_of_a_long_file_was_measured_is_said(page, tmp_path):
+    (tmp_path / "long.txt").write_text("\u0627 the cat\n" * 500_001, encoding="utf-8")  # 10 characters, 11 bytes a line
+    server = served(tmp_path, "-t", "gpt2", "long.txt")
+    page.goto(f"{next(server)}compare")
+    shows(page, "!document.getElementById('compare').disabled")
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.getElementById('notes').textContent.includes('Only the beginning')")
+    said = page.locator("#notes").inner_text()
+    left_out = "Left out, since nothing stands there: 'text'."
+    assert said == f"{left_out} Only the beginning was measured of 'long.txt' (5,500,000 bytes)."
+    server.close()
 
 
 def test_times_are_of_the_zone_of_the_browser_and_say_so(browser, url):

@@ -80,8 +80,10 @@ def log(
         for one in changes
     ]
     columns = ("time", "who", "action", "version", "details")
-    print_table(columns, cells, whole=("time", "version"), spare=("who", "details"), wide=wide)
-    if not whole and any(
-        change_in_words(one.details, ALL) != cell[-1] for one, cell in zip(changes, cells, strict=True)
+    there = print_table(columns, cells, whole=("time", "version"), spare=("who", "details"), wide=wide)
+    if (
+        not whole
+        and "details" in there
+        and any(change_in_words(one.details, ALL) != cell[-1] for one, cell in zip(changes, cells, strict=True))
     ):
         print_dim("the details are shortened (--wide shows all)")

@@ -47,8 +47,9 @@ def print_versions(versions: Sequence[Version], as_json: bool, wide: bool, metri
         columns.insert(2, metric)
         for row, version in zip(rows, versions, strict=True):
             row.insert(2, rounded(version.metrics[metric]) if metric in version.metrics else "")
-    # A column without aliases makes no room for itself by folding names.
-    spare = SPARE if any(version.aliases for version in versions) else (*SPARE, "aliases")
+    # A column without aliases makes no room for itself by folding names, nor any beside a metric that was asked for.
+    keeps_aliases = metric is None and any(version.aliases for version in versions)
+    spare = SPARE if keeps_aliases else (*SPARE, "aliases")
     print_table(columns, rows, whole=[*NOT_SPLIT, metric or ""], spare=spare, wide=wide)
 
 
@@ -68,7 +69,7 @@ def listed_tags(tags: Mapping[str, object]) -> list[str]:
     """Tags as a table has them: those that tell of metrics of one corpus among several are counted."""
     others = {tag: value for tag, value in tags.items() if not is_of_one_corpus(tag)}
     of_metrics = len(tags) - len(others)
-    return [*map(beginning, labels(others)), *([f"{of_metrics:,} of metrics"] if of_metrics else [])]
+    return [*map(beginning, labels(others)), *([f"{of_metrics:,} tags of metrics"] if of_metrics else [])]
 
 
 def labels(tags: Mapping[str, object]) -> list[str]:

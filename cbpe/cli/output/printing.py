@@ -299,8 +299,8 @@ def print_table(
     whole: Sequence[str] = (),
     spare: Sequence[str] = (),
     wide: bool = False,
-) -> None:
-    """A table with a line of headings; columns of numbers are aligned to the right.
+) -> list[str]:
+    """A table with a line of headings; columns of numbers are aligned to the right. Returns the columns that it has.
 
     In a narrow terminal the `spare` columns are left out, the first of them first, until the others fit. What a row is
     called, its numbers and the columns in `whole` are not folded, if there is room for the rest. Where `wide`, nothing
@@ -334,6 +334,7 @@ def print_table(
     print_drawn(table, wide)
     if sys.stdout.isatty():
         print_left_out([name for i, name in enumerate(columns) if i not in there], room)
+    return [columns[i] for i in there]
 
 
 def print_left_out(names: list[str], room: int) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["checked_processing"]
+__all__ = ["checked_processing", "refuse_in_taken_space", "refuse_taken_space"]
 
 
 def checked_processing(processing: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,8 +50,13 @@ def refuse_taken_space(processing: Mapping[str, Any]) -> None:
     """ValueError for an added token that is white space that another one takes, and takes some itself: which of the two
     has it, `tokenizers` does not know either."""
     for token in processing.get("lstrip", ()):
-        if not token.strip(WHITE_SPACE) and processing.get("rstrip"):
-            raise ValueError(
-                f"the added token {shown(token)} with lstrip may stand within the white space that another one takes, "
-                f"{shown(processing['rstrip'][0])} with rstrip"
-            )
+        refuse_in_taken_space(token, token, processing)
+
+
+def refuse_in_taken_space(token: str, form: str, processing: Mapping[str, Any]) -> None:
+    """The same for one added token. form: what of it is looked for, which a normalizer may make white space."""
+    if not form.strip(WHITE_SPACE) and token in processing.get("lstrip", ()) and processing.get("rstrip"):
+        raise ValueError(
+            f"the added token {shown(token)} with lstrip may stand within the white space that another one takes, "
+            f"{shown(processing['rstrip'][0])} with rstrip"
+        )
