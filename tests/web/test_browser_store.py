@@ -78,7 +78,7 @@ def test_a_version_shows_its_training_lineage_aliases_and_changes(page, url):
     page.goto(url)
     page.locator("#found").get_by_role("link", name="book@2").first.click()
     shows(page, "!document.getElementById('one').hidden")
-    assert page.evaluate("document.activeElement.id") == "one-title"
+    shows(page, "document.activeElement.id === 'one-title'")
     assert "loss 2.500" in page.locator("#labels").inner_text()
     assert page.locator("svg.curve polyline").count() == 1
     assert page.locator("svg.lines circle").count() == page.locator(".graph li").count() == 3
