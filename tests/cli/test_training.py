@@ -157,6 +157,13 @@ def test_train_goes_on_from_a_model(tmp_path, text_file, model):
     assert list(grown.merges)[:24] == list(cbpe.train(TEXT, 280).merges)
 
 
+def test_many_special_tokens_leave_the_figures_in_sight(tmp_path, text_file):
+    options = [option for i in range(25) for option in ("--special", f"<|{i}|>")]
+    shown = run("train", text_file, "--vocab-size", 270, "--output", tmp_path / "a.json", *options).stdout.splitlines()
+    assert [line.split()[2] for line in shown if line.startswith("special token ")] == [f"<|{i}|>" for i in range(20)]
+    assert sum(line.strip() == "and 5 more" for line in shown) == 1
+
+
 def test_train_takes_the_pattern_of_the_initial_model(tmp_path, text_file):
     options = "--pattern", "gpt2", "--output", tmp_path / "first"
     run("train", text_file, "--vocab-size", 280, *options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import cbpe
@@ -11,6 +12,8 @@ from cbpe.common.checks import N_BYTES
 from cbpe.common.wording import number_of
 
 __all__ = ["training_pairs", "training_row"]
+
+SPECIAL_SHOWN = 20
 
 
 def training_row(tokenizer: cbpe.Tokenizer) -> dict[str, Any]:
@@ -41,8 +44,11 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     counted = "" if tokenizer.training.characters is None else f"; {len(tokenizer):,} with special tokens"
     merges = f"{number_of(row['n_merges'], 'merge')}{counted}"
     yield "vocabulary", f"{row['vocab_size']:,} tokens: {start_in_words(tokenizer)} and {merges}"
-    for token, token_id in row["special_tokens"].items():
+    special = row["special_tokens"]
+    for token, token_id in islice(special.items(), SPECIAL_SHOWN):
         yield "special token", f"{token} with id {token_id}"
+    if len(special) > SPECIAL_SHOWN:  # of a tokenizer that was gone on from
+        yield "", f"and {len(special) - SPECIAL_SHOWN:,} more"
     if row["dropped_words"]:
         words, occurrences = row["dropped_words"], row["dropped_occurrences"]
         yield "left out", f"{number_of(words, 'rare word')}, which occurred {number_of(occurrences, 'time')}"
