@@ -88,13 +88,21 @@ class ModelStore:
     @staticmethod
     def missing_file(url_or_path: str | os.PathLike[str] | URL | None = None) -> str | None:
         """The file that opening this store would make; None where it is there already, in memory or on a server.
-        CannotOpen for what names no store.
+        CannotOpen for what names no store; PermissionError where nobody may look whether it is there.
 
         >>> ModelStore.missing_file("models.db")
         '/home/ada/models.db'
         """
         path = sqlite_path(find_store(url_or_path))
-        return None if path is None or os.path.exists(path) else path
+        if path is None:
+            return None
+        try:
+            os.stat(path)
+        except PermissionError:
+            raise
+        except OSError:
+            return path
+        return None
 
     @staticmethod
     def is_in_memory(url_or_path: str | os.PathLike[str] | URL | None = None) -> bool:

@@ -99,9 +99,14 @@ class TaskCounts(Tally):
         for span in spans:
             if kind == "words":
                 version = unicode_version(self.splitter)
-                self.add_words(words_of(span, self.options.pattern, version, self.heard), tell)
+                words: Iterable[Any] = words_of(span, self.options.pattern, version, self.heard)
             else:
-                self.add_words(self.with_text_bytes(counted_lines(span, self.options.errors)), tell)
+                words = self.with_text_bytes(counted_lines(span, self.options.errors))
+            try:
+                self.add_words(words, tell)
+            except OverflowError as error:
+                problem = "with its words there would be more than 2^63 - 1 occurrences in all"
+                raise OverflowError(f"{span.source.path}: {problem}") from error
             tell(0, 0, span.size)
 
     def add_texts(self, texts: Texts, tell: Tell) -> None:

@@ -38,7 +38,18 @@ def is_file(reference: str) -> bool:
     has a separator, or the ending of a file: "llama-3.1" is as good a name for a version."""
     if not looks_like_a_path(reference) or is_bare_folder(reference):
         return False
-    return os.path.exists(reference) or is_published(reference)
+    return is_there(reference) or is_published(reference)
+
+
+def is_there(path: str) -> bool:
+    """Whether there is such a file or folder, or nobody can know who may not look into the folder that it is in."""
+    try:
+        os.stat(path)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def is_encoding(reference: str) -> bool:

@@ -10,6 +10,7 @@ from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import is_float
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
+from cbpe.common.warning import warn
 from cbpe.common.wording import listed, meant, of_another_library, shown
 from cbpe.corpus.files import checked_missing
 from cbpe.corpus.sources import Reader, Source
@@ -293,7 +294,22 @@ class Costs(NamedTuple):
                     f"the texts are not parallel: {shown(language)} has {lines_said(numbers[language])}, and "
                     f"{shown(corpus)} has {lines_said(number)}; line i of each has to say the same"
                 )
-        return cls(lines, tuple(found), language)
+        costs = cls(lines, tuple(found), language)
+        costs.warn_of_gaps()
+        return costs
+
+    def warn_of_gaps(self) -> None:
+        """Warn of lines that the reference language does not have, which no ratio of parity is of."""
+        gaps: dict[str, int] = {}
+        for (name, corpus), own in self.lines.items():
+            n = int(((own > 0) & (self.lines[name, self.language] == 0)).sum())
+            gaps[corpus] = max(n, gaps.get(corpus, 0))
+        for corpus, n in gaps.items():
+            if n:
+                warn(
+                    f"parity leaves {lines_said(n)} of {shown(corpus)} out, as the same line of "
+                    f"{shown(self.language)} has no tokens"
+                )
 
     def row(self, name: str, corpus: str) -> dict[str, float]:
         own, other = self.lines[name, corpus], self.lines[name, self.language]

@@ -31,6 +31,9 @@ from cbpe.views.html import block, table
 from cbpe.views.text import text_table
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.table import Table
+
     from cbpe._core.calls.encoder import PythonSplitter
     from cbpe._core.vocabulary.vocabulary import Vocabulary
     from cbpe.training.record import TrainingRecord
@@ -65,6 +68,13 @@ class Sweep:
     def __str__(self) -> str:
         """The measures as a table of text, at most 80 columns wide."""
         return text_table(*self._table(), names=2)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        """The table, for rich.print; in a narrow terminal several, one below the other."""
+        from cbpe.views.rich_tables import rich_tables
+
+        size = number_of(len(self.sizes), "size"), number_of(len(self.corpora), "corpus", "corpora")
+        yield from rich_tables(" on ".join(size), *self._table(), names=2, room=options.max_width)
 
     @property
     def sizes(self) -> list[int]:

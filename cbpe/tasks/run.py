@@ -299,7 +299,7 @@ class Run:
 
     def _remedy(self, finished: bool) -> str:
         """What to do with a name that another run has."""
-        done = "is finished" if finished else f"has done {self._n_done():,} of its tasks"
+        done = "is finished" if finished else f"has done {len(self._done()):,} of its tasks"
         return f"that run {done}. Name another {self.kind}, or remove {self._whole(finished)} to begin anew"
 
     def _whole(self, finished: bool) -> str:

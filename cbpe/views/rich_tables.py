@@ -9,12 +9,13 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from cbpe.views.text import cells_of, in_groups
+from cbpe.views.text import WIDEST_NAME, cells_of, in_groups
 
 __all__ = ["rich_tables"]
 
 BESIDE = 3  # columns of a terminal that a column of the table takes besides its cells: two blanks and a line
 LAST = 1  # and the line at the end
+LEAST_NAME = 9  # characters that a name keeps in a narrow terminal, as its heading "tokenizer" has
 
 
 def rich_tables(
@@ -23,11 +24,14 @@ def rich_tables(
     """A table of so many columns of a terminal, whose first columns, `names` of them, name the rows. Where the others
     do not fit beside these, names are shortened, and what still does not fit follows in more tables, with the names
     again."""
-    for shortened in (0, names):
-        columns = [[heading, *cells_of([row[i] for row in rows], i < shortened)] for i, heading in enumerate(headings)]
-        widths = [max(map(cell_len, column)) for column in columns]
-        if sum(widths) + BESIDE * len(widths) + LAST <= room:
-            break
+    columns = [[heading, *cells_of([row[i] for row in rows])] for i, heading in enumerate(headings)]
+    widths = [max(map(cell_len, column)) for column in columns]
+    if sum(widths) + BESIDE * len(widths) + LAST > room:
+        beside_one = room - LAST - BESIDE * (names + 1) - max(widths[names:])
+        most = max(LEAST_NAME, min(WIDEST_NAME, beside_one // names))
+        for i in range(names):
+            columns[i] = [headings[i], *cells_of([row[i] for row in rows], most)]
+            widths[i] = max(map(cell_len, columns[i]))
     for group in in_groups(widths, names, room - LAST - BESIDE, BESIDE):
         table = Table(title=title)
         title = ""

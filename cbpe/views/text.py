@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 from cbpe.views.html import cell_text, visible
 from cbpe.views.names import short_names
 
-__all__ = ["cells_of", "in_groups", "text_table"]
+__all__ = ["WIDEST_NAME", "cells_of", "in_groups", "text_table"]
 
 WIDTH = 80
 GAP = 2  # columns of a terminal between two of the table
@@ -26,21 +26,22 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]], names:
     english   1,234
     code          5
     """
-    columns = [
-        aligned([heading, *cells_of([row[i] for row in rows], i < names)], to_the_right=i >= names)
-        for i, heading in enumerate(headings)
-    ]
+    columns = []
+    for i, heading in enumerate(headings):
+        is_name = i < names
+        cells = cells_of([row[i] for row in rows], WIDEST_NAME if is_name else None)
+        columns.append(aligned([heading, *cells], to_the_right=not is_name))
     groups = in_groups([width(column[0]) for column in columns], names, WIDTH, GAP)
     tables = ([columns[i] for i in group] for group in groups)
     return "\n\n".join("\n".join((" " * GAP).join(line).rstrip() for line in zip(*one, strict=True)) for one in tables)
 
 
-def cells_of(values: Sequence[object], are_names: bool) -> Column:
-    """The values of a column as text on one line each."""
+def cells_of(values: Sequence[object], most: int | None = None) -> Column:
+    """The values of a column as text on one line each. most: how many characters a name has, of a column of names."""
     texts = [visible(cell_text(value)) for value in values]
-    if not are_names:
+    if most is None:
         return texts
-    short = short_names(texts, WIDEST_NAME)
+    short = short_names(texts, most)
     return [short[text] for text in texts]
 
 

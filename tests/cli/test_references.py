@@ -1,5 +1,6 @@
 """Which tokenizer is meant."""
 
+import errno
 import os
 import re
 import subprocess
@@ -30,6 +31,21 @@ def trained(size):
 
 def vocab_size(reference, *options):
     return len(run("vocab", "-t", reference, *options).stdout.splitlines())
+
+
+def test_what_may_not_be_looked_at_is_not_said_to_be_missing(tmp_path, monkeypatch):
+    hidden = str(tmp_path / "hidden" / "x.json")
+    stat = os.stat
+
+    def refusing(path, *others, **options):
+        if "hidden" in str(path):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return stat(path, *others, **options)
+
+    monkeypatch.setattr(os, "stat", refusing)
+    assert f"{hidden}: Permission denied" in error_of("count", "-t", hidden, stdin=b"the")
+    store = str(tmp_path / "hidden" / "models.db")
+    assert f"{store}: Permission denied" in error_of("--store", store, "models", "ls")
 
 
 def test_a_version_in_the_store(here):

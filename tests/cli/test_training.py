@@ -197,10 +197,15 @@ def test_train_warns_of_a_checkpoint_that_was_not_written(tmp_path, text_file, m
             file.writelines(parts)
 
     monkeypatch.setattr("cbpe.training.checkpoint.write_whole", full)
-    result = run("train", text_file, "--vocab-size", 280, "--checkpoint", tmp_path / "full.model")
+    command = "train", text_file, "--vocab-size", 280, "--checkpoint", tmp_path / "full.model"
+    result = run(*command, "--output", tmp_path / "a.json")
     assert result.stderr.startswith("cbpe: the checkpoint ")
     assert result.stderr.endswith("No space left on device\n")
     assert "280 tokens" in result.stdout
+    monkeypatch.chdir(tmp_path)
+    said = run(*command, exit_code=1).stderr.splitlines()[-1]
+    assert "full.model holds no merges of what was learned. But what was learned is in " in said
+    assert cbpe.load(said.rpartition(" is in ")[2]).vocab_size == 280
 
 
 def test_train_help_names_the_patterns():

@@ -194,6 +194,17 @@ def test_a_line_break_at_the_end_begins_no_line_whatever_the_source(tokenizers, 
         cbpe.compare(trained, {"a": f"x{end}{end}".encode(), "b": f"x{end}".encode()}, parallel="a")
 
 
+def test_lines_that_the_reference_does_not_have_are_told(tokenizers):
+    texts = {"a": "x\n\ny\n", "b": "x\nlong line here\nyy yy\n", "c": "x\n\nz\n"}
+    trained = {"trained": tokenizers["trained"]}
+    with pytest.warns(UserWarning, match="parity leaves 1 line of 'b' out, as the same line of 'a' has no") as told:
+        found = cbpe.compare(trained, texts, parallel="a")
+    assert len(told) == 1
+    tok = tokenizers["trained"]
+    ratios = [tok.count(one) / tok.count(other) for one, other in (("x", "x"), ("yy yy", "y"))]
+    assert found.rows[1]["parity"] == pytest.approx(sum(ratios) / 2)
+
+
 def test_corpora_of_other_numbers_of_lines_are_refused(tokenizers):
     with pytest.raises(ValueError, match="not parallel: 'en' has 4 lines, and 'fr' has 2"):
         cbpe.compare(tokenizers, {"en": LINES["en"], "fr": "un\ndeux"}, parallel="en")

@@ -75,6 +75,7 @@ def test_a_folder_of_another_run_is_refused_with_what_to_do(tmp_path, tasks):
     run = new_run(tmp_path, tasks, options={"a": 1})
     run.begin(resume=False)
     run.keep(0, {"documents": 1})
+    run.keep("shard-0", {"tokens": 1})  # of a later step, and no task
     folder = re.escape(str(tmp_path / "out"))
     with pytest.raises(ValueError, match=f"has done 1 of its tasks. Name another folder, or remove {folder} to begin"):
         new_run(tmp_path, tasks, options={"a": 2}).begin(resume=True)

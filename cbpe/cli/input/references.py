@@ -101,7 +101,9 @@ def ask_store(reference: str, ask: Callable[[ModelStore], T]) -> T:
             except NotFound as error:
                 raise ValueError(unknown(reference, f"{error} ({models.url.removeprefix('sqlite:///')})")) from error
     except (LookupError, OSError) as error:
-        raise ValueError(unknown(reference, str(error))) from error
+        is_of_file = isinstance(error, OSError) and error.filename is not None
+        said = f"{error.filename}: {error.strerror}" if is_of_file else str(error)  # type: ignore[union-attr]
+        raise ValueError(unknown(reference, said)) from error
 
 
 def open_store_to_compare(*references: str) -> ModelStore:

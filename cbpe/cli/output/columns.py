@@ -12,7 +12,7 @@ __all__ = ["SPACE", "Column", "needed", "widths_in", "with_folded_headings", "wi
 
 SPACE = 2  # columns of a terminal beside each
 LEGIBLE = 18  # columns that each which need not be whole wants: for that, spare columns are left out
-LONG_WORD = 26  # and for a word of so many, as a tag and its value are
+LONG_WORD = 32  # and for a word of so many, as a tag and its value are
 FOLDED = 6  # columns that each of these keeps
 NUMBER = len("-2.2250738585072014e-308")  # columns of the longest float, which is not broken before names are
 SHORT = 10  # columns of a word, or of a date, that is not broken before names are

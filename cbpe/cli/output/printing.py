@@ -60,7 +60,7 @@ WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every lin
 USUAL = 80  # columns of a terminal that does not say how many it has
 LINES = 25  # of a terminal; nothing that is printed here depends on them
 ESCAPES = "cbpe-escapes"  # a way for Python's encoders
-LONG_WORD = 12  # columns of a word that a heading does not go on within
+LONG_WORD = 20  # columns of a word that a heading does not go on within
 # Names of values that are not folded, as they are copied: split patterns and URLs.
 COPIED = ("pattern", "split pattern", "split first", "config.pattern", "page", "from elsewhere")
 
@@ -118,7 +118,7 @@ def plain_message(error: Exception) -> str:
         return error.strerror
     if isinstance(error, KeyError) and error.args:
         return str(error.args[0])
-    if isinstance(error, (ImportError, LookupError, NotImplementedError, OSError, ValueError)):
+    if isinstance(error, (ImportError, LookupError, NotImplementedError, OSError, OverflowError, ValueError)):
         return str(error)
     if isinstance(error, MemoryError):
         return str(error) or "there is not enough memory: this machine, or a limit on this program, has no more"
@@ -137,10 +137,13 @@ def write_bytes(data: bytes) -> None:
 
 @contextmanager
 def naming_standard_output() -> Iterator[None]:
-    """A context that does nothing but print: an error says that standard output could not be written."""
+    """A context that does little but print: an error that names no file says that standard output could not be
+    written."""
     try:
         yield
     except OSError as error:
+        if error.filename is not None:
+            raise
         raise of_standard_output(error)  # noqa: B904  # the same error
 
 

@@ -31,7 +31,7 @@ from cbpe.cli.output.printing import error_message, print_json, print_pairs, pri
 from cbpe.cli.output.replacing import refuse_replacing, refuse_replacing_by_picture, refuse_replacing_by_tokenizer
 from cbpe.cli.training.summary import training_pairs, training_row
 from cbpe.common.checks import N_BYTES
-from cbpe.common.wording import shown
+from cbpe.common.wording import number_of, shown
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.tokenizers.train import counts_and_pattern
 
@@ -168,6 +168,11 @@ class Target:
                     written += save(tokenizer, in_words)
                 except (LookupError, OSError, RuntimeError, ValueError) as error:
                     failures.append(error)
+        if self.output is None and self.name is None and self.checkpoint is not None:
+            kept = merges_in(self.checkpoint)
+            if kept != tokenizer._vocabulary.n_merges:  # why not has been said
+                holds = "no merges" if kept is None else number_of(kept, "merge")
+                failures.append(OSError(f"the checkpoint {self.checkpoint} holds {holds} of what was learned"))
         if not failures:
             return written
         said = "; ".join(map(error_message, failures))
