@@ -233,8 +233,12 @@ def is_since(since: datetime) -> ColumnElement[bool]:
 
 
 def has_pattern(pattern: str | list[str]) -> ColumnElement[bool]:
-    patterns = pattern if isinstance(pattern, list) else [pattern]
-    return versions.c.pattern.in_([readable_pattern(text("the pattern", each)) for each in patterns])
+    from cbpe.text.splitting import refuse_pattern_name  # slow to import
+
+    patterns = [text("the pattern", each) for each in (pattern if isinstance(pattern, list) else [pattern])]
+    for each in patterns:
+        refuse_pattern_name(each)
+    return versions.c.pattern.in_([*map(readable_pattern, patterns)])
 
 
 def text(what: str, value: str) -> str:

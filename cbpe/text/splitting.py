@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from cbpe._core.calls.encoder import PythonSplitter
 
-__all__ = ["RegexSplitter", "make_splitter", "pattern_in_words", "unicode_version"]
+__all__ = ["RegexSplitter", "make_splitter", "pattern_in_words", "refuse_pattern_name", "unicode_version"]
 
 # How long the `regex` module may work on one text before its pattern is taken to backtrack without end.
 SECONDS_PER_TEXT = 10.0
@@ -40,17 +40,23 @@ def make_splitter(pattern: str | None) -> Splitter | RegexSplitter:
     """
     if pattern == "":
         raise ValueError("the split pattern '' is empty, and matches nothing: with None nothing is split")
-    name = OF_ENCODINGS.get(pattern, pattern).removesuffix("_SPLIT_PATTERN").lower() if isinstance(pattern, str) else ""
-    if name in BY_NAME:
-        raise ValueError(
-            f"the split pattern {shown(pattern)} is the name of one: pass cbpe.patterns.{name.upper()}_SPLIT_PATTERN"
-        )
+    if isinstance(pattern, str):
+        refuse_pattern_name(pattern)
     try:
         rules = ASCII_RULES.get(pattern, 0) if isinstance(pattern, str) else 0
         return Splitter(pattern, rules)
     except PatternNotSupported as reason:
         assert pattern is not None  # which is always supported
         return RegexSplitter(pattern, str(reason))
+
+
+def refuse_pattern_name(pattern: str) -> None:
+    """ValueError for the name of a split pattern in place of one."""
+    name = OF_ENCODINGS.get(pattern, pattern).removesuffix("_SPLIT_PATTERN").lower()
+    if name in BY_NAME:
+        raise ValueError(
+            f"the split pattern {shown(pattern)} is the name of one: pass cbpe.patterns.{name.upper()}_SPLIT_PATTERN"
+        )
 
 
 class RegexSplitter:

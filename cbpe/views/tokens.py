@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from cbpe.common.wording import number_of
+from cbpe.views.directions import Direction, direction_of, runs_in
 from cbpe.views.html import block, escaped
 
 __all__ = ["ShownText"]
@@ -86,24 +87,40 @@ class ShownText:
     def _repr_html_(self) -> str:
         drawn = list(self._groups(MOST_TOKENS))
         n_drawn = sum(len(group.ids) for group in drawn)
-        spans = "".join(self._span(i, group) for i, group in enumerate(drawn))
+        lines = "".join(self._lines(drawn))
         covered = "" if self._covered_bytes == self._n_bytes else f"{self._covered_bytes:,} of "
         total = f"{number_of(len(self.ids), 'token')}{self._around()}, {covered}{number_of(self._n_bytes, 'byte')}"
         if self.ids:
             total += f", {self._covered_bytes / len(self.ids):.2f} bytes per token"
         if len(self.ids) > n_drawn:
             total += f"; the first {n_drawn:,} are shown"
-        return block(f'<div dir="auto">{spans}</div><p class="dim">{escaped(total)}</p>', style=STYLE)
+        return block(f'<div>{lines}</div><p class="dim">{escaped(total)}</p>', style=STYLE)
 
-    def _span(self, i: int, group: Group) -> str:
+    def _lines(self, groups: list[Group]) -> Iterator[str]:
+        """Each line of the text as an element, in the direction of most of its letters."""
+        start = 0
+        for i, group in enumerate(groups, 1):
+            if group.text.endswith("\n") or i == len(groups):
+                texts = [each.text for each in groups[start:i]]
+                line = direction_of("".join(texts)) or "ltr"
+                drawn = []
+                for other, places in runs_in(texts, line):
+                    run = "".join(self._span(start + at, groups[start + at], other or line) for at in places)
+                    drawn.append(run if other is None else f'<span dir="{other}">{run}</span>')
+                yield f'<div dir="{line}">{"".join(drawn)}</div>'
+                start = i
+
+    def _span(self, i: int, group: Group, direction: Direction) -> str:
+        """A token. direction: in which brackets and the like open that stand alone."""
         kind = " s" if group.ids[0] in self._special else ""
         said = "; ".join(
             f"{token_id}: {token.hex(' ')}" for token_id, token in zip(group.ids, group.tokens, strict=True)
         )
         text = escaped(group.text).replace(" ", "·")
         ids = " ".join(map(str, group.ids))
-        line = "<br>" if group.text.endswith("\n") else ""
-        return f'<span class="t t{i % COLOURS}{kind}" title="{said}"><bdi>{text}</bdi><sub>{ids}</sub></span>{line}'
+        turned = ' dir="rtl"' if direction == "rtl" and direction_of(group.text) is None else ""
+        shown = f"<bdi{turned}>{text}</bdi><sub>{ids}</sub>"
+        return f'<span class="t t{i % COLOURS}{kind}" title="{said}">{shown}</span>'
 
 
 def group_of(held: list[tuple[int, bytes]]) -> Group:

@@ -223,3 +223,11 @@ def test_the_history_of_a_name_has_parents(models):
     assert [(version.number, version.parent) for version in models.history("a")] == [(1, "base@1"), (2, "a@1")]
     with pytest.raises(NotFound, match="'nobody'"):
         models.history("nobody")
+
+
+def test_the_name_of_a_split_pattern_is_not_taken_for_one(models):
+    models.save(cbpe.train("the cat", 257), "a")
+    with pytest.raises(ValueError, match=r"the split pattern 'gpt4' is the name of one: pass cbpe.patterns.GPT4_SPLIT"):
+        models.versions(pattern="gpt4")
+    with pytest.raises(TypeError, match="the pattern is a str, not int"):
+        models.versions(pattern=[5])

@@ -6,11 +6,14 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tokenizer_json import a_file, as_json
 
 import cbpe
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 from cbpe.views.curve import curve
+from cbpe.views.directions import direction_of, runs_in
 from cbpe.views.html import are_numbers, escaped, page, table
 from store import ModelStore, Report
 
@@ -132,6 +135,36 @@ def test_ids_stand_as_they_are_copied():
             for token in (b"ab", b"cd")
         )
         assert models.diff(a, b)._repr_html_().count("<bdi>1234</bdi>") == 2
+
+
+def test_a_line_runs_in_the_direction_of_its_letters():
+    tok = cbpe.BasicTokenizer()
+    tok.train("\u05d0" * 9 + "\u05d1" * 9, 258, verbose=False)  # each letter of Hebrew is a token
+    text = "\u05d0\u05d1\na b c \u05d0 \u05d1(\n(\u05d0\u05d1\u05d0) ab 1\n"
+    html = tok.show(text)._repr_html_()
+    lines = re.findall(r'<div dir="(ltr|rtl)">(.*?)</div>', html)
+    assert [direction for direction, _ in lines] == ["rtl", "ltr", "rtl"]
+
+    found = [re.findall(r'<span dir="(\w+)">', line) for _, line in lines]
+    assert found == [[], ["rtl"], ["ltr"]]
+    whole = "".join(re.findall(r"<bdi[^>]*>([^<]*)</bdi>", html))
+    assert whole == text.replace(" ", "\u00b7").replace("\n", "\u21b5")  # in its own order
+    assert re.findall(r"<bdi([^>]*)>\(<", html) == ["", ' dir="rtl"']  # a bracket opens as its line or its run does
+
+
+@given(st.lists(st.text("a\u05d0 1(", max_size=3), max_size=12), st.sampled_from(["ltr", "rtl"]))
+def test_runs_hold_every_text_once_and_in_order(texts, line):
+    runs = list(runs_in(texts, line))
+    assert [i for _, places in runs for i in places] == list(range(len(texts)))
+    for direction, places in runs:
+        inner = [direction_of(texts[i]) for i in places]
+        if direction is None:
+            assert len(places) == 1
+            assert inner[0] in (None, line)
+        else:
+            assert direction != line
+            assert line not in inner
+            assert all(inner[at] == direction or "1" in texts[places[at]] for at in (0, -1))
 
 
 def test_special_tokens_are_such_or_text():

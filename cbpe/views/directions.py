@@ -1,0 +1,56 @@
+"""In which direction a line of tokens runs. Each token is an element of its own to a browser, which lays elements out
+in the direction of the line, whatever is in them: so runs of the other direction are marked."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+__all__ = ["Direction", "direction_of", "runs_in"]
+
+Direction = Literal["ltr", "rtl"]
+FROM_RIGHT = ("R", "AL")  # classes of Unicode's bidirectional algorithm
+
+
+def direction_of(text: str) -> Direction | None:
+    """The direction that most letters of a text have; None without letters.
+
+    >>> direction_of("שלום"), direction_of("a b"), direction_of("12.")
+    ('rtl', 'ltr', None)
+    """
+    letters = [unicodedata.bidirectional(each) in FROM_RIGHT for each in text if each.isalpha()]
+    if not letters:
+        return None
+    return "rtl" if 2 * sum(letters) > len(letters) else "ltr"
+
+
+def runs_in(texts: Sequence[str], line: Direction) -> Iterator[tuple[Direction | None, range]]:
+    """The texts of a line, by their places, in runs: those that run in the other direction than the line, each from its
+    first text with letters to its last one, with that direction, and all others one by one, with None. Digits run from
+    left to right."""
+    other: Direction = "ltr" if line == "rtl" else "rtl"
+    start = end = 0  # of a run, up to its last text with letters
+    for i, text in enumerate(texts):
+        direction = direction_of(text)
+        if direction is None and line == "rtl" and any(map(str.isdecimal, text)):
+            direction = "ltr"
+        if direction == other:
+            if end <= start:
+                start = i
+            end = i + 1
+        elif direction == line and end > start:
+            yield from cut(other, start, end, i)
+            start = end = i
+        if end <= start and direction != other:
+            yield None, range(i, i + 1)
+            start = end = i + 1
+    if end > start:
+        yield from cut(other, start, end, len(texts))
+
+
+def cut(direction: Direction, start: int, end: int, stop: int) -> Iterator[tuple[Direction | None, range]]:
+    """A run, and each of the texts without letters after it."""
+    yield direction, range(start, end)
+    for i in range(end, stop):
+        yield None, range(i, i + 1)
