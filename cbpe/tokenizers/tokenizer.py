@@ -239,7 +239,8 @@ class Tokenizer(TokenizerBase):
         ValueError for a max_tokens that is below 1 or below the template's tokens and 1, for an overlap that is not
         below max_tokens, and for a single grapheme or special token that has more than max_tokens.
 
-        >>> [text[start:end] for start, end in enc.split(text := "One cat sat. Two dogs ran.", 5)]
+        >>> text = "One cat sat. Two dogs ran."
+        >>> [text[start:end] for start, end in enc.split(text, 5)]
         ['One cat sat.', ' Two dogs ran.']
         """
         from cbpe.chunking.split import checked_budget, split_text

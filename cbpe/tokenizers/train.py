@@ -188,7 +188,7 @@ def train(
     >>> tok.vocab[257]
     b'low'
     >>> train("low lower lowest", 260, initial=tok).vocab[259]
-    b' lower'
+    b' lowe'
     """
     refuse_seconds(checkpoint, checkpoint_seconds)
     if is_over_characters(alphabet, characters):

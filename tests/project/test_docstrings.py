@@ -1,0 +1,54 @@
+"""The examples in the docstrings of public names."""
+
+import doctest
+import inspect
+import io
+
+import pytest
+
+import cbpe
+import store
+
+# Examples with files, data, servers or tokenizers that the reader has: they are compiled, and not run.
+NOT_HERE = {
+    "Diff.more_merges", "HuggingFaceTokenizer.register_special_tokens", "ModelStore", "ModelStore.find_token",
+    "ModelStore.import_folder", "ModelStore.missing_file", "ModelStore.publish", "ModelStore.was_done",
+    "ModelStore.watch", "Tokenizer.arrow_udf", "Tokenizer.decode_arrow", "Tokenizer.encode",
+    "Tokenizer.register_special_tokens", "Tokenizer.show", "Tokenizer.statistics", "count_corpus", "from_transformers",
+    "inspect", "load", "tokenize",
+}  # fmt: skip
+PUBLIC = {name: getattr(library, name) for library in (cbpe, store) for name in library.__all__}
+
+
+def examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = {}
+    for name, value in PUBLIC.items():
+        if inspect.isclass(value) or inspect.isfunction(value):
+            for each in finder.find(value, name, module=False, globs={}):
+                if each.examples:
+                    found.setdefault(each.docstring, each)  # once, of what classes have from each other
+    return list(found.values())
+
+
+EXAMPLES = {each.name: each for each in examples()}
+
+
+def test_what_is_not_run_is_there():
+    assert set(EXAMPLES) >= NOT_HERE
+    assert len(EXAMPLES) > len(NOT_HERE) + 15
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+@pytest.mark.filterwarnings("ignore")
+def test_examples_of_docstrings_run_and_give_what_they_show(name, tmp_path, monkeypatch):
+    example = EXAMPLES[name]
+    for each in example.examples:
+        compile(each.source, name, "single")
+    if name in NOT_HERE:
+        return
+    monkeypatch.chdir(tmp_path)
+    example.globs = {**PUBLIC, "cbpe": cbpe, "store": store, "enc": cbpe.get_encoding("cl100k_base")}
+    told = io.StringIO()
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(example, out=told.write, clear_globs=False)
+    assert told.getvalue() == ""
