@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -447,6 +448,22 @@ def test_what_fails_after_the_training_loses_nothing(tmp_path, text_file, monkey
     place, reference = re.search(r"But what was learned is in (.*), as (.*)", error_of(*train)).groups()
     with ModelStore(place) as models:
         assert models.load(reference).encode(TEXT) == cbpe.train(TEXT, 280).encode(TEXT)
+
+
+def test_a_second_signal_while_a_version_is_saved_puts_what_was_learned_elsewhere(
+    tmp_path, text_file, monkeypatch, capfd
+):
+    def busy(*_):
+        signal.raise_signal(signal.SIGINT)  # which changes nothing
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("cbpe.cli.training.target.Target.write_version", busy)
+    monkeypatch.chdir(tmp_path)
+    found = run("train", text_file, "--vocab-size", 280, "--save", "a", exit_code=130)
+    [place] = tmp_path.glob("cbpe-trained*.json")
+    assert found.stderr == f"cbpe: interrupted. But what was learned is in ./{place.name}\n"
+    assert capfd.readouterr().err == "cbpe: what was done is being written; once more gives that up\n"
+    assert cbpe.load(place).vocab_size == 280
 
 
 def test_what_can_be_written_nowhere_is_said_to_be_lost_or_in_the_checkpoint(tmp_path, text_file, monkeypatch):

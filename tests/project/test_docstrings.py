@@ -48,7 +48,10 @@ def test_examples_of_docstrings_run_and_give_what_they_show(name, tmp_path, monk
     if name in NOT_HERE:
         return
     monkeypatch.chdir(tmp_path)
-    example.globs = {**PUBLIC, "cbpe": cbpe, "store": store, "enc": cbpe.get_encoding("cl100k_base")}
+    names = {**PUBLIC, "cbpe": cbpe, "store": store, "enc": cbpe.get_encoding("cl100k_base")}
+    if "arrow" in name:
+        names["pyarrow"] = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    example.globs = names
     told = io.StringIO()
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(example, out=told.write, clear_globs=False)
     assert told.getvalue() == ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -14,12 +15,14 @@ from cbpe.cli.output.printing import print_error
 __all__ = ["ADVICE", "finishing", "told_if_stopped"]
 
 ADVICE = "advice"  # the attribute of an exception for a second line
+STDERR = 2  # the descriptor
+LET_PASS = b"cbpe: what was done is being written; once more gives that up\n"
 
 
 @contextmanager
 def finishing() -> Iterator[None]:
     """A context for the end of long work, which one Ctrl-C or another signal does not interrupt: it would lose what is
-    as good as done. A second one does."""
+    as good as done. A line says so, and a second signal does."""
 
     def restore() -> None:
         for number, handler in before.items():
@@ -27,6 +30,8 @@ def finishing() -> Iterator[None]:
 
     def let_pass(*_: object) -> None:
         restore()
+        with suppress(OSError):  # not by print, which may have been interrupted itself
+            os.write(STDERR, LET_PASS)
 
     before = {number: signal.getsignal(number) for number in ENDING}
     for number in before:

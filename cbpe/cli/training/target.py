@@ -27,7 +27,7 @@ from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import wrong_value_of
 from cbpe.cli.output.interrupts import finishing
 from cbpe.cli.output.left_out import pairs_left_out
-from cbpe.cli.output.printing import error_message, print_json, print_pairs, print_warning
+from cbpe.cli.output.printing import error_message, print_error, print_json, print_pairs, print_warning
 from cbpe.cli.output.replacing import refuse_replacing, refuse_replacing_by_picture, refuse_replacing_by_tokenizer
 from cbpe.cli.training.summary import training_pairs, training_row
 from cbpe.common.checks import N_BYTES
@@ -168,6 +168,10 @@ class Target:
                     written += save(tokenizer, in_words)
                 except (LookupError, OSError, RuntimeError, ValueError) as error:
                     failures.append(error)
+                except KeyboardInterrupt:
+                    if not written:
+                        print_error(f"interrupted. {self.rescued(tokenizer)}")
+                    raise
         if self.output is None and self.name is None and self.checkpoint is not None:
             kept = merges_in(self.checkpoint)
             if kept != tokenizer._vocabulary.n_merges:  # why not has been said
