@@ -459,7 +459,11 @@ def test_a_second_signal_while_a_version_is_saved_puts_what_was_learned_elsewher
 
     monkeypatch.setattr("cbpe.cli.training.target.Target.write_version", busy)
     monkeypatch.chdir(tmp_path)
-    found = run("train", text_file, "--vocab-size", 280, "--save", "a", exit_code=130)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell in the background has ignored
+    try:
+        found = run("train", text_file, "--vocab-size", 280, "--save", "a", exit_code=130)
+    finally:
+        signal.signal(signal.SIGINT, before)
     [place] = tmp_path.glob("cbpe-trained*.json")
     assert found.stderr == f"cbpe: interrupted. But what was learned is in ./{place.name}\n"
     assert capfd.readouterr().err == "cbpe: what was done is being written; once more gives that up\n"
