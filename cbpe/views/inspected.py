@@ -58,7 +58,7 @@ def inspected(found: Any) -> Iterator[tuple[str, object]]:
     yield "bytes", found.size
     yield "format", found.format or "unknown"
     for name, value in found.found.items():
-        yield name, str(value).lower() if isinstance(value, bool) else value
+        yield name, str(value).lower() if isinstance(value, bool) else "''" if value == "" else value
     if found.refused is not None:
         yield "refused", found.refused
         return

@@ -403,3 +403,8 @@ def test_what_models_import_and_train_say_is_folded_between_words_in_a_terminal(
                 if line.startswith("new: ") or (line.startswith("mistral") and " " * 2 not in line)
             ]
             assert " ".join(said) == f"new: {', '.join(f'mistral-{number}@1' for number in range(9))}"
+
+
+def test_blanks_within_a_quoted_value_stay_and_lines_become_one(capfd):
+    printing.print_error("there is no '  a   b'\n  here\r\n")
+    assert capfd.readouterr().err == "cbpe: there is no '  a   b' here\n"

@@ -52,8 +52,9 @@ def test_a_step_is_told_in_words(processing, told):
 
 def test_what_a_file_holds_is_told_in_python_and_in_a_notebook(tmp_path):
     path = tmp_path / "small.json"
-    path.write_text(json.dumps(a_file(normalizer={"type": "NFC"})))
+    path.write_text(json.dumps(a_file(normalizer={"type": "NFC"}, model={"continuing_subword_prefix": ""})))
     found = cbpe.inspect(path)
+    assert ("model.continuing_subword_prefix", "''") in found.pairs()  # no row is empty
     lines = dict(line.split(maxsplit=1) for line in str(found).splitlines() if line.startswith(("class", "merges")))
     assert lines == {"class": found.kind, "merges": str(found.n_merges)}
     assert repr(found) == f"<Inspection of {path}: Hugging Face's tokenizer.json, {found.vocab_size} tokens>"

@@ -55,6 +55,7 @@ __all__ = [
 ]
 
 SHARE = re.compile(r"[\d,.]+%", re.ASCII)
+BETWEEN_LINES = re.compile(r"\s*[\n\r]\s*")
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
 USUAL = 80  # columns of a terminal that does not say how many it has
@@ -77,7 +78,8 @@ def print_error(message: str) -> None:
         if StandardOutput.line_begun and sys.stdout.isatty() and sys.stderr.isatty():
             write_bytes(b"\n")
         with suppress(OSError):  # where it cannot be told, the exit code still says what it was
-            print(*fitted(f"cbpe: {printable(' '.join(message.split()))}", sys.stderr), sep="\n", file=sys.stderr)
+            line = BETWEEN_LINES.sub(" ", message.strip())  # the blanks of a quoted value stay as they are
+            print(*fitted(f"cbpe: {printable(line)}", sys.stderr), sep="\n", file=sys.stderr)
 
 
 def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
