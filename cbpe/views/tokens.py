@@ -97,11 +97,11 @@ class ShownText:
         return block(f'<div>{lines}</div><p class="dim">{escaped(total)}</p>', style=STYLE)
 
     def _lines(self, groups: list[Group]) -> Iterator[str]:
-        """Each line of the text as an element, in the direction of most of its letters."""
+        """Each line of the text as an element, in the direction of most of its letters, special tokens aside."""
         start = 0
         for i, group in enumerate(groups, 1):
             if group.text.endswith("\n") or i == len(groups):
-                texts = [each.text for each in groups[start:i]]
+                texts = ["" if each.ids[0] in self._special else each.text for each in groups[start:i]]
                 line = direction_of("".join(texts)) or "ltr"
                 drawn = []
                 for other, places in runs_in(texts, line):

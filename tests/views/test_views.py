@@ -152,6 +152,13 @@ def test_a_line_runs_in_the_direction_of_its_letters():
     assert re.findall(r"<bdi([^>]*)>\(<", html) == ["", ' dir="rtl"']  # a bracket opens as its line or its run does
 
 
+def test_the_letters_of_a_special_token_turn_no_line():
+    tok = cbpe.BasicTokenizer()
+    tok.register_special_tokens({"<|end|>": 256})
+    assert '<div dir="rtl">' in tok.show("\u05d0<|end|>", special=True)._repr_html_()
+    assert '<div dir="ltr">' in tok.show("\u05d0<|end|>")._repr_html_()
+
+
 @given(st.lists(st.text("a\u05d0 1(", max_size=3), max_size=12), st.sampled_from(["ltr", "rtl"]))
 def test_runs_hold_every_text_once_and_in_order(texts, line):
     runs = list(runs_in(texts, line))

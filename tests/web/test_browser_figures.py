@@ -102,6 +102,13 @@ def test_tokens_that_are_no_characters_and_ends_of_words_are_shown_as_they_are(p
     assert page.locator(".token bdi").nth(3).get_attribute("dir") == "ltr"
 
 
+def test_the_letters_of_a_templates_token_turn_no_line(page, url):
+    page.goto(f"{url}#t=words.json&text=%D8%A7")
+    shows(page, "document.querySelectorAll('.token').length === 2")
+    assert page.locator(".token").all_inner_texts() == ["\u0627", ENDS]
+    assert page.locator(".line").first.get_attribute("dir") == "rtl"
+
+
 def test_a_mark_of_the_end_of_a_word_is_said_to_be_one(page, url):
     page.goto(f"{url}vocabulary#t=words.json&id=512")
     shows(page, "!document.getElementById('one').hidden")

@@ -185,8 +185,9 @@ export class View {
       const gap = this.leftOut(unit);
       if (gap) add(gap, gap.textContent);
       const said = textOfUnit(this.units, unit);
-      add(this.token(unit, said, (unit - from) % COLOURS), said);
-      text += said;
+      const own = this.isSpecial(unit) ? "" : said; // a special token is none of the text's letters
+      add(this.token(unit, said, (unit - from) % COLOURS), own);
+      text += own;
       if (said.includes("\n")) finish();
     }
     if (to === this.units.count) {
@@ -208,12 +209,17 @@ export class View {
     return make("span", { class: "left-out", title: "in no token" }, shownText(this.units.text.slice(from, to), this.marks));
   }
 
+  isSpecial(unit) {
+    const { answer, first } = this.units;
+    return answer.tokens[answer.ids[first[unit]]].special;
+  }
+
   token(unit, said, colour) {
     const { answer, first, differs } = this.units;
     const id = answer.ids[first[unit]];
     const n = first[unit + 1] - first[unit];
     const names = ["token"];
-    if (answer.tokens[id].special) names.push("special");
+    if (this.isSpecial(unit)) names.push("special");
     else names.push(`c${colour}`);
     if (n > 1) names.push("shared");
     if (differs !== null && differs[unit]) names.push("differs");
