@@ -25,6 +25,7 @@ from store.records.labels import checked_labels, checked_notes, checked_tags
 from store.records.references import checked_name, checked_new_name, parse
 from store.records.versions import STORED, Version, fetch_one, find_row, unknown_name
 from store.sharing import publishing, signatures, watching
+from store.sharing.index import files_in
 
 __all__ = ["ModelStore", "load_by_reference"]
 
@@ -409,6 +410,8 @@ class ModelStore:
         tokenizer.json and GPT-2's files, under that of their folder; the names of folders in it go before, with a
         hyphen. pattern: the split pattern for files that hold none, as .tiktoken files.
 
+        Of a published copy, the versions are imported that its index names.
+
         The result has the versions, and what kept each other file from being imported. Importing again makes no version
         of what is the newest already, and of exported versions none of those that are there in the same order. Links to
         folders are not followed, of which a UserWarning tells. Raises OSError if a folder cannot be read, and Refused
@@ -417,7 +420,7 @@ class ModelStore:
         >>> models.import_folder("tokenizers").versions
         (<Version book@1: RegexTokenizer, ...>, <Version web@1: HuggingFaceTokenizer, ...>)
         """
-        return moving.import_folder(self._database, folder, pattern)
+        return moving.import_folder(self._database, folder, pattern, files_in)
 
     def copy(self, reference: str | Version, other: ModelStore, name: str | None = None) -> Version:
         """Save a version in another store, under its name or another one, with its tags, notes, metrics and training

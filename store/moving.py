@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -45,6 +45,8 @@ ENDINGS = (".model", ".tiktoken", ".cbpe-model", ".cbpe", "gpt2_tokenizer.bin")
 AS_LOAD_TAKES_IT = "give it, as load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use"
 AS_TAKEN_HERE = "set pattern to it, such as those of cbpe.patterns"
 PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
+FILES = "files"  # the folder of a published copy that has them
+FilesNamed = Callable[[str], Collection[str] | None]
 ENDING_OF_SIGNATURES = ".sig"  # of the file beside an exported one that has its signature
 
 
@@ -214,13 +216,16 @@ class Imported:
     problems: tuple[str, ...]  # of each file that was not imported: its path, and why
 
 
-def import_folder(database: Database, folder: str | os.PathLike[str], pattern: str | None) -> Imported:
-    """Save the tokenizer of each file in a folder and those in it. What cannot be saved is told, and stops nothing."""
+def import_folder(
+    database: Database, folder: str | os.PathLike[str], pattern: str | None, files_named: FilesNamed
+) -> Imported:
+    """Save the tokenizer of each file in a folder and those in it. What cannot be saved is told, and stops nothing.
+    files_named: what says which files the index of a published copy names; None for what is no index."""
     saved: list[Version] = []
     problems: list[str] = []
     files_by_name: dict[str, str] = {}
     known = KnownVersions(database)
-    for path, name in in_saved_order([*tokenizer_files(folder)]):
+    for path, name in in_saved_order([*tokenizer_files(folder, files_named)]):
         try:
             if not os.path.isfile(path):  # reading a pipe would wait
                 raise Refused("it is no file")
@@ -274,18 +279,25 @@ def versions_in_order(connection: Connection, name: str) -> list[Version]:
     return list_versions(connection, "number", None, 0, name=name)
 
 
-def tokenizer_files(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
+def tokenizer_files(folder: str | os.PathLike[str], files_named: FilesNamed) -> Iterator[tuple[str, str]]:
     """The paths of files that may hold tokenizers, in order, and what each would be called: by its own name, or by that
-    of its folder where all such files have the same name. Not those that are hidden, nor manifests of runs. A
-    UserWarning for links to folders, which are not followed."""
+    of its folder where all such files have the same name. Not those that are hidden, nor manifests of runs, nor those
+    of a published copy that its index does not name any more. A UserWarning for links to folders, which are not
+    followed."""
     top = os.fspath(folder)
     links = []
+    published: dict[str, Collection[str]] = {}  # the files that indices name, by their folders
     for where, folders, names in os.walk(top, onerror=raise_it):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         links += [link for name in folders if os.path.islink(link := os.path.join(where, name))]
         names = [name for name in names if not name.startswith(".") and not is_manifest(name)]
-        if INDEX in names and "files" in folders:  # of a published copy
+        if INDEX in names and FILES in folders:  # of a published copy
             names.remove(INDEX)
+            named = files_named(os.path.join(where, INDEX))
+            if named is not None:
+                published[os.path.join(where, FILES)] = named
+        if where in published:
+            names = [name for name in names if name in published[where]]
         own = os.path.relpath(where, top).replace(os.sep, "-")  # no name has a slash
         of_folder = os.path.basename(os.path.abspath(top)) if own == "." else own
         json_files = [name for name in names if name.endswith(".json")]

@@ -85,7 +85,9 @@ def parts_without_merges(
     old = {} if initial is None else initial.special_tokens
     ids = all_token_ids(vocabulary, vocabulary.n_merges, old.values())
     planned = all_special_tokens(old, special_tokens, ids)
-    return Parts(vocabulary, pattern, planned, kind="BasicTokenizer" if pattern is None else "RegexTokenizer")
+    processing = {} if initial is None else initial._processing()
+    kind = "HuggingFaceTokenizer" if processing else "BasicTokenizer" if pattern is None else "RegexTokenizer"
+    return Parts(vocabulary, pattern, planned, processing, kind=kind)
 
 
 def refuse_ids_between_merges(initial: Tokenizer | None, vocab_size: int) -> None:

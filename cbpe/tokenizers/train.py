@@ -19,6 +19,7 @@ from cbpe.corpus.counted import name_of_counts, with_counts_loaded
 from cbpe.corpus.counting import refuse_other_pattern
 from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
+from cbpe.formats.parts import Parts
 from cbpe.text.added_tokens import NO_CHANGE_OF_TEXT
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.spaces import CHARACTERS_SPLIT_PATTERN
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from cbpe.tokenizers.characters.sentencepiece import SentencePieceTokenizer
+    from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
     from cbpe.training.characters import CharacterOptions
 
 __all__ = ["counts_and_pattern", "refuse_initial", "train"]
@@ -58,7 +60,7 @@ def train(
     tie_break: str | None = None,
     min_count: int = 1,
     max_token_length: int | None = None,
-    initial: Tokenizer | None = None,
+    initial: BasicTokenizer | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     workers: int | None = None,
@@ -69,6 +71,30 @@ def train(
     verbose: bool = False,
     progress: bool | ProgressCallback | None = None,
 ) -> BasicTokenizer: ...
+
+
+@overload
+def train(
+    source: Source | WordCounts,
+    vocab_size: int,
+    *,
+    alphabet: Literal["bytes"] = "bytes",
+    pattern: str | EllipsisType | None = ...,
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+    tie_break: str | None = None,
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    initial: Tokenizer,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    workers: int | None = None,
+    max_words: int | None = None,
+    field: str | None = None,
+    errors: str = "strict",
+    missing: str = "error",
+    verbose: bool = False,
+    progress: bool | ProgressCallback | None = None,
+) -> BasicTokenizer | HuggingFaceTokenizer: ...
 
 
 @overload
@@ -114,7 +140,7 @@ def train(
     verbose: bool = False,
     progress: bool | ProgressCallback | None = None,
     **characters: Unpack[CharacterOptions],
-) -> BasicTokenizer | SentencePieceTokenizer: ...
+) -> BasicTokenizer | HuggingFaceTokenizer | SentencePieceTokenizer: ...
 
 
 @public
@@ -139,7 +165,7 @@ def train(
     verbose: bool = False,
     progress: bool | ProgressCallback | None = None,
     **characters: Unpack[CharacterOptions],
-) -> BasicTokenizer | SentencePieceTokenizer:
+) -> BasicTokenizer | HuggingFaceTokenizer | SentencePieceTokenizer:
     """A new tokenizer with vocab_size - 256 merges learned from source: a text, texts, files, or WordCounts.
 
     source, workers, max_words, field, errors, missing: as for count_words, whose WordCounts are a source as well, and
@@ -158,6 +184,8 @@ def train(
 
     initial: a tokenizer to go on from. Its merges are the first of the new one, whatever the options say, and its
     special tokens are taken over; all of them keep their ids. New tokens get the next ids that no special token has.
+    What a tokenizer.json says of texts besides is taken over as well, its template and how its added tokens are found:
+    then a HuggingFaceTokenizer comes back.
 
     checkpoint: a path that ends in .model. What has been learned is written to it every checkpoint_seconds, at the end,
     and where training is interrupted or fails; it is a model that RegexTokenizer.load loads. If the file is there
@@ -214,6 +242,7 @@ def train(
     tok._use(vocabulary, tok._splitter, {})
     planned = all_special_tokens(old_special_tokens, special_tokens, ids)
     tok.register_special_tokens(planned)
+    as_it_was(tok, initial)  # or it is refused
     refuse_ids_of_merges(planned, ids)
     saved = None
     if checkpoint is not None:
@@ -229,7 +258,19 @@ def train(
     tok._use(Vocabulary(left, right, ids, whole_pieces=vocabulary.whole_pieces), tok._splitter, {})
     tok.register_special_tokens(all_special_tokens(old_special_tokens, special_tokens, ids))
     tok.training = record
-    return tok
+    return as_it_was(tok, initial)
+
+
+def as_it_was(tok: BasicTokenizer, initial: Tokenizer | None) -> BasicTokenizer | HuggingFaceTokenizer:
+    """What was trained, with all that the tokenizer that it went on from does around texts and about added tokens."""
+    processing = {} if initial is None else initial._processing()
+    if not processing:
+        return tok
+    parts = tok._parts()
+    kind = "HuggingFaceTokenizer"
+    found = tokenizer_of(Parts(parts.vocabulary, parts.pattern, parts.special_tokens, processing, kind=kind))
+    found.training = tok.training
+    return cast("HuggingFaceTokenizer", found)
 
 
 def refuse_seconds(checkpoint: object, seconds: object) -> None:

@@ -30,7 +30,7 @@ from store.records.export import MAX_FILE_BYTES
 from store.records.limits import MAX_NUMBER
 from store.records.references import LATEST, Reference, checked_alias, checked_name, shown
 
-__all__ = ["INDEX", "MAX_INDEX_BYTES", "Entry", "Index", "dump", "entry_of", "file_of", "load"]
+__all__ = ["INDEX", "MAX_INDEX_BYTES", "Entry", "Index", "dump", "entry_of", "file_of", "files_in", "load"]
 
 INDEX = "index.json"
 FORMAT = "cbpe published 1"
@@ -66,6 +66,17 @@ class Entry(NamedTuple):
 def file_of(sha256: str) -> str:
     """Where a file stands in the folder."""
     return f"files/{sha256}.cbpe-model"
+
+
+def files_in(path: str) -> frozenset[str] | None:
+    """The names of the files of versions that the index at this path names; None for a file that is no index."""
+    try:
+        with open(path, "rb") as file:
+            index = load(file.read(MAX_INDEX_BYTES + 1))
+    except ValueError:
+        return None
+    named = (entry["file"] for about in index.names.values() for entry in about["versions"].values())
+    return frozenset(each.rpartition("/")[2] for each in named)
 
 
 def dump(names: dict[str, dict[str, Any]], sign: Callable[[bytes], bytes] | None = None) -> bytes:

@@ -202,3 +202,27 @@ def test_several_exports_of_one_content_are_one_version_however_often_they_are_i
         found = models.import_folder(tmp_path)
         assert references(found) == ["a@1", "a@1", "a@2", "a@2", "a@3"]
         assert any(version.created for version in found.versions) == is_new
+
+
+def test_of_a_published_copy_what_its_index_names_is_imported(tmp_path):
+    """Two teams publish to one folder: files of the index before stay there."""
+    copy = tmp_path / "copy"
+    sizes = {258: TOK.shrink(258), 260: TOK.shrink(260), 262: TOK}
+    with ModelStore(tmp_path / "a.db") as ours, ModelStore(tmp_path / "b.db") as theirs:
+        for size in (258, 260):
+            ours.save(sizes[size], "tok")
+        ours.publish(copy)
+        theirs.import_folder(copy)
+        theirs.save(sizes[262], "tok")
+        theirs.publish(copy)
+        assert len(list((copy / "files").iterdir())) > 3
+        for models, before in ((ours, 2), (theirs, 3)):
+            assert [each.number for each in models.history("tok")] == list(range(1, before + 1))
+            models.import_folder(copy)
+            assert [each.vocab_size for each in models.history("tok")] == [258, 260, 262]
+    with ModelStore(tmp_path / "c.db") as fresh:
+        assert [each.number for each in fresh.import_folder(copy).versions] == [1, 2, 3]
+        assert [fresh.load(f"tok@{number}").vocab_size for number in (1, 2, 3)] == [258, 260, 262]
+    (copy / "index.json").write_text("{}")  # no index: all files are taken
+    with ModelStore(tmp_path / "d.db") as fresh:
+        assert len(fresh.import_folder(copy).versions) > 3

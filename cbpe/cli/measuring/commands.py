@@ -41,7 +41,13 @@ if TYPE_CHECKING:
 app = new_app(add_completion=False)
 
 # Measures that a narrow terminal leaves out, in this order.
-SPARE = [BY_KEY[key].title for key in ("vocabulary_used", "renyi_efficiency", "continued_words", "strr", "gini", "nsl")]
+SPARE = [
+    BY_KEY[key].title
+    for key in (
+        "vocabulary_used", "renyi_efficiency", "continued_words", "strr", "gini", "nsl", "fertility", "premium",
+        "bytes_per_token",
+    )
+]  # fmt: skip
 NSL, RENYI = BY_KEY["nsl"].title, BY_KEY["renyi_efficiency"].title
 
 TokenizersOption = Annotated[
