@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from cbpe.tokenizers.characters.sentencepiece import SentencePieceTokenizer
     from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
     from cbpe.training.characters import CharacterOptions
+    from cbpe.training.record import TrainingRecord
 
 __all__ = ["counts_and_pattern", "refuse_initial", "train"]
 
@@ -257,12 +258,15 @@ def train(
     del ids[N_BYTES + len(left) :]
     tok._use(Vocabulary(left, right, ids, whole_pieces=vocabulary.whole_pieces), tok._splitter, {})
     tok.register_special_tokens(all_special_tokens(old_special_tokens, special_tokens, ids))
+    return as_it_was(tok, initial, record)
+
+
+def as_it_was(
+    tok: BasicTokenizer, initial: Tokenizer | None, record: TrainingRecord | None = None
+) -> BasicTokenizer | HuggingFaceTokenizer:
+    """What was trained, with its record, and with all that the tokenizer that it went on from does around texts and
+    about added tokens."""
     tok.training = record
-    return as_it_was(tok, initial)
-
-
-def as_it_was(tok: BasicTokenizer, initial: Tokenizer | None) -> BasicTokenizer | HuggingFaceTokenizer:
-    """What was trained, with all that the tokenizer that it went on from does around texts and about added tokens."""
     processing = {} if initial is None else initial._processing()
     if not processing:
         return tok

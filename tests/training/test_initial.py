@@ -9,6 +9,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 from project import TAYLOR_SWIFT
+from tokenizer_json import TEMPLATE, a_file, as_json, tokenizers
 from training_examples import tie_breaks
 from vocabularies import by_merges_in_heap, rank_dicts
 
@@ -253,3 +254,23 @@ def test_the_initial_tokenizer_is_left_alone():
     cbpe.train("low lower", 262, initial=old, special_tokens=["<b>"])
     assert (dict(old.merges), old.special_tokens, old.pattern, old.training) == before
     assert isinstance(old._vocabulary, Vocabulary)
+
+
+def test_a_template_and_the_flags_of_added_tokens_are_kept(tmp_path):
+    template = {**TEMPLATE, "single": TEMPLATE["single"][:2]}
+    flags = {"lstrip": True, "special": False, "normalized": True}
+    content = a_file(added_tokens=[("<s>", {}), ("</s>", {}), ("<think>", flags)], post_processor=template)
+    old = cbpe.HuggingFaceTokenizer.from_json(as_json(content))
+    new = cbpe.train("the cat and the hat " * 9, 270, initial=old, special_tokens=["<|new|>"])
+    assert isinstance(new, cbpe.HuggingFaceTokenizer)
+    assert new.processing == old.processing
+    assert new.special_tokens == {**old.special_tokens, "<|new|>": new.special_tokens["<|new|>"]}
+    assert new.training.merges_before == old._vocabulary.n_merges
+    new.save(tmp_path / "new.json")
+    judge = tokenizers().Tokenizer.from_file(str(tmp_path / "new.json"))
+    for text in ("hi  <think> def", "the hat</s><|new|>", ""):
+        assert new.encode(text) == judge.encode(text).ids
+        assert new.encode(text)[0] == 300
+    assert new.decode(new.encode("hi  <think>", add_special_tokens=False)) == "hi<think>"  # which takes the blanks
+    with pytest.raises(ValueError, match="cannot hold"):
+        new.save(tmp_path / "new.model")
