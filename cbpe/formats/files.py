@@ -202,6 +202,8 @@ def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
         words.append("the template that puts tokens around a text")
     if "special_tokens" in missing:
         words += [f"the special token {token} with id {token_id}" for token, token_id in parts.special_tokens.items()]
+    if "flags" in missing:
+        words += flags_left_out(parts)
     never_found = control_tokens(parts)
     if "never_found" in missing and never_found:
         words.append(
@@ -220,6 +222,24 @@ def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
             named = listed(taken, NAMED)
             words.append(f"how {named} is decoded (here as it is written; `tokenizers` takes its characters for bytes)")
     return words
+
+
+def flags_left_out(parts: Parts) -> list[str]:
+    """How added tokens are found, as a tokenizer.json says it."""
+    from cbpe.common.wording import listed
+
+    flags = {
+        "lstrip": ("lstrip", "the white space before goes with it"),
+        "rstrip": ("rstrip", "the white space after goes with it"),
+        "single_word": ("single_word", "it is none within a word"),
+        "ordinary": ("special: false", "it is found in every text"),
+    }
+    processing = parts.processing
+    return [
+        f"{name} of {listed(processing[key], NAMED)} ({said})"
+        for key, (name, said) in flags.items()
+        if key in processing
+    ]
 
 
 def unknown_left_out(parts: Parts, missing: tuple[str, ...]) -> list[str]:

@@ -43,7 +43,7 @@ class Format:
     in_folders: names of files by which a folder is loaded: any group that is whole. for_characters: ends of names that
     are another format's, unless a tokenizer is over these. leaves_out: what a file does not hold: "pattern",
     "template", "special_tokens", "never_found" (that special tokens are in no text), "found" (that they are in one),
-    "decoded" (that their characters stand for no bytes).
+    "decoded" (that their characters stand for no bytes), "flags" (how added tokens are found).
     """
 
     __slots__ = ("endings", "for_characters", "home", "in_folders", "json", "leaves_out", "title")
@@ -91,7 +91,7 @@ class Format:
 GPT2_TITLE = "GPT-2's encoder.json with vocab.bpe (or vocab.json with merges.txt)"
 
 FORMATS = (
-    Format("minbpe's .model", "cbpe.formats.minbpe", False, (".model", ".vocab")),
+    Format("minbpe's .model", "cbpe.formats.minbpe", False, (".model", ".vocab"), leaves_out=("flags",)),
     Format(
         "tiktoken's .tiktoken",
         "cbpe.formats.ranks.tiktoken",
@@ -105,7 +105,7 @@ FORMATS = (
         "cbpe.formats.ranks.llm_c",
         False,
         ("gpt2_tokenizer.bin",),
-        leaves_out=("pattern", "template"),
+        leaves_out=("pattern", "template", "flags"),
     ),
     Format(
         "Hugging Face's tokenizer.json",
@@ -121,7 +121,7 @@ FORMATS = (
         True,
         ("tekken.json",),
         in_folders=(("tekken.json",),),
-        leaves_out=("template",),
+        leaves_out=("template", "flags"),
     ),
     Format("GGUF", "cbpe.formats.gguf.loading", False, ()),
     Format(
@@ -139,6 +139,7 @@ FORMATS = (
         None,
         tuple(name for pair in GPT2_FILES for name in pair),
         in_folders=GPT2_FILES,
+        leaves_out=("flags",),
     ),
 )
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tokenizer_json import BYTE_LEVEL, a_file, added, agrees, as_json, ids_there, tokenizers
 
 import cbpe
+from cbpe.formats.files import left_out
 from cbpe.formats.hugging_face import writing
 from cbpe.formats.parts import Parts
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
@@ -207,3 +208,26 @@ def test_saving_tells_of_special_tokens_that_tokenizers_decodes_otherwise(text, 
     else:
         (line,) = told
         assert f"does not hold how {text} is decoded (here as it is written; `tokenizers` takes its cha" in line
+
+
+@pytest.mark.parametrize("name", ["a.model", "encoder.json", "tekken.json", "gpt2_tokenizer.bin"])
+def test_formats_without_flags_of_added_tokens_tell_what_is_lost(tmp_path, name):
+    text, options = "the cat the hat", {"pattern": cbpe.GPT2_SPLIT_PATTERN}
+    tok = cbpe.train(text, 258, special_tokens=["<|endoftext|>"], **options)
+    if name == "tekken.json":  # in which special tokens come first
+        ranks = {token: number + 1 for number, token in tok.vocab.items() if number < 258}
+        tok = cbpe.Encoding("a", pat_str=options["pattern"], mergeable_ranks=ranks, special_tokens={"<|endoftext|>": 0})
+    flags = dict.fromkeys(("lstrip", "ordinary", "rstrip", "single_word"), ("<|endoftext|>",))
+    flagged = HuggingFaceTokenizer.from_tokenizer(tok, {key: [*tokens] for key, tokens in flags.items()})
+    path = tmp_path / name
+    said = "lstrip of <|endoftext|> (the white space before goes with it)"
+    with pytest.warns(UserWarning, match=f"does not hold .*{re.escape(said)}"):
+        flagged.save(path)
+    for lost in (
+        said,
+        "rstrip of <|endoftext|> (the white space after goes with it)",
+        "single_word of <|endoftext|> (it is none within a word)",
+        "special: false of <|endoftext|> (it is found in every text)",
+    ):
+        assert lost in left_out(flagged._parts(), path)
+        assert lost not in left_out(tok._parts(), path)
