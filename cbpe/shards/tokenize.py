@@ -222,10 +222,18 @@ class Shards:
             del record["longest"]
         sums = {name: sum(record[name] for record in records) for name in ("documents", "empty", "tokens", "bytes")}
         if self.options.missing == "skip":
-            for record in records:
-                record.setdefault("skipped", 0)  # of a task that was done while none were to be skipped
+            records = [with_skipped(record) for record in records]
             sums["skipped"] = sum(record["skipped"] for record in records)
         return {**sums, "tasks": records}
+
+
+def with_skipped(record: dict[str, Any]) -> dict[str, Any]:
+    """The record of a task that was done while no rows were to be skipped, as it would be else, in this order."""
+    if "skipped" in record:
+        return record
+    items = [*record.items()]
+    at = [*record].index("bytes") + 1
+    return dict([*items[:at], ("skipped", 0), *items[at:]])
 
 
 def tasks_of(

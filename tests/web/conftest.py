@@ -32,5 +32,5 @@ def page(browser):
     opened.on("console", lambda message: message.type == "error" and faults.append(message.text))
     yield opened
     context.close()
-    asked_for = ("requires 'TrustedHTML'", "status of 400", "status of 404")
+    asked_for = ("requires 'TrustedHTML'", "status of 400", "status of 401", "status of 404")
     assert [fault for fault in faults if not any(said in fault for said in asked_for)] == []

@@ -3,16 +3,22 @@
 import json
 import os
 import subprocess
+import threading
+import time
 
 import pytest
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
+import uvicorn
 from command_line import PROGRAM
 from web_browser import shows
 
 import cbpe
+from cbpe.web.app import make_app
+from cbpe.web.catalogue import Catalogue
+from store import ModelStore
 
 pytestmark = pytest.mark.slow
 
@@ -135,3 +141,29 @@ def test_a_line_break_takes_a_row_of_the_height_of_others(page, url):
     page.goto(f"{url}vocabulary#t=gpt2&bytes=21&to=1")
     shows(page, "[...document.querySelectorAll('td .token')].some((token) => token.textContent === '!')")
     assert page.locator("td .token").first.evaluate("(token) => token.closest('tr').offsetHeight") == of_line_break
+
+
+@pytest.fixture(scope="module")
+def asks_for_token(tmp_path_factory):
+    """The address of a page that asks for the token "secret", as one does that listens on other addresses too."""
+    store = tmp_path_factory.mktemp("asks") / "models.db"
+    with ModelStore(store):
+        app = make_app(Catalogue(), models=lambda: ModelStore(store, read_only=True), token="secret")
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.mark.parametrize("name", ["", "compare", "vocabulary", "store"])
+def test_the_printed_address_opens_a_page_that_asks_for_the_token(page, asks_for_token, name):
+    page.goto(f"{asks_for_token}{name}")
+    shows(page, "!document.getElementById('ask-token').hidden")
+    with page.expect_event("load"):  # of the page, anew
+        page.goto(f"{asks_for_token}{name}#token=secret")  # in the same tab
+    shows(page, "document.getElementById('ask-token').hidden && !location.hash.includes('token')")
+    shows(page, "document.getElementById('problem').hidden")

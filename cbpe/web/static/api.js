@@ -9,15 +9,16 @@ export class Problem extends Error {
   }
 }
 
-// Take the token out of the address, so that no link holds it.
+// Take the token out of the address, so that no link holds it. Whether there was one.
 export function takeToken() {
   const found = new URLSearchParams(location.hash.slice(1));
   const token = found.get("token");
-  if (token === null) return;
+  if (token === null) return false;
   keepToken(token);
   found.delete("token");
   const rest = found.toString();
   history.replaceState(null, "", location.pathname + (rest ? `#${rest}` : ""));
+  return true;
 }
 
 export function keepToken(token) {

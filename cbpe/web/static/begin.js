@@ -10,12 +10,13 @@ export function problem(message) {
 
 export function failed(error) {
   if (!(error instanceof Problem)) throw error;
-  if (error.status === 401) byId("ask-token").hidden = false;
+  byId("ask-token").hidden = error.status !== 401;
   problem(error.message);
 }
 
-// start: what asks the server for what the page shows at first. It runs again when somebody gives the token.
-export function begin(start) {
+// start: what asks the server for what the page shows at first. It runs again when somebody gives the token. moved: what
+// is done where somebody changes the address behind '#'. The one that cbpe ui prints, with a token, begins the page anew.
+export function begin(start, moved = () => {}) {
   useTheme();
   takeToken();
   const run = () => {
@@ -26,6 +27,10 @@ export function begin(start) {
     event.preventDefault();
     keepToken(byId("access-token").value);
     run();
+  });
+  window.addEventListener("hashchange", () => {
+    if (takeToken()) location.reload();
+    else moved();
   });
   run();
 }

@@ -1,6 +1,6 @@
 // The playground: a text, and its tokens by up to four tokenizers side by side.
 
-import { Problem, ask, send, takeToken } from "./api.js";
+import { Problem, ask, send } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { fillChoices, findChoices } from "./choices.js";
 import { ExactText } from "./exact.js";
@@ -496,11 +496,7 @@ function listen() {
   byId("columns").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.matches(".token")) byId("details").querySelector("a")?.focus();
   });
-  window.addEventListener("hashchange", () => {
-    takeToken();
-    useState().catch(failed);
-  });
 }
 
 listen();
-begin(start);
+begin(start, () => useState().catch(failed));

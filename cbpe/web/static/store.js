@@ -1,6 +1,6 @@
 // The model store: its versions, all about one of them, and two compared. Nothing here changes it.
 
-import { ask, takeToken } from "./api.js";
+import { ask } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { fillChoices } from "./choices.js";
 import { drawCurve } from "./curve.js";
@@ -345,11 +345,7 @@ function listen() {
   byId("swap").addEventListener("click", () => {
     location.hash = addressOf({ two: [byId("b").value, byId("a").value] });
   });
-  window.addEventListener("hashchange", () => {
-    takeToken();
-    useState().catch(failed);
-  });
 }
 
 listen();
-begin(start);
+begin(start, () => useState().catch(failed));

@@ -1,6 +1,6 @@
 // The vocabulary: searching it, and all about one token.
 
-import { ask, send, takeToken } from "./api.js";
+import { ask, send } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { fillChoices, findChoices } from "./choices.js";
 import { byId, count, followState, make, makeLink, number } from "./page.js";
@@ -259,11 +259,7 @@ function listen() {
   });
   byId("open").addEventListener("submit", open);
   byId("close").addEventListener("click", close);
-  window.addEventListener("hashchange", () => {
-    takeToken();
-    useState().catch(failed);
-  });
 }
 
 listen();
-begin(start);
+begin(start, () => useState().catch(failed));
