@@ -95,11 +95,12 @@ def holds_tokenizer(path: str) -> bool:
 
 def find_in_folder(folder: str) -> str:
     """The file in a folder that a tokenizer is loaded from: one that holds all of it, if there is one. ValueError if
-    there is none."""
+    there is none, OSError for a folder that may not be looked into."""
     groups = [names for known in sorted(FORMATS, key=lambda one: not one.is_complete) for names in known.in_folders]
     for names in groups:
         if all(os.path.isfile(os.path.join(folder, name)) for name in names):
             return os.path.join(folder, names[0])
+    os.listdir(folder)  # or nobody may look
     expected = ", nor ".join(" with ".join(names) for names in dict.fromkeys(groups))
     is_copy = os.path.isfile(os.path.join(folder, INDEX))
     published = f", or a name in the published copy, as {folder}/NAME" if is_copy else ""

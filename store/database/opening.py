@@ -268,7 +268,7 @@ class Database:
             if self.read_only:
                 raise CannotOpen("a store in memory is new and empty: there is nothing to be read")
             return
-        if not os.path.lexists(self.path):
+        if not is_there(self.path):
             if self.read_only:
                 raise CannotOpen(f"there is no store at {self.path}: there is nothing to be read")
             create_file(self.path)
@@ -453,3 +453,14 @@ def writing_options(url: URL) -> dict[str, Any]:
     """The options of transactions that write. In PostgreSQL they lock the rows that they depend on, and then see what
     is there once they have the lock, while transactions that read see one moment."""
     return {"isolation_level": "READ COMMITTED"} if url.get_backend_name() == "postgresql" else {WRITES: True}
+
+
+def is_there(path: str) -> bool:
+    """Whether there is something with this path. CannotOpen where nobody may look."""
+    try:
+        os.lstat(path)
+    except PermissionError as error:
+        raise CannotOpen(f"{path}: {error.strerror}: nobody may look there who is not let into its folder") from error
+    except OSError:
+        return False
+    return True

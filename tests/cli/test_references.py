@@ -10,7 +10,7 @@ import pytest
 from command_line import PROGRAM, error_of, run
 
 import cbpe
-from store import ModelStore
+from store import CannotOpen, ModelStore
 
 
 @pytest.fixture
@@ -46,6 +46,10 @@ def test_what_may_not_be_looked_at_is_not_said_to_be_missing(tmp_path, monkeypat
     assert f"{hidden}: Permission denied" in error_of("count", "-t", hidden, stdin=b"the")
     store = str(tmp_path / "hidden" / "models.db")
     assert f"{store}: Permission denied" in error_of("--store", store, "models", "ls")
+    lstat = os.lstat
+    monkeypatch.setattr(os, "lstat", lambda path, **options: refusing(path) and lstat(path, **options))
+    with pytest.raises(CannotOpen, match=r"models.db: Permission denied: nobody may look there"):
+        ModelStore(store, read_only=True)
 
 
 def test_a_version_in_the_store(here):
