@@ -79,6 +79,8 @@ trained = cbpe.train(
 )
 assert_type(trained.encode("the cat"), list[int])
 assert_type(trained, cbpe.BasicTokenizer)
+assert_type(cbpe.train("the cat", 261, initial=trained), cbpe.BasicTokenizer)
+assert_type(cbpe.train("the cat", 261, initial=loaded), cbpe.BasicTokenizer | cbpe.HuggingFaceTokenizer)
 over_characters = cbpe.train("the cat sat on the mat", 290, alphabet="characters", character_coverage=0.99)
 assert_type(over_characters, cbpe.SentencePieceTokenizer)
 
