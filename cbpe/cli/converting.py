@@ -51,7 +51,7 @@ def convert(
         typer.Option(
             metavar="TOKEN[=ID]",
             help="A special token to add, with its id; without, the next id after all others. For a file without "
-            "a split pattern, in place of those in it. Repeatable.",
+            "a split pattern, in place of those in it. Repeatable, all with ids or none.",
         ),
     ] = None,
     vocab_size: SmallerOption = None,

@@ -80,7 +80,8 @@ NoSplitOption = Annotated[bool, typer.Option("--no-split", help="Do not split: m
 NewSpecialOption = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="TOKEN[=ID]", help="A special token, with its id; without, the id follows the merges; repeatable."
+        metavar="TOKEN[=ID]",
+        help="A special token, with its id; without, the id follows the merges; repeatable, all with ids or none.",
     ),
 ]
 TieBreakOption = Annotated[
