@@ -27,6 +27,7 @@ LINES = ("-", "--", ":", "-.")  # of each colour, as the hatches
 DRAWN = ("bytes_per_token", "fertility", "continued_words", "strr", "premium", "renyi_efficiency", "vocabulary_used")
 PAGES = (".html", ".htm")  # endings of a report
 LONGEST_NAME = 25  # characters of a name
+BARS = 0.8  # the share of a chart that they take: the rest is between the corpora
 # Inches of a picture.
 WIDTH = 8.0  # if it need not be wider
 WIDTH_OF_CURVES = 11.0
@@ -53,7 +54,7 @@ def draw_comparison(rows: Sequence[Row], ending: str = ".svg") -> bytes:
     height = layout.n_rows * layout.row_height + LEGEND_ROW * math.ceil(len(names) / n_legend) + 0.3
     with new_figure(ending, height, layout.width) as figure:
         axes_of = iter(figure.subplots(layout.n_rows, layout.n_columns, squeeze=False).flat)
-        width = 0.8 / len(tokenizers)
+        width = BARS / len(tokenizers)
         for key, axes in zip(keys, axes_of, strict=False):
             for i, name in enumerate(tokenizers):
                 heights = [number_or_none(found[name, corpus][key]) for corpus in corpora]
@@ -88,7 +89,7 @@ def laid_out(n_charts: int, n_tokenizers: int, labels: Sequence[str]) -> Layout:
     """Two charts beside each other, or one where there are more bars than it has room for; then as wide as they take,
     up to a limit."""
     n_bars = n_tokenizers * len(labels)
-    wanted = LEAST_BAR * n_bars / 0.8  # a fifth is between the corpora
+    wanted = LEAST_BAR * n_bars / BARS
     room = WIDTH / 2 - AXIS
     n_columns = 2 if wanted <= room else 1
     width = WIDTH if n_columns == 2 else min(max(WIDTH, wanted + AXIS), WIDEST)
@@ -97,7 +98,7 @@ def laid_out(n_charts: int, n_tokenizers: int, labels: Sequence[str]) -> Layout:
     between = chart / len(labels)
     rotation = 90 if between < min(longest, LEAST_ROTATED) else 20 if between < longest else 0
     row_height = 2.6 + (max(0.0, longest - 0.5) if rotation == 90 else 0.0)
-    points = 72 * 0.8 * chart / n_bars  # of one bar
+    points = 72 * BARS * chart / n_bars  # of one bar
     if points < LEAST_SEEN:
         warn(f"the picture has {n_bars:,} bars in each chart, which are too thin to be told apart: compare fewer")
     return Layout(-(-n_charts // n_columns), n_columns, width, row_height, rotation, min(1.0, points / 8))

@@ -243,7 +243,7 @@ def train(
     tok._use(vocabulary, tok._splitter, {})
     planned = all_special_tokens(old_special_tokens, special_tokens, ids)
     tok.register_special_tokens(planned)
-    as_it_was(tok, initial)  # or it is refused
+    with_processing_of_initial(tok, initial)  # or it is refused
     refuse_ids_of_merges(planned, ids)
     saved = None
     if checkpoint is not None:
@@ -258,10 +258,10 @@ def train(
     del ids[N_BYTES + len(left) :]
     tok._use(Vocabulary(left, right, ids, whole_pieces=vocabulary.whole_pieces), tok._splitter, {})
     tok.register_special_tokens(all_special_tokens(old_special_tokens, special_tokens, ids))
-    return as_it_was(tok, initial, record)
+    return with_processing_of_initial(tok, initial, record)
 
 
-def as_it_was(
+def with_processing_of_initial(
     tok: BasicTokenizer, initial: Tokenizer | None, record: TrainingRecord | None = None
 ) -> BasicTokenizer | HuggingFaceTokenizer:
     """What was trained, with its record, and with all that the tokenizer that it went on from does around texts and

@@ -30,27 +30,20 @@ def runs_in(texts: Sequence[str], line: Direction) -> Iterator[tuple[Direction |
     first text with letters to its last one, with that direction, and all others one by one, with None. Digits run from
     left to right."""
     other: Direction = "ltr" if line == "rtl" else "rtl"
-    start = end = 0  # of a run, up to its last text with letters
-    for i, text in enumerate(texts):
-        direction = direction_of(text)
-        if direction is None and line == "rtl" and any(map(str.isdecimal, text)):
-            direction = "ltr"
-        if direction == other:
-            if end <= start:
-                start = i
-            end = i + 1
-        elif direction == line and end > start:
-            yield from cut(other, start, end, i)
-            start = end = i
-        if end <= start and direction != other:
-            yield None, range(i, i + 1)
-            start = end = i + 1
-    if end > start:
-        yield from cut(other, start, end, len(texts))
-
-
-def cut(direction: Direction, start: int, end: int, stop: int) -> Iterator[tuple[Direction | None, range]]:
-    """A run, and each of the texts without letters after it."""
-    yield direction, range(start, end)
-    for i in range(end, stop):
-        yield None, range(i, i + 1)
+    directions = [direction_of(text) for text in texts]
+    if line == "rtl":
+        digits = (any(map(str.isdecimal, text)) for text in texts)
+        directions = ["ltr" if each is None and has else each for each, has in zip(directions, digits, strict=True)]
+    i = 0
+    while i < len(texts):
+        end = i + 1
+        if directions[i] != other:
+            yield None, range(i, end)
+        else:
+            for j in range(end, len(texts)):
+                if directions[j] == line:
+                    break
+                if directions[j] == other:
+                    end = j + 1
+            yield other, range(i, end)
+        i = end

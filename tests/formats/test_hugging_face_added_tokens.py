@@ -217,8 +217,8 @@ def test_formats_without_flags_of_added_tokens_tell_what_is_lost(tmp_path, name)
     if name == "tekken.json":  # in which special tokens come first
         ranks = {token: number + 1 for number, token in tok.vocab.items() if number < 258}
         tok = cbpe.Encoding("a", pat_str=options["pattern"], mergeable_ranks=ranks, special_tokens={"<|endoftext|>": 0})
-    flags = dict.fromkeys(("lstrip", "ordinary", "rstrip", "single_word"), ("<|endoftext|>",))
-    flagged = HuggingFaceTokenizer.from_tokenizer(tok, {key: [*tokens] for key, tokens in flags.items()})
+    flags = {key: ["<|endoftext|>"] for key in ("lstrip", "ordinary", "rstrip", "single_word")}
+    flagged = HuggingFaceTokenizer.from_tokenizer(tok, flags)
     path = tmp_path / name
     said = "lstrip of <|endoftext|> (the white space before goes with it)"
     with pytest.warns(UserWarning, match=f"does not hold .*{re.escape(said)}"):

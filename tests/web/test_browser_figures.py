@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from contextlib import contextmanager
 from urllib.parse import quote
 
 import pytest
@@ -66,9 +67,11 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def url(folder):
-    yield from served(folder, "-t", "words.json")
+    with served(folder, "-t", "words.json") as address:
+        yield address
 
 
+@contextmanager
 def served(folder, *arguments):
     """The address of a page that a program of its own serves meanwhile."""
     command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", *arguments]
@@ -211,15 +214,14 @@ def test_the_table_says_what_was_left_out_and_that_lines_were_encoded_alone(page
 
 def test_how_much_of_a_long_file_was_measured_is_said(page, tmp_path):
     (tmp_path / "long.txt").write_text("\u0627 the cat\n" * 500_001, encoding="utf-8")  # 10 characters, 11 bytes a line
-    server = served(tmp_path, "-t", "gpt2", "long.txt")
-    page.goto(f"{next(server)}compare")
-    shows(page, "!document.getElementById('compare').disabled")
-    page.get_by_role("button", name="Compare").click()
-    shows(page, "document.getElementById('notes').textContent.includes('Only the beginning')")
-    said = page.locator("#notes").inner_text()
-    left_out = "Left out, since nothing stands there: 'text'."
-    assert said == f"{left_out} Only the beginning was measured of 'long.txt' (5,500,000 bytes)."
-    server.close()
+    with served(tmp_path, "-t", "gpt2", "long.txt") as address:
+        page.goto(f"{address}compare")
+        shows(page, "!document.getElementById('compare').disabled")
+        page.get_by_role("button", name="Compare").click()
+        shows(page, "document.getElementById('notes').textContent.includes('Only the beginning')")
+        said = page.locator("#notes").inner_text()
+        left_out = "Left out, since nothing stands there: 'text'."
+        assert said == f"{left_out} Only the beginning was measured of 'long.txt' (5,500,000 bytes)."
 
 
 def test_times_are_of_the_zone_of_the_browser_and_say_so(browser, url):

@@ -185,7 +185,9 @@ def of_other_text(version: Version, sizes: Mapping[str, str | None], parallel: s
 
     gone = of(in_other_lines | resized)
     tags = {of_corpus(name, corpus) for name in OF_CORPUS for corpus in in_other_lines | resized} & version.tags.keys()
-    way = "in other lines" if parallel is None else "in other lines, or in none"
-    way = way if of(in_other_lines) else "when " + ("the file" if len(sizes) == 1 else "a file") + " had another size"
+    if of(in_other_lines):
+        way = "in other lines" if parallel is None else "in other lines, or in none"
+    else:
+        way = "when a file had another size"
     more = f", in place of {number_of(len(gone), 'metric')} that were measured {way}" if gone else ""
     return Replaced(dict.fromkeys(gone), dict.fromkeys(tags), more)
