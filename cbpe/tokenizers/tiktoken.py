@@ -9,7 +9,7 @@ from cbpe.tokenizers.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any, NoReturn
 
     from cbpe.text.special_tokens import SpecialChoice
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Encoding", "warn_of_empty_matches"]
 
 
+SET = r"\[\^?\]?(?:\\.|[^\\\]])*\]"  # a set of characters in an expression
+TRIED = "".join(map(chr, range(32, 127))) + "\n\n aa  é\u4e00"  # a text on which an expression is tried
 # Whatever spells a special token is an error.
 TIKTOKENS_DEFAULTS = {"allowed_special": frozenset(), "disallowed_special": "all"}
 
@@ -138,8 +140,7 @@ class Encoding(Tokenizer):
 
     def _set_processing(self, processing: Mapping[str, Any]) -> None:
         super()._set_processing(processing)
-        if not self.splits_natively:
-            refuse_set_operations(self.pattern or "")
+        refuse_other_meanings(self.pattern or "", self.splits_natively)
 
     # ---- tiktoken's private names, for programs that reach in: make an encoding of another's parts, for one
 
@@ -172,17 +173,21 @@ class Encoding(Tokenizer):
 
 
 def warn_of_empty_matches(pattern: str) -> None:
-    """Warn of a split pattern that may match the empty string, if it runs natively: cbpe tries what else matches there,
-    as the `regex` module does, and tiktoken leaves out a character, or fails."""
+    """Warn of a split pattern that may match the empty string: cbpe tries what else matches there, as the `regex`
+    module does, and tiktoken leaves out a character, or fails."""
+    from contextlib import suppress
+
     from cbpe._core.analysis.coverage import may_match_nothing
     from cbpe._core.splitting.split import PatternNotSupported
     from cbpe.common.warning import warn
-    from cbpe.text.splitting import pattern_in_words
+    from cbpe.text.splitting import compile_regex, pattern_in_words
 
     try:
         is_found = may_match_nothing(pattern)
     except PatternNotSupported:
-        return
+        is_found = False  # such an expression can only be tried
+        with suppress(TimeoutError, MemoryError):
+            is_found = any(not match.group() for match in compile_regex(pattern).finditer(TRIED, timeout=1))
     if is_found:
         warn(
             f"the split pattern {pattern_in_words(pattern)} may match the empty string, after which tiktoken leaves "
@@ -190,16 +195,51 @@ def warn_of_empty_matches(pattern: str) -> None:
         )
 
 
-def refuse_set_operations(pattern: str) -> None:
-    """ValueError for a pattern that intersects or subtracts sets of characters, which tiktoken does, and which means
-    something else to the `regex` module, by which such a pattern would run, unless it begins with (?V1)."""
-    import re
-
+def refuse_other_meanings(pattern: str, is_native: bool) -> None:
+    """ValueError for a pattern with a part that means one thing to tiktoken, and another to cbpe or to the `regex`
+    module, by which it would run: sets in sets and operations on them, unless it begins with (?V1), `\\h`,
+    `\\<`, `\\p{print}`, and `$` on that module."""
+    if is_native and not any(each in pattern for each in ("\\h", "\\<", "\\>")):  # as nearly every one: needs no `re`
+        return
     from cbpe.text.splitting import pattern_in_words
 
-    if not pattern.startswith("(?V1)") and re.search(r"\[[^\]]*(?:&&|--|~~)", pattern):
-        raise ValueError(
-            f"the split pattern {pattern_in_words(pattern)} has '&&', '--' or '~~' among characters, which tiktoken "
-            "takes for an operation on sets, and the `regex` module for characters: begin it with (?V1), which makes "
-            "it one"
+    for said in parts_of_other_meaning(pattern, is_native):
+        raise ValueError(f"the split pattern {pattern_in_words(pattern)} has {said}")
+
+
+def parts_of_other_meaning(pattern: str, is_native: bool) -> Iterator[str]:
+    import re
+
+    outside = re.sub(r"\\.|" + SET, " ", pattern, flags=re.DOTALL)
+    if re.search(r"(?<!\\)(?:\\\\)*\\h", pattern):
+        yield "\\h, which is a hexadecimal digit to tiktoken, and a blank to cbpe: write [0-9a-fA-F] or [\\t\\p{Zs}]"
+    if re.search(r"(?<!\\)(?:\\\\)*\\[<>]", pattern):
+        yield "\\< or \\>, which is where a word begins or ends to tiktoken, and a character to cbpe: write < or >"
+    if re.search(r"(?<!\\)(?:\\\\)*\\[pP]\{\^?print\}", pattern, re.IGNORECASE):
+        yield "\\p{print}, which is more characters to tiktoken than to the `regex` module: write categories, as \\p{L}"
+    if not is_native and "$" in outside and not re.search(r"\(\?[a-zA-Z0-9]*m", outside):
+        yield (
+            "'$', which is the end of the text to tiktoken, and to the `regex` module, by which this pattern runs, the "
+            "place before a last line break as well: write \\z"
         )
+    if is_native or pattern.startswith("(?V1)"):
+        return
+    for found in re.finditer(r"\\.|" + SET, pattern, re.DOTALL):
+        inside = re.sub(r"\\.", "  ", found[0][1:-1], flags=re.DOTALL)
+        if found[0][0] == "\\":
+            continue
+        if re.search("&&|--|~~", inside):
+            yield (
+                "'&&', '--' or '~~' among characters, which tiktoken takes for an operation on sets, and the `regex` "
+                "module for characters: begin it with (?V1), which makes it one"
+            )
+        elif name := re.search(r"\[:\^?(\w+):", inside):
+            yield (
+                f"{name[0]}], which tiktoken takes for characters of ASCII alone, and the `regex` module for those of "
+                "all scripts: write [a-zA-Z], say, or \\p{Alphabetic}"
+            )
+        elif "[" in inside:
+            yield (
+                "'[' among characters, which tiktoken takes for the beginning of a set in the set, and the `regex` "
+                "module for a character: write \\[ for the character"
+            )

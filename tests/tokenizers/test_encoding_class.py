@@ -5,6 +5,7 @@ import pickle
 import threading
 
 import pytest
+import regex
 import tiktoken
 from toys import HELLO, HELLO_IDS
 
@@ -57,7 +58,9 @@ def theirs(arguments, text):
         return None
 
 
-@pytest.mark.parametrize("pattern", [r" ?\p{L}*|[^\s\p{L}]+|\s+", r"\p{L}*|.", r"a?b*|[^ab]", r"(?=x)|.|\n"])
+@pytest.mark.parametrize(
+    "pattern", [r" ?\p{L}*|[^\s\p{L}]+|\s+", r"\p{L}*|.", r"a?b*|[^ab]", r"(?=x)|.|\n", r"(x)\1|(?=y)|.|\n"]
+)
 def test_a_pattern_that_may_match_the_empty_string_is_told_as_it_differs_from_tiktoken(pattern, tmp_path):
     arguments = {"pat_str": pattern, "mergeable_ranks": {bytes([i]): i for i in range(256)}, "special_tokens": {}}
     with pytest.warns(UserWarning, match="may match the empty string, after which tiktoken leaves out a character"):
@@ -222,3 +225,38 @@ def test_operations_on_sets_are_never_taken_for_characters(operation):
     judge = tiktoken.Encoding("mine", pat_str=pattern, mergeable_ranks=RANKS, special_tokens={})
     for text in ("hello", "abcabeab", "e", "-&~", "x-y"):
         assert enc.encode_ordinary(text) == judge.encode_ordinary(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        (r"\h+|.", r"\\h, which is a hexadecimal digit to tiktoken, and a blank to cbpe"),
+        (r"[\\\h]+|.", r"\\h, which is a hexadecimal digit to tiktoken"),
+        (r"[[:alpha:]]+|.", r"\[:alpha:\], which tiktoken takes for characters of ASCII alone"),
+        (r"[\d[:^upper:]]+|.", r"\[:\^upper:\], which tiktoken takes for characters of ASCII alone"),
+        (r"[a[b]]+|.", r"'\[' among characters, which tiktoken takes for the beginning of a set in the set"),
+        (r"\<ll|.", r"\\< or \\>, which is where a word begins or ends to tiktoken"),
+        (r"\p{print}+|.|\n", r"\\p\{print\}, which is more characters to tiktoken"),
+        (r"(l)\1$|.|\n", r"'\$', which is the end of the text to tiktoken"),
+    ],
+)
+def test_what_tiktoken_takes_otherwise_is_refused_in_an_encoding(pattern, said):
+    """Each gives other pieces of this text, as tiktoken's alone show: the vocabulary has every part of it."""
+    text = "allé é1\tab]\u2028 llama <ll fell\n"
+    data = text.encode()
+    parts = dict.fromkeys(data[i : i + n] for n in range(2, len(data)) for i in range(len(data) - n + 1))
+    ranks = {token: rank for rank, token in enumerate(dict.fromkeys([*RANKS, *parts]))}
+    judge = tiktoken.Encoding("mine", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    pieces = [judge.decode_single_token_bytes(token) for token in judge.encode_ordinary(text)]
+    assert pieces != [piece.encode() for piece in regex.findall(pattern.replace(r"(l)\1", "ll"), text)]
+    with pytest.raises(ValueError, match=said):
+        cbpe.Encoding("mine", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+
+
+@pytest.mark.parametrize("pattern", [r"\\h|\[|[\[:]+|.|\n", r"(?m)(l)\1$|.|\n", r"(l)\1\$|[$]|.|\n", r"[]a]+|.|\n"])
+def test_what_only_looks_like_that_is_taken(pattern):
+    text = "\\h [a]: fell\nfell$ $"
+    arguments = {"pat_str": pattern, "mergeable_ranks": RANKS, "special_tokens": {}}
+    assert cbpe.Encoding("a", **arguments).encode_ordinary(text) == tiktoken.Encoding("a", **arguments).encode_ordinary(
+        text
+    )
