@@ -431,7 +431,7 @@ class ModelStore:
             raise TypeError(f"the other store is a ModelStore, not {type(other).__name__}")
         version, carried = moving.carry(self._database, reference)
         if name in (None, version.name) and other.url == self.url and not is_in_memory(self._database.url):
-            raise ValueError(f"{version} is in {self.url} already: give the copy a name of its own")
+            raise ValueError(f"{version} is in {self._database} already: give the copy a name of its own")
         return moving.put_in(other._database, carried, name, "copy", f"{version} of {self.url}")
 
     def publish(self, folder: str | os.PathLike[str], *, key: signatures.PrivateKey | None = None) -> int:

@@ -98,11 +98,14 @@ class Commands(SuggestingGroup):
         if args in ([], ["models"]):  # who names no command wants to see them
             args.append("--help")
         settings.store = settings.keys = None
+        settings.keys_are_used = False
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = print_warning
                 with told_of_start_files(args):
                     code = super().main(args, *others, **{**options, "standalone_mode": False})
+                if settings.keys and not settings.keys_are_used and not code:
+                    print_warning("--key was not used: no tokenizer was read, which it is for")
             if code == INTERRUPTED:  # which Typer knows for both signals
                 code = code_of_interrupt()
         except (typer.Abort, KeyboardInterrupt):

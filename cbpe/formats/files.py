@@ -123,7 +123,7 @@ def format_of_name(path: str | os.PathLike[str], over_characters: bool = False) 
 
 def refuse_name(path: str) -> None:
     """ValueError for what is no name of a file that a tokenizer is written to: none at all, a folder's, one that is
-    nothing but an ending, one that ends as a compressed file's."""
+    nothing but an ending, one that ends as a compressed file's, or one of a format that is only read."""
     refuse_url(path)
     folder, name = os.path.split(path)
     if not path:
@@ -138,6 +138,8 @@ def refuse_name(path: str) -> None:
     if ending.lower() in COMPRESSED:
         plain = os.path.join(folder, stem)
         raise ValueError(f"{path!r}: a tokenizer is not written to a compressed file: give {plain!r}")
+    if ending.lower() == ".gguf":
+        raise ValueError(f"{path!r}: GGUF is read, and not written: give a .json")
 
 
 def ends_otherwise(path: str) -> str:

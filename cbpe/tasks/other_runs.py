@@ -142,6 +142,9 @@ def in_words(about: Sequence[Any]) -> str:
 def differs(name: str, before: Any, now: Any) -> str:
     """What is not the same under a name: "options (min_count) are 1, and here 2"."""
     if name == "tokenizer" and isinstance(before, dict):
+        if before.get("sha256") == now.get("sha256") and before.get("name") and now.get("name"):
+            names = f"{before['name']}, and here {now['name']}"
+            return f"{name} is called {names}, with the same vocabulary: name it as before, since the manifest does"
         return f"{name} is {named(before)}, and here {named(now)}"
     if isinstance(before, dict) and isinstance(now, dict):
         for each in sorted({**now, **before}, key=WITH_DEFAULTS.__contains__):

@@ -233,7 +233,7 @@ def test_sweep_keeps_metrics_of_a_version(files):
     tok = cbpe.train(ENGLISH + OTHER, 280)
     with ModelStore() as models:
         models.save(tok, "small")
-    run("sweep", "small", "en.txt", "--sizes", "256,270", "--save-metrics")
+    run("sweep", "small", "./en.txt", "--sizes", "256,270", "--save-metrics")
     with ModelStore() as models:
         assert models.version("small").metrics == cbpe.sweep(tok, {"en.txt": ENGLISH}, [256, 270]).metrics()
         assert models.version("small").tags == {"measured_on": "en.txt", "measured_bytes": str(len(ENGLISH.encode()))}
@@ -247,7 +247,7 @@ def test_metrics_of_two_corpora_are_told_apart(files):
         models.save(tok, "small", metrics={"loss": 2.5})
     on_en = cbpe.sweep(tok, {"en.txt": ENGLISH}, [256]).metrics()
     on_ko = cbpe.compare({"small": tok}, {"ko.txt": OTHER}).metrics("small")
-    run("sweep", "small", "en.txt", "--sizes", "256", "--save-metrics")
+    run("sweep", "small", ".//en.txt", "--sizes", "256", "--save-metrics")
     again = run("sweep", "small", "en.txt", "--sizes", "256", "--save-metrics").stderr
     assert again == f"cbpe: kept {len(on_en)} metrics of small@1\n"
     said = run("compare", "-t", "small", "ko.txt", "--save-metrics").stderr

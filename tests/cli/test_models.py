@@ -242,7 +242,7 @@ def test_versions_are_moved(models, tmp_path):
     assert "this already" in run("models", "copy", "book", tmp_path / "other.db").stdout
     assert rows("show", "book", "--store", tmp_path / "other.db")["digest"] == digest
     own = ["models", "copy", "book", models.url.removeprefix("sqlite:///")]
-    assert "already: give the copy another --name" in error_of(*own)
+    assert f"book@2 is in {own[-1]} already: give the copy another --name" in error_of(*own)
     assert rows("copy", "book", own[-1], "--name", "again")["name"] == "again"
     (tmp_path / "book.cbpe").write_bytes(b"no such file")
     assert "book.cbpe" in error_of("models", "import", tmp_path / "book.cbpe")

@@ -162,6 +162,9 @@ def test_the_command_line_takes_tokenizers_of_signed_copies_alone(signed, key, t
     ):
         assert f"Invalid value for {option}: " in error_of("--key", mine, *command, exit_code=2)
     assert run("--key", mine, "models", "save", "copied", "-t", f"{signed}/a", "--store", tmp_path / "s.db").stdout
+    unused = run("--key", mine, "encodings")
+    assert "--key was not used: no tokenizer was read, which it is for" in unused.stderr
+    assert "gpt2" in unused.stdout
     for elsewhere in ("gpt2", tmp_path / "file.model", "name"):
         told = error_of("--key", mine, "count", "-t", elsewhere, "-", stdin=b"low")
         assert f"{elsewhere}: --key takes tokenizers of published copies alone, and this is none" in told

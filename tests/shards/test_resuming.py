@@ -256,6 +256,16 @@ def test_the_folder_of_another_run_is_refused(corpus, tok, tmp_path):
         tokenize(corpus, cbpe.get_encoding("gpt2"), tmp_path / "out", resume=True)
 
 
+def test_a_vocabulary_under_another_name_is_told_as_such(corpus, tmp_path):
+    ranks = {bytes([i]): i for i in range(256)}
+    mine, same = (
+        cbpe.Encoding(name, pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={}) for name in ("mine", "same")
+    )
+    tokenize(corpus, mine, tmp_path / "out")
+    with pytest.raises(ValueError, match="its tokenizer is called mine, and here same, with the same vocabulary: name"):
+        tokenize(corpus, same, tmp_path / "out", resume=True)
+
+
 # ---- Reading back
 
 

@@ -161,6 +161,7 @@ def test_what_could_not_be_saved_is_refused_before_the_training(tmp_path, traine
         ("folder/", "is a folder: name a file in it, as folder/tokenizer.json"),
         ("nowhere/", "is a folder: name a file in it, as nowhere/tokenizer.json"),
         ("x.json.gz", "a tokenizer is not written to a compressed file: give 'x.json'"),
+        ("x.GGUF", "GGUF is read, and not written: give a .json"),
         ("folder/x.model.XZ", "give 'folder/x.model'"),
         (".json", "is an ending without a name, and would be a hidden file"),
     ],

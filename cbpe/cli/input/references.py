@@ -56,6 +56,7 @@ def tokenizer_of(reference: str) -> Tokenizer:
     """
     refuse_empty(reference)
     if settings.keys is not None:
+        settings.keys_are_used = True
         return cbpe.load(reference, keys=settings.keys)
     if is_file(reference):
         return cbpe.load(reference)

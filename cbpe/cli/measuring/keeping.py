@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -42,8 +43,10 @@ class Replaced(NamedTuple):
 
 
 def kept_name(corpus: str, field: str | None) -> str:
-    """What metrics and tags call a corpus: "a.txt", or "a.jsonl[de]" where a field of the file is measured."""
-    return input_name(corpus) + ("" if field is None else f"[{field}]")
+    """What metrics and tags call a corpus: "a.txt", also for "./a.txt", or "a.jsonl[de]" where a field of the file is
+    measured."""
+    name = input_name(corpus)
+    return (name if "://" in name else os.path.normpath(name)) + ("" if field is None else f"[{field}]")
 
 
 def of_corpus(key: str, corpus: str) -> str:
