@@ -17,7 +17,7 @@ from cbpe.common.atomic_files import write_files
 from cbpe.common.public import public_of
 from cbpe.common.published import INDEX
 from cbpe.common.warning import warn
-from cbpe.common.wording import links_not_followed
+from cbpe.common.wording import NamedErrors, links_not_followed
 from cbpe.formats.files import format_of_name, holds_tokenizer
 from cbpe.tokenizers.description import KINDS, Model, build, canonical_form, describe
 from cbpe.tokenizers.loading import load
@@ -153,10 +153,12 @@ def read(path: str | os.PathLike[str]) -> Carried:
         raise Damaged(f"{os.fspath(path)}: {error}") from error
 
 
-def put_in(database: Database, carried: Carried, name: str | None, action: str, source: str) -> Version:
-    """Save what was carried as a version; the newest of that name that is the same keeps its own labels, and gets those
-    that it has not. Raises Damaged if it is not what was exported, or cannot be loaded here, and ValueError for a name
-    that is none."""
+def put_in(
+    database: Database, carried: Carried, name: str | None, action: str, source: str, known: Version | None = None
+) -> Version:
+    """Save what was carried as a version. One that is the same, which is `known` or else the newest of that name, keeps
+    its own labels, and gets those that it has not. Raises Damaged if it is not what was exported, or cannot be loaded
+    here, and ValueError for a name that is none."""
     if name is not None:
         checked_name(name)
     about = carried.about
@@ -168,8 +170,8 @@ def put_in(database: Database, carried: Carried, name: str | None, action: str, 
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise Damaged(f"{source} cannot be put in: {error!s:.500}") from error
     name = checked_new_name(about["name"]) if name is None else name
-    known = {"source": source, "saved_at": about["saved_at"]}
-    return saving.save(database, entry, name, labels, None, action, from_elsewhere=True, **known)
+    details = {"source": source, "saved_at": about["saved_at"]}
+    return saving.save(database, entry, name, labels, None, action, from_elsewhere=True, known=known, **details)
 
 
 def check_header(about: dict[str, Any]) -> None:
@@ -264,15 +266,34 @@ class KnownVersions:
     def brought(self, content: Carried, path: str) -> Version:
         """The version that this one is already, or becomes. Raises as put_in does."""
         name = content.about.get("name")
+        known = None
         if isinstance(name, str):
             if name not in self.left:
                 self.left[name] = self.database.read(versions_in_order, name)
             left = self.left[name]
-            at = next((i for i, each in enumerate(left) if each.digest == content.about.get("digest")), None)
+            wanted = tuple(content.about.get(what) for what in ("digest", "kind", "encoding_name"))
+            at = next((i for i, one in enumerate(left) if (one.digest, one.kind, one.encoding_name) == wanted), None)
             self.left[name] = [] if at is None else left[at:]  # which several exports may be of
-            if at is not None and at + 1 < len(left):  # the newest gets the labels that it lacks
-                return left[at]
-        return put_in(self.database, content, None, "import", path)
+            known = None if at is None else left[at]
+            if known and at != len(left) - 1 and not self.lacks(known, content):  # a save of the newest is noted
+                return known
+        return put_in(self.database, content, None, "import", path, known)
+
+    def lacks(self, version: Version, content: Carried) -> bool:
+        """Whether a version has no such tag or metric, no notes or no record of training, and the content has."""
+        tags, metrics = content.about.get("tags"), content.about.get("metrics")
+        if not isinstance(tags, dict) or not isinstance(metrics, dict):
+            return True  # it is told when it is put in
+        return bool(
+            tags.keys() - version.tags.keys()
+            or metrics.keys() - version.metrics.keys()
+            or (content.notes is not None and version.notes is None)
+            or (content.training is not None and not self.database.read(has_record, version))
+        )
+
+
+def has_record(connection: Connection, version: Version) -> bool:
+    return saving.has_training(connection, find_row(connection, version).id)
 
 
 def versions_in_order(connection: Connection, name: str) -> list[Version]:
@@ -360,7 +381,7 @@ def seems_tokenizer(path: str) -> bool:
 
 
 def is_exported(path: str) -> bool:
-    with open(path, "rb") as file:
+    with open(path, "rb") as file, NamedErrors(path):
         return file.read(len(MAGIC)) == MAGIC
 
 

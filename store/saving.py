@@ -84,14 +84,15 @@ def save(
     action: str = "save",
     *,
     from_elsewhere: bool = False,
+    known: Version | None = None,
     **details: Any,
 ) -> Version:
     """Make the entry a version, unless the newest of that name already is the same, and put the labels on it either
-    way. from_elsewhere: the labels came with it, and nobody gave them: those that the version has here stay. The action
-    and its details go to the audit log."""
+    way. from_elsewhere: the labels came with it, and nobody gave them: those that the version has here stay. known: the
+    version that is the same, where it need not be the newest. The action and its details go to the audit log."""
     prepared = with_tables(database, entry)
     return database.write(
-        lambda connection: put(connection, prepared, name, given, parent, action, from_elsewhere, **details)
+        lambda connection: put(connection, prepared, name, given, parent, action, from_elsewhere, known, **details)
     )
 
 
@@ -114,19 +115,20 @@ def put(
     parent: str | Version | None,
     action: str,
     from_elsewhere: bool = False,
+    known: Version | None = None,
     **details: Any,
 ) -> Version:
     """What save does, within a transaction of the caller's."""
     parent_row = None if parent is None else find_row(connection, parent)
     name_row = locked_name(connection, name)
-    newest = newest_row(connection, name_row)
-    created = newest is None or not is_same(newest, entry)
-    if newest is None or created:
+    there = newest_row(connection, name_row) if known is None else whole_row(connection, known)
+    created = there is None or not is_same(there, entry)
+    if there is None or created:
         version = add_version(connection, name_row, entry, parent_row)
         if parent_row is not None:
             labels.refuse_circle(connection, parent_row, version.id, f"{name}@{version.number}")
     else:
-        version = newest
+        version = there
         add_to_known(connection, version, entry, parent_row)
         if from_elsewhere:
             given = labels.without_known(connection, version.id, given)
@@ -142,7 +144,11 @@ def newest_row(connection: Connection, name_row: Row[Any]) -> Row[Any] | None:
     """The newest version of a name. Raises Damaged if it is not the one that was saved."""
     if name_row.newest is None:
         return None
-    row = find_row(connection, f"{name_row.name}@{name_row.newest}")
+    return whole_row(connection, f"{name_row.name}@{name_row.newest}")
+
+
+def whole_row(connection: Connection, reference: str | Version) -> Row[Any]:
+    row = find_row(connection, reference)
     return connection.execute(select(versions).where(versions.c.id == row.id)).one()
 
 
@@ -219,9 +225,13 @@ def add_to_known(connection: Connection, version: Row[Any], entry: Entry, parent
         labels.lock_parents(connection)
         if not labels.descends(connection, parent.id, version.id):
             labels.set_parent(connection, version.id, parent)
-    known = select(training_records.c.version_id).where(training_records.c.version_id == version.id)
-    if entry.training is not None and connection.scalar(known) is None:
+    if entry.training is not None and not has_training(connection, version.id):
         labels.set_training(connection, version.id, entry.training)
+
+
+def has_training(connection: Connection, version_id: int) -> bool:
+    known = select(training_records.c.version_id).where(training_records.c.version_id == version_id)
+    return connection.scalar(known) is not None
 
 
 def changes(given: Labels) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class GroupedCommand(PrintsHelp, TyperCommand):
         if not ctx.resilient_parsing:
             values, rest, given = self.make_parser(ctx).parse_args(list(args))
             refuse_unnamed(ctx, values, rest, given)
-            refuse_twice_given(ctx, given)
+            refuse_twice_given(ctx, given, args)
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -97,7 +97,7 @@ class SuggestingGroup(PrintsHelp, TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
-            refuse_twice_given(ctx, self.make_parser(ctx).parse_args(list(args))[-1])
+            refuse_twice_given(ctx, self.make_parser(ctx).parse_args(list(args))[-1], args)
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
@@ -124,16 +124,17 @@ def refuse_unnamed(ctx: Any, values: dict[str, Any], rest: list[str], given: lis
         raise typer.BadParameter(f"the tokenizer is named by an option: {way}", ctx, param_hint="-t")
 
 
-def refuse_twice_given(ctx: Any, given: list[Any]) -> None:
-    """BadParameter for an option with one value that is given more than once. given: each parameter as often as it
-    is."""
+def refuse_twice_given(ctx: Any, given: list[Any], args: list[str]) -> None:
+    """BadParameter for an option with one value that is given more than once, and for one that is switched on and off.
+    given: each parameter as often as it is."""
     for parameter in given:
-        if (
-            parameter.param_type_name != "option"
-            or parameter.multiple
-            or parameter.is_flag
-            or given.count(parameter) < 2
-        ):
+        if parameter.param_type_name != "option" or parameter.multiple or given.count(parameter) < 2:
+            continue
+        if parameter.is_flag:
+            ways = parameter.opts, parameter.secondary_opts
+            on, off = (next((each for each in args if each in names), None) for names in ways)
+            if on and off:
+                raise typer.BadParameter(f"{off} says the opposite: give one of them", ctx, param_hint=on)
             continue
         if "-t" in parameter.opts:
             raise typer.BadParameter("this command takes one tokenizer: give one", ctx, param_hint="-t")

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "NamedErrors",
     "as_typed",
     "closest",
     "json_problem",
@@ -25,6 +26,20 @@ __all__ = [
 
 LONGEST_TYPED = 80  # characters
 LONGEST_COMPARED = 100  # characters of a name; time grows with their square
+
+
+class NamedErrors:
+    """A context in which a file is read: an error of the system's gets the file's name, which one of reading lacks."""
+
+    def __init__(self, path: object) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            error.filename = str(self.path)
 
 
 # Of other libraries' tokenizers, what cbpe has in their place.

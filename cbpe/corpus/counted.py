@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from cbpe.common.wording import listed
+from cbpe.common.wording import NamedErrors, listed
 from cbpe.corpus.files import TextFile, has_word_counts
 from cbpe.corpus.storage import place_of
 from cbpe.corpus.word_counts import WordCounts
@@ -54,7 +54,7 @@ def is_file_of_counts(item: Any) -> bool:
 def load(path: os.PathLike[str]) -> WordCounts:
     """As WordCounts.load, which takes no URLs."""
     file = TextFile(path, field=None, errors="strict")
-    with file.opened() as opened:
+    with file.opened() as opened, NamedErrors(path):
         data = opened.read()
     try:
         return WordCounts._from_bytes(data)

@@ -23,7 +23,7 @@ from cbpe._core.arrow.exported import ArrowColumn, memory_of
 from cbpe._core.arrow.json_lines import FieldOfLines
 from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import utf8
-from cbpe.common.wording import json_problem, listed, nesting_problem
+from cbpe.common.wording import NamedErrors, json_problem, listed, nesting_problem
 from cbpe.corpus.storage import Url, has_wildcards, place_of
 from cbpe.corpus.stored_bytes import DECOMPRESSORS, PACKERS, damage_in_words, decoded, valid_utf8, without_archive
 
@@ -122,7 +122,8 @@ class TextFile:
             opened, damage = DECOMPRESSORS[self.compression](stored) if self.compression else (stored, ())
             while True:
                 try:
-                    chunk = opened.read(CHUNK_BYTES)
+                    with NamedErrors(self.path):
+                        chunk = opened.read(CHUNK_BYTES)
                 except damage as error:
                     if getattr(error, "errno", None):  # the system's, not the decompressor's
                         raise
@@ -182,7 +183,11 @@ class TextFile:
             return
         with self.opened() as stored:
             stored.seek(offset)
-            while chunk := stored.read(CHUNK_BYTES):
+            while True:
+                with NamedErrors(self.path):
+                    chunk = stored.read(CHUNK_BYTES)
+                if not chunk:
+                    return
                 self.position = stored.tell()
                 yield chunk
 

@@ -178,7 +178,54 @@ def open_gzip(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
 def open_xz(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
     import lzma
 
-    return lzma.LZMAFile(stored), (EOFError, lzma.LZMAError)
+    return XzStreams(stored), (EOFError, lzma.LZMAError)
+
+
+class XzStreams:
+    """A .xz file, decompressed: its streams, one after the other, with padding between them, as section 2 of the .xz
+    file format has it. lzma.LZMAFile leaves out without a word what follows padding, and what is no stream."""
+
+    def __init__(self, stored: BinaryIO) -> None:
+        import lzma
+
+        self._lzma = lzma
+        self._stored = stored
+        self._decoder = lzma.LZMADecompressor()
+        self._compressed = b""  # what is read, and not given to the decoder yet
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes, and none at the end of the last stream. EOFError if that is cut short, LZMAError for
+        what is damaged."""
+        while not self._decoder.eof or self._next_stream():
+            if self._decoder.needs_input and not self._compressed:
+                self._compressed = self._stored.read(COMPRESSED_BYTES)
+                if not self._compressed:
+                    raise EOFError(CUT_SHORT)
+            data = self._decoder.decompress(self._compressed, size)
+            self._compressed = b""
+            if data:
+                return data
+        return b""
+
+    def _next_stream(self) -> bool:
+        """Go on to the stream that follows, if there is one."""
+        rest = self._decoder.unused_data
+        n_zeros = 0
+        while not (stream := rest.lstrip(b"\0")):
+            n_zeros += len(rest)
+            rest = self._stored.read(COMPRESSED_BYTES)
+            if not rest:
+                break
+        n_zeros += len(rest) - len(stream)
+        if n_zeros % 4:
+            raise self._lzma.LZMAError(f"{n_zeros} zero bytes follow a stream, and padding comes in fours")
+        if not stream:
+            return False
+        if not stream.startswith(XZ[: len(stream)]):
+            raise self._lzma.LZMAError("what follows a stream is none")
+        self._decoder = self._lzma.LZMADecompressor(self._lzma.FORMAT_XZ)
+        self._compressed = stream
+        return True
 
 
 def open_zstandard(stored: BinaryIO) -> tuple[Any, tuple[type[Exception], ...]]:
@@ -198,13 +245,16 @@ def damage_in_words(error: Exception) -> str:
     return next((words for begins, words in DAMAGE.items() if said.startswith(begins)), said)
 
 
+XZ = b"\xfd7zXZ\0"  # how a stream begins
+COMPRESSED_BYTES = 1 << 16  # that are read at once
+CUT_SHORT = "Compressed file ended before the end-of-stream marker was reached"  # as Python says of the other kinds
 OTHER_BYTES = "it is not compressed, or not to its end, or in another way"
 DAMAGE = {
     "Not a gzipped file": OTHER_BYTES,
     "Input format not supported by decoder": OTHER_BYTES,
     "Unable to decompress Zstandard data: Unknown frame descriptor": OTHER_BYTES,
     "CRC check failed": "its checksum is another one",
-    "Compressed file ended before the end-of-stream marker was reached": "it is cut short",
+    CUT_SHORT: "it is cut short",
 }
 DECOMPRESSORS = {".gz": open_gzip, ".xz": open_xz, ".zst": open_zstandard}
 TAR_ENDINGS = (".tgz", ".txz", ".tzst", ".tbz", ".tbz2")  # of archives that are packed
@@ -213,7 +263,7 @@ PACKERS = {".bz2": "bzip2", ".7z": "7-Zip", ".br": "Brotli", ".lz4": "LZ4", ".lz
 # How compressed files begin -> what they are compressed by, and the ending of their names.
 SIGNS = {
     b"\x1f\x8b\x08": ("gzip", ".gz"),
-    b"\xfd7zXZ\0": ("xz", ".xz"),
+    XZ: ("xz", ".xz"),
     b"(\xb5/\xfd": ("zstd", ".zst"),
     **{b"BZh%d1AY&SY" % size: ("bzip2", ".bz2") for size in range(1, 10)},
 }

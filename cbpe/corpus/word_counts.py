@@ -36,7 +36,7 @@ from cbpe.common.atomic_files import write_whole
 from cbpe.common.checks import checked_int, is_int
 from cbpe.common.little_endian import little_endian
 from cbpe.common.public import public
-from cbpe.common.wording import number_of
+from cbpe.common.wording import NamedErrors, number_of
 from cbpe.corpus.stored_bytes import COUNTS_BEGIN
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, pattern_in_words, unicode_version
@@ -233,7 +233,9 @@ class WordCounts:
         """The counts in a file. Raises OSError where it cannot be read, ValueError where it is no whole and intact file
         of word counts."""
         try:
-            return cls._from_bytes(memoryview(Path(path).read_bytes()))
+            with NamedErrors(path):
+                data = Path(path).read_bytes()
+            return cls._from_bytes(memoryview(data))
         except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from error
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from cbpe.common.public import public
 from cbpe.common.published import EXPORTED
+from cbpe.common.wording import NamedErrors
 from cbpe.corpus.stored_bytes import COUNTS_BEGIN
 from cbpe.corpus.word_counts import FIXED, header_of, start_checked
 from cbpe.formats import sentencepiece
@@ -103,7 +104,7 @@ def found_in(file: File) -> dict[str, str | int]:
 
 def in_word_counts(path: str) -> dict[str, str | int]:
     """What the header of a file of word counts says. ValueError for one that is not as it should be."""
-    with open(path, "rb") as opened:
+    with open(path, "rb") as opened, NamedErrors(path):
         start = opened.read(FIXED)
         start_checked(memoryview(start), os.path.getsize(path))
         try:

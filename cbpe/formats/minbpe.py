@@ -36,7 +36,7 @@ def recognises(file: File) -> bool:
 def load(file: File) -> Parts:
     """The parts in a .model file: of a RegexTokenizer, or of a BasicTokenizer if there is no split pattern."""
     parts = loads(read_text(file.path))
-    refuse_shared_ids(parts.special_tokens)
+    refuse_shared_ids(parts.special_tokens, "minbpe's format")
     return parts
 
 
@@ -151,8 +151,8 @@ def refuse_other_ids(vocabulary: Vocabulary) -> None:
     for byte in range(256):
         if vocabulary.find(bytes([byte])) != byte:
             raise ValueError(
-                f"minbpe's format cannot hold an id of the byte 0x{byte:02x} other than {byte}: save it as .json or "
-                ".tiktoken, or keep it in a model store"
+                f"minbpe's format cannot hold an id of the byte 0x{byte:02x} other than {byte}: keep it in "
+                "a model store, or save it as .json or .tiktoken if these can hold it"
             )
     for i, (pair, token_id) in enumerate(vocabulary.merges().items(), 256):
         if token_id != i:

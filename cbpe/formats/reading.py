@@ -9,7 +9,7 @@ import stat
 from functools import cached_property
 
 from cbpe._core.text.json_members import count_members, scan
-from cbpe.common.wording import json_problem, nesting_problem, not_utf8
+from cbpe.common.wording import NamedErrors, json_problem, nesting_problem, not_utf8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class File:
 
 def read_start(path: str | os.PathLike[str], n_bytes: int) -> bytes:
     """The first bytes of a file."""
-    with open(path, "rb") as file:
+    with open(path, "rb") as file, NamedErrors(path):
         return file.read(n_bytes)
 
 

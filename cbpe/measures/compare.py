@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from cbpe.analysis.vocabulary import VocabularyAnalysis
 
-__all__ = ["compare"]
+__all__ = ["check_corpora", "compare", "readers_of"]
 
 NAMES_SHOWN = 5
 
@@ -76,10 +76,10 @@ def compare(
     alpha = checked_alpha(alpha)
     kept = checked_nulls(missing, parallel)
     workers = checked_workers(workers)
+    readers = readers_of(corpora, field, errors, kept)
     found = {}
     with progress_reports(progress) as report:
-        for name, source in corpora.items():
-            reader = Reader(source, field=field, errors=errors, missing=kept)
+        for name, reader in readers.items():
             told = about(report, name)
             found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=told)
     costs = Costs.of(found, parallel) if parallel is not None else None
@@ -125,6 +125,11 @@ def check_corpora(corpora: object) -> None:
             raise TypeError(f"the name of a corpus is a str, not {shown(name)}")
         if isinstance(source, WordCounts):
             raise TypeError(f"the corpus {shown(name)} is WordCounts: to compare tokenizers takes the texts themselves")
+
+
+def readers_of(corpora: Mapping[str, Source], field: str | None, errors: str, missing: str | None) -> dict[str, Reader]:
+    """What reads each corpus. A file that is missing raises before any is read."""
+    return {name: Reader(source, field=field, errors=errors, missing=missing) for name, source in corpora.items()}
 
 
 def named(what: str, name: object, known: Mapping[str, object]) -> str:

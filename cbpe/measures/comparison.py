@@ -92,7 +92,7 @@ class Comparison:
     def merges(self, tokenizer: str, corpus: str) -> list[dict[str, Any]]:
         """The merges that were applied, in their order, each with "left", "right" and "token" (bytes), "id", how often
         it was applied ("applied"), and the intersection over self of both parts ("left_overlap", "right_overlap"): the
-        share of that token's occurrences that this merge took.
+        share that this merge took of the occurrences of that token that earlier merges had left.
 
         A token of which one merge takes nearly all hardly stands alone (PickyBPE, arXiv 2409.04599). KeyError for a
         name that is not there.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 __all__ = ["BY_KEY", "DEFAULT_ALPHA", "INTERMEDIATE", "MEASURES", "SHARES", "SHOWN", "Measure"]
 
 DEFAULT_ALPHA = 2.5  # of the Rényi entropy; Zouhar et al. found the highest correlation with translation quality by it
-INTERMEDIATE = 0.9  # the share of a token's occurrences that one merge took
+INTERMEDIATE = 0.9  # the share that one merge took of the occurrences of a token that there were then
 
 
 class Measure(NamedTuple):
@@ -86,7 +86,7 @@ MEASURES = (
     Measure(
         "intermediate_tokens",
         "intermediate",
-        f"tokens of whose occurrences {INTERMEDIATE} or more went into one merge (intersection over self)",
+        f"tokens of which one merge took {INTERMEDIATE} or more of the occurrences that earlier merges had left",
         "Chizhov et al. 2024, PickyBPE, 2409.04599",
     ),
     Measure("unreachable", "unreachable", "tokens that no text can produce; analyze() says why", "", "low"),

@@ -36,7 +36,7 @@ def report(
         section("Charts", picture(draw_comparison(rows), "bar charts of the measures above")),
         section("All numbers", all_numbers(rows)),
         section(
-            f"Merges that took {INTERMEDIATE:.0%} or more of the occurrences of one of their tokens",
+            f"Merges that took {INTERMEDIATE:.0%} or more of what was left of one of their tokens",
             hardly_alone(rows, merges),
         ),
         section("Tokens that no text can produce", unreachable(analyses)),
@@ -91,7 +91,7 @@ def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str],
 
 
 def larger_share(merge: Mapping[str, Any]) -> float:
-    """Of the occurrences of one of its two tokens, the share that a merge took."""
+    """Of what was left of one of its two tokens, the share that a merge took."""
     left, right = float(merge["left_overlap"]), float(merge["right_overlap"])
     return max(left, right)
 

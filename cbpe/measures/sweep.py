@@ -21,7 +21,7 @@ from cbpe.corpus.batches import batches
 from cbpe.corpus.counting import Tally
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
-from cbpe.measures.compare import check_corpora
+from cbpe.measures.compare import check_corpora, readers_of
 from cbpe.measures.formulas import ratio
 from cbpe.measures.rows import csv_of, json_of, plain
 from cbpe.text.added_tokens import NO_CHANGE_OF_TEXT
@@ -192,12 +192,13 @@ def sweep(
     workers = checked_workers(workers)
     asked = sizes_asked(tokenizer, sizes)
     vocabularies = dict(smaller_ones(tokenizer, asked))
+    readers = readers_of(corpora, field, errors, missing)
     trained_on = TrainedOn(tokenizer.training)
     rows = []
     with progress_reports(progress) as reports:
         for corpus, source in corpora.items():
             report = about(reports, corpus)
-            reader = Reader(source, field=field, errors=errors, missing=missing)
+            reader = readers[corpus]
             counts, words = counted(reader, tokenizer._splitter, workers, report)
             trained_on.check(corpus, source, counts)
             pieces = Pieces(counts)

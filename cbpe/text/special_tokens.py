@@ -78,14 +78,14 @@ def is_token_too(text: str, token_id: int, vocabulary: Vocabulary) -> bool:
     return vocabulary.token(token_id) in (text.encode("utf-8", "replace"), with_spaces(text).encode("utf-8", "replace"))
 
 
-def refuse_shared_ids(special_tokens: Mapping[str, int]) -> None:
-    """ValueError if two special tokens have one id."""
+def refuse_shared_ids(special_tokens: Mapping[str, int], what: str = "") -> None:
+    """ValueError if two special tokens have one id. what: the format that cannot hold them, for the message."""
     tokens = {token_id: token for token, token_id in special_tokens.items()}
     for token, token_id in special_tokens.items():
         if tokens[token_id] != token:
-            raise ValueError(
-                f"the special tokens {shown(token)} and {shown(tokens[token_id])} have the same id {shown(token_id)}"
-            )
+            way = f", which {what} cannot hold: keep it in a model store" if what else ""
+            names = f"{shown(token)} and {shown(tokens[token_id])}"
+            raise ValueError(f"the special tokens {names} have the same id {shown(token_id)}{way}")
 
 
 def checked_choice(name: str, tokens: Collection[str], expected: str) -> Set[str]:

@@ -179,9 +179,9 @@ def completed(
         )
     parts = known.module.load(file)
     if pattern and published is None:
-        from cbpe.tokenizers.tiktoken import warn_of_empty_matches
+        from cbpe.tokenizers.tiktoken import warn_of_differences
 
-        warn_of_empty_matches(pattern)
+        warn_of_differences(pattern)
     ids = with_ids(special_tokens, parts)
     if ids is None:
         ids = parts.special_tokens if beside is None else beside.added_tokens

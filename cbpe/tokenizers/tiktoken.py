@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from cbpe.text.special_tokens import SpecialChoice
 
-__all__ = ["Encoding", "warn_of_empty_matches"]
+__all__ = ["Encoding", "warn_of_differences"]
 
 
 SET = r"\[\^?\]?(?:\\.|[^\\\]])*\]"  # a set of characters in an expression
@@ -61,7 +61,7 @@ class Encoding(Tokenizer):
         super().__init__(vocabulary_from_ranks(mergeable_ranks), pat_str, special_tokens, cache_bytes=cache_bytes)
         self._set_processing({})
         if pat_str:
-            warn_of_empty_matches(pat_str)
+            warn_of_differences(pat_str)
         self.name = name
         if explicit_n_vocab:
             found = len(mergeable_ranks) + len(special_tokens)
@@ -172,16 +172,24 @@ class Encoding(Tokenizer):
         return encode_bytes(self, text)
 
 
-def warn_of_empty_matches(pattern: str) -> None:
-    """Warn of a split pattern that may match the empty string: cbpe tries what else matches there, as the `regex`
-    module does, and tiktoken leaves out a character, or fails."""
+def warn_of_differences(pattern: str) -> None:
+    """Warn of a split pattern by which tiktoken may give other tokens: one that may match the empty string, where cbpe
+    tries what else matches, as the `regex` module does, and tiktoken leaves out a character, or fails; and one that
+    the `regex` module runs."""
     from contextlib import suppress
 
     from cbpe._core.analysis.coverage import may_match_nothing
     from cbpe._core.splitting.split import PatternNotSupported
     from cbpe.common.warning import warn
-    from cbpe.text.splitting import compile_regex, pattern_in_words
+    from cbpe.text.splitting import RegexSplitter, compile_regex, make_splitter, pattern_in_words
 
+    splitter = make_splitter(pattern)
+    if isinstance(splitter, RegexSplitter):
+        warn(
+            f"the split pattern {pattern_in_words(pattern)} runs on the `regex` module ({splitter.reason}), which may "
+            "split in other places than tiktoken: it has a Unicode of its own, and takes other letters for the same "
+            "where case is ignored"
+        )
     try:
         is_found = may_match_nothing(pattern)
     except PatternNotSupported:
@@ -215,8 +223,12 @@ def parts_of_other_meaning(pattern: str, is_native: bool) -> Iterator[str]:
         yield "\\h, which is a hexadecimal digit to tiktoken, and a blank to cbpe: write [0-9a-fA-F] or [\\t\\p{Zs}]"
     if re.search(r"(?<!\\)(?:\\\\)*\\[<>]", pattern):
         yield "\\< or \\>, which is where a word begins or ends to tiktoken, and a character to cbpe: write < or >"
-    if re.search(r"(?<!\\)(?:\\\\)*\\[pP]\{\^?print\}", pattern, re.IGNORECASE):
-        yield "\\p{print}, which is more characters to tiktoken than to the `regex` module: write categories, as \\p{L}"
+    if found := re.search(r"(?<!\\)(?:\\\\)*(\\[pP]\{\^?(?:print|graph)\})", pattern, re.IGNORECASE):
+        yield f"{found[1]}, which is other characters to tiktoken than to the `regex` module: write \\p{{L}}, say"
+    if re.search(r"(?<!\\)(?:\\\\)*\\N(?!\{)", pattern):
+        yield "\\N, which is any character but a line break to tiktoken: write [^\\n], or N for the letter"
+    if "(?R)" in outside:
+        yield "(?R), which is a flag to tiktoken, and the whole pattern to the `regex` module"
     if not is_native and "$" in outside and not re.search(r"\(\?[a-zA-Z0-9]*m", outside):
         yield (
             "'$', which is the end of the text to tiktoken, and to the `regex` module, by which this pattern runs, the "

@@ -34,6 +34,7 @@ from typing import Any, BinaryIO
 
 from cbpe.common.little_endian import little_endian
 from cbpe.common.published import EXPORTED as MAGIC
+from cbpe.common.wording import NamedErrors
 from cbpe.training.record import TrainingRecord
 from store.database.sqlite.files import MAGIC as SQLITE
 from store.records.limits import MAX_JSON_BYTES, MAX_NOTES_BYTES, MAX_PACKED_BYTES, MAX_TRAINING_BYTES
@@ -101,14 +102,14 @@ def parts_of_file(carried: Carried) -> Iterator[bytes]:
 def read_file(path: str | os.PathLike[str]) -> Carried:
     """What a file carries. Raises OSError if it cannot be read, and ValueError if it is no whole and intact file of
     this kind."""
-    with opened(path) as file:
+    with opened(path) as file, NamedErrors(path):
         return read_open(file, os.fstat(file.fileno()).st_size)
 
 
 def bytes_of_file(path: str | os.PathLike[str]) -> bytes:
     """All bytes of a file, for those who look at them more than once. Raises OSError, and ValueError for more bytes
     than an exported tokenizer has."""
-    with opened(path) as file:
+    with opened(path) as file, NamedErrors(path):
         data = file.read(MAX_FILE_BYTES + 1)
     check_size(len(data))
     return data

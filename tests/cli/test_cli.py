@@ -189,6 +189,16 @@ def test_no_option_with_one_value_may_be_given_twice():
         assert "Invalid value for --store: it is given twice" in told
 
 
+@pytest.mark.parametrize(("on", "off"), [("append-eot", "no-append-eot"), ("cut-documents", "whole-documents")])
+def test_what_is_switched_on_and_off_is_refused(tmp_path, on, off):
+    command = ("tokenize", "-t", "gpt2", tmp_path / "a.txt", "-o", tmp_path / "out")
+    (tmp_path / "a.txt").write_text("a")
+    for both in ((f"--{on}", f"--{off}"), (f"--{off}", f"--{on}")):
+        told = error_of(*command, *both, exit_code=2)
+        assert f"Invalid value for --{on}: --{off} says the opposite: give one of them" in told
+    assert "opposite" not in run(*command, "--row-tokens", "8", f"--{on}", f"--{on}").stderr
+
+
 def test_two_stores_before_and_after_the_command_are_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     one, other = "one.db", "other.db"

@@ -232,6 +232,20 @@ def test_offsets_are_those_of_tokenizers(name):
         assert (ids.tolist(), [tuple(span) for span in spans.tolist()]) == found
 
 
+def test_merges_may_reach_over_a_space_from_any_character():
+    """Texts are cut where none does. White space and what is escaped in a set of characters are no exceptions."""
+    marks = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always", "split": False}
+    for character in [*map(chr, range(1, 32)), *"!-[\\]^~&", "\x7f", "\x85", "\u2028", "\u4e2d"]:
+        vocab = {token: i for i, token in enumerate(["<unk>", MARK, "a", character, character + MARK])}
+        model = {"type": "BPE", "unk_token": "<unk>", "vocab": vocab, "merges": [[character, MARK]]}
+        content = {"version": "1.0", "added_tokens": [added("<unk>", 0)], "normalizer": None, "pre_tokenizer": marks,
+                   "post_processor": None, "decoder": marks, "model": model}  # fmt: skip
+        data = json.dumps(content)
+        ours, judge = tokenizer_of(loads(data.encode())), tokenizers.Tokenizer.from_str(data)
+        for text in (f"a{character} a", f"{character} {character}", f"a {character}  a{character}"):
+            assert ours.encode(text) == judge.encode(text).ids, text
+
+
 def test_other_normalizers_come_before_the_marks(tmp_path):
     steps = [{"type": "NFKC"}, {"type": "Lowercase"}, FIXED["prepend"], FIXED["replace"]]
     decoder = decoder_of(byte_fallback=True, strips=True)

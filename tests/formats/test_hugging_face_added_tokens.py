@@ -99,6 +99,18 @@ def test_ids_of_added_tokens_are_those_that_tokenizers_gives_or_refused(entries,
         assert tok.encode(text) == ids_there(content, text) == [tok.special_tokens[text]]
 
 
+def test_an_added_token_that_would_get_the_id_of_another_is_refused():
+    """`tokenizers` counts the vocabulary, which has a gap here, and finds the one before no more."""
+    content = a_file(merges=())
+    size = len(content["model"]["vocab"])
+    content["model"]["vocab"]["<s>"] = size + 1
+    content["added_tokens"] = [added("<s>", size + 1), added("<x>", size + 2)]
+    assert ids_there(content, "<x>") == [size + 1]
+    assert len(ids_there(content, "<s>")) == 3
+    with pytest.raises(ValueError, match=f"'<x>' would get the id {size + 1}, as tokenizers counts, which '<s>' has"):
+        HuggingFaceTokenizer.from_json(as_json(content))
+
+
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [

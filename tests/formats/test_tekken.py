@@ -165,12 +165,12 @@ def test_what_is_saved_is_the_tokenizer_again(saved):
     [
         (
             lambda: cbpe.get_encoding("gpt2"),
-            r"the first ids, from 0 on, and here <\|endoftext\|> has 50256: save it as .json or",
+            r"the first ids, from 0 on, and here <\|endoftext\|> has 50256: keep it in a model store, or",
         ),
         (lambda: cbpe.get_encoding("r50k_base"), "gives the special tokens the first ids"),
         (
             lambda: with_special_tokens({"<a>": 0, "<b>": 1, "<c>": 300}),
-            "the first ids, from 0 on, and here <c> has 300: save it as .json",
+            "the first ids, from 0 on, and here <c> has 300: keep it in a model store",
         ),
         (lambda: with_special_tokens({"<a>": 0, "<b>": 0}), "'<a>' and '<b>' have the same id 0"),
         (lambda: cbpe.train("the cat", 257, pattern=None), "has a split pattern, and this tokenizer none"),

@@ -193,6 +193,51 @@ def test_of_a_folder_that_was_imported_what_is_new_is_added(models, tmp_path):
     assert references(models.import_folder(tmp_path)) == references(found)
 
 
+def test_versions_that_are_there_get_the_labels_that_they_lack(models, tmp_path):
+    with ModelStore(":memory:") as others:
+        trained = cbpe.train("low lower lowest" * 3, 259)
+        for tok in (trained, small_tokenizer(2), small_tokenizer(3)):
+            others.save(tok, "a")
+        trained.save(tmp_path / "again.model")
+        models.save(cbpe.load(tmp_path / "again.model"), "a", tags={"lang": "mine"})  # without its record
+        for seed in (2, 3):
+            models.save(small_tokenizer(seed), "a")
+        assert models.training("a@1") is None
+        for number in (1, 2):
+            others.tag(f"a@{number}", {"lang": "theirs", "more": str(number)})
+        others.set_metrics("a@2", {"loss": 2.5})
+        others.set_notes("a@2", "a note")
+        others.publish(tmp_path / "copy")
+    found = models.import_folder(tmp_path / "copy")
+    assert references(found) == ["a@1", "a@2", "a@3"]
+    first, second, _ = models.history("a")
+    assert first.tags == {"lang": "mine", "more": "1"}
+    assert repr(models.training(first)) == repr(trained.training)
+    assert (second.tags, second.metrics, second.notes) == ({"lang": "theirs", "more": "2"}, {"loss": 2.5}, "a note")
+    before = len(models.audit_log())
+    models.import_folder(tmp_path / "copy")
+    assert len(models.audit_log()) == before + 1  # of the newest alone
+
+
+def test_a_version_of_another_class_is_not_the_one_that_was_exported(models, tmp_path):
+    """The class says which special tokens are found, so that texts with these get other ids."""
+    TOK.save(tmp_path / "low.json")
+    same_in_another_class = cbpe.load(tmp_path / "low.json")
+    exported = tmp_path / "exported"
+    exported.mkdir()
+    with ModelStore(":memory:") as others:
+        for tok in (TOK, PAIR):
+            version = others.save(tok, "a", tags={"merges": str(len(tok.merges))})
+            others.export(version, exported / f"{version.number}.cbpe")
+        assert models.save(same_in_another_class, "a").digest == others.version("a@1").digest
+    models.save(PAIR, "a")
+    found = models.import_folder(exported)
+    assert [version.kind for version in found.versions] == ["RegexTokenizer"] * 2
+    assert [version.created for version in found.versions] == [True, True]
+    assert models.version("a@3").tags == {"merges": str(len(TOK.merges))}
+    assert references(models.import_folder(exported)) == references(found) == ["a@3", "a@4"]
+
+
 def test_several_exports_of_one_content_are_one_version_however_often_they_are_imported(models, tmp_path):
     for i, seed in enumerate((1, 1, 2, 2, 1)):  # each of a store of its own, one after the other
         with ModelStore(":memory:") as others:

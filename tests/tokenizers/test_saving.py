@@ -49,7 +49,7 @@ def test_an_encoding_is_saved_as_minbpes_model_where_its_ids_allow(tmp_path):
         ({**RANKS, b"the": 258}, r"makes token 258, and minbpe's format would make it token 257"),
         (
             {**RANKS, b"a": 98, b"b": 97},
-            r"the byte 0x61 other than 97: save it as .json or .tiktoken",
+            r"the byte 0x61 other than 97: keep it in a model store, or save it as .json or .tiktoken",
         ),
     ],
 )

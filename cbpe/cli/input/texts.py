@@ -12,7 +12,7 @@ from typing import BinaryIO, Literal
 
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
-from cbpe.common.wording import shown
+from cbpe.common.wording import NamedErrors, shown
 from cbpe.corpus.sources import Reader, read_chunks
 from cbpe.corpus.storage import place_of
 
@@ -167,5 +167,5 @@ def id_chunks(file: str) -> Iterator[bytes]:
             raise FileNotFoundError(
                 f"there is no file {shown(file)}: token ids are read from standard input, or from files"
             )
-        with open(file, "rb") as opened:
+        with open(file, "rb") as opened, NamedErrors(file):
             yield from read_chunks(opened)

@@ -313,7 +313,7 @@ def import_(
         print_versions(found.versions, as_json, wide=False)
     if found.versions and not as_json:
         made = ", ".join(version.reference for version in found.versions if version.created)
-        print_told([f"new: {printable(made) or 'none, the newest versions are these already'}"])
+        print_told([f"new: {printable(made) or 'none, these versions are there already'}"])
     for problem in found.problems:
         print_error(of_options(problem))
     if found.problems:

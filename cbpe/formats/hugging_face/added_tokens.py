@@ -26,6 +26,7 @@ def read_added_tokens(value: Any, vocab: Mapping[str, int]) -> tuple[dict[str, i
     added: dict[str, int] = {}
     flags: dict[str, list[str]] = {}
     moved: list[str] = []
+    by_id: dict[int, str] = {}
     if not isinstance(value, list):
         refuse("added_tokens", value, "a list should be here")
     next_id = len(vocab)
@@ -42,6 +43,10 @@ def read_added_tokens(value: Any, vocab: Mapping[str, int]) -> tuple[dict[str, i
         expected = vocab.get(text, next_id)
         if not is_id(token_id):
             refuse(f"{path}.id", token_id, f"an id from 0 to {MAX_ID} should be here")
+        other = by_id.setdefault(expected, text)
+        if other != text:  # `tokenizers` forgets one of the two
+            told = f"{shown(text)} would get the id {expected}, as tokenizers counts, which {shown(other)} has"
+            refuse(f"{path}.id", token_id, f"{told}: give both an id of their own in model.vocab")
         if token_id != expected:
             moved.append(f"{shown(text)} the id {expected}, not {token_id}")
         next_id += text not in vocab

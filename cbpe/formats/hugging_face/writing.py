@@ -27,7 +27,7 @@ __all__ = ["dumps"]
 
 def dumps(parts: Parts) -> bytes:
     """The content of a tokenizer.json that gives the same ids on every text. ValueError where there is none."""
-    refuse_shared_ids(parts.special_tokens)
+    refuse_shared_ids(parts.special_tokens, "Hugging Face's format")
     processing = parts.processing
     if "characters" in processing:
         own = written_characters(parts)

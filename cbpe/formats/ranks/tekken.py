@@ -161,8 +161,8 @@ def refuse_other_ids(what: str, special_tokens: Mapping[str, int]) -> None:
     others = [f"{token} has {token_id}" for token, token_id in special_tokens.items() if token_id >= n]
     if others:
         problem = f"{what} gives the special tokens the first ids, from 0 on, and here {listed(others, NAMED)}"
-        raise ValueError(f"{problem}: save it as .json or .model, or to the model store")
-    refuse_shared_ids(special_tokens)
+        raise ValueError(f"{problem}: keep it in a model store, or save it as .json or .model if these can hold it")
+    refuse_shared_ids(special_tokens, what)
 
 
 def dumps(pattern: str, special_tokens: dict[str, int], tokens: list[bytes]) -> bytes:

@@ -523,5 +523,5 @@ def safe_pattern(bonds: Bonds, spaces: str | None) -> str | None:
         return WORDS
     if len(before) > MAX_ENDINGS:
         return None
-    endings = "".join(sorted(map(re.escape, before)))
+    endings = "".join(sorted(re.sub(r"[\\\]\[^-]", r"\\\g<0>", character) for character in before))
     return rf" *(?:[^ {endings}]|[{endings}] *)+| +"
