@@ -25,6 +25,11 @@ CLASSES = [
     "[^a]",
     r"[\p{P}\p{S}]{1,2}",
     " ",
+    r"\p{Han}+",
+    r"[\p{Hiragana}a]+",
+    r"\P{Latin}",
+    r"[^\p{Alphabetic}]{1,2}",
+    r"[\p{Han}\p{N}]",
 ]
 DEEPSEEK = r"[!-/:-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 WHOLE = [patterns.GPT2_SPLIT_PATTERN, patterns.LLAMA3_SPLIT_PATTERN, patterns.O200K_SPLIT_PATTERN]
@@ -38,6 +43,10 @@ WITH_GAPS = [
     "(?:a|b)c|x(?:y|5)|-",
     r"(?:ab?|[cx]y)\d*|\s+(?=x)|\.{2}",
     "[^a-c]|x+",
+    r"\p{Han}+|\p{L}+",
+    r"\p{Alphabetic}|\p{L}+",
+    r"[\p{Greek}\p{Hiragana}]",
+    r"\p{L}+(?=\p{Han})|\p{Uppercase}x",
 ]
 TEXTS = st.text("abcxy  \n\t-.,'s57\u0663\u4e2d\u3072\u309b\u00e9\u0301\x00\u3000\U0001f600\u00b2A", max_size=14)
 
@@ -145,6 +154,8 @@ def test_the_one_pattern_of_deepseek_is_split_in_blocks():
         ([("a", False)], r"\p{L}+"),  # which leaves out what it does not match
         ([("abc|d", False)], None),  # what is between matches may not be told by two characters
         ([("ab", True)], None),
+        ([(r"[\p{Han}\p{N}]", False)], r"\S|\s"),  # of which no class is written
+        ([(r"[^\p{Han}\P{Han}]", False)], r"\S|\s"),
     ],
 )
 def test_what_no_one_pattern_is_known_for_is_none(steps, last):

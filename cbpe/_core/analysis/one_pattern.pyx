@@ -63,8 +63,25 @@ cdef tuple parsed(list patterns):
         sets += pattern.sets
     classes = classify(sets)
     cdef object one = 1     # no C integer: there may be more classes than it has bits
-    cdef list texts = [text_of_set(a_set[0], a_set[1], a_set[2]) for a_set in sets]
+    cdef list texts = [text_of_set(a_set[0], a_set[1], a_set[2]) for a_set in map(by_ranges, sets)]
     return [with_sets(root, first, classes.masks, texts) for root, first in roots], (one << classes.count) - 1
+
+
+def by_ranges(tuple a_set not None):
+    """A set of a parsed pattern that need not be one of stretches, as (categories, ranges, is_negated)."""
+    cdef list ranges = []
+    cdef Py_ssize_t i
+    if len(a_set) != 1:
+        return a_set
+    cdef tuple stretches = a_set[0]
+    for i, (first, categories) in enumerate(stretches):
+        if categories == ALL_CATEGORIES:
+            ranges.append((first, stretches[i + 1][0] - 1 if i + 1 < len(stretches) else 0x10FFFF))
+        elif categories != 0:
+            raise NotOne
+    if not ranges:
+        raise NotOne
+    return 0, tuple(ranges), False
 
 
 cdef tuple with_sets(tuple tree, Py_ssize_t first, list masks, list texts):
