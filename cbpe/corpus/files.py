@@ -215,7 +215,8 @@ class TextFile:
                 metadata = file.metadata
                 self._check_column(file.schema_arrow, pa.types)
                 self._check_row_groups(metadata)
-            options = {"pre_buffer": False, "buffer_size": CHUNK_BYTES, "read_dictionary": list(dictionaries)}
+            coded = [name for name in dictionaries if not is_delta(metadata, name)]
+            options = {"pre_buffer": False, "buffer_size": CHUNK_BYTES, "read_dictionary": coded}
             with self._stored() as stored, pq.ParquetFile(stored, metadata=metadata, **options) as file:
                 yield file, pa
         except pa.ArrowNotImplementedError as error:
@@ -282,6 +283,15 @@ class TextFile:
         known = (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
         if not any(is_one(plain) for is_one in known):
             raise ValueError(f"the column {shown(self.field)} of {self.path} holds no texts, but {held}")
+
+
+def is_delta(metadata: Any, column: str) -> bool:
+    """Whether texts of a column are kept by their difference from others, of which pyarrow makes no dictionary."""
+    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+    chunks = (group.column(k) for group in groups for k in range(group.num_columns))
+    return any(
+        encoding.startswith("DELTA_") for one in chunks if one.path_in_schema == column for encoding in one.encodings
+    )
 
 
 def has_field(path: Path | Url) -> bool:

@@ -148,6 +148,8 @@ def named_errors(url: str) -> Iterator[None]:
 
 
 def reason_of(error: BaseException, url: str) -> str:
+    if type(error).__name__ == "TooManyRedirects":  # aiohttp's, without a message
+        return "the server sends on from one place to another without end"
     status, message = getattr(error, "status", None), getattr(error, "message", None)
     if isinstance(status, int) and isinstance(message, str):  # aiohttp's, of what an HTTP server says
         return f"the server says {status} {message}"

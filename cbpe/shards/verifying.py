@@ -6,24 +6,48 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cbpe.common.wording import shown
 from cbpe.tasks.outputs import missing_in, sha256_of, sizes_in
 from cbpe.tasks.run import MANIFEST
 
 __all__ = ["refuse_missing", "verify_shards"]
 
+# What is read of a manifest: the types of values, and of those in lists and under names.
+SHAPE = {
+    **dict.fromkeys(("documents", "empty", "tokens", "bytes", "dropped_tokens"), int),
+    "options": {"dtype": str},
+    "tasks": [{"documents": int, "tokens": int}],
+    "shards": [{"padding": int, "files": [{"name": str, "bytes": int, "sha256": str}]}],
+}
+
 
 def refuse_missing(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """ValueError where a file of a finished run is missing, or has another size; it names the file."""
+    """ValueError where the manifest of a finished run is damaged, and where a file is missing, or has another size; it
+    names the file."""
+    damage = unlike(manifest, SHAPE, "")
+    if damage is not None:
+        raise ValueError(f"{folder / MANIFEST} is damaged: {damage}. Remove {folder} to make all shards again")
     sizes = sizes_in(folder)
-    try:
-        files = [(file["name"], file["bytes"]) for shard in manifest["shards"] for file in shard["files"]]
-    except (KeyError, TypeError) as error:
-        damaged = f"{folder / MANIFEST} is damaged: it does not say which files there are"
-        raise ValueError(f"{damaged}. Remove {folder} to make all shards again") from error
+    files = [(file["name"], file["bytes"]) for shard in manifest["shards"] for file in shard["files"]]
     for name, size in files:
         problem = missing_in(folder, sizes, [{"name": name, "bytes": size}])
         if problem is not None:
             raise ValueError(f"{problem}: put it back, or remove {folder} to make all shards again")
+
+
+def unlike(value: Any, shape: Any, place: str) -> str | None:
+    """What is wrong with a part of a manifest, which has not the shape that it should have; None if it has. place: of
+    the part, "tasks[3].tokens"."""
+    if isinstance(shape, type):
+        return None if type(value) is shape else f"{place} is {shown(value)}"
+    if not isinstance(value, type(shape)):
+        return f"{place} is {shown(value)}"
+    if isinstance(shape, list):
+        parts = ((each, shape[0], f"{place}[{i}]") for i, each in enumerate(value))
+    else:
+        before = f"{place}." if place else ""
+        parts = ((value.get(name), inside, before + name) for name, inside in shape.items())
+    return next((problem for part in parts if (problem := unlike(*part)) is not None), None)
 
 
 def verify_shards(folder: Path, manifest: Mapping[str, Any]) -> None:

@@ -103,9 +103,19 @@ def load(
             if not known.is_complete:
                 return tokenizer_of(completed(known, file, pattern, special_tokens, name))
             refuse_options(of_a_file, ", and this one has its own")
-            return tokenizer_of(known.module.load(file))
+            parts = known.module.load(file)
+            if parts.kind == "Encoding" and parts.pattern:
+                tell_of_differences(parts.pattern)
+            return tokenizer_of(parts)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def tell_of_differences(pattern: str) -> None:
+    """A UserWarning where tiktoken may split otherwise by this pattern."""
+    from cbpe.tokenizers.tiktoken import warn_of_differences  # no other kind of tokenizer needs it
+
+    warn_of_differences(pattern)
 
 
 def refuse_options(are_given: bool, why: str = "") -> None:
@@ -179,9 +189,7 @@ def completed(
         )
     parts = known.module.load(file)
     if pattern and published is None:
-        from cbpe.tokenizers.tiktoken import warn_of_differences
-
-        warn_of_differences(pattern)
+        tell_of_differences(pattern)
     ids = with_ids(special_tokens, parts)
     if ids is None:
         ids = parts.special_tokens if beside is None else beside.added_tokens

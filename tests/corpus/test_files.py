@@ -10,6 +10,7 @@ import sys
 import tarfile
 import threading
 import zipfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -68,6 +69,40 @@ def test_large_files_are_read_in_parts(tmp_path, suffix):
     assert max(map(len, parts)) <= CHUNK_BYTES + 3
     for part in parts:
         part.decode()
+
+
+@pytest.mark.parametrize("n_zeros", [0, 4, 8, 512, CHUNK_BYTES])
+def test_streams_of_xz_may_have_padding_between_them_and_behind(tmp_path, n_zeros):
+    """Section 2.2 of the .xz file format."""
+    path = tmp_path / "text.xz"
+    path.write_bytes(packed(b"one ", ".xz") + bytes(n_zeros) + packed(b"two", ".xz") + bytes(n_zeros))
+    assert read(path) == [b"one two"]
+
+
+@pytest.mark.parametrize(
+    ("behind", "problem"),
+    [
+        (bytes(3), "3 zero bytes follow a stream, and padding comes in fours"),
+        (bytes(5) + lzma.compress(b"two"), "5 zero bytes follow a stream"),
+        (b"junk", "what follows a stream is none"),
+        (bytes(4) + b"junkjunkjunk", "what follows a stream is none"),
+        (b"\xfd7zXY\0" + lzma.compress(b"two")[6:], "what follows a stream is none"),
+        (lzma.compress(b"two")[:5], "it is cut short"),
+        (bytes(8) + lzma.compress(b"two")[:-1], "it is cut short"),
+        (lzma.compress(b"two")[:14] + b"\xff" * 20, "Corrupt input data"),
+    ],
+)
+def test_what_follows_a_stream_of_xz_and_is_none_is_refused(tmp_path, behind, problem):
+    path = tmp_path / "text.xz"
+    path.write_bytes(packed(b"one ", ".xz") + behind)
+    with pytest.raises(ValueError, match=f"text.xz is no whole and intact .xz file: {problem}"):
+        read(path)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
+def test_an_error_of_reading_names_the_file():
+    with pytest.raises(OSError, match="Input/output error: '/proc/self/mem'"):
+        read(Path("/proc/self/mem"))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -404,6 +439,18 @@ def test_every_type_of_text_in_parquet_is_read(write_parquet, type_name):
     path = write_parquet({"text": pa.array(["a", "b", "a"]).cast(types[type_name])})
     assert read(path, field="text") == [b"a", b"b", b"a"]
     assert read(write_parquet({"text": pa.array([], types[type_name])}), field="text") == []
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY", "dictionary"])
+def test_every_way_in_which_parquet_keeps_texts_is_read(tmp_path, encoding):
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    texts = [f"text {i % 7}" for i in range(3000)]
+    ways = {"use_dictionary": encoding == "dictionary"}
+    if encoding != "dictionary":
+        ways["column_encoding"] = {"text": encoding}
+    pq.write_table(pa.table({"text": texts}), tmp_path / "rows.parquet", row_group_size=1000, **ways)
+    assert read(tmp_path / "rows.parquet", field="text") == [text.encode() for text in texts]
 
 
 def test_a_parquet_column_without_texts_is_refused(write_parquet):

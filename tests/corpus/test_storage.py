@@ -109,7 +109,10 @@ class Refusing(http.server.BaseHTTPRequestHandler):
     """Answers with the number that the path begins with."""
 
     def do_GET(self):
-        self.send_response(int(self.path.split("/")[1]))
+        status = int(self.path.split("/")[1])
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", self.path)
         self.end_headers()
 
     def do_HEAD(self):
@@ -127,6 +130,7 @@ def test_what_a_web_server_says_is_told_and_a_file_that_is_not_there_alone_is_sa
         for status, said in (
             (404, f"^there is no {place}/404/x.txt$"),
             (403, f"^{place}/403/x.txt cannot be read: the server says 403 Forbidden$"),
+            (302, f"^{place}/302/x.txt cannot be read: the server sends on from one place to another without end$"),
             (500, f"^{place}/500/x.txt cannot be read: the server says 500 Internal Server Error$"),
         ):
             url = f"{place}/{status}/x.txt"

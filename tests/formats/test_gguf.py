@@ -97,7 +97,7 @@ def test_what_the_gguf_package_writes_is_read(tmp_path):
 
 def test_saving_as_gguf_is_refused(saved, tmp_path):
     tok = cbpe.load(saved(gguf_file(tokenizer())))
-    with pytest.raises(ValueError, match="GGUF is read, and not written: give a .json"):
+    with pytest.raises(ValueError, match=r"GGUF is read, and not written: give a \.json"):
         tok.save(tmp_path / "other.gguf")
 
 

@@ -237,12 +237,48 @@ def test_another_token_at_the_end_of_documents_is_told_by_its_id(corpus, two_end
         tokenize(corpus, two_ends, tmp_path / "out", append_eot=True, eot_token="<|b|>", resume=True)
 
 
-@pytest.mark.parametrize("change", [{"shards": None}, {"shards": [{}]}, {"shards": [{"files": [{}]}]}, {"shards": [1]}])
-def test_a_manifest_that_does_not_say_which_files_there_are_is_damaged(corpus, tok, tmp_path, change):
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"shards": None}, "shards is None"),
+        ({"shards": [{}]}, r"shards\[0\].padding is None"),
+        ({"shards": [{"padding": 0, "files": [{}]}]}, r"shards\[0\].files\[0\].name is None"),
+        ({"shards": [1]}, r"shards\[0\] is 1"),
+        ({"documents": None}, "documents is None"),
+        ({"tokens": []}, r"tokens is \[\]"),
+        ({"tokens": True}, "tokens is True"),
+        ({"tasks": 5}, "tasks is 5"),
+        ({"tasks": [{"documents": "1"}]}, r"tasks\[0\].documents is '1'"),
+        ({"options": "x"}, "options is 'x'"),
+    ],
+)
+def test_a_manifest_that_does_not_say_what_there_is_is_damaged(corpus, tok, tmp_path, change, problem):
     tokenize(corpus, tok, tmp_path / "out")
     manifest = tmp_path / "out" / "manifest.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | change))
-    with pytest.raises(ValueError, match=r"manifest\.json is damaged: it does not say which files there are"):
+    for verify in (False, True):
+        with pytest.raises(
+            ValueError, match=rf"manifest\.json is damaged: {problem}\. Remove .*out to make all shards"
+        ):
+            tokenize(corpus, tok, tmp_path / "out", resume=True, verify=verify)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [5, "x", [], {}, {"tokenizer": None}, {"sources": 5}, {"sources": [5]}, {"sources": [[]]}],
+)
+def test_what_does_not_say_which_run_there_is_is_damaged(corpus, tok, tmp_path, run):
+    tokenize(corpus, tok, tmp_path / "out")
+    manifest = tmp_path / "out" / "manifest.json"
+    said = json.loads(manifest.read_text())
+    changed = {**said["run"], **run} if isinstance(run, dict) and run else run
+    manifest.write_text(json.dumps({**said, "run": changed}))
+    with pytest.raises(
+        ValueError, match=r"is damaged: it does not say which run this is\. If all of .*out is of one, rem"
+    ):
+        tokenize(corpus, tok, tmp_path / "out", resume=True)
+    manifest.write_text("{}")
+    with pytest.raises(ValueError, match=r"out is not empty, and holds no run|of no run"):
         tokenize(corpus, tok, tmp_path / "out", resume=True)
 
 
