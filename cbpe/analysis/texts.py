@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ class TextStatistics:
     characters: int
     words: int  # separated by white space
     tokens: int
-    tokens_used: int  # different ones
+    tokens_used: int  # different ones, special tokens aside
     vocab_size: int  # tokens of the vocabulary, special ones aside
     covered_bytes: int  # those of `bytes` that are in tokens: not what the split pattern leaves out
 
@@ -76,14 +77,22 @@ class TextStatistics:
 class TextTally:
     """Adds up texts for their statistics. Tallies with one tokenizer can be added in turn.
 
-    encoder: what encodes the texts. whole_texts: as for text_parts. lengths: how many bytes of a text each token is, by
-    id; None where all bytes of a text count as covered.
+    encoder: what encodes the texts. special_ids: of its special tokens. whole_texts: as for text_parts. lengths: how
+    many bytes of a text each token is, by id; None where all bytes of a text count as covered.
     """
 
-    def __init__(self, encoder: Encoder, *, whole_texts: bool, lengths: npt.NDArray[np.int64] | None = None) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        *,
+        whole_texts: bool,
+        lengths: npt.NDArray[np.int64] | None = None,
+        special_ids: Collection[int] = (),
+    ) -> None:
         import numpy as np
 
         self.encoder = encoder
+        self.special_ids = special_ids
         self.whole_texts = whole_texts
         self.lengths = lengths
         self.used = np.zeros(encoder._vocabulary.max_id + 1, bool)
@@ -125,7 +134,9 @@ class TextTally:
     def statistics(self) -> TextStatistics:
         """The statistics of all texts that were added."""
         vocab_size = len(self.encoder._vocabulary)
-        used = int(self.used.sum())
+        # A character without a token may have come up as a special token, <unk>, which is none of the vocabulary's.
+        special = {i for i in self.special_ids if i < len(self.used)}
+        used = int(self.used.sum()) - sum(map(int, self.used[[*special]]))
         sizes = self.texts, self.bytes, self.characters, self.words, self.tokens
         return TextStatistics(*sizes, used, vocab_size, self.covered_bytes)
 

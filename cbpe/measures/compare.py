@@ -230,8 +230,8 @@ def lines_of(chunks: Iterator[str]) -> Iterator[str]:
 
 def of_tokens(tokens: TokenCounts, counted: Counted, covered: tuple[int, int], alpha: float) -> dict[str, Any]:
     """What the counts of tokens say. covered: how many bytes and characters of the texts are in them."""
-    counts = tokens.counts
-    n, used = int(counts.sum()), int((counts > 0).sum())
+    n, counts = int(tokens.counts.sum()), tokens.of_vocabulary()
+    used = int((counts > 0).sum())
     intermediate = {
         part
         for left, right, of_left, of_right in tokens.applied()

@@ -36,6 +36,12 @@ class TokenCounts:
     tokenizer: Tokenizer
     counts: npt.NDArray[np.int64]  # by id
 
+    def of_vocabulary(self) -> npt.NDArray[np.int64]:
+        """The same, with 0 for special tokens: a character without a token may come up as <unk>."""
+        counts = self.counts.copy()
+        counts[[i for i in self.tokenizer.special_tokens.values() if i < len(counts)]] = 0
+        return counts
+
     def merges(self) -> list[tuple[int, int, int]]:
         """The merges in their order: (left id, right id, id), with -1 - b for a byte b that has no token."""
         return self.tokenizer._vocabulary.merge_parts()

@@ -94,7 +94,8 @@ def load(
         refuse_options(of_a_file)
         return found
     path = reference
-    if os.path.isdir(path):
+    is_folder = os.path.isdir(path)
+    if is_folder:
         path = find_in_folder(path)
     try:
         with without_collecting(), warnings_naming(path):
@@ -106,6 +107,8 @@ def load(
             parts = known.module.load(file)
             if parts.kind == "Encoding" and parts.pattern:
                 tell_of_differences(parts.pattern)
+            if is_folder and os.path.basename(path) == "tokenizer.json":
+                tell_of_settings_beside(os.path.dirname(path))
             return tokenizer_of(parts)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
@@ -296,7 +299,7 @@ def from_transformers(tokenizer: Any) -> Tokenizer:
     ids that it gives now, whatever was added to it since it was loaded.
 
     Where its tokenizer.json is on this machine, a UserWarning tells what of it the file has otherwise; without one,
-    both are equal in every result. Truncation and padding are left aside with a warning, as cbpe.load leaves them.
+    both are equal in every result. Truncation, padding and split_special_tokens are left aside with a warning.
     TypeError for what has no fast tokenizer inside; ValueError for what cbpe.load would refuse, and for an added token
     that its tokenizer.json gives another id.
 
@@ -317,6 +320,8 @@ def from_transformers(tokenizer: Any) -> Tokenizer:
                 f"the added token {shown(token)} has the id {token_id} there, and {own} in its tokenizer.json, as "
                 "`tokenizers` reads it: there is a gap between the ids"
             )
+    if getattr(tokenizer, "split_special_tokens", False):
+        tell_of_split_special_tokens()
     path = file_of_transformers(tokenizer)
     differences = [] if path is None else differences_of(found, load(path))
     if differences:
@@ -324,6 +329,28 @@ def from_transformers(tokenizer: Any) -> Tokenizer:
 
         warn(f"this tokenizer is not that of {path}: {' and '.join(differences)} differ")
     return found
+
+
+def tell_of_split_special_tokens() -> None:
+    from cbpe.common.warning import warn
+
+    warn(
+        "split_special_tokens is left aside: transformers takes what spells a special token for ordinary text, and "
+        'here encode does so with allowed_special="none"'
+    )
+
+
+def tell_of_settings_beside(folder: str) -> None:
+    """A UserWarning where the tokenizer_config.json in the folder of a tokenizer.json says split_special_tokens."""
+    from cbpe.formats.ranks.beside import CONFIG
+    from cbpe.formats.reading import parse_json, read_whole
+
+    try:
+        settings = parse_json(read_whole(os.path.join(folder, CONFIG)), CONFIG)
+    except (OSError, ValueError):  # which is of no use to the tokenizer itself
+        return
+    if isinstance(settings, dict) and settings.get("split_special_tokens") is True:
+        tell_of_split_special_tokens()
 
 
 def file_of_transformers(tokenizer: Any) -> str | None:

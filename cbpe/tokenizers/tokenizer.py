@@ -595,7 +595,9 @@ class Tokenizer(TokenizerBase):
         """An empty tally of texts, from which `statistics` comes: for sources that are read one by one and added up."""
         from cbpe.analysis.texts import TextTally
 
-        return TextTally(self, whole_texts=self._takes_whole_texts(), lengths=self._covered_lengths())
+        special_ids = {*self.special_tokens.values()}
+        whole = self._takes_whole_texts()
+        return TextTally(self, whole_texts=whole, lengths=self._covered_lengths(), special_ids=special_ids)
 
     def shrink(self, vocab_size: int) -> Self:
         """The tokenizer with the first vocab_size - 256 merges of this one: exactly what training to that size gives,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
 from sqlalchemy.exc import DBAPIError, NoResultFound, OperationalError
 
 from store.errors import Busy, CannotOpen, Damaged, Failed, NotAStore, StoreError
@@ -60,11 +63,21 @@ def state_of(error: DBAPIError) -> str | None:
 def not_opened(store: object, error: DBAPIError, path: str | None) -> StoreError:
     """path: the file of the store, if it is in one."""
     reason = str(error.orig).strip()
+    if path is not None and disk_is_full(path):
+        reason += " (its disk is full, and SQLite takes some of it for reading, too: make room)"
     if isinstance(error, OperationalError) and not is_transient(error):
         return CannotOpen(f"the store {store} cannot be opened: {reason}")
     if is_transient(error):
         return Busy(f"the store {store} cannot be opened: {reason}")
     return not_whole(store, reason, path)
+
+
+def disk_is_full(path: str) -> bool:
+    """Whether SQLite has no room for the index of its log, of 32 KiB, beside a store."""
+    try:
+        return shutil.disk_usage(os.path.dirname(os.path.abspath(path))).free < 1 << 16
+    except OSError:
+        return False
 
 
 def not_whole(store: object, reason: str, path: str | None) -> NotAStore:

@@ -86,3 +86,17 @@ def test_over_characters_all_bytes_count():
     tok = cbpe.train("low lower lowest\n" * 20, 290, alphabet="characters")
     found = tok.statistics("low lower")
     assert (found.bytes, found.covered_bytes) == (9, 9)
+
+
+def test_a_character_without_a_token_is_no_token_of_the_vocabulary():
+    tok = cbpe.train("the cat sat on the mat " * 20 + "xyz", 13, alphabet="characters", byte_fallback=False,
+                     character_coverage=0.9)  # fmt: skip
+    all_of_it = "".join(tok.decode([i]) for i in tok.vocab if i not in tok.special_tokens.values())
+    text = all_of_it + "Q"
+    assert "<unk>" in [tok.id_to_token(i) for i in tok.encode(text)]
+    found = tok.statistics(text)
+    assert (found.tokens_used, found.vocabulary_used) == (tok.vocab_size, 1)
+    [row] = cbpe.compare({"tok": tok}, {"text": text}).rows
+    assert (row["tokens_used"], row["vocabulary_used"]) == (tok.vocab_size, 1)
+    assert row["tokens"] == len(tok.encode(text, add_special_tokens=False))
+    assert row["renyi_efficiency"] == pytest.approx(1)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -11,11 +12,13 @@ from pathlib import Path
 import pytest
 from small_models import small_tokenizer
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 from users import as_nobody, folder_for_all
 
 import cbpe
 import store
 from store import Busy, CannotOpen, Closed, ModelStore, NotAStore, ReadOnly, StoreError
+from store.database.failures import not_opened
 from store.database.migrating import upgrade
 from store.database.sqlite import connections
 
@@ -404,3 +407,14 @@ def test_cbpe_does_not_import_the_store():
 @pytest.mark.parametrize("name", store.__all__)
 def test_every_public_name_is_documented(name):
     assert getattr(store, name).__doc__
+
+
+@pytest.mark.parametrize(("free", "is_told"), [(0, True), (4096, True), (1 << 30, False)])
+def test_a_store_on_a_full_disk_is_said_to_be_on_one(tmp_path, monkeypatch, free, is_told):
+    """SQLite makes the index of its log, even to read, and says that there was a disk I/O error."""
+    error = OperationalError("SELECT 1", {}, sqlite3.OperationalError("disk I/O error"))
+    usage = shutil.disk_usage(tmp_path)._replace(free=free)
+    monkeypatch.setattr("store.database.failures.shutil.disk_usage", lambda _: usage)
+    told = str(not_opened("a.db", error, str(tmp_path / "a.db")))
+    assert told.startswith("the store a.db cannot be opened: disk I/O error")
+    assert told.endswith("(its disk is full, and SQLite takes some of it for reading, too: make room)") == is_told

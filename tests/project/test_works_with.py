@@ -94,6 +94,27 @@ def test_what_the_file_has_otherwise_is_told(saved):
         assert cbpe.from_transformers(changed).special_tokens == {}
 
 
+@pytest.mark.parametrize("way", ["from_transformers", "folder"])
+def test_split_special_tokens_is_told_as_left_aside(saved, way, recwarn):
+    _, path = saved
+    for splits in (False, True):
+        fast = Fast(path)
+        fast.split_special_tokens = splits
+        (path.parent / "tokenizer_config.json").write_text(json.dumps({"split_special_tokens": splits}))
+        found = cbpe.from_transformers(fast) if way == "from_transformers" else cbpe.load(path.parent)
+        told = [str(each.message) for each in recwarn.list]
+        assert any("split_special_tokens is left aside" in each for each in told) == splits
+    assert 262 not in found.encode("low<end>", allowed_special="none")
+
+
+@pytest.mark.parametrize("config", ["", "[1]", "{", '{"split_special_tokens": "yes"}', "\0"])
+def test_odd_settings_beside_a_tokenizer_json_are_nothing_to_it(saved, config, recwarn):
+    tok, path = saved
+    (path.parent / "tokenizer_config.json").write_text(config)
+    assert cbpe.load(path.parent).encode("low lower") == tok.encode("low lower")
+    assert not recwarn.list
+
+
 def test_an_added_token_whose_id_is_another_there_is_refused(saved):
     _, path = saved
     fast = Fast(path)
