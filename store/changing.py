@@ -3,7 +3,7 @@ the audit log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -104,6 +104,32 @@ def set_metrics(database: Database, reference: str | Version, given: Mapping[str
             connection.execute(delete(metrics).where(*row))
         labels.put_metrics(connection, version.id, kept)
         return {"metrics": {metric: kept.get(metric) for metric in given}}
+
+    return change(database, "metrics", reference, work)
+
+
+def relabel(
+    database: Database,
+    reference: str | Version,
+    decide: Callable[[Version], tuple[Mapping[str, float | None], Mapping[str, str | None]]],
+) -> Version:
+    """Give a version the metrics and the tags that `decide` says of what it has now; None removes one. All of it is one
+    transaction, which may be repeated. There may be more of them than a version takes at once elsewhere."""
+
+    def work(connection: Connection, version: Row[Any]) -> dict[str, Any]:
+        new_metrics, new_tags = decide(fetch_one(connection, version.id))
+        for metric, value in new_metrics.items():
+            kept = {} if value is None else labels.checked_metrics({metric: value})
+            row = (metrics.c.version_id == version.id, metrics.c.metric == checked_label("a metric", metric))
+            connection.execute(delete(metrics).where(*row))
+            labels.put_metrics(connection, version.id, kept)
+        for key, text in new_tags.items():
+            if text is None:
+                connection.execute(delete(tags).where(tags.c.version_id == version.id, tags.c.key == key))
+            else:
+                for name, checked in labels.checked_tags({key: text}).items():
+                    labels.put(connection, tags, version_id=version.id, key=name, value=checked)
+        return {"metrics": dict(new_metrics), "tags": dict(new_tags)}
 
     return change(database, "metrics", reference, work)
 

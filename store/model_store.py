@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from types import TracebackType
 from typing import NoReturn
@@ -288,6 +288,14 @@ class ModelStore:
     def set_metrics(self, reference: str | Version, metrics: Mapping[str, float | None]) -> Version:
         """Give a version these metrics, and leave its others as they are. The value None removes a metric."""
         return changing.set_metrics(self._database, reference, metrics)
+
+    def _relabel(
+        self,
+        reference: str | Version,
+        decide: Callable[[Version], tuple[Mapping[str, float | None], Mapping[str, str | None]]],
+    ) -> Version:
+        """Give a version other metrics and tags, by what it has, while nobody else changes it."""
+        return changing.relabel(self._database, reference, decide)
 
     def set_parent(self, reference: str | Version, parent: str | Version | None) -> Version:
         """Say which version the training of this one went on from.

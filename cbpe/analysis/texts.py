@@ -33,6 +33,7 @@ class TextStatistics:
     tokens_used: int  # different ones, special tokens aside
     vocab_size: int  # tokens of the vocabulary, special ones aside
     covered_bytes: int  # those of `bytes` that are in tokens: not what the split pattern leaves out
+    unknown_tokens: int = 0  # those of `tokens` that stand for characters without a token, each for any number of them
 
     def __repr__(self) -> str:
         """<TextStatistics: 1 text, 11 bytes, 2 words, 2 tokens: 5.50 bytes per token, 1.00 tokens per word>"""
@@ -97,6 +98,7 @@ class TextTally:
         self.lengths = lengths
         self.used = np.zeros(encoder._vocabulary.max_id + 1, bool)
         self.texts = self.bytes = self.characters = self.words = self.tokens = self.covered_bytes = 0
+        self.unknown_tokens = 0
 
     def __repr__(self) -> str:
         """<TextTally: 1 text, 2 tokens>"""
@@ -124,10 +126,12 @@ class TextTally:
         self.characters += len(part)
         self.words += len(part.split())
         self.tokens += len(ids)
+        if self.encoder._vocabulary.unknown is not None:
+            self.unknown_tokens += int((ids == self.encoder._vocabulary.unknown).sum())
 
     def __iadd__(self, other: TextTally) -> TextTally:
         self.used |= other.used
-        for name in ("texts", "bytes", "characters", "words", "tokens", "covered_bytes"):
+        for name in ("texts", "bytes", "characters", "words", "tokens", "covered_bytes", "unknown_tokens"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
 
@@ -138,7 +142,15 @@ class TextTally:
         special = {i for i in self.special_ids if i < len(self.used)}
         used = int(self.used.sum()) - sum(map(int, self.used[[*special]]))
         sizes = self.texts, self.bytes, self.characters, self.words, self.tokens
-        return TextStatistics(*sizes, used, vocab_size, self.covered_bytes)
+        return TextStatistics(*sizes, used, vocab_size, self.covered_bytes, self.unknown_tokens)
+
+
+def unknown_in_words(tokenizer: str, corpus: str, unknown: int, tokens: int) -> str:
+    """The message about measures of a tokenizer that has no tokens for some of a text."""
+    return (
+        f"{unknown:,} of the {tokens:,} tokens of {tokenizer} on {corpus} stand for characters without a token, each "
+        "for any number of them: bytes/token and what is derived from it is too good"
+    )
 
 
 def ratio(part: int, whole: int) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 import cbpe
+from cbpe.analysis.texts import unknown_in_words
 from cbpe.cli.input.counts import each_file
 from cbpe.cli.input.options import (
     CsvOption,
@@ -39,6 +40,7 @@ from cbpe.cli.output.printing import (
     print_rows,
     print_table,
     print_tree,
+    print_warning,
     warn_of_left_out_text,
     write_text,
 )
@@ -230,6 +232,8 @@ def print_statistics(rows: list[MeasuredFile], as_csv: bool, as_json: bool, wide
         return
     for row in rows:
         warn_of_left_out_text(row.tokenizer, row.file, row.found.bytes, row.found.covered_bytes)
+        if row.found.unknown_tokens:
+            print_warning(unknown_in_words(row.tokenizer, row.file, row.found.unknown_tokens, row.found.tokens))
     spare = ("words", "vocabulary used", "bytes")
     names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
     print_table(names, map(statistics_cells, rows), whole=("file",), spare=spare, wide=wide)

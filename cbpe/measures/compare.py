@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cbpe._core.calls.parallel import checked_workers
+from cbpe.analysis.texts import unknown_in_words
 from cbpe.common.checks import is_float
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
@@ -93,6 +94,8 @@ def compare(
             row: dict[str, Any] = {"tokenizer": name, "corpus": corpus, **counted.sizes()}
             covered = counted.tokens[name].covered(row["bytes"], row["characters"])
             row |= of_tokens(tokens, counted, covered, alpha) | of_words(tok, counted.words, workers)
+            if row["unknown_tokens"]:
+                warn(unknown_in_words(name, corpus, row["unknown_tokens"], row["tokens"]))
             row["nsl"] = ratio(row["tokens"], reference_tokens)
             row |= {"parity": None, "premium": None, "gini": None} if costs is None else costs.row(name, corpus)
             rows.append({**row, **of_vocabulary(tok, analyses[name])})
@@ -241,6 +244,7 @@ def of_tokens(tokens: TokenCounts, counted: Counted, covered: tuple[int, int], a
     return {
         "tokens": n,
         "covered_bytes": covered[0],
+        "unknown_tokens": tokens.unknown(),
         "bytes_per_token": ratio(covered[0], n),
         "characters_per_token": ratio(covered[1], n),
         "fertility": ratio(n, counted.words.words),

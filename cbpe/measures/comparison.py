@@ -42,6 +42,11 @@ class TokenCounts:
         counts[[i for i in self.tokenizer.special_tokens.values() if i < len(counts)]] = 0
         return counts
 
+    def unknown(self) -> int:
+        """How many stand for characters without a token, each for any number of them."""
+        unknown = self.tokenizer._vocabulary.unknown
+        return 0 if unknown is None else int(self.counts[unknown])
+
     def merges(self) -> list[tuple[int, int, int]]:
         """The merges in their order: (left id, right id, id), with -1 - b for a byte b that has no token."""
         return self.tokenizer._vocabulary.merge_parts()

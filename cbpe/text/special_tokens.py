@@ -113,8 +113,11 @@ def stays_text(never_found: Collection[str]) -> str:
 class SpecialChoices:
     """What the options allowed_special and disallowed_special choose among the special tokens of a tokenizer."""
 
-    def __init__(self, special: SpecialTokens, never_found: Collection[str] = ()) -> None:
+    def __init__(
+        self, special: SpecialTokens, never_found: Collection[str] = (), *, all_are_allowed: bool = False
+    ) -> None:
         self.special = special
+        self.all_are_allowed = all_are_allowed  # unless something else is said
         self.never_found = never_found  # special tokens that are in no text, whatever is allowed
         self.subsets: dict[frozenset[str], SpecialTokens] = {}
 
@@ -134,6 +137,8 @@ class SpecialChoices:
             allowed = ()
         elif allowed == "all":
             allowed = special.ids.keys()
+            if disallowed == "all" and self.all_are_allowed:
+                self.warn_of_nothing_disallowed()
         elif isinstance(allowed, str):
             raise SpecialChoiceError(f"allowed_special is {shown(allowed)}: it may be {MAY_BE_ALLOWED}")
         elif type(allowed) not in (set, frozenset) or allowed:  # the usual case of many is an empty set
@@ -151,6 +156,15 @@ class SpecialChoices:
         else:
             disallowed = checked_choice("disallowed_special", disallowed, MAY_BE_DISALLOWED)
         return self.subset(special.ids.keys() & allowed), self.subset(frozenset(disallowed))
+
+    def warn_of_nothing_disallowed(self) -> None:
+        """A UserWarning for who disallows all special tokens, and may not know that all are allowed."""
+        from cbpe.common.warning import warn
+
+        warn(
+            "disallowed_special='all' disallows nothing here, where allowed_special is 'all' unless you say otherwise: "
+            "pass allowed_special=() as well"
+        )
 
     def warn_of_unknown(self, allowed: Set[str]) -> None:
         """A UserWarning for texts that are allowed and no special tokens: nothing is found of a name that is

@@ -41,6 +41,7 @@ class TokenizerBase(Encoder):
 
     # What is made anew for a copy. Slots, as Python finds these sooner than what is in the dict of an object.
     __slots__ = ("_special_sets", "_tables", "_template")
+    _all_are_allowed = False  # the special tokens in a text, unless something else is said
 
     _cache_bytes: int
     _template: Template | None  # what is put around every text
@@ -222,7 +223,7 @@ class TokenizerBase(Encoder):
         self._tables: dict[str, Any] = {}
         # From (allowed_special, disallowed_special) to the special tokens that are encoded as such, and those that are
         # an error.
-        self._special_sets = SpecialChoices(self._special).sets
+        self._special_sets = SpecialChoices(self._special, all_are_allowed=self._all_are_allowed).sets
 
 
 def read_only(table: dict[K, V]) -> dict[K, V]:

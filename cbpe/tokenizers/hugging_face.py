@@ -69,6 +69,7 @@ class HuggingFaceTokenizer(Tokenizer):
     """
 
     __slots__ = ("_before_space", "_changes_nothing", "_normalizer", "_steps")
+    _all_are_allowed = True
 
     def __init__(
         self,

@@ -577,7 +577,8 @@ class Tokenizer(TokenizerBase):
     ) -> TextStatistics:
         """Bytes per token, tokens per word and the share of the vocabulary used, in a text or several; special tokens
         in them are ordinary text, and a template adds nothing. Bytes that the split pattern leaves out count in `bytes`
-        and not in `covered_bytes`, from which bytes per token come.
+        and not in `covered_bytes`, from which bytes per token come. A UserWarning tells of `unknown_tokens`, which
+        stand for characters without a token.
 
         source, field, errors, missing and what is raised: as for cbpe.count_words. What is held in memory is as for
         encode_stream.
@@ -585,11 +586,16 @@ class Tokenizer(TokenizerBase):
         >>> tok.statistics(["hello world"]).tokens_per_word
         1.0
         """
+        from cbpe.analysis.texts import unknown_in_words
+        from cbpe.common.warning import warn
         from cbpe.corpus.sources import Reader
 
         tally = self.tally()
         tally.add(Reader(source, field=field, errors=errors, missing=missing))
-        return tally.statistics()
+        found = tally.statistics()
+        if found.unknown_tokens:
+            warn(unknown_in_words("this tokenizer", "this text", found.unknown_tokens, found.tokens))
+        return found
 
     def tally(self) -> TextTally:
         """An empty tally of texts, from which `statistics` comes: for sources that are read one by one and added up."""

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import subprocess
 import sys
 
 import pytest
@@ -394,13 +395,58 @@ def test_metrics_of_two_fields_of_a_file_are_told_apart(files):
     run("compare", "-t", "en", "a.jsonl", "-", "--field", "ko", "--save-metrics", stdin=row.encode())
     with ModelStore() as models:
         version = models.version("en")
-    assert version.tags["measured_on"] == "a.jsonl[ko]"
+    assert "measured_on" not in version.tags  # all have the names of their texts now
     assert version.tags["measured_against:standard input[ko]"] == "en@1"
     assert version.metrics == {
-        **on_ko,
         **{f"{key}:a.jsonl[en]": value for key, value in on_en.items()},
         **{f"{key}:{file}[ko]": value for key, value in on_ko.items() for file in ("a.jsonl", "standard input")},
     }
+
+
+def test_later_figures_of_a_text_are_never_replaced_by_earlier_ones(files):
+    """Those that name no text get its name when another one is measured, and must not be older then."""
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "en")
+    (files / "de.txt").write_text("der Kater", encoding="utf-8")
+    run("compare", "-t", "en", "-t", "gpt2", "en.txt", "--save-metrics")
+    run("compare", "-t", "gpt2", "-t", "en", "en.txt", "ko.txt", "--save-metrics", "--alpha", 2)
+    run("compare", "-t", "en", "de.txt", "--save-metrics")
+    with ModelStore() as models:
+        version = models.version("en")
+    expected = cbpe.compare({"gpt2": cbpe.get_encoding("gpt2"), "en": cbpe.load("en@1")},
+                            {"en.txt": ENGLISH, "ko.txt": OTHER}, alpha=2).metrics("en")  # fmt: skip
+    assert {key: value for key, value in version.metrics.items() if key in expected} == expected
+    tags = {tag: value for tag, value in version.tags.items() if tag.endswith(":en.txt")}
+    size = str(len(ENGLISH.encode()))
+    assert tags == {"measured_against:en.txt": "gpt2", "measured_alpha:en.txt": "2", "measured_bytes:en.txt": size}
+
+    (files / "de.txt").write_text("die Katze schläft", encoding="utf-8")
+    said = run("compare", "-t", "en", "de.txt", "en.txt", "--save-metrics").stderr
+    assert ", in place of 15 metrics of when de.txt had 9 bytes, not 18" in said
+    with ModelStore() as models:
+        assert "fertility" not in models.version("en").metrics
+
+
+def test_metrics_that_several_programs_measure_at_once_are_all_kept(files):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "en")
+    texts = {f"{number}.txt": f"the cat {'sat ' * number}" for number in range(4)}
+    for name, text in texts.items():
+        (files / name).write_text(text, encoding="utf-8")
+    programs = [
+        subprocess.Popen([sys.executable, "-m", "cbpe", "compare", "-t", "en", name, "--save-metrics"])
+        for name in texts
+    ]
+    assert [program.wait() for program in programs] == [0] * len(programs)
+    with ModelStore() as models:
+        version = models.version("en")
+    last = version.tags["measured_on"]
+    tok = cbpe.load("en@1")
+    for name, text in texts.items():
+        expected = cbpe.compare({"en": tok}, {name: text}).metrics("en")
+        ending = "" if name == last else f":{name}"
+        assert {key: version.metrics[f"{key}{ending}"] for key in expected} == expected
+    assert len(version.metrics) == 15 * len(texts)
 
 
 def test_metrics_of_more_files_than_a_version_takes_labels_at_once_are_kept(files):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_savable", "keep_metrics", "kept_name", "of_corpus"]
 
-V = TypeVar("V")
 
 LONGEST_SIZE = len("@786256")  # of a vocabulary, behind the name of a metric
 METRICS_NAMED = 3  # in a message
@@ -107,23 +106,26 @@ def keep_metrics(
         parts = ((key.partition(":"), value) for key, value in metrics.items())
         metrics = {of_corpus(key, names[corpus]): value for (key, _, corpus), value in parts}
     told_by = [*tags_of(metrics.keys(), [*sizes], measured_by)]
-    with open_store() as models, finishing():
-        version = models.version(reference)
+    told = ""
+
+    def decide(version: Version) -> tuple[dict[str, float | None], dict[str, str | None]]:
+        nonlocal told
         if alone:
             [(corpus, size)] = sizes.items()
             old = of_another_corpus(version, corpus, size)
             old.tags.update({MEASURED_ON: corpus, MEASURED_BYTES: size})
         else:
             old = of_other_text(version, sizes, measured_by.get(MEASURED_PARALLEL))
+            moved = under_their_name(version, sizes, measured_by.get(MEASURED_PARALLEL))
+            old = Replaced({**moved.metrics, **old.metrics}, {**moved.tags, **old.tags}, moved.told + old.told)
             old.tags.update({of_corpus(MEASURED_BYTES, corpus): size for corpus, size in sizes.items()})
+        told = old.told
         stale = {key: None for _, _, keys in told_by for key in keys if key in version.metrics}  # not measured again
-        for some in parts_of({**old.metrics, **stale, **metrics}):
-            version = models.set_metrics(version, some)
-        for some_tags in parts_of({**old.tags, **{tag: value for tag, value, _ in told_by}}):
-            gone = [tag for tag, value in some_tags.items() if value is None]
-            version = models.untag(version, gone) if gone else version
-            version = models.tag(version, {tag: value for tag, value in some_tags.items() if value is not None})
-    print_warning(f"kept {number_of(len(metrics), 'metric')} of {version.reference}{old.told}")
+        return {**old.metrics, **stale, **metrics}, {**old.tags, **{tag: value for tag, value, _ in told_by}}
+
+    with open_store() as models, finishing():
+        version = models._relabel(reference, decide)
+    print_warning(f"kept {number_of(len(metrics), 'metric')} of {version.reference}{told}")
 
 
 def tags_of(
@@ -134,15 +136,6 @@ def tags_of(
         name, *keys = [each if len(corpora) == 1 else of_corpus(each, corpus) for each in (tag, *DEPENDING[tag])]
         if any(key in metrics for key in keys):
             yield name, value, keys
-
-
-def parts_of(labels: dict[str, V]) -> Iterator[dict[str, V]]:
-    """Labels in parts, each of as many as a version takes at once."""
-    from store.records.limits import MAX_LABELS  # slow to import
-
-    items = [*labels.items()]
-    for start in range(0, len(items), MAX_LABELS):
-        yield dict(items[start : start + MAX_LABELS])
 
 
 def of_another_corpus(version: Version, corpus: str, size: str) -> Replaced:
@@ -168,6 +161,27 @@ def of_another_corpus(version: Version, corpus: str, size: str) -> Replaced:
     lost = any(key not in found and version.metrics.get(key, value) != value for key, value in renamed.items())
     more = ", in place of what was measured there before" if lost else ""
     return Replaced(renamed, retagged, f" on {corpus}; those on {before} are {named} now{more}")
+
+
+def under_their_name(version: Version, sizes: Mapping[str, str], parallel: str | None) -> Replaced:
+    """What becomes of the measures that name no corpus, where theirs is one of these, which are measured together: they
+    get its name, so that what is measured now takes their place, or go where it was another text. Those of whole texts
+    stay where aligned lines are measured now, and the other way round."""
+    corpus = version.tags.get(MEASURED_ON)
+    if corpus is None or corpus not in sizes:
+        return Replaced({}, {})
+    tags = {tag: version.tags[tag] for tag in OF_CORPUS if tag in version.tags}
+    if tags.get(MEASURED_PARALLEL) != parallel:
+        return Replaced({}, {})
+    found = {key: value for key, value in version.metrics.items() if ":" not in key and key.partition("@")[0] in BY_KEY}
+    gone = Replaced(dict.fromkeys(found), dict.fromkeys((*tags, MEASURED_ON)))
+    size = tags.get(MEASURED_BYTES)
+    if size not in (sizes[corpus], None):
+        more = f", in place of {number_of(len(found), 'metric')} of when {corpus} had {size} bytes, not {sizes[corpus]}"
+        return gone._replace(told=more)
+    gone.metrics.update({of_corpus(key, corpus): value for key, value in found.items()})
+    gone.tags.update({of_corpus(tag, corpus): value for tag, value in tags.items()})
+    return gone
 
 
 def of_other_text(version: Version, sizes: Mapping[str, str | None], parallel: str | None) -> Replaced:

@@ -255,7 +255,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         controls = getattr(self, "_controls", {})  # which the constructor has not set yet, the first time
         if controls:
             never_found = [text for text, token_id in self.special_tokens.items() if token_id in controls]
-            self._special_sets = SpecialChoices(self._special, never_found).sets
+            self._special_sets = SpecialChoices(self._special, never_found, all_are_allowed=True).sets
 
     def _found_always(self) -> frozenset[str]:
         """The same, and the user-defined pieces of SentencePiece's."""
