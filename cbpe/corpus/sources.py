@@ -71,7 +71,7 @@ class Reader:
             source = [source]
         elif not isinstance(source, Iterable):
             raise TypeError(
-                f"a source of text is a str, bytes, a path (pathlib.Path), an iterable of these, or WordCounts, "
+                f"a source of text is a str, bytes, a path (pathlib.Path), or an iterable of these, "
                 f"not {type(source).__name__}"
             )
         self.items: Iterable[Any] = source

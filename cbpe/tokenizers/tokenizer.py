@@ -589,7 +589,10 @@ class Tokenizer(TokenizerBase):
         from cbpe.analysis.texts import unknown_in_words
         from cbpe.common.warning import warn
         from cbpe.corpus.sources import Reader
+        from cbpe.corpus.word_counts import WordCounts
 
+        if isinstance(source, WordCounts):
+            raise TypeError("WordCounts hold words, and no texts: statistics takes the texts themselves")
         tally = self.tally()
         tally.add(Reader(source, field=field, errors=errors, missing=missing))
         found = tally.statistics()

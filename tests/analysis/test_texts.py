@@ -104,3 +104,10 @@ def test_a_character_without_a_token_is_no_token_of_the_vocabulary():
     assert (row["tokens_used"], row["vocabulary_used"]) == (tok.vocab_size, 1)
     assert row["tokens"] == len(tok.encode(text, add_special_tokens=False))
     assert row["renyi_efficiency"] == pytest.approx(1)
+
+
+def test_word_counts_are_no_texts_to_statistics():
+    with pytest.raises(TypeError, match="WordCounts hold words, and no texts: statistics takes the texts themselves"):
+        cbpe.get_encoding("gpt2").statistics(cbpe.count_words("a b"))
+    with pytest.raises(TypeError, match=r"or an iterable of these, not NoneType"):
+        cbpe.get_encoding("gpt2").statistics(None)

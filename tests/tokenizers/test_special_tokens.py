@@ -340,3 +340,15 @@ def test_special_tokens_registered_while_the_skipped_ones_are_listed_are_skipped
     assert tok.decode([97, 1000], **SKIPPING) == "a"
     assert tok.more is None
     assert tok.decode([97, 1000, 1001], **SKIPPING) == "a"
+
+
+def test_disallowing_all_where_all_are_allowed_is_told_as_of_no_use(tmp_path):
+    """A tokenizer.json's special tokens are found unless something else is said, as in tokenizers."""
+    trained = cbpe.train("low lower", 258, special_tokens=["<e>"])
+    trained.save(tmp_path / "a.json")
+    loaded = cbpe.load(tmp_path / "a.json")
+    with pytest.warns(UserWarning, match="disallows nothing here, where allowed_special is 'all' unless you say other"):
+        assert loaded.encode("low<e>", disallowed_special="all")[-1] == trained.special_tokens["<e>"]
+    for tok in (loaded, trained):
+        with pytest.raises(ValueError, match="the text holds the special token '<e>'"):
+            tok.encode("low<e>", allowed_special=(), disallowed_special="all")

@@ -253,7 +253,7 @@ def test_options_out_of_range_are_refused(options, error, message):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (7, "an iterable of these, or WordCounts, not int"),
+        (7, "or an iterable of these, not int"),
         (["a", None], r"text number 1 .* must be a str, bytes or a path, not NoneType"),
     ],
 )
