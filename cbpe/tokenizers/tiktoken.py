@@ -207,7 +207,9 @@ def refuse_other_meanings(pattern: str, is_native: bool) -> None:
     """ValueError for a pattern with a part that means one thing to tiktoken, and another to cbpe or to the `regex`
     module, by which it would run: sets in sets and operations on them, unless it begins with (?V1), `\\h`,
     `\\<`, `\\p{print}`, and `$` on that module."""
-    if is_native and not any(each in pattern for each in ("\\h", "\\<", "\\>")):  # as nearly every one: needs no `re`
+    if is_native and not any(
+        each in pattern for each in ("\\h", "\\<", "\\>", "\\Z")
+    ):  # as nearly every one: needs no `re`
         return
     from cbpe.text.splitting import pattern_in_words
 
@@ -223,9 +225,11 @@ def parts_of_other_meaning(pattern: str, is_native: bool) -> Iterator[str]:
         yield "\\h, which is a hexadecimal digit to tiktoken, and a blank to cbpe: write [0-9a-fA-F] or [\\t\\p{Zs}]"
     if re.search(r"(?<!\\)(?:\\\\)*\\[<>]", pattern):
         yield "\\< or \\>, which is where a word begins or ends to tiktoken, and a character to cbpe: write < or >"
+    if re.search(r"(?<!\\)(?:\\\\)*\\Z", pattern):
+        yield "\\Z, which is the place before a last line break as well to tiktoken, and not to cbpe: write \\z"
     if found := re.search(r"(?<!\\)(?:\\\\)*(\\[pP]\{\^?(?:print|graph)\})", pattern, re.IGNORECASE):
         yield f"{found[1]}, which is other characters to tiktoken than to the `regex` module: write \\p{{L}}, say"
-    if re.search(r"(?<!\\)(?:\\\\)*\\N(?!\{)", pattern):
+    if re.search(r"(?<!\\)(?:\\\\)*\\N", pattern):
         yield "\\N, which is any character but a line break to tiktoken: write [^\\n], or N for the letter"
     if "(?R)" in outside:
         yield "(?R), which is a flag to tiktoken, and the whole pattern to the `regex` module"
