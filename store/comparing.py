@@ -10,7 +10,9 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.analysis.texts import unknown_in_words
 from cbpe.common.public import public_of
+from cbpe.common.warning import warn
 from cbpe.common.wording import listed, number_of
 from cbpe.corpus.sources import warn_of_names
 from cbpe.text.surrogates import without_surrogates
@@ -328,22 +330,30 @@ def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | I
     texts = [texts] if isinstance(texts, str) else texts
     if isinstance(texts, (list, tuple)):
         warn_of_names(texts)
+    unknown_a = unknown_b = 0
     for text in texts:
         if not isinstance(text, str):
             raise TypeError(f"a text is a str, not {type(text).__name__}")
         n_bytes = len(without_surrogates(text).encode())
-        (tokens_a, covered_a), (tokens_b, covered_b) = (counted(tok, text, n_bytes) for tok in (tok_a, tok_b))
+        tokens_a, covered_a, more_a = counted(tok_a, text, n_bytes)
+        tokens_b, covered_b, more_b = counted(tok_b, text, n_bytes)
         rows.append(TextComparison(n_bytes, tokens_a, tokens_b, covered_a, covered_b))
-    return VersionComparison(a, b, tuple(rows))
+        unknown_a, unknown_b = unknown_a + more_a, unknown_b + more_b
+    found = VersionComparison(a, b, tuple(rows))
+    for side, unknown, tokens in ((a, unknown_a, found.total.tokens_a), (b, unknown_b, found.total.tokens_b)):
+        if unknown:
+            warn(unknown_in_words(str(side), "these texts", unknown, tokens))
+    return found
 
 
-def counted(tok: Tokenizer, text: str, n_bytes: int) -> tuple[int, int]:
-    """How many tokens a text of so many bytes is, without those of a template, and how many of these bytes are in
-    tokens."""
+def counted(tok: Tokenizer, text: str, n_bytes: int) -> tuple[int, int, int]:
+    """How many tokens a text of so many bytes is, without those of a template, how many of these bytes are in tokens,
+    and how many of the tokens stand for characters without one."""
     import numpy as np
 
-    lengths = tok._covered_lengths()
-    if lengths is None:
-        return tok.count(text, allowed_special="none", add_special_tokens=False), n_bytes
+    lengths, unknown = tok._covered_lengths(), tok._vocabulary.unknown
+    if lengths is None and unknown is None:
+        return tok.count(text, allowed_special="none", add_special_tokens=False), n_bytes, 0
     ids = np.frombuffer(memoryview(tok._encode_buffer(text, None, None)), dtype=np.uint32)
-    return len(ids), int(lengths[ids].sum())
+    covered = n_bytes if lengths is None else int(lengths[ids].sum())
+    return len(ids), covered, 0 if unknown is None else int((ids == unknown).sum())

@@ -142,3 +142,13 @@ def test_a_text_that_is_the_name_of_a_file_is_told_of(filled, tmp_path, monkeypa
     for texts in ("small.txt", ["small.txt"]):
         with pytest.warns(UserWarning, match=r"'small\.txt' is read as a text, and there is a file of this name"):
             assert filled.compare("a", "b", texts).total.text_bytes == len("small.txt")
+
+
+def test_tokens_that_stand_for_characters_without_one_are_told(models):
+    over = {"alphabet": "characters", "byte_fallback": False, "character_coverage": 0.9}
+    tok = cbpe.train("the cat sat on the mat " * 20 + "xyz", 13, **over)
+    models.save(tok, "chars")
+    models.save(cbpe.train("the cat", 258), "bytes")
+    with pytest.warns(UserWarning, match="2 of the 7 tokens of chars@1 on these texts stand for characters without"):
+        found = models.compare("chars", "bytes", ["cat \u4e2d\u6587", "\u4e2d"])
+    assert found.total.tokens_a == len([" ", "c", "at", " ", "<unk>"] + [" ", "<unk>"])
