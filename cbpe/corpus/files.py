@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from cbpe._core.arrow.json_lines import FieldOfLines
 from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import utf8
 from cbpe.common.wording import NamedErrors, json_problem, listed, nesting_problem
-from cbpe.corpus.storage import Url, has_wildcards, place_of
+from cbpe.corpus.storage import Url, place_of, size_of
 from cbpe.corpus.stored_bytes import DECOMPRESSORS, PACKERS, damage_in_words, decoded, valid_utf8, without_archive
 
 __all__ = [
@@ -305,26 +304,6 @@ def has_field(path: Path | Url) -> bool:
 def has_word_counts(path: Path | Url) -> bool:
     """Whether a file holds word counts (WordCounts.save), by its name."""
     return [suffix.lower() for suffix in path.suffixes[-1:]] == [WORDS]
-
-
-def size_of(place: Path | Url) -> int | None:
-    """The size of a file as it is stored; None for a pipe. OSError where there is no file."""
-    if isinstance(place, Url):
-        found = place.info()
-        if found.get("type") == "directory":
-            raise IsADirectoryError(f"{place} is a directory: name the files in it")
-        size = found.get("size")
-        return None if size is None else int(size)
-    try:
-        status = place.stat()
-    except FileNotFoundError as error:
-        if has_wildcards(str(place)):
-            problem = "there is no such file, and patterns are not looked up here: name the files that match"
-            raise FileNotFoundError(error.errno, problem, str(place)) from error
-        raise
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(f"{place} is a directory: name the files in it")
-    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def row_of(line: str, place: str, field: str, parse_int: Callable[[str], Any] = float) -> dict[str, Any]:

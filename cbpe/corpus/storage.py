@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 from cbpe.common.atomic_files import LOCAL, is_url
 from cbpe.common.wording import shown
 
-__all__ = ["Url", "is_url", "place_of", "version_of"]
+__all__ = ["Url", "is_url", "place_of", "size_of", "version_of"]
 
 # What tells two states of a file apart, by the names that the file systems give it.
 VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "oid", "mtime", "LastModified", "last_modified", "updated", "created")
@@ -186,3 +186,23 @@ def version_of(place: Path | Url) -> tuple[int, str]:
     found = place.info()
     said = [f"{name} {found[name]}" for name in VERSIONS if found.get(name) is not None]
     return int(found.get("size") or 0), said[0] if said else ""
+
+
+def size_of(place: Path | Url) -> int | None:
+    """The size of a file as it is stored; None for a pipe. OSError where there is no file."""
+    if isinstance(place, Url):
+        found = place.info()
+        if found.get("type") == "directory":
+            raise IsADirectoryError(f"{place} is a directory: name the files in it")
+        size = found.get("size")
+        return None if size is None else int(size)
+    try:
+        status = place.stat()
+    except FileNotFoundError as error:
+        if has_wildcards(str(place)):
+            problem = "there is no such file, and patterns are not looked up here: name the files that match"
+            raise FileNotFoundError(error.errno, problem, str(place)) from error
+        raise
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(f"{place} is a directory: name the files in it")
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
