@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["is_missing", "is_table", "missing", "texts_in"]
+__all__ = ["is_missing", "is_table", "missing", "only_column", "texts_in"]
 
 ROWS_AT_ONCE = 1000  # that an Arrow column turns into Python's objects
 
@@ -43,6 +43,18 @@ def texts_in(texts: Any, *, counts_are_taken: bool = False) -> Any:
     if callable(getattr(kind, "to_pylist", None)) and isinstance(texts, Iterable):
         return values(texts)
     return texts
+
+
+def only_column(table: Any) -> Any:
+    """The only column of a pandas DataFrame, whose index would come with it; anything else stays as it is. TypeError
+    for several columns."""
+    kind = type(table)
+    if kind.__module__.partition(".")[0] != "pandas" or not is_table(kind):
+        return table
+    n = len(table.columns)
+    if n != 1:
+        raise TypeError(f"a table of {n} columns was given: pass one column, as table['text']")
+    return table.iloc[:, 0]
 
 
 def is_table(kind: type) -> bool:

@@ -17,7 +17,7 @@ from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.calls.join import refuse_no_sequence
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.columns.texts import missing, texts_in
+from cbpe.columns.texts import missing, only_column, texts_in
 from cbpe.common.checks import checked_dropout, checked_ids_dtype, checked_int
 from cbpe.common.public import public
 from cbpe.common.wording import shown
@@ -375,6 +375,7 @@ class Tokenizer(TokenizerBase):
         [[15339, 1917], None]
         """
         checked_ids_dtype(dtype, self.max_token_value)
+        column = only_column(column)
         sets = self._special_sets(allowed_special, disallowed_special)
         template = self._template if add_special_tokens else None
         around = ((), ()) if template is None else (template.before, template.after)
@@ -399,6 +400,7 @@ class Tokenizer(TokenizerBase):
         >>> pyarrow.array(enc.count_arrow(pyarrow.array(["hello world", None]))).to_pylist()
         [2, None]
         """
+        column = only_column(column)
         sets = self._special_sets(allowed_special, disallowed_special)
         more = len(self._template) if add_special_tokens and self._template is not None else 0
         workers = checked_workers(num_threads, "num_threads")
@@ -525,7 +527,7 @@ class Tokenizer(TokenizerBase):
         ['hello world', None]
         """
         codecs.lookup_error(errors)
-        return self._decode_arrow(column, errors, skip_special_tokens)
+        return self._decode_arrow(only_column(column), errors, skip_special_tokens)
 
     # ---- What it is made of: see TokenizerBase, too
 

@@ -343,3 +343,18 @@ def test_pandas_takes_a_column_row_by_row(enc):
         assert frame.assign(made=made)["made"].tolist() == listed(made)
     assert pandas.Series(enc.count_arrow(column)).dtype == np.int64
     assert pandas.Series(enc.count_arrow(pyarrow.array(["a", None]))).isna().tolist() == [False, True]
+
+
+def test_the_index_of_a_frame_of_pandas_is_no_column_of_it():
+    """pandas exports an index that is no range beside the columns."""
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    frame = pandas.DataFrame({"text": ["hello world", "left out", "hello"], "n": [1, 2, 3]})
+    enc = cbpe.get_encoding("gpt2")
+    one = frame[frame.n != 2][["text"]]
+    assert pyarrow.array(enc.count_arrow(one)).to_pylist() == [2, 1]
+    ids = pyarrow.array(enc.encode_arrow(one)).to_pylist()
+    assert ids == [enc.encode("hello world"), enc.encode("hello")]
+    frame_of_ids = pandas.DataFrame({"ids": ids}, index=["x", "y"])
+    assert pyarrow.array(enc.decode_arrow(frame_of_ids)).to_pylist() == ["hello world", "hello"]
+    with pytest.raises(TypeError, match=r"a table of 2 columns was given: pass one column"):
+        enc.count_arrow(frame[frame.n != 2])
