@@ -130,9 +130,10 @@ def tokenizer_with(reference: str, pattern: str | None, special: list[str] | Non
         problem = "it is for a file, and --key takes tokenizers of published copies alone"
         raise typer.BadParameter(problem, param_hint="--pattern")
     if settings.keys is not None or not (is_file(reference) and lacks_pattern(reference)):
+        tok = tokenizer_of(reference)  # which tells first that there is none
         if pattern is not None:
             raise typer.BadParameter("only for a file without a split pattern", param_hint="--pattern")
-        return with_more_special_tokens(tokenizer_of(reference), special_of(special))
+        return with_more_special_tokens(tok, special_of(special))
     return cbpe.load(
         reference,
         pattern=pattern_of(pattern) if pattern else pattern,

@@ -59,6 +59,10 @@ def test_a_tiktoken_file_is_given_its_pattern_and_special_tokens(here):
     assert again.encode_ordinary(TEXT) == cbpe.load("book.model").encode_ordinary(TEXT)
     told = error_of("convert", "gpt2", "x.json", "--pattern", "gpt2", exit_code=2)
     assert "only for a file without a split pattern" in told
+    for missing in ("nosuch.tiktoken", "nowhere/x.tiktoken"):
+        assert f"no tokenizer '{missing}': there is no such file" in error_of(
+            "convert", missing, "x.json", "--pattern", "gpt4"
+        )
 
 
 def test_a_tiktoken_file_may_be_of_texts_that_nothing_splits(here):
