@@ -123,7 +123,7 @@ class Diff:
             about.append(("merges", continuation(self, str(self.a), str(self.b))))
         elif self.first_merge is not None:
             rank, here, there = self.first_merge
-            about.append(("first other merge", f"number {rank:,}: {merge_shown(here)} in a, {merge_shown(there)} in b"))
+            about.append(("first other merge", f"rank {rank:,}: {merge_shown(here)} in a, {merge_shown(there)} in b"))
         first = [
             (which, str(token_id), token_shown(token))
             for which, side in (("a", self.only_a), ("b", self.only_b))
@@ -140,7 +140,7 @@ class Diff:
             *([f"{len(self.only_a):,} tokens only in {self.a!s}"] if self.only_a else []),
             *([f"{len(self.only_b):,} only in {self.b!s}"] if self.only_b else []),
             *([f"{len(self.moved):,} under other ids"] if self.moved else []),
-            *([f"other merges from number {self.first_merge.rank:,} on"] if self.first_merge else []),
+            *([f"other merges from rank {self.first_merge.rank:,} on"] if self.first_merge else []),
         ]
         if self.more_merges is not None:
             told = [continuation(self, str(self.a), str(self.b))]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, case, insert, select, update
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
+from cbpe.common.warning import warn
 from cbpe.tokenizers.description import Model, canonical_form
 from cbpe.training.record import TrainingRecord
 from store.database.opening import Database
@@ -129,7 +130,8 @@ def put(
             labels.refuse_circle(connection, parent_row, version.id, f"{name}@{version.number}")
     else:
         version = there
-        add_to_known(connection, version, entry, parent_row)
+        if not add_to_known(connection, version, entry, parent_row):
+            parent_row = None
         if from_elsewhere:
             given = labels.without_known(connection, version.id, given)
     labels.apply(connection, version, given)
@@ -219,14 +221,22 @@ def checked_vocabulary(packed: bytes) -> Vocabulary:
     return Vocabulary.unpack(packed, max_bytes=MAX_TOKEN_BYTES)
 
 
-def add_to_known(connection: Connection, version: Row[Any], entry: Entry, parent: Row[Any] | None) -> None:
-    """Add what a second save of the same content says: its parent, and its training record if the version has none."""
+def add_to_known(connection: Connection, version: Row[Any], entry: Entry, parent: Row[Any] | None) -> bool:
+    """Add what a second save of the same content says: its parent, and its training record if the version has none.
+    False, and a UserWarning, where the parent is left out: the version itself, or one whose training went on from
+    it."""
+    takes_parent = True
     if parent is not None:
         labels.lock_parents(connection)
-        if not labels.descends(connection, parent.id, version.id):
+        takes_parent = not labels.descends(connection, parent.id, version.id)
+        if takes_parent:
             labels.set_parent(connection, version.id, parent)
+        else:
+            itself = "is this very version" if parent.id == version.id else "has its own training from this version on"
+            warn(f"the parent {parent.name}@{parent.number} is left out: it {itself}, which was there already")
     if entry.training is not None and not has_training(connection, version.id):
         labels.set_training(connection, version.id, entry.training)
+    return takes_parent
 
 
 def has_training(connection: Connection, version_id: int) -> bool:

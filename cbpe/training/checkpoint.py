@@ -114,7 +114,9 @@ class Checkpoint:
             size = sizes[N_BYTES + i]
             if rules.max_token_length is not None and size > rules.max_token_length:
                 limit = f"more than max_token_length = {rules.max_token_length}"
-                raise self._foreign(f"its merge {i}, of {left} and {right}, makes a token of {size:,} bytes, {limit}")
+                raise self._foreign(
+                    f"its merge of rank {i}, of {left} and {right}, makes a token of {size:,} bytes, {limit}"
+                )
             if left == right:
                 continue
             merge = Learned(N_BYTES + i, (left, right), count)
@@ -126,7 +128,9 @@ class Checkpoint:
             elif last is not None and in_another_order(last, merge, rules.tie_break):
                 doubt = f"as another that tie_break = {rules.tie_break!r} takes later"
             if doubt:
-                raise self._foreign(f"in this text its merge {i}, of {left} and {right}, has count {count:,}, {doubt}")
+                raise self._foreign(
+                    f"in this text its merge of rank {i}, of {left} and {right}, has count {count:,}, {doubt}"
+                )
             last = merge
         most = 0 if last is None else trainer.next_count(max(1, n_merges - len(trainer)))
         if last is not None and most > last.times:

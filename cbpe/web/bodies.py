@@ -31,6 +31,9 @@ __all__ = [
 
 LARGEST = 2**32 - 1  # number that a key takes, as a token id
 LONGEST_NUMBER = 20  # characters of a number in an URL
+# Bytes of a request that are read before it is refused as too long: who sends all before listening, as Python's client,
+# would be told of a lost connection.
+MOST_PASSED_OVER = 20 * LONGEST_BODY
 
 TOO_LONG = (
     f"a request of more than {LONGEST_BODY:,} bytes: the page is for looking at texts; cbpe count and cbpe compare "
@@ -44,19 +47,26 @@ async def body_of(request: Request, known: Iterable[str]) -> dict[str, Any]:
     if kind != "application/json":
         raise Refused(415, f"the content type is {shown(kind)}, not 'application/json'")
     length = request.headers.get("content-length", "0")
-    if length.isdecimal() and (len(length) > 15 or int(length) > LONGEST_BODY):
-        raise Refused(413, TOO_LONG)
+    too_long = length.isdecimal() and (len(length) > 15 or int(length) > LONGEST_BODY)
     content = bytearray()
+    n_bytes = 0
     try:
         with anyio.fail_after(SECONDS_OF_READING):
             async for chunk in request.stream():
-                content += chunk
-                if len(content) > LONGEST_BODY:
-                    raise Refused(413, TOO_LONG)
+                n_bytes += len(chunk)
+                too_long = too_long or n_bytes > LONGEST_BODY
+                if not too_long:
+                    content += chunk
+                elif n_bytes > MOST_PASSED_OVER:
+                    break
     except TimeoutError as error:
+        if too_long:
+            raise Refused(413, TOO_LONG) from error
         raise Refused(408, f"the request took longer than {SECONDS_OF_READING:g} s to arrive") from error
     except ClientDisconnect as error:
         raise Refused(400, "the request was cut off") from error
+    if too_long:
+        raise Refused(413, TOO_LONG)
     values = parsed(bytes(content))
     check_keys(values, known)
     return values

@@ -133,7 +133,7 @@ def test_a_notebook_shows_tokens_as_text(filled):
     assert "b&#x27;" not in found._repr_html_()
     assert "&quot;" in found._repr_html_()
     found = filled.diff(cbpe.train("the sup the sup", 262), cbpe.train("é" * 9, 257))._repr_html_()
-    assert "number 0: &quot;t&quot; + &quot;h&quot; in a, &quot;\\xc3&quot; + &quot;\\xa9&quot; in b" in found
+    assert "rank 0: &quot;t&quot; + &quot;h&quot; in a, &quot;\\xc3&quot; + &quot;\\xa9&quot; in b" in found
 
 
 def test_a_text_that_is_the_name_of_a_file_is_told_of(filled, tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
+from small_models import small_tokenizer
 from sqlalchemy import select
 
 import cbpe
@@ -328,3 +329,13 @@ def test_a_version_prints_as_people_read_it(models):
     assert repr(models.version(digest)) == repr(version)
     plain = models.save(cbpe.train("low", 257), "small")
     assert repr(plain).startswith("<Version small@1: RegexTokenizer, 257 tokens, sha256:")
+
+
+def test_a_parent_that_a_known_version_cannot_have_is_told_and_not_noted(models):
+    models.save(small_tokenizer(1), "a")
+    models.save(small_tokenizer(2), "b", parent="a@1")
+    for parent, told in (("a@1", "is this very version"), ("b@1", "has its own training from this version on")):
+        with pytest.warns(UserWarning, match=f"the parent {parent} is left out: it {told}"):
+            version = models.save(small_tokenizer(1), "a", parent=parent, tags={"k": "v"})
+        assert (version.created, version.parent, version.tags) == (False, None, {"k": "v"})
+        assert "parent" not in models.audit_log("a")[0].details

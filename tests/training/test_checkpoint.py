@@ -187,16 +187,25 @@ def test_a_larger_vocabulary_goes_on_where_a_finished_training_ended(tmp_path):
     [
         ({"pattern": None}, "it splits text by gpt4, this one by no pattern. Give"),
         ({"vocab_size": 258}, "it has 6 merges, and 2 are asked for"),
-        ({"source": "high higher highest " * 9}, "in this text its merge 0, of 119 and 101, has count 0, less than"),
-        ({"source": TEXT + "newest " * 9}, r"in this text its merge \d, of .* has count \d+, after one with \d+"),
-        ({"min_count": 100}, "in this text its merge 0, of 119 and 101, has count 12, less than min_count = 100"),
+        (
+            {"source": "high higher highest " * 9},
+            "in this text its merge of rank 0, of 119 and 101, has count 0, less than",
+        ),
+        (
+            {"source": TEXT + "newest " * 9},
+            r"in this text its merge of rank \d, of .* has count \d+, after one with \d+",
+        ),
+        (
+            {"min_count": 100},
+            "in this text its merge of rank 0, of 119 and 101, has count 12, less than min_count = 100",
+        ),
         (
             {"max_token_length": 2},
-            r"its merge \d, of \d+ and \d+, makes a token of 3 bytes, more than max_token_length = 2",
+            r"its merge of rank \d, of \d+ and \d+, makes a token of 3 bytes, more than max_token_length = 2",
         ),
         (
             {"tie_break": "smallest"},
-            r"in this text its merge \d, of .* has count \d+, as another that tie_break = 'smallest' takes later",
+            r"in this text its merge of rank \d, of .* has count \d+, as another that tie_break = 'smallest' takes",
         ),
     ],
 )

@@ -35,7 +35,7 @@ def difference_pairs(found: Diff, a: str, b: str) -> Iterator[tuple[str, object]
         yield "other ids", first_of(found.moved, moved_token)
     if found.first_merge is not None and found.more_merges is None:
         rank, here, there = found.first_merge
-        yield "first other merge", Words([f"number {rank:,}:", *merge(here), "here,", *merge(there), "there"])
+        yield "first other merge", Words([f"rank {rank:,}:", *merge(here), "here,", *merge(there), "there"])
     yield from special_pairs(found, a, b)
     for setting, ours, theirs in differing(found.settings):
         if setting in COPIED:  # whole and at the end of a line, to be copied: a pattern may hold any sign
