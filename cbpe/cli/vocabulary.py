@@ -236,7 +236,7 @@ def print_statistics(rows: list[MeasuredFile], as_csv: bool, as_json: bool, wide
             print_warning(unknown_in_words(row.tokenizer, row.file, row.found.unknown_tokens, row.found.tokens))
     spare = ("words", "vocabulary used", "bytes")
     names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
-    print_table(names, map(statistics_cells, rows), whole=("tokenizer", "file"), spare=spare, wide=wide)
+    print_table(names, map(statistics_cells, rows), whole=("file",), spare=spare, wide=wide)
 
 
 def file_statistics(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 
-from cbpe.common.wording import listed
+from cbpe.common.wording import listed, number_of
 
 __all__ = ["change_in_words"]
 
@@ -51,7 +51,9 @@ def labels(value: object, most: int) -> list[str]:
 
 def notes(value: object) -> str:
     size = value.get("bytes") if isinstance(value, Mapping) else None
-    return "notes removed" if value is None else f"notes of {size} bytes" if isinstance(size, int) else "notes"
+    if value is None:
+        return "notes removed"
+    return f"notes of {number_of(size, 'byte')}" if isinstance(size, int) else "notes"
 
 
 # What the log keeps, in the order in which it is told.
