@@ -202,8 +202,12 @@ def usage_message(error: Any) -> str:
     message: str = error.format_message().replace(": Value error, ", ": ")
     message = QUOTED_OPTIONS.sub(lambda found: found[0].replace("'", ""), message)
     context = getattr(error, "ctx", None)
-    if type(error).__name__ == "NoSuchOption" and context and isinstance(context.command, TyperGroup):
-        message += "; options of a command follow its name"
+    if type(error).__name__ == "NoSuchOption" and context:
+        of_all = {name for option in context.find_root().command.params for name in option.opts}
+        if isinstance(context.command, TyperGroup):
+            message += "; options of a command follow its name"
+        elif error.option_name in of_all:
+            message += "; it stands before the names of commands, behind cbpe"
     value = shown(found["input"]) if found and not problem else ""
     return message if value in message else f"{message}: {value}"
 

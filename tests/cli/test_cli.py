@@ -303,6 +303,13 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_code_1(arguments, un
 def test_an_option_before_its_command_is_told_to_follow_it():
     assert "; options of a command follow its name" in error_of("--json", "encodings", exit_code=2)
     assert "; options of a command follow its name" in error_of("models", "--json", "ls", exit_code=2)
+    for command in (
+        ("count", "-t", "gpt2", "--key", "a.pem"),
+        ("models", "ls", "--key", "a.pem"),
+        ("encode", "--version"),
+    ):
+        assert "; it stands before the names of commands, behind cbpe" in error_of(*command, exit_code=2)
+    assert "stands before" not in error_of("count", "--nope", exit_code=2)
     assert "follow" not in error_of("encodings", "--jsn", exit_code=2)
 
 
