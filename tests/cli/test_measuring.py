@@ -427,6 +427,25 @@ def test_later_figures_of_a_text_are_never_replaced_by_earlier_ones(files):
         assert "fertility" not in models.version("en").metrics
 
 
+@pytest.mark.parametrize("first", [("en.txt", "ko.txt"), ("en.txt",)])
+def test_figures_that_name_a_text_go_where_it_is_measured_with_another_size(files, first):
+    with ModelStore() as models:
+        models.save(cbpe.train(ENGLISH, 270), "en")
+    run("compare", "-t", "en", *first, "--save-metrics")
+    run("compare", "-t", "en", "ko.txt", "--save-metrics")
+    with ModelStore() as models:
+        assert "fertility:en.txt" in models.version("en").metrics
+    (files / "en.txt").write_text(ENGLISH[:100], encoding="utf-8")
+    said = run("compare", "-t", "en", "en.txt", "--save-metrics").stderr
+    assert ", in place of 15 metrics that were measured when a file had another size" in said
+    with ModelStore() as models:
+        version = models.version("en")
+    assert not any(label.endswith(":en.txt") for label in (*version.metrics, *version.tags))
+    expected = cbpe.compare({"en": cbpe.load("en@1")}, {"en.txt": ENGLISH[:100]}).metrics("en")
+    assert {key: version.metrics[key] for key in expected} == expected
+    assert "fertility:ko.txt" in version.metrics
+
+
 def test_metrics_that_several_programs_measure_at_once_are_all_kept(files):
     with ModelStore() as models:
         models.save(cbpe.train(ENGLISH, 270), "en")

@@ -674,3 +674,9 @@ def test_one_is_told_as_one(tmp_path):
     assert "256 bytes and 1 merge\n" in told
     told = run("count-words", tmp_path / "a.txt", "-o", tmp_path / "a.words", "--pattern", r"a+").stdout
     assert "words    1, which occurs 1 time\n" in told
+
+
+def test_a_store_that_cannot_be_made_is_named_before_the_training(tmp_path, text_file):
+    place = text_file / "deep" / "models.db"  # in a file
+    told = error_of("train", text_file, "--vocab-size", "260", "--save", "book", "--store", place)
+    assert f"{place}: no store can be made there, since nothing can be written to {text_file}: --store names" in told

@@ -122,7 +122,11 @@ def refuse_unmakable(path: str) -> None:
     folder = os.path.dirname(path)
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
-    check_writable(os.path.join(folder, os.path.basename(path)))
+    try:
+        check_writable(os.path.join(folder, os.path.basename(path)))
+    except OSError as error:
+        reason = f"no store can be made there, since nothing can be written to {folder}: --store names another place"
+        raise type(error)(error.errno, reason, path) from error
 
 
 def notes_of_standard_input(instead: str) -> str:

@@ -113,6 +113,8 @@ def keep_metrics(
         if alone:
             [(corpus, size)] = sizes.items()
             old = of_another_corpus(version, corpus, size)
+            stale = of_other_size(version, corpus, size, measured_by.get(MEASURED_PARALLEL))
+            old = Replaced({**stale.metrics, **old.metrics}, {**stale.tags, **old.tags}, old.told + stale.told)
             old.tags.update({MEASURED_ON: corpus, MEASURED_BYTES: size})
         else:
             old = of_other_text(version, sizes, measured_by.get(MEASURED_PARALLEL))
@@ -120,8 +122,8 @@ def keep_metrics(
             old = Replaced({**moved.metrics, **old.metrics}, {**moved.tags, **old.tags}, moved.told + old.told)
             old.tags.update({of_corpus(MEASURED_BYTES, corpus): size for corpus, size in sizes.items()})
         told = old.told
-        stale = {key: None for _, _, keys in told_by for key in keys if key in version.metrics}  # not measured again
-        return {**old.metrics, **stale, **metrics}, {**old.tags, **{tag: value for tag, value, _ in told_by}}
+        unmeasured = {key: None for _, _, keys in told_by for key in keys if key in version.metrics}
+        return {**old.metrics, **unmeasured, **metrics}, {**old.tags, **{tag: value for tag, value, _ in told_by}}
 
     with open_store() as models, finishing():
         version = models._relabel(reference, decide)
@@ -182,6 +184,15 @@ def under_their_name(version: Version, sizes: Mapping[str, str], parallel: str |
     gone.metrics.update({of_corpus(key, corpus): value for key, value in found.items()})
     gone.tags.update({of_corpus(tag, corpus): value for tag, value in tags.items()})
     return gone
+
+
+def of_other_size(version: Version, corpus: str, size: str, parallel: str | None) -> Replaced:
+    """What becomes of the measures that name this corpus where it is measured alone: they go where it had another size.
+    Those of aligned lines stay where whole texts are measured now."""
+    before = version.tags.get(of_corpus(MEASURED_BYTES, corpus))
+    if before in (size, None) or version.tags.get(of_corpus(MEASURED_PARALLEL, corpus)) != parallel:
+        return Replaced({}, {})
+    return of_other_text(version, {corpus: size}, parallel)
 
 
 def of_other_text(version: Version, sizes: Mapping[str, str | None], parallel: str | None) -> Replaced:
