@@ -103,13 +103,14 @@ class Checkpoint:
         frequent as one that tie_break takes later; or the pair that is merged next, of n_merges, is more frequent than
         the last. (Not all other rules show in the merges, least of all tie_break "first".)
 
-        (The trainer knows how often each merge was applied. A pair of two different tokens occurred just as often; a
-        pair of one token with itself is passed over.)
+        (The trainer knows how often each merge was applied. A pair of two different tokens occurred just as often. Of a
+        run of one token, every second pair is merged, and training may have counted each: up to twice as many.)
         """
         sizes = [1] * N_BYTES
         for left, right in zip(*trainer.merges(), strict=True):
             sizes.append(sizes[left] + sizes[right])
         last: Learned | None = None
+        bound: int | None = None  # how often a pair may occur after those so far
         for i, (left, right, count, _) in enumerate(zip(*trainer.results(n_initial), strict=True), n_initial):
             size = sizes[N_BYTES + i]
             if rules.max_token_length is not None and size > rules.max_token_length:
@@ -117,25 +118,26 @@ class Checkpoint:
                 raise self._foreign(
                     f"its merge of rank {i}, of {left} and {right}, makes a token of {size:,} bytes, {limit}"
                 )
-            if left == right:
-                continue
             merge = Learned(N_BYTES + i, (left, right), count)
             doubt = ""
-            if count < rules.min_count:
+            most = 2 * count if left == right else count
+            if most < rules.min_count:
                 doubt = f"less than min_count = {rules.min_count}"
-            elif last is not None and count > last.times:
-                doubt = f"after one with {last.times:,}"
-            elif last is not None and in_another_order(last, merge, rules.tie_break):
+            elif bound is not None and count > bound:
+                doubt = f"after one with {bound:,}"
+            elif left != right and last is not None and in_another_order(last, merge, rules.tie_break):
                 doubt = f"as another that tie_break = {rules.tie_break!r} takes later"
             if doubt:
                 raise self._foreign(
                     f"in this text its merge of rank {i}, of {left} and {right}, has count {count:,}, {doubt}"
                 )
-            last = merge
-        most = 0 if last is None else trainer.next_count(max(1, n_merges - len(trainer)))
-        if last is not None and most > last.times:
+            if left != right:
+                last = merge
+            bound = most if bound is None else min(bound, most)
+        most = 0 if bound is None else trainer.next_count(max(1, n_merges - len(trainer)))
+        if bound is not None and most > bound:
             raise self._foreign(
-                f"in this text a pair that is not merged yet has count {most:,}, after merges with {last.times:,}"
+                f"in this text a pair that is not merged yet has count {most:,}, after merges with {bound:,}"
             )
 
     def keep(self, trainer: Trainer) -> None:

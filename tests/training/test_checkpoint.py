@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import warnings
 
 import pytest
 from hypothesis import assume, given
@@ -216,6 +217,34 @@ def test_a_checkpoint_of_another_training_is_refused_and_left_alone(tmp_path, op
     with pytest.raises(ValueError, match=f"so_far.model is of another training: {message}"):
         cbpe.train(**{"source": TEXT, "vocab_size": 272, **options}, checkpoint=path)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("xyz" * 9, {}, "in this text its merge of rank 0, of 97 and 97, has count 0, less than min_count = 1"),
+        (
+            "aab" * 9,
+            {"min_count": 50},
+            "in this text its merge of rank 0, of 97 and 97, has count 9, less than min_count",
+        ),
+        ("aab" + "xy" * 9, {}, "in this text a pair that is not merged yet has count 9, after merges with 2"),
+    ],
+)
+def test_merges_of_a_token_with_itself_are_looked_at(tmp_path, text, options, message):
+    cbpe.train("aab" * 9, 257, checkpoint=tmp_path / "ck.model")
+    with pytest.raises(ValueError, match=message):
+        cbpe.train(text, 259, checkpoint=tmp_path / "ck.model", **options)
+
+
+@given(st.text("aab ", min_size=1, max_size=60), st.integers(256, 262), st.integers(1, 3))
+def test_a_training_with_runs_of_one_token_goes_on_from_its_own_checkpoint(tmp_path_factory, text, n, min_count):
+    path = tmp_path_factory.mktemp("run") / "ck.model"
+    rules = {"pattern": None, "min_count": min_count}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of trainings that stop early
+        cbpe.train(text, n, checkpoint=path, **rules)
+        assert cbpe.train(text, n + 3, checkpoint=path, **rules).merges == cbpe.train(text, n + 3, **rules).merges
 
 
 @pytest.mark.parametrize("n_more", [0, 8])
