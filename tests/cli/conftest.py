@@ -2,6 +2,7 @@
 
 import pytest
 from books import save_books
+from measured_texts import ENGLISH, OTHER
 
 from store import ModelStore
 
@@ -11,3 +12,11 @@ def models():
     with ModelStore() as models:
         save_books(models)
         yield models
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "en.txt").write_text(ENGLISH, encoding="utf-8")
+    (tmp_path / "ko.txt").write_text(OTHER, encoding="utf-8")
+    return tmp_path
