@@ -139,10 +139,10 @@ class TextTally:
         """The statistics of all texts that were added."""
         vocab_size = len(self.encoder._vocabulary)
         # A character without a token may have come up as a special token, <unk>, which is none of the vocabulary's.
-        special = {i for i in self.special_ids if i < len(self.used)}
-        used = int(self.used.sum()) - sum(map(int, self.used[[*special]]))
+        used = self.used.copy()
+        used[[i for i in self.special_ids if i < len(used)]] = False
         sizes = self.texts, self.bytes, self.characters, self.words, self.tokens
-        return TextStatistics(*sizes, used, vocab_size, self.covered_bytes, self.unknown_tokens)
+        return TextStatistics(*sizes, int(used.sum()), vocab_size, self.covered_bytes, self.unknown_tokens)
 
 
 def unknown_in_words(tokenizer: str, corpus: str, unknown: int, tokens: int) -> str:

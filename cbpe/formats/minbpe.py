@@ -36,7 +36,7 @@ def recognises(file: File) -> bool:
 def load(file: File) -> Parts:
     """The parts in a .model file: of a RegexTokenizer, or of a BasicTokenizer if there is no split pattern."""
     parts = loads(read_text(file.path))
-    refuse_shared_ids(parts.special_tokens, "minbpe's format")
+    refuse_shared_ids(parts.special_tokens)
     return parts
 
 

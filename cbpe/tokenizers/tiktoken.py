@@ -19,6 +19,14 @@ __all__ = ["Encoding", "warn_of_differences"]
 
 SET = r"\[\^?\]?(?:\\.|[^\\\]])*\]"  # a set of characters in an expression
 TRIED = "".join(map(chr, range(32, 127))) + "\n\n aa  é\u4e00"  # a text on which an expression is tried
+# Escapes that mean something else to tiktoken -> what a message says of them.
+ODD_ESCAPES = {
+    "h": "a hexadecimal digit to tiktoken, and a blank to cbpe: write [0-9a-fA-F] or [\\t\\p{Zs}]",
+    "<": "where a word begins to tiktoken, and a character to cbpe: write <",
+    ">": "where a word ends to tiktoken, and a character to cbpe: write >",
+    "Z": "the place before a last line break as well to tiktoken, and not to cbpe: write \\z",
+    "N": "any character but a line break to tiktoken, and no such thing to cbpe: write [^\\n], or N for the letter",
+}
 # Whatever spells a special token is an error.
 TIKTOKENS_DEFAULTS = {"allowed_special": frozenset(), "disallowed_special": "all"}
 
@@ -205,32 +213,27 @@ def warn_of_differences(pattern: str) -> None:
 
 def refuse_other_meanings(pattern: str, is_native: bool) -> None:
     """ValueError for a pattern with a part that means one thing to tiktoken, and another to cbpe or to the `regex`
-    module, by which it would run: sets in sets and operations on them, unless it begins with (?V1), `\\h`,
-    `\\<`, `\\p{print}`, and `$` on that module."""
-    if is_native and not any(
-        each in pattern for each in ("\\h", "\\<", "\\>", "\\Z")
-    ):  # as nearly every one: needs no `re`
+    module, by which it would run."""
+    odd = (f"\\{character}" for character in ODD_ESCAPES)
+    if is_native and not any(each in pattern for each in odd):  # as nearly every one: it needs no `re`
         return
     from cbpe.text.splitting import pattern_in_words
 
-    for said in parts_of_other_meaning(pattern, is_native):
+    said = next(parts_of_other_meaning(pattern, is_native), None)
+    if said is not None:
         raise ValueError(f"the split pattern {pattern_in_words(pattern)} has {said}")
 
 
 def parts_of_other_meaning(pattern: str, is_native: bool) -> Iterator[str]:
+    """What a message says of each part of a pattern that tiktoken takes otherwise."""
     import re
 
     outside = re.sub(r"\\.|" + SET, " ", pattern, flags=re.DOTALL)
-    if re.search(r"(?<!\\)(?:\\\\)*\\h", pattern):
-        yield "\\h, which is a hexadecimal digit to tiktoken, and a blank to cbpe: write [0-9a-fA-F] or [\\t\\p{Zs}]"
-    if re.search(r"(?<!\\)(?:\\\\)*\\[<>]", pattern):
-        yield "\\< or \\>, which is where a word begins or ends to tiktoken, and a character to cbpe: write < or >"
-    if re.search(r"(?<!\\)(?:\\\\)*\\Z", pattern):
-        yield "\\Z, which is the place before a last line break as well to tiktoken, and not to cbpe: write \\z"
-    if found := re.search(r"(?<!\\)(?:\\\\)*(\\[pP]\{\^?(?:print|graph)\})", pattern, re.IGNORECASE):
-        yield f"{found[1]}, which is other characters to tiktoken than to the `regex` module: write \\p{{L}}, say"
-    if re.search(r"(?<!\\)(?:\\\\)*\\N", pattern):
-        yield "\\N, which is any character but a line break to tiktoken: write [^\\n], or N for the letter"
+    for escape in re.findall(r"\\(?:[pP]\{[^}]*\}|.)", pattern, re.DOTALL):
+        if escape[1] in ODD_ESCAPES:
+            yield f"{escape}, which is {ODD_ESCAPES[escape[1]]}"
+        elif re.fullmatch(r"\\[pP]\{\^?(?:print|graph)\}", escape, re.IGNORECASE):
+            yield f"{escape}, which is other characters to tiktoken than to the `regex` module: write \\p{{L}}, say"
     if "(?R)" in outside:
         yield "(?R), which is a flag to tiktoken, and the whole pattern to the `regex` module"
     if not is_native and "$" in outside and not re.search(r"\(\?[a-zA-Z0-9]*m", outside):
