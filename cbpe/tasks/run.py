@@ -332,19 +332,18 @@ class Run:
         """Whether this is another run than was said, which may go on with what that one has done: not while others
         work on that one. ValueError where it may not, which names the first thing that differs."""
         mine = json.loads(as_json(self.identity))
-        done = None if finished or shared else self._done()
+        path = self.manifest if finished else self.state / "run.json"
+        damaged = ValueError(
+            f"{path} is damaged: it does not say which run this is. If all of {self._whole(finished)} is of one, "
+            f"remove it to begin anew, or name another {self.kind}"
+        )
+        several = [name for name in mine if isinstance(mine[name], (dict, list))]
+        if not isinstance(said, dict) or not all(isinstance(said.get(name), type(mine[name])) for name in several):
+            raise damaged
         try:
-            if not all(
-                isinstance(said.get(name), type(mine[name])) for name in mine if isinstance(mine[name], (dict, list))
-            ):
-                raise TypeError("what says which run it is has other types")
-            problem = in_the_way(self.name, said, mine, done)
+            problem = in_the_way(self.name, said, mine, None if finished or shared else self._done())
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            path = self.manifest if finished else self.state / "run.json"
-            raise ValueError(
-                f"{path} is damaged: it does not say which run this is. If all of {self._whole(finished)} is of one, "
-                f"remove it to begin anew, or name another {self.kind}"
-            ) from error
+            raise damaged from error
         if problem is not None:
             raise ValueError(f"{problem}; {self._remedy(finished)}")
         return bool(said != mine)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_savable", "keep_metrics", "kept_name", "of_corpus"]
 
-
 LONGEST_SIZE = len("@786256")  # of a vocabulary, behind the name of a metric
 METRICS_NAMED = 3  # in a message
 LONGEST_METRIC = 255  # characters of the name that a store keeps
@@ -140,13 +139,23 @@ def tags_of(
             yield name, value, keys
 
 
+def that_name_no_corpus(version: Version) -> tuple[dict[str, float], dict[str, str]]:
+    """The measures of the corpus that a tag names, and the tags that go with them."""
+    measures = ((key, value) for key, value in version.metrics.items() if ":" not in key)  # else of a corpus it names
+    found = {key: value for key, value in measures if key.partition("@")[0] in BY_KEY}
+    return found, {tag: version.tags[tag] for tag in OF_CORPUS if tag in version.tags}
+
+
+def of_when(n_metrics: int, corpus: str, size_before: str | None, size: str) -> str:
+    """The end of a message about measures of a corpus that has changed since."""
+    return f", in place of {number_of(n_metrics, 'metric')} of when {corpus} had {size_before} bytes, not {size}"
+
+
 def of_another_corpus(version: Version, corpus: str, size: str) -> Replaced:
     """What becomes of the measures that name no corpus, where those of this one come: they get the name of theirs, or
     go where it has the same."""
     before = version.tags.get(MEASURED_ON)
-    measures = ((key, value) for key, value in version.metrics.items() if ":" not in key)  # else of a corpus it names
-    found = {key: value for key, value in measures if key.partition("@")[0] in BY_KEY}
-    tags = {tag: version.tags[tag] for tag in OF_CORPUS if tag in version.tags}
+    found, tags = that_name_no_corpus(version)
     size_before = tags.get(MEASURED_BYTES)
     if not found or (before == corpus and size_before in (size, None)):
         return Replaced({}, {})
@@ -154,8 +163,7 @@ def of_another_corpus(version: Version, corpus: str, size: str) -> Replaced:
         named = listed((f"{key} was {value:.4g}" for key, value in found.items()), METRICS_NAMED)
         return Replaced({}, {}, f", in place of or beside those of a corpus that nobody named: {named}")
     if before == corpus:
-        more = f", in place of {number_of(len(found), 'metric')} of when {corpus} had {size_before} bytes, not {size}"
-        return Replaced(dict.fromkeys(found), dict.fromkeys(tags), more)
+        return Replaced(dict.fromkeys(found), dict.fromkeys(tags), of_when(len(found), corpus, size_before, size))
     other = of_other_text(version, {before: size_before}, tags.get(MEASURED_PARALLEL))
     renamed = {**other.metrics, **dict.fromkeys(found), **{of_corpus(key, before): found[key] for key in found}}
     retagged = {**other.tags, **dict.fromkeys(tags), **{of_corpus(tag, before): tags[tag] for tag in tags}}
@@ -172,15 +180,13 @@ def under_their_name(version: Version, sizes: Mapping[str, str], parallel: str |
     corpus = version.tags.get(MEASURED_ON)
     if corpus is None or corpus not in sizes:
         return Replaced({}, {})
-    tags = {tag: version.tags[tag] for tag in OF_CORPUS if tag in version.tags}
+    found, tags = that_name_no_corpus(version)
     if tags.get(MEASURED_PARALLEL) != parallel:
         return Replaced({}, {})
-    found = {key: value for key, value in version.metrics.items() if ":" not in key and key.partition("@")[0] in BY_KEY}
     gone = Replaced(dict.fromkeys(found), dict.fromkeys((*tags, MEASURED_ON)))
     size = tags.get(MEASURED_BYTES)
     if size not in (sizes[corpus], None):
-        more = f", in place of {number_of(len(found), 'metric')} of when {corpus} had {size} bytes, not {sizes[corpus]}"
-        return gone._replace(told=more)
+        return gone._replace(told=of_when(len(found), corpus, size, sizes[corpus]))
     gone.metrics.update({of_corpus(key, corpus): value for key, value in found.items()})
     gone.tags.update({of_corpus(tag, corpus): value for tag, value in tags.items()})
     return gone
