@@ -332,7 +332,7 @@ def tokenizer_files(folder: str | os.PathLike[str], files_named: FilesNamed) -> 
             is_usual = name in ("tokenizer.json", *of_pair)
             yield os.path.join(where, name), of_folder if is_usual else stem if own == "." else f"{own}-{stem}"
     if links:
-        told = links_not_followed(top, (os.path.relpath(link, top) for link in links))
+        told = links_not_followed(f"the folder {top}", (os.path.relpath(link, top) for link in links))
         warn(f"{told}: import what is behind by itself")
 
 

@@ -83,15 +83,15 @@ def listed(items: Iterable[str], most: int) -> str:
     return ", ".join(named[:most]) + more
 
 
-def links_not_followed(folder: str, links: Iterable[str]) -> str:
-    """The beginning of a message about links to folders within one: they may lead anywhere.
+def links_not_followed(what: str, links: Iterable[str]) -> str:
+    """The beginning of a message about links to folders: they may lead anywhere.
 
-    >>> links_not_followed("models", ["newest"])
+    >>> links_not_followed("the folder models", ["newest"])
     'of the folder models, 1 link to a folder (newest) is not followed'
     """
     names = sorted(links)
     to, are = ("a folder", "is") if len(names) == 1 else ("folders", "are")
-    return f"of the folder {folder}, {number_of(len(names), 'link')} to {to} ({listed(names, 3)}) {are} not followed"
+    return f"of {what}, {number_of(len(names), 'link')} to {to} ({listed(names, 3)}) {are} not followed"
 
 
 def share_in_words(part: int, whole: int) -> str:

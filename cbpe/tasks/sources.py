@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import errno
-import glob
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,6 +16,7 @@ from cbpe.common.warning import warn
 from cbpe.common.wording import links_not_followed, listed, number_of, shown
 from cbpe.corpus.files import TextFile, has_field
 from cbpe.corpus.storage import Url, has_wildcards, place_of, version_of
+from cbpe.tasks.patterns import matched_by, matches, refuse_closed
 
 __all__ = ["Name", "SourceFile", "find_sources", "refuse_within_sources", "version_in_words"]
 
@@ -123,16 +121,6 @@ def refuse_within_sources(output: Path, sources: Name | Iterable[Name], *, is_fo
             raise ValueError(f"{output} is in {place}, all files of which are sources: name one beside it")
 
 
-def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether glob finds a path, both in parts."""
-    if not pattern or not parts:
-        return not parts and all(part == "**" for part in pattern)
-    if pattern[0] == "**":
-        return matches(parts, pattern[1:]) or (not parts[0].startswith(".") and matches(parts[1:], pattern))
-    hidden = parts[0].startswith(".") and not pattern[0].startswith(".")
-    return not hidden and fnmatchcase(parts[0], pattern[0]) and matches(parts[1:], pattern[1:])
-
-
 def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
     """The files that one name means."""
     place = place_of(name)
@@ -147,10 +135,12 @@ def files_of(name: Name, field: str | None) -> Iterator[Path | Url]:
         places = wanted([*files_within(place)], str(place), field)
     elif has_wildcards(str(place)) and not place.exists():
         refuse_closed(place)
-        matched = [*map(Path, glob.glob(str(place), recursive=True))]
-        places = [path for path in matched if path.is_file()]
-        folders = folders_left_out([path for path in matched if path.is_dir()], {*places})
-        tell_folders(place, folders, are_files=bool(places))
+        matched, links = matched_by(place)
+        tell_links(f"what {place} matches", links)
+        # A link that leads nowhere is an error when the file is looked at, and no file less.
+        places = [path for path in matched if path.is_file() or not path.exists()]
+        folders = [path for path in matched if path.is_dir() and str(path) not in links]
+        tell_folders(place, folders_left_out(folders, {*places}), are_files=bool(places))
     else:
         yield place
         return
@@ -194,24 +184,17 @@ def files_within(folder: Path) -> Iterator[Path]:
         links += [link for name in folders if os.path.islink(link := os.path.join(where, name))]
         # A link that leads nowhere is an error when the file is looked at, and no file less.
         yield from (path for name in names if (path := Path(where, name)).is_file() or not path.exists())
+    tell_links(f"the folder {folder}", [os.path.relpath(link, folder) for link in links])
+
+
+def tell_links(what: str, links: Sequence[str]) -> None:
+    """A UserWarning for links to folders, if there are any."""
     if links:
-        told = links_not_followed(str(folder), (os.path.relpath(link, folder) for link in links))
-        warn(f"{told}: name what is behind as a source of its own")
+        warn(f"{links_not_followed(what, links)}: name what is behind as a source of its own")
 
 
 def raise_it(error: OSError) -> None:
     raise error
-
-
-def refuse_closed(pattern: Path) -> None:
-    """PermissionError for a folder that a pattern asks to look into and that cannot be read: glob finds none there."""
-    parts = pattern.parts
-    first = next(i for i, part in enumerate(parts) if has_wildcards(part))
-    for i in range(first, len(parts)):
-        above = os.path.join(*parts[:i], "**" if parts[i] == "**" else "", "")
-        for folder in glob.glob(above, recursive=True) if above else [os.curdir]:
-            if not os.access(folder, os.R_OK | os.X_OK if has_wildcards(parts[i]) else os.X_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
 
 
 def is_hidden(name: str) -> bool:

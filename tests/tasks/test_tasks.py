@@ -5,6 +5,8 @@ import json
 import os
 import pickle
 import sys
+from pathlib import Path
+from random import Random
 from types import ModuleType
 
 import pytest
@@ -12,6 +14,7 @@ from users import as_nobody, folder_for_all
 
 from cbpe.tasks.cutting import cut
 from cbpe.tasks.executors import EXECUTORS, executor_of, local
+from cbpe.tasks.patterns import matched_by
 from cbpe.tasks.progress import Tally
 from cbpe.tasks.sources import find_sources, refuse_within_sources
 
@@ -129,6 +132,76 @@ def test_links_to_folders_are_told_and_links_to_nothing_are_errors(tmp_path):
     (folder / "c.txt").symlink_to(tmp_path / "nothing")
     with pytest.raises(FileNotFoundError, match=r"c\.txt"), pytest.warns(UserWarning, match="not followed"):
         sources(folder, field=None)
+
+
+def linked(tmp_path):
+    """A folder with texts, and links to another folder, to itself and to nothing."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "a.txt").write_text("text")
+    folder = tmp_path / "corpus"
+    (folder / "inner").mkdir(parents=True)
+    for name in ("b.txt", "inner/c.txt", "inner/.hidden.txt"):
+        (folder / name).write_text("text")
+    (folder / "inner" / "more").symlink_to(tmp_path / "elsewhere")
+    (folder / "round").symlink_to(folder)
+    return folder
+
+
+@pytest.mark.parametrize("pattern", ["**/*.txt", "**", "**/*", "**/**/*.txt", "../corpus/**/[bc].txt"])
+def test_links_to_folders_that_stars_come_to_are_told_and_not_followed(tmp_path, monkeypatch, pattern):
+    monkeypatch.chdir(linked(tmp_path))
+    with pytest.warns(UserWarning, match=r"of what \S+ matches, 2 links to folders \(\S+, \S+\) are not fol") as told:
+        found = sources(pattern, field=None)
+    assert sorted(Path(file.path).name for file in found) == ["b.txt", "c.txt"]
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("*/more/*.txt", ["inner/more/a.txt"]),
+        ("*r/*/*.txt", ["inner/more/a.txt"]),
+        ("inner/more/**", ["inner/more/a.txt"]),
+        ("round/*.txt", ["round/b.txt"]),
+    ],
+)
+def test_links_to_folders_that_a_pattern_names_are_followed(tmp_path, pattern, expected, recwarn):
+    folder = linked(tmp_path)
+    assert names(sources(folder / pattern, field=None), folder) == expected
+    assert recwarn.list == []
+
+
+def test_only_links_that_are_left_are_told(tmp_path):
+    folder = linked(tmp_path)
+    with pytest.warns(UserWarning, match=r"matches, 1 link to a folder \(\S*/corpus/round\) is not followed"):
+        assert names(sources(folder / "**/more/*.txt", field=None), folder) == ["inner/more/a.txt"]
+
+
+def test_a_link_to_nothing_that_a_pattern_matches_is_an_error(corpus):
+    (corpus / "z.jsonl").symlink_to(corpus / "nothing")
+    with pytest.raises(FileNotFoundError, match=r"z\.jsonl"):
+        sources(corpus / "*.jsonl")
+
+
+def test_a_pattern_matches_what_glob_finds(tmp_path):
+    """Generated trees without links, with names that hide and that are patterns."""
+    random = Random(19)
+    parts = ["a", "b.txt", ".c", "[d]", "_e", "a b"]
+    for tree in range(20):
+        top = tmp_path / str(tree)
+        for _ in range(15):
+            folder = top.joinpath(*random.choices(parts, k=random.randrange(4)))
+            if not any(above.is_file() for above in (folder, *folder.parents)):
+                folder.mkdir(parents=True, exist_ok=True)
+                if not (file := folder / random.choice(parts)).is_dir():
+                    file.touch()
+        for _ in range(20):
+            asked = random.choices([*parts, "**", "*", "**", "?", ".*", "*.txt", "[ab]*"], k=random.randrange(1, 5))
+            pattern = Path(glob.escape(str(top)), *asked)
+            found, links = matched_by(pattern)
+            expected = [*filter(os.path.exists, glob.glob(str(pattern), recursive=True))]  # it makes some up
+            assert sorted(found) == sorted({*map(Path, expected)}), asked
+            assert links == []
 
 
 def test_a_pattern_is_its_files_in_order(corpus):
