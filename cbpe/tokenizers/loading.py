@@ -64,13 +64,14 @@ def load(
     HuggingFaceTokenizer, a SentencePieceTokenizer if its model is over characters with marks for spaces, or a
     WordTokenizer if its tokens are marked where words begin or end, or are of characters without such marks.
     llama.cpp's GGUF: one of the first two. SentencePiece's .model of type BPE, given it or its folder: a
-    SentencePieceTokenizer. Mistral's tekken.json, given it or its folder: an Encoding. tiktoken's .tiktoken,
-    llm.c's gpt2_tokenizer.bin: an Encoding; such files hold ranks and no split pattern, and only for them are
-    `pattern` (the split pattern; "" if nothing splits the texts), `special_tokens` (a dict of texts and ids, or texts,
-    which get the ids that follow the file's tokens; by default the file's, or those of a tokenizer_config.json beside
-    it, or none) and `name` (the file's by default). The files that OpenAI publishes, Llama 3's, and llm.c's of GPT-2,
-    are known by their SHA-256. If a tokenizer_config.json beside it names a class that is known (Kimi's, Qwen's), the
-    file or its folder gives a HuggingFaceTokenizer that does what this class does.
+    SentencePieceTokenizer. Mistral's tekken.json, given it or its folder: an Encoding. tiktoken's .tiktoken, llm.c's
+    gpt2_tokenizer.bin: an Encoding; such files hold ranks and no split pattern, and only for them are `pattern` (the
+    split pattern; "" if nothing splits the texts), `special_tokens` (a dict of texts and ids, or texts, which get the
+    ids that follow the file's tokens; by default the file's, or those of a tokenizer_config.json beside it, or none)
+    and `name` (the file's by default). The files that OpenAI publishes, Llama 3's, and llm.c's of GPT-2, are known by
+    their SHA-256; of encodings that share a file, that of its name is taken, or the base. If a tokenizer_config.json
+    beside it names a class that is known (Kimi's, Qwen's), the file or its folder gives a HuggingFaceTokenizer that
+    does what this class does.
 
     ValueError, with the file named, for what is no whole and valid file of a known format, or not what a published copy
     says of it; OSError where it cannot be read, or is not there; LookupError for a name that means nothing, and for a
@@ -162,6 +163,7 @@ def completed(
     published = PUBLISHED.get(digest)
     if published is not None:
         of_file = [each for each, spec in SPECS.items() if spec.vocabulary == SPECS[published].vocabulary]
+        by_file = file.stem if file.stem in of_file else published  # "o200k_harmony.tiktoken", as it was saved
         if name is not None and name not in of_file:
             said = f"this file holds the ranks of {', '.join(of_file)}, and {shown(name)} is"
             if name in SPECS:
@@ -169,9 +171,9 @@ def completed(
             if pattern is None or special_tokens is None:
                 from cbpe.common.warning import warn
 
-                warn(f"{said} none of these: what is not given is that of {published}")
-        spec = SPECS[name if name in of_file else published]
-        name = published if name is None else name
+                warn(f"{said} none of these: what is not given is that of {by_file}")
+        spec = SPECS[name if name in of_file else by_file]
+        name = by_file if name is None else name
         pattern = spec.pattern if pattern is None else pattern
         special_tokens = spec.special_tokens if special_tokens is None else special_tokens
     beside = look_beside(file.path) if known.home == RANKS and published is None else None

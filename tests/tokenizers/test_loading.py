@@ -121,6 +121,15 @@ def test_openais_files_may_be_another_encoding_of_the_same_ranks(tmp_path):
     assert cbpe.load(path, **given, name="mine").special_tokens == {}
 
 
+@pytest.mark.parametrize("name", ["gpt2", "r50k_base", "p50k_base", "p50k_edit", "o200k_base", "o200k_harmony"])
+def test_a_file_of_several_encodings_is_the_one_that_it_is_called_after(tmp_path, name):
+    expected = cbpe.get_encoding(name)
+    path = tmp_path / f"{name}.tiktoken"
+    expected.save(path)
+    loaded = cbpe.load(path)
+    assert (loaded.name, loaded.special_tokens) == (name, expected.special_tokens)
+
+
 def test_openais_files_are_no_encoding_that_is_not_of_them(tmp_path):
     path = tmp_path / "o200k_base.tiktoken"
     path.write_bytes(tiktoken.dumps(ranks_of(load_vocabulary("o200k_base"))))
