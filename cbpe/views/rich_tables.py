@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from cbpe.views.text import WIDEST_NAME, cells_of, in_groups
+from cbpe.views.text import WIDEST_NAME, are_sizes, cells_of, in_groups
 
 __all__ = ["rich_tables"]
 
@@ -37,7 +37,8 @@ def rich_tables(
         title = ""
         for i in group:
             is_name = i < names
-            side: Literal["left", "right"] = "left" if is_name else "right"
+            to_the_right = not is_name or are_sizes([row[i] for row in rows])
+            side: Literal["left", "right"] = "right" if to_the_right else "left"
             table.add_column(Text(headings[i]), justify=side, no_wrap=not is_name, overflow="fold")
         for cells in zip(*(columns[i][1:] for i in group), strict=True):
             table.add_row(*map(Text, cells))

@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 from cbpe.views.html import cell_text, visible
 from cbpe.views.names import short_names
 
-__all__ = ["WIDEST_NAME", "cells_of", "in_groups", "text_table"]
+__all__ = ["WIDEST_NAME", "are_sizes", "cells_of", "in_groups", "text_table"]
 
 WIDTH = 80
 GAP = 2  # columns of a terminal between two of the table
@@ -28,12 +28,18 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]], names:
     """
     columns = []
     for i, heading in enumerate(headings):
+        values = [row[i] for row in rows]
         is_name = i < names
-        cells = cells_of([row[i] for row in rows], WIDEST_NAME if is_name else None)
-        columns.append(aligned([heading, *cells], to_the_right=not is_name))
+        cells = cells_of(values, WIDEST_NAME if is_name else None)
+        columns.append(aligned([heading, *cells], to_the_right=not is_name or are_sizes(values)))
     groups = in_groups([width(column[0]) for column in columns], names, WIDTH, GAP)
     tables = ([columns[i] for i in group] for group in groups)
     return "\n\n".join("\n".join((" " * GAP).join(line).rstrip() for line in zip(*one, strict=True)) for one in tables)
+
+
+def are_sizes(values: Sequence[object]) -> bool:
+    """Whether a column that names the rows names them by numbers."""
+    return all(isinstance(value, int) for value in values)
 
 
 def cells_of(values: Sequence[object], most: int | None = None) -> Column:

@@ -321,6 +321,8 @@ def test_no_line_of_a_name_begins_with_what_joins_its_parts(width, monkeypatch, 
 
 
 def test_a_part_that_is_too_long_is_cut_before_more_than_a_joint():
+    assert folded("abcdefghijklm.txt", 15) == ["abcdefghijkl", "m.txt"]
+    assert folded("長い名前.txt", 10) == ["長い名", "前.txt"]
     assert folded("abcdefghij-klm@12", 10) == ["abcdefghi", "j-klm@12"]
     assert folded("abcdefghij@1", 10) == ["abcdefghi", "j@1"]
     assert folded("abcdefghij@1", 11) == ["abcdefghi", "j@1"]

@@ -29,6 +29,16 @@ def test_long_names_lose_their_beginning_and_hostile_ones_their_line_breaks():
     assert lines == ["corpus                    tokens", f"…aa↵{'z' * 20}   1,234", f"b{' ' * 30}5"]
 
 
+def test_numbers_that_name_rows_end_below_each_other():
+    headings, rows = ["corpus", "vocabulary", "tokens"], [["a", 512, 10], ["a", 16_384, 9]]
+    assert text_table(headings, rows, names=2).splitlines()[1:] == [
+        "a              512      10",
+        "a           16,384       9",
+    ]
+    (table,) = rich_tables("", headings, rows, names=2, room=80)
+    assert [column.justify for column in table.columns] == ["left", "right", "right"]
+
+
 def test_long_names_of_one_end_stay_different():
     rows = [[f"tokenizer-{i}-of-a-model-with-a-long-name", i] for i in range(3)]
     lines = text_table(["tokenizer", "tokens"], rows, names=1).splitlines()

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from cbpe import Tokenizer
     from store import ModelStore, Version, VersionComparison
 
-METRICS_SHOWN = 20  # in a message
+METRICS_SHOWN = 8  # in a message
 TEXTS_NAMED = 3  # in a message
 COMPARED = ("tokens", "covered_bytes", "bytes_per_token")  # of either side, in JSON
 

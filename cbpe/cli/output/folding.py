@@ -22,7 +22,7 @@ PARTS = re.compile(
     rf"(?:\b\d{{4}}-\d\d-\d\d\b|(?:{NUMBER.pattern}|[^/@_.=-]|\.(?=[A-Za-z]\w{{0,7}}$))+)"
     rf"(?:{VERSION}|(?:[/@_.=]|(?<!=)-|-(?!\d))*)|[/@_.=-]+"
 )
-ENDING = re.compile(rf"(?:{VERSION}|[/@_.=-]+)$")  # of a part, before which it is not cut
+ENDING = re.compile(rf"(?:{VERSION}|[/@_.=-]+|\.[A-Za-z]\w{{0,7}})$")  # of a part, before which it is not cut
 # What stands in double quotes, as in JSON; what nothing closes goes to the end, so that no part is looked at twice.
 QUOTED = re.compile(r'(?s)"([^"\\]*(?:\\(?:.|\Z)[^"\\]*)*)("|\Z)')
 
