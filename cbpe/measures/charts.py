@@ -169,10 +169,10 @@ def new_figure(ending: str, height: float, width: float) -> Iterator[Any]:
         warn("no font here has some characters of the names: they are boxes; .svg and .html have them as text")
 
 
-def refuse_chart(path: str | os.PathLike[str]) -> str:
+def refuse_chart(path: str | os.PathLike[str] | None) -> str:
     """ImportError where matplotlib is missing, ValueError for a name that ends like no report and like no picture.
-    Returns the ending."""
-    return refuse_picture(path, use="draw measures", pages=PAGES)
+    Returns the ending: without a name, that of what a notebook shows."""
+    return refuse_picture("charts.svg" if path is None else path, use="draw measures", pages=PAGES)
 
 
 def is_number(value: object) -> bool:

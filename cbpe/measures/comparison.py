@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.public import public
@@ -15,6 +15,7 @@ from cbpe.measures.definitions import BY_KEY, SHOWN
 from cbpe.measures.formulas import merge_overlaps
 from cbpe.measures.rows import csv_of, json_of, plain, shown_value
 from cbpe.views.html import block, table
+from cbpe.views.pictures import Picture
 from cbpe.views.text import text_table
 
 if TYPE_CHECKING:
@@ -186,9 +187,14 @@ class Comparison:
         said = ["", "", *(said_of(key) for key in self._columns())]
         return table(headings, cells, caption=self._size(), titles=said)
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
+    @overload
+    def plot(self, path: None = None) -> Picture: ...
+    @overload
+    def plot(self, path: str | os.PathLike[str]) -> None: ...
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Picture | None:
         """Draw the measures to a file, by the ending of its name: .html is a report of one file, with the table, what
-        each measure means and the charts, which needs no network; .svg, .png and .pdf are the charts.
+        each measure means and the charts, which needs no network; .svg, .png and .pdf are the charts. Without a path,
+        return the charts as a picture that a notebook shows.
 
         Raises ImportError where matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for
         another ending.
@@ -196,6 +202,8 @@ class Comparison:
         from cbpe.measures.charts import PAGES, draw_comparison, refuse_chart
 
         ending = refuse_chart(path)
+        if path is None:
+            return Picture(draw_comparison(self.rows, ending))
         if ending in PAGES:
             from cbpe.measures.report import report
 
@@ -203,6 +211,7 @@ class Comparison:
             write_whole(path, [page.encode()])
         else:
             write_whole(path, [draw_comparison(self.rows, ending)])
+        return None
 
     def _notes(self) -> str:
         said = [f"NSL is relative to {self.reference}", f"Rényi entropy of order {self.alpha:g}"]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.splitting.split import Splitter
@@ -28,6 +28,7 @@ from cbpe.text.added_tokens import NO_CHANGE_OF_TEXT
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.shrinking import refuse_growing, shrunk
 from cbpe.views.html import block, table
+from cbpe.views.pictures import Picture
 from cbpe.views.text import text_table
 
 if TYPE_CHECKING:
@@ -144,18 +145,26 @@ class Sweep:
     def _repr_html_(self) -> str:
         return block(self._html_table())
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
+    @overload
+    def plot(self, path: None = None) -> Picture: ...
+    @overload
+    def plot(self, path: str | os.PathLike[str]) -> None: ...
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Picture | None:
         """Draw the curves to a file: .html is a report of one file with the table, .svg, .png and .pdf are the curves.
-        A ring stands where a doubling has saved less than 3 %. Raises as Comparison.plot does."""
+        Without a path, return them as a picture that a notebook shows. A ring stands where a doubling has saved less
+        than 3 %. Raises as Comparison.plot does."""
         from cbpe.measures.charts import PAGES, draw_sweep, refuse_chart
 
         ending = refuse_chart(path)
+        if path is None:
+            return Picture(draw_sweep(self.rows, ending))
         if ending in PAGES:
             from cbpe.measures.report import sweep_report
 
             write_whole(path, [sweep_report(self.rows, self._html_table()).encode()])
         else:
             write_whole(path, [draw_sweep(self.rows, ending)])
+        return None
 
 
 @public

@@ -10,7 +10,7 @@ from typing import Any
 from cbpe.common.atomic_files import refuse_url
 from cbpe.common.wording import listed, shown
 
-__all__ = ["is_picture", "picture_of", "refuse_picture"]
+__all__ = ["Picture", "is_picture", "picture_of", "refuse_picture"]
 
 # Ending of a name -> what the file says of itself. Without a date in it, the same picture is the same file.
 PICTURES: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
@@ -23,6 +23,19 @@ BEGINNINGS = {
     ".html": re.compile(rb'<div class="cbpe">'),  # a report of ours
 }
 ENOUGH_TO_TELL = 4096  # bytes of a file; comments may stand before what tells
+
+
+class Picture:
+    """A picture that a notebook shows."""
+
+    def __init__(self, svg: bytes) -> None:
+        self.svg = svg
+
+    def __repr__(self) -> str:
+        return f"<Picture: {len(self.svg):,} bytes of SVG, which a notebook shows>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg.decode()
 
 
 def is_picture(path: str | os.PathLike[str]) -> bool:

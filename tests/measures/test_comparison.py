@@ -250,6 +250,14 @@ def test_plots(comparison, tmp_path):
         assert (tmp_path / f"charts{ending}").stat().st_size > 1000
 
 
+def test_without_a_path_the_charts_are_a_picture_for_a_notebook(comparison, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    comparison.plot(tmp_path / "charts.svg")
+    shown = comparison.plot()
+    assert shown._repr_svg_() == (tmp_path / "charts.svg").read_text(encoding="utf-8")
+    assert repr(shown).startswith("<Picture: ")
+
+
 def test_pickled_it_is_the_same(comparison):
     again = pickle.loads(pickle.dumps(comparison))
     assert again.rows[1] == comparison.rows[1]

@@ -102,6 +102,8 @@ def test_plots(found, tmp_path):
     page = (tmp_path / "sweep.html").read_text(encoding="utf-8")
     assert "data:image/svg+xml;base64," in page
     assert "bytes/token" in page
+    found.plot(tmp_path / "sweep.svg")
+    assert found.plot()._repr_svg_() == (tmp_path / "sweep.svg").read_text(encoding="utf-8")
 
 
 def test_texts_that_it_was_trained_on_are_warned_of(tok):
