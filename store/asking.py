@@ -28,7 +28,7 @@ from store.database.schema import (
 )
 from store.records.content import readable_pattern
 from store.records.places import having, places_in
-from store.records.references import checked_label, checked_name, shown
+from store.records.references import checked_label, checked_name, refuse_surrogates, shown
 from store.records.versions import FEW, Order, Version, fetch, fetch_by_id
 
 __all__ = ["ORDERS", "TokenPlace", "find_token", "list_names", "list_versions"]
@@ -172,7 +172,7 @@ def has_metric(metric: Metric) -> ColumnElement[bool]:
         raise TypeError(
             f"a metric to look for is a str, (metric, value) or (metric, (least, most)), not {metric!r:.80}"
         )
-    found = select(metrics.c.version_id).where(metrics.c.metric == name)
+    found = select(metrics.c.version_id).where(metrics.c.metric == asked("a metric", name))
     refuse_reversed(f"metric {name!r:.80}", least, most)
     if least is not None:
         found = found.where(metrics.c.value >= float(least))
@@ -186,13 +186,15 @@ def two_of(given: object) -> tuple[Any, Any]:
 
 
 def begins_with(prefix: str) -> ColumnElement[bool]:
-    return func.substr(names.c.name, 1, len(text("a prefix", prefix))) == prefix
+    return func.substr(names.c.name, 1, len(asked("a prefix", prefix))) == prefix
 
 
 def has_tag(tag: str | tuple[str, str]) -> ColumnElement[bool]:
     parts = (tag,) if isinstance(tag, str) else tag
     if not isinstance(parts, tuple) or len(parts) > 2 or not all(isinstance(part, str) for part in parts):
         raise TypeError(f"a tag to look for is a str, or (tag, value), not {tag!r:.80}")
+    for part in parts:
+        asked("a tag", part)
     key, is_pair, value = parts[0].partition("=")
     is_tag = tags.c.key == parts[0]
     if len(parts) == 2:
@@ -245,6 +247,12 @@ def text(what: str, value: str) -> str:
     """The value, if it is a str. Raises TypeError if not."""
     if not isinstance(value, str):
         raise TypeError(f"{what} is a str, not {type(value).__name__}")
+    return value
+
+
+def asked(what: str, value: str) -> str:
+    """The value, if a store may have it. Raises TypeError for what is no str, ValueError for a lone surrogate."""
+    refuse_surrogates(what, text(what, value))
     return value
 
 

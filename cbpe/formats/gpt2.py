@@ -80,15 +80,15 @@ def may_be_half(file: File) -> bool:
     ValueError where what begins as merges goes on as something else."""
     if file.looks_like_json:
         return all(character in file.json for character in CHARACTER_TO_BYTE)
-    return bool(load_merges(file.data))
+    return bool(load_merges(file.data, os.path.basename(file.path)))
 
 
 def load(file: File) -> Parts:
     """The parts in the two files, of which one is given. ValueError where the other is not beside it."""
     own, other = (0, 1) if file.looks_like_json else (1, 0)
     partner = find_partner(file.path, own, other)
-    pair = (file.data, read_whole(partner))
-    return loads(pair[own], pair[other])
+    contents, names = (file.data, read_whole(partner)), (os.path.basename(file.path), os.path.basename(partner))
+    return loads(contents[own], contents[other], (names[own], names[other]))
 
 
 def find_partner(path: str, own: int, other: int) -> str:
@@ -114,54 +114,55 @@ def dump(parts: Parts) -> list[bytes]:
     return list(dumps(parts))
 
 
-def loads(encoder_json: bytes, vocab_bpe: bytes) -> Parts:
-    """The parts of a GPT2Tokenizer in the contents of the two files.
+def loads(encoder_json: bytes, vocab_bpe: bytes, names: tuple[str, str] = FILE_NAMES[0]) -> Parts:
+    """The parts of a GPT2Tokenizer in the contents of the two files. names: what messages call them.
 
     What encoder.json has beyond the bytes and the merges of vocab.bpe are special tokens. Raises ValueError where a
     file is not what it should be, or the two do not fit each other.
     """
-    ids = load_encoder(encoder_json)
-    merges = load_merges(vocab_bpe)
+    of_ids, of_merges = names
+    ids = load_encoder(encoder_json, of_ids)
+    merges = load_merges(vocab_bpe, of_merges)
     tokens: dict[bytes, int] = {}
     for spelling in [*BYTE_TO_CHARACTER.values(), *(left + right for left, right in merges)]:
         token = unspell(spelling)
         if token not in tokens:
             if spelling not in ids:
-                raise ValueError(f"encoder.json has no id for {shown(spelling)}, which vocab.bpe needs")
+                raise ValueError(f"{of_ids} has no id for {shown(spelling)}, which {of_merges} needs")
             tokens[token] = ids.pop(spelling)
     for spelling in ids:
         # The spelling of a hidden byte, most often the space, is in no special token.
         if any(character in CHARACTER_TO_BYTE for character in spelling if character > "\xff"):
-            raise ValueError(f"vocab.bpe does not make the token {shown(spelling)} of encoder.json: is it cut short?")
+            raise ValueError(f"{of_merges} does not make the token {shown(spelling)} of {of_ids}: is it cut short?")
     vocabulary = vocabulary_from_merges(tokens, [(unspell(left), unspell(right)) for left, right in merges])
     return Parts(vocabulary, PATTERNS[0], ids, kind="GPT2Tokenizer")
 
 
-def load_encoder(data: bytes) -> dict[str, int]:
+def load_encoder(data: bytes, name: str) -> dict[str, int]:
     """The content of encoder.json: token, as the file spells it, to id."""
-    ids = parse_json(data, "encoder.json")
+    ids = parse_json(data, name)
     if not isinstance(ids, dict) or not all(type(value) is int and value >= 0 for value in ids.values()):
-        raise ValueError("encoder.json is no object of tokens and their ids")
+        raise ValueError(f"{name} is no object of tokens and their ids")
     texts: dict[int, str] = {}
     for text, token_id in ids.items():
         if texts.setdefault(token_id, text) != text:
-            raise ValueError(f"encoder.json gives the id {token_id} to {texts[token_id][:80]!r} and to {text[:80]!r}")
+            raise ValueError(f"{name} gives the id {token_id} to {texts[token_id][:80]!r} and to {text[:80]!r}")
     return ids
 
 
-def load_merges(data: bytes) -> list[tuple[str, str]]:
+def load_merges(data: bytes, name: str) -> list[tuple[str, str]]:
     """The content of vocab.bpe: the pairs, as the file spells them, in order."""
     try:
         lines = data.decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
-        raise ValueError(f"vocab.bpe {not_utf8(error)}") from None
+        raise ValueError(f"{name} {not_utf8(error)}") from None
     merges = []
     for number, line in enumerate(lines, 1):
         if not line or (number == 1 and line.startswith("#version")):
             continue
         pair = line.split(" ")
         if len(pair) != 2 or not all(pair):
-            raise ValueError(f"line {number} of vocab.bpe is no pair of tokens: {line[:80]!r}")
+            raise ValueError(f"line {number} of {name} is no pair of tokens: {line[:80]!r}")
         merges.append((pair[0], pair[1]))
     return merges
 

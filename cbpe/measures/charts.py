@@ -60,7 +60,7 @@ def draw_comparison(rows: Sequence[Row], ending: str = ".svg") -> bytes:
                 heights = [number_or_none(found[name, corpus][key]) for corpus in corpora]
                 places = [at + (i - (len(tokenizers) - 1) / 2) * width for at in range(len(corpora))]
                 look = {"color": colour(i), "hatch": hatch(i), "edgecolor": "white", "linewidth": layout.edge}
-                axes.bar(places, heights, width, label=names[i], **look)
+                axes.bar(places, heights, width, label=str(i), **look)
             axes.set_title(BY_KEY[key].title, fontsize=10)
             axes.set_xticks(range(len(corpora)), labels, rotation=layout.rotation, fontsize=8)
             axes.margins(x=0.01)
@@ -69,8 +69,7 @@ def draw_comparison(rows: Sequence[Row], ending: str = ".svg") -> bytes:
             axes.set_axisbelow(True)
         for axes in axes_of:  # zip has taken those that have a measure
             axes.set_axis_off()
-        handles, said = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, said, loc="outside lower center", ncols=n_legend, fontsize=8)
+        put_legend(figure, names, n_legend)
         return picture_of(figure, ending)
 
 
@@ -109,6 +108,15 @@ def legend_columns(names: Sequence[str], width: float) -> int:
     return max(1, min(len(names), 4, int(width / (CHARACTER * max(map(len, names)) + KEY))))
 
 
+def put_legend(figure: Any, names: Sequence[str], n_columns: int) -> None:
+    """A legend below the charts, in which what has the number i as its label is called names[i]. matplotlib leaves a
+    label that begins with an underscore out: such a name is put in when the legend is there."""
+    handles, numbers = figure.axes[0].get_legend_handles_labels()
+    legend = figure.legend(handles, numbers, loc="outside lower center", ncols=n_columns, fontsize=8)
+    for number, said in zip(numbers, legend.get_texts(), strict=True):
+        said.set_text(names[int(number)])
+
+
 def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
     """A picture of this kind with a curve of each corpus against the size of the vocabulary, for bytes per token,
     fertility and use; a ring stands where a doubling has bought little."""
@@ -121,7 +129,7 @@ def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
                 own = [row for row in rows if row["corpus"] == corpus]
                 sizes, values = [row["vocab_size"] for row in own], [row[key] for row in own]
                 style, marker = LINES[i // len(COLOURS) % len(LINES)], MARKERS[i % len(MARKERS)]
-                axes.plot(sizes, values, style, color=colour(i), marker=marker, ms=4, label=names[i])
+                axes.plot(sizes, values, style, color=colour(i), marker=marker, ms=4, label=str(i))
                 little = [row for row in own if row["buys_little"]]
                 axes.plot(
                     [row["vocab_size"] for row in little], [row[key] for row in little],
@@ -134,8 +142,7 @@ def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
             axes.set_title(title, fontsize=10)
             axes.set_xlabel("tokens in the vocabulary", fontsize=9)
             axes.grid(alpha=0.3)
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=n_legend, fontsize=8)
+        put_legend(figure, names, n_legend)
         return picture_of(figure, ending)
 
 

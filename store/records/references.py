@@ -22,6 +22,7 @@ __all__ = [
     "checked_new_name",
     "checked_text",
     "parse",
+    "refuse_surrogates",
 ]
 
 DIGEST_PREFIX = "sha256:"
@@ -145,11 +146,16 @@ def checked_label(what: str, text: str) -> str:
         raise TypeError(f"{what} is a str, not {type(text).__name__}")
     if not 1 <= len(text) <= MAX_NAME:
         raise ValueError(f"{what} has 1 to {MAX_NAME} characters, and {shown(text)} has {len(text)}")
-    if any(category(ord(character)) == "Cs" for character in text):
-        raise ValueError(f"{what} has no lone surrogate, which a byte that is no UTF-8 becomes: {shown(text)}")
+    refuse_surrogates(what, text)
     if text != text.strip() or any(category(ord(character)) in ("Cc", "Zl", "Zp") for character in text):
         raise ValueError(f"{what} has no control characters, and no blanks at its ends: {shown(text)}")
     return text
+
+
+def refuse_surrogates(what: str, text: str) -> None:
+    """ValueError for a text with a lone surrogate, which no database holds."""
+    if any(category(ord(character)) == "Cs" for character in text):
+        raise ValueError(f"{what} has no lone surrogate, which a byte that is no UTF-8 becomes: {shown(text)}")
 
 
 def checked_text(what: str, text: str, most: int) -> str:

@@ -104,6 +104,22 @@ def test_versions_are_listed_by_metrics_tags_and_pages(models):
         assert "is no KEY=NUMBER, and no KEY=MIN..MAX" in error_of("models", "ls", "--metric", bad, exit_code=2)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--tag", "\udcff"],
+        ["--tag", "a=\udcff"],
+        ["--metric", "\udcff"],
+        ["--metric", "\udcff=1..2"],
+        ["--prefix", "\udcff"],
+    ],
+)
+def test_what_is_asked_for_has_no_lone_surrogate(models, options):
+    assert "has no lone surrogate, which a byte that is no UTF-8 becomes: '\\udcff'" in error_of(
+        "models", "ls", *options
+    )
+
+
 def test_a_metric_that_no_version_has_orders_nothing(models):
     for options in (["--order-by", "loss"], ["--order-by", "-loss"], ["--order", "metric:loss"]):
         assert "no version has the metric 'loss', nor another one" in error_of("models", "ls", *options, exit_code=2)

@@ -114,6 +114,24 @@ def test_the_real_merges_cut_short_anywhere_are_refused(whole):
             gpt2.loads(whole[0], whole[1][: -size - 1])
 
 
+@pytest.mark.parametrize("given", [0, 1])
+@pytest.mark.parametrize("names", [("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt")])
+def test_errors_call_the_two_files_by_their_names(tmp_path, names, given):
+    contents = {name: content.decode() for name, content in zip(names, (encoder_json(), VOCAB_BPE), strict=True)}
+    ids, merges = names
+    for spoiled, content, said in [
+        (merges, contents[merges] + "a b c\n", rf"line \d+ of {merges} is no pair of tokens: 'a b c'"),
+        (merges, "#version: 0.2\n", rf"{merges} does not make the token '\S+' of {ids}: is it cut short\?"),
+        (merges, contents[merges] + "q z\n", f"{ids} has no id for 'qz', which {merges} needs"),
+        (ids, encoder_json(he=258).decode(), f"{ids} gives the id 258 to"),
+    ]:
+        for name in names:
+            (tmp_path / name).write_text(contents[name], encoding="utf-8")
+        (tmp_path / spoiled).write_text(content, encoding="utf-8")
+        with pytest.raises(ValueError, match=rf"{names[given]}: {said}"):
+            cbpe.load(tmp_path / names[given])
+
+
 def test_the_ids_cut_short_anywhere_are_refused():
     data = encoder_json()
     for size in range(len(data)):

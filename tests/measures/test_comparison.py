@@ -197,6 +197,17 @@ def test_names_in_a_chart_are_as_different_as_the_names(tmp_path):
     assert len({*re.findall(r">([^<>]*…[^<>]*)<", svg)}) == 3
 
 
+def test_names_that_begin_with_an_underscore_are_in_the_legend(tmp_path):
+    """matplotlib leaves such labels out."""
+    names = ["_hidden", "seen", "_"]
+    tok = cbpe.BasicTokenizer()
+    svg = cbpe.compare(dict.fromkeys(names, tok), {"_corpus": "b"}).plot()._repr_svg_()
+    legend = svg.partition('<g id="legend_')[2]
+    assert re.findall(r"<text[^>]*>([^<]*)</text>", legend) == names
+    swept = cbpe.sweep(cbpe.train("low lower lowest", 259), {"_corpus": "lower", "b": "low"}).plot()._repr_svg_()
+    assert re.findall(r"<text[^>]*>([^<]*)</text>", swept.partition('<g id="legend_')[2]) == ["_corpus", "b"]
+
+
 def test_charts_of_an_odd_number_of_measures_leave_no_empty_frame(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     tokenizers = {name: cbpe.get_encoding(name) for name in ("gpt2", "cl100k_base")}

@@ -192,6 +192,7 @@ def test_no_two_of_many_corpora_are_drawn_alike(monkeypatch, tmp_path):
     )
     names = [f"corpus {i}" for i in range(20)]
     cbpe.sweep(cbpe.train("low lower lowest", 259), dict.fromkeys(names, "lower")).plot(tmp_path / "many.svg")
-    lines = {line.get_label(): line for line in drawn[0].axes[0].get_lines()}
-    looks = {(lines[name].get_color(), lines[name].get_linestyle()) for name in names}
+    (legend,) = drawn[0].legends
+    assert [said.get_text() for said in legend.get_texts()] == names
+    looks = {(line.get_color(), line.get_linestyle()) for line in legend.get_lines()}
     assert len(looks) == len(names)
