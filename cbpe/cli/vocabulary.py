@@ -321,19 +321,25 @@ def encodings(wide: WideOption = False, as_json: JsonOption = False) -> None:
     Example:
       cbpe encodings
     """
+    from cbpe.encodings.named import SPECS
+    from cbpe.encodings.plugins import why_broken
     from cbpe.tokenizers.registry import model_names
 
     rows: list[dict[str, Any]] = []
-    for name in cbpe.list_encoding_names():
+    broken = why_broken()
+    failures = [ValueError(broken)] if broken else []
+    for name in SPECS if broken else cbpe.list_encoding_names():
         encoding = cbpe.get_encoding(name)
         special = encoding.special_tokens
         sizes = {"vocab_size": encoding.vocab_size, "n_vocab": encoding.n_vocab}
         rows.append({"name": name, **sizes, "special_tokens": special, "models": model_names(name)})
     if as_json:
         print_rows(rows)
+        end_with_failures(failures)
         return
     cells = (
         (row["name"], row["vocab_size"], *(listed(row[key], NAMES_SHOWN) for key in ("special_tokens", "models")))
         for row in rows
     )
     print_table(("name", "tokens", "special tokens", "models"), cells, spare=("special tokens",), wide=wide)
+    end_with_failures(failures)

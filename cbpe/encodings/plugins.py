@@ -14,7 +14,7 @@ from typing import Any
 from cbpe.common.wording import shown
 from cbpe.encodings.named import SPECS
 
-__all__ = ["LOCK", "constructors"]
+__all__ = ["LOCK", "constructors", "why_broken"]
 
 Constructor = Callable[[], Mapping[str, Any]]
 
@@ -23,6 +23,7 @@ TIKTOKENS_OWN = f"{NAMESPACE}.openai_public"  # the named encodings, from the ne
 
 LOCK = threading.RLock()  # held while plug-ins are imported and encodings made of them; these may ask for others
 _found: dict[str, Constructor] | None = None
+_tried = NAMESPACE  # the plug-in that was imported last
 
 
 def constructors() -> dict[str, Constructor]:
@@ -38,10 +39,23 @@ def constructors() -> dict[str, Constructor]:
         return _found
 
 
+def why_broken() -> str | None:
+    """Why the plug-ins cannot be read, with the name of the one that is broken; None if they can."""
+    with LOCK:
+        try:
+            constructors()
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"
+            return str(error) if _tried in str(error) else f"the plug-in {_tried} cannot be imported ({said})"
+    return None
+
+
 def find_constructors() -> dict[str, Constructor]:
     """Import the plug-ins and collect what they have."""
+    global _tried
     found: dict[str, Constructor] = {}
     for module_name in module_names():
+        _tried = module_name
         module = importlib.import_module(module_name)
         if not hasattr(module, "ENCODING_CONSTRUCTORS"):
             raise ValueError(

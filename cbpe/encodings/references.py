@@ -57,8 +57,7 @@ def is_encoding(reference: str) -> bool:
 
 
 def plugin_names() -> list[str]:
-    """The encodings of plug-ins; none if a plug-in is broken, which `cbpe encodings` tells and no other command needs
-    to."""
+    """The encodings of plug-ins; none if a plug-in is broken, which is told where a name means nothing."""
     from cbpe.encodings.plugins import constructors  # imports what is installed
 
     try:
@@ -109,6 +108,7 @@ def shadowed(name: str) -> str | None:
 def unknown(reference: str, of_the_store: str) -> str:
     """The message about a reference that means nothing; of_the_store is what the store said."""
     from cbpe.encodings.models import encoding_of_model, meant_encoding
+    from cbpe.encodings.plugins import why_broken
 
     tried = []
     if is_bare_folder(reference):
@@ -127,6 +127,9 @@ def unknown(reference: str, of_the_store: str) -> str:
         names = [*SPECS, *plugin_names()]
         guess = meant_encoding(reference, names).removeprefix(": ")
         tried.append(f"the named encodings are {', '.join(names)}{f' ({guess})' if guess else ''}")
+        broken = why_broken()
+        if broken is not None:
+            tried.append(f"those of plug-ins are not known: {broken}")
     tried.append(of_the_store)
     if seems_on_the_hub(reference):
         tried.append(

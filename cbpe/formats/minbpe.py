@@ -52,6 +52,9 @@ def dump(parts: Parts) -> list[bytes]:
     refuse_unmerged("minbpe's format", parts.vocabulary)
     refuse_other_ids(parts.vocabulary)
     model = dumps(parts)
+    for token in parts.special_tokens:
+        if len(token.split()) > 1:  # which cbpe reads, as in a checkpoint
+            raise ValueError(f"minbpe itself reads no special token with a blank: {shown(token)} is one")
     refuse_too_long(parts.vocabulary, model)
     return [model.encode("utf-8"), dumps_vocab(parts.vocabulary).encode("utf-8")]
 

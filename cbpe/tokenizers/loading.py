@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["from_bpeasy", "from_rustbpe", "from_transformers", "inspect", "lacks_pattern", "load"]
 
-RANKS = "cbpe.formats.ranks.tiktoken"
+RANKS, PAIR = "cbpe.formats.ranks.tiktoken", "cbpe.formats.gpt2"
 USE_FAST = "pass what AutoTokenizer.from_pretrained gives with use_fast=True"
 
 
@@ -104,13 +104,16 @@ def load(
             known = recognise(file)
             if not known.is_complete:
                 return tokenizer_of(completed(known, file, pattern, special_tokens, name))
-            refuse_options(of_a_file, ", and this one has its own")
+            refuse_options(of_a_file, f", and {known.title} is read with its own")
+            if known.home == PAIR:
+                refuse_other_pattern(os.path.dirname(path))
             parts = known.module.load(file)
             if parts.kind == "Encoding" and parts.pattern:
                 tell_of_differences(parts.pattern)
-            if is_folder and os.path.basename(path) == "tokenizer.json":
-                tell_of_settings_beside(os.path.dirname(path))
-            return tokenizer_of(parts)
+            tok = tokenizer_of(parts)
+            if is_folder and parts.kind != "Encoding":
+                tell_of_settings_beside(os.path.dirname(path), tok, os.path.basename(path) == "tokenizer.json")
+            return tok
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -120,6 +123,13 @@ def tell_of_differences(pattern: str) -> None:
     from cbpe.tokenizers.tiktoken import warn_of_differences  # no other kind of tokenizer needs it
 
     warn_of_differences(pattern)
+
+
+def refuse_other_pattern(folder: str) -> None:
+    """ValueError where GPT-2's pair of files belongs to a class that splits otherwise."""
+    from cbpe.formats.beside.settings import refuse_other_class
+
+    refuse_other_class(folder)
 
 
 def refuse_options(are_given: bool, why: str = "") -> None:
@@ -157,7 +167,8 @@ def completed(
 
     from cbpe.encodings.digests import PUBLISHED
     from cbpe.encodings.named import SPECS
-    from cbpe.formats.ranks.beside import CONFIG, PATTERNS_BY_SHA256, look_beside
+    from cbpe.formats.beside.config import CONFIG
+    from cbpe.formats.beside.ranks import PATTERNS_BY_SHA256, look_beside
 
     digest = hashlib.sha256(file.data).hexdigest()
     published = PUBLISHED.get(digest)
@@ -342,17 +353,23 @@ def tell_of_split_special_tokens() -> None:
     )
 
 
-def tell_of_settings_beside(folder: str) -> None:
-    """A UserWarning where the tokenizer_config.json in the folder of a tokenizer.json says split_special_tokens."""
-    from cbpe.formats.ranks.beside import CONFIG
-    from cbpe.formats.reading import parse_json, read_whole
+def tell_of_settings_beside(folder: str, tok: Tokenizer, is_json: bool) -> None:
+    """A UserWarning for what transformers' files in the folder of a tokenizer say, and it does not do. is_json: of a
+    tokenizer.json, which holds added tokens and the rest itself."""
+    from cbpe.formats.beside.settings import left_aside, splits_special_tokens
 
-    try:
-        settings = parse_json(read_whole(os.path.join(folder, CONFIG)), CONFIG)
-    except (OSError, ValueError):  # which is of no use to the tokenizer itself
+    if is_json:
+        if splits_special_tokens(folder):
+            tell_of_split_special_tokens()
         return
-    if isinstance(settings, dict) and settings.get("split_special_tokens") is True:
-        tell_of_split_special_tokens()
+    told = left_aside(folder, id_of=tok.token_to_id)
+    if told:
+        from cbpe.common.warning import warn
+
+        warn(
+            f"left aside is what the files beside it say: {', and '.join(told)}; a tokenizer.json has these, as "
+            "save_pretrained of transformers writes"
+        )
 
 
 def file_of_transformers(tokenizer: Any) -> str | None:

@@ -130,8 +130,20 @@ def test_a_broken_plug_in_is_in_nobodys_way_who_does_not_ask_for_it(here, tmp_pa
         return subprocess.run(command, env=environment, input="to be", capture_output=True, text=True, check=False)
 
     assert told("count", "-t", "shakespeare").stdout.strip() == str(trained(260).count("to be"))
-    assert "no version is called 'gpt9'" in told("count", "-t", "gpt9").stderr
-    assert "tiktoken_ext.broken" in told("encodings").stderr
+    unknown = told("count", "-t", "gpt9").stderr
+    assert "no version is called 'gpt9'" in unknown
+    assert "those of plug-ins are not known: the plug-in tiktoken_ext.broken has no ENCODING_CONSTRUCTORS" in unknown
+    (tmp_path / "tiktoken_ext" / "broken.py").write_text("import nosuchmodule")
+    unknown = told("count", "-t", "gpt9").stderr
+    assert (
+        "those of plug-ins are not known: the plug-in tiktoken_ext.broken cannot be imported (ModuleNotFoundError: "
+        "No module named 'nosuchmodule')" in unknown
+    )
+    for options in ([], ["--json"]):
+        listed = told("encodings", *options)
+        assert "o200k_harmony" in listed.stdout
+        assert listed.stderr.startswith("cbpe: the plug-in tiktoken_ext.broken cannot be imported")
+        assert listed.returncode == 1
 
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path):

@@ -203,6 +203,18 @@ def test_what_the_format_cannot_hold_is_not_written(model):
         minbpe.dumps(model)
 
 
+@pytest.mark.parametrize("token", ["<a b>", "a\u00a0b", "a\u3000b", "a\tb"])
+def test_a_special_token_that_minbpe_does_not_read_is_not_saved_but_kept_in_a_checkpoint(tmp_path, token):
+    tok = cbpe.train("the cat sat", 258, special_tokens=[token], checkpoint=tmp_path / "kept.model")
+    with pytest.raises(ValueError, match=r"minbpe itself reads no special token with a blank: '.*b>?' is one"):
+        tok.save(tmp_path / "toy.model")
+    assert not (tmp_path / "toy.model").exists()
+    line = (tmp_path / "kept.model").read_text(encoding="utf-8").split("\n")[3]
+    with pytest.raises(ValueError, match="too many values to unpack"):
+        _, _ = line.strip().split()  # as minbpe does
+    assert cbpe.load(tmp_path / "kept.model").special_tokens == tok.special_tokens
+
+
 # ---- minbpe's own files for the trainings whose merges are known
 
 # Of taylorswift.txt to 276 tokens, as minbpe learns them: BasicTokenizer, and RegexTokenizer with GPT-4's pattern.

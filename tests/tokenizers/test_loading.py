@@ -179,7 +179,7 @@ def test_other_json_with_numbers_is_none_of_gpt2s_files(tmp_path):
 @pytest.mark.parametrize("option", [{"pattern": "."}, {"special_tokens": {}}, {"name": "x"}])
 def test_what_is_for_files_without_a_pattern_is_refused_for_others(tmp_path, trained, option):
     trained.save(tmp_path / "toy.model")
-    message = r"toy\.model: pattern, special_tokens and name are for files without a split pattern, and this one has"
+    message = r"toy\.model: pattern, special_tokens and name are for files without a split pattern, and minbpe's "
     with pytest.raises(ValueError, match=message):
         cbpe.load(tmp_path / "toy.model", **option)
 

@@ -11,14 +11,14 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from cbpe.formats.beside.config import CONFIG, class_named, config_in
 from cbpe.formats.hugging_face.values import is_id, refuse
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import parse_json, read_whole
 from cbpe.text.patterns import LLAMA3_SPLIT_PATTERN, QWEN2_SPLIT_PATTERN
 
-__all__ = ["CONFIG", "PATTERNS_BY_SHA256", "Beside", "look_beside"]
+__all__ = ["PATTERNS_BY_SHA256", "Beside", "look_beside"]
 
-CONFIG = "tokenizer_config.json"
 MODEL_CONFIG = "config.json"
 MAX_ADDED_TOKENS = 100_000
 MAX_ADDED_LENGTH = 1000
@@ -79,22 +79,10 @@ def look_beside(path: str) -> Beside | None:
     """What the tokenizer_config.json in the folder of a file says; None where there is none. ValueError for one that is
     not valid."""
     folder = os.path.dirname(path)
-    beside = os.path.join(folder, CONFIG)
-    if not os.path.isfile(beside):
+    config = config_in(folder)
+    if config is None:
         return None
-    config = parse_json(read_whole(beside), CONFIG)
-    if not isinstance(config, dict):
-        refuse(CONFIG, config, "an object should be here")
     return Beside(folder, class_named(config), read_added_tokens(config.get("added_tokens_decoder")))
-
-
-def class_named(config: dict[str, Any]) -> str | None:
-    """The class that a tokenizer_config.json names: a program of the model's own if there is one."""
-    own = config.get("auto_map")
-    own = own.get("AutoTokenizer") if isinstance(own, dict) else own
-    own = own[0] if isinstance(own, list) and own else own
-    name = own if isinstance(own, str) else config.get("tokenizer_class")
-    return name.rpartition("--")[2] if isinstance(name, str) else None  # "owner/model--module.Class"
 
 
 def read_added_tokens(value: Any) -> dict[str, int]:

@@ -1,0 +1,42 @@
+"""tokenizer_config.json, which transformers writes beside a tokenizer: the class that loads it, and its options."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from cbpe.formats.hugging_face.values import refuse
+from cbpe.formats.reading import parse_json, read_whole
+
+__all__ = ["CONFIG", "class_named", "config_in", "settings_in"]
+
+CONFIG = "tokenizer_config.json"
+
+
+def config_in(folder: str) -> dict[str, Any] | None:
+    """What the tokenizer_config.json in a folder says; None where there is none. ValueError for what is not valid."""
+    path = os.path.join(folder, CONFIG)
+    if not os.path.isfile(path):
+        return None
+    config = parse_json(read_whole(path), CONFIG)
+    if not isinstance(config, dict):
+        refuse(CONFIG, config, "an object should be here")
+    return config
+
+
+def settings_in(folder: str, name: str = CONFIG) -> dict[str, Any]:
+    """The same of a tokenizer that does not need it, or of another such file: nothing, where it cannot be read."""
+    try:
+        settings = parse_json(read_whole(os.path.join(folder, name)), name)
+    except (OSError, ValueError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
+
+
+def class_named(config: dict[str, Any]) -> str | None:
+    """The class that a tokenizer_config.json names: a program of the model's own if there is one."""
+    own = config.get("auto_map")
+    own = own.get("AutoTokenizer") if isinstance(own, dict) else own
+    own = own[0] if isinstance(own, list) and own else own
+    name = own if isinstance(own, str) else config.get("tokenizer_class")
+    return name.rpartition("--")[2] if isinstance(name, str) else None  # "owner/model--module.Class"

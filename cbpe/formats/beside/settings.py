@@ -1,0 +1,76 @@
+"""What transformers' files say beside a tokenizer that is whole without them: GPT-2's pair, SentencePiece's model, a
+tokenizer.json. What of it changes ids, and is left aside, is told; a class that splits otherwise is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cbpe.common.wording import listed, shown
+from cbpe.formats.beside.config import CONFIG, class_named, settings_in
+
+__all__ = ["left_aside", "refuse_other_class", "splits_special_tokens"]
+
+ADDED_TOKENS = "added_tokens.json"
+# The classes that make a tokenizer of vocab.json and merges.txt as GPT-2's does, without "Fast"; those with True put
+# tokens of a template around each text.
+SPLIT_AS_GPT2 = {
+    "GPT2Tokenizer": False,
+    "CodeGenTokenizer": False,
+    "RobertaTokenizer": True,
+    "BartTokenizer": True,
+    "LongformerTokenizer": True,
+    "LEDTokenizer": True,
+    "DebertaTokenizer": True,
+    "WhisperTokenizer": True,
+}
+OPTIONS = ("add_prefix_space", "add_bos_token", "add_eos_token")  # each puts something before or behind a text
+NAMED = 3  # added tokens
+
+
+def refuse_other_class(folder: str) -> None:
+    """ValueError where a tokenizer_config.json names a class that is not known to split GPT-2's pair as GPT-2 does."""
+    name = class_named(settings_in(folder))
+    if name is not None and plain(name) not in SPLIT_AS_GPT2:
+        raise ValueError(
+            f"the {CONFIG} beside it names {shown(name)}, which is not known to split as GPT-2 does, and the two files "
+            "hold no split pattern: load a tokenizer.json, as save_pretrained of transformers writes; "
+            "cbpe.GPT2Tokenizer.from_files takes the two as GPT-2's"
+        )
+
+
+def left_aside(folder: str, *, id_of: Callable[[str], int | None]) -> list[str]:
+    """What the files of a folder say besides a tokenizer that is read without them, in words. id_of: of a text, the id
+    that it is to the tokenizer."""
+    settings = settings_in(folder)
+    told = []
+    lacking = [text for text, token_id in added_tokens(folder, settings).items() if id_of(text) != token_id]
+    if lacking:
+        told.append(f"added tokens ({listed(map(shown, lacking), NAMED)})")
+    options = [option for option in OPTIONS if settings.get(option) is True]
+    if options:
+        told.append(listed(options, len(options)))
+    name = class_named(settings)
+    if name is not None and SPLIT_AS_GPT2.get(plain(name)):
+        told.append(f"what {name} puts around a text")
+    return told
+
+
+def added_tokens(folder: str, settings: dict[str, Any]) -> dict[str, int]:
+    """The added tokens that the files name, and their ids; what is no such is passed over."""
+    found: dict[str, Any] = dict(settings_in(folder, ADDED_TOKENS))
+    decoder = settings.get("added_tokens_decoder")
+    for token_id, token in decoder.items() if isinstance(decoder, dict) else ():
+        if isinstance(token, dict) and isinstance(token.get("content"), str) and token_id.isdecimal():
+            found[token["content"]] = int(token_id[:20])
+    return {text: token_id for text, token_id in found.items() if type(token_id) is int}
+
+
+def splits_special_tokens(folder: str) -> bool:
+    """Whether the tokenizer is to take text of special tokens for ordinary text."""
+    return settings_in(folder).get("split_special_tokens") is True
+
+
+def plain(name: str) -> str:
+    """The name of a class without its module, and of a fast one that of the other."""
+    return name.rpartition(".")[2].removesuffix("Fast")

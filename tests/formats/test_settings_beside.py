@@ -1,0 +1,110 @@
+"""What transformers' files say beside GPT-2's pair and beside SentencePiece's model: it is told, or refused."""
+
+import json
+
+import pytest
+
+import cbpe
+
+TEXT = "the cat sat on the mat, low lower lowest 12345 " * 30
+GPT2 = cbpe.GPT2_SPLIT_PATTERN
+CHANGING = {"add_prefix_space": True, "add_bos_token": True}
+
+
+@pytest.fixture
+def pair(tmp_path):
+    tok = cbpe.train(TEXT, 280, pattern=GPT2, special_tokens=["<|endoftext|>"])
+    tok.save(tmp_path / "vocab.json")
+    return tmp_path
+
+
+@pytest.fixture
+def model(tmp_path):
+    cbpe.train(TEXT, 330, alphabet="characters").save(tmp_path / "tokenizer.model")
+    return tmp_path
+
+
+def put(folder, config, name="tokenizer_config.json"):
+    (folder / name).write_text(config if isinstance(config, str) else json.dumps(config))
+
+
+@pytest.mark.parametrize("name", ["Qwen2Tokenizer", "Qwen2TokenizerFast", "PreTrainedTokenizerFast", "CLIPTokenizer"])
+@pytest.mark.parametrize("given", [".", "vocab.json", "merges.txt"])
+def test_a_pair_of_a_class_that_may_split_otherwise_is_refused(pair, name, given):
+    put(pair, {"tokenizer_class": name})
+    told = (
+        rf"tokenizer_config\.json beside it names '{name}', which is not known to split as GPT-2 does, .* load a token"
+    )
+    with pytest.raises(ValueError, match=told):
+        cbpe.load(pair / given)
+    explicit = cbpe.GPT2Tokenizer.from_files(pair / "vocab.json", pair / "merges.txt")
+    assert explicit.decode(explicit.encode(TEXT)) == TEXT
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        None,
+        "",
+        "{",
+        "[1]",
+        {},
+        {"tokenizer_class": 5},
+        {"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": False, "add_bos_token": False},
+        {"tokenizer_class": "GPT2TokenizerFast", "added_tokens_decoder": {"280": {"content": "<|endoftext|>"}}},
+        {"auto_map": {"AutoTokenizer": ["some/model--tokenization.CodeGenTokenizer", None]}},
+        {"added_tokens_decoder": {"x": {"content": "a"}, "1": {"content": 2}, "2": 3}},
+    ],
+)
+def test_a_pair_that_is_gpt2s_is_loaded_without_a_word(pair, config, recwarn):
+    if config is not None:
+        put(pair, config)
+    assert cbpe.load(pair).special_tokens == {"<|endoftext|>": 280}
+    assert recwarn.list == []
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("added_tokens.json", {"<|pad|>": 281}, r"added tokens \('<\|pad\|>'\)"),
+        (
+            "tokenizer_config.json",
+            {"added_tokens_decoder": {"281": {"content": "<|pad|>"}}},
+            r"added tokens \('<\|pad\|>'\)",
+        ),
+        ("added_tokens.json", {f"<{i}>": 300 + i for i in range(5)}, "added tokens ('<0>', '<1>', '<2>' and 2 more)"),
+        ("tokenizer_config.json", CHANGING, "add_prefix_space, add_bos_token"),
+        ("tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer"}, "what RobertaTokenizer puts around a text"),
+    ],
+)
+def test_what_a_folder_of_a_pair_says_besides_is_told(pair, file, content, told):
+    put(pair, content, file)
+    told = told if "\\" in told else told.replace("(", r"\(").replace(")", r"\)")
+    with pytest.warns(UserWarning, match=f"left aside is what the files beside it say: {told}; a tokenizer.json has"):
+        tok = cbpe.load(pair)
+    assert tok.special_tokens == {"<|endoftext|>": 280}
+
+
+def test_a_file_that_is_named_is_taken_without_what_a_folder_says(pair, recwarn):
+    put(pair, CHANGING)
+    assert cbpe.load(pair / "merges.txt").special_tokens == {"<|endoftext|>": 280}
+    assert recwarn.list == []
+
+
+def test_what_a_folder_of_sentencepieces_model_says_besides_is_told(model, recwarn):
+    put(model, {"tokenizer_class": "LlamaTokenizer", "added_tokens_decoder": {"0": {"content": "<unk>"}}})
+    tok = cbpe.load(model)
+    assert recwarn.list == []
+    put(model, {"<pad>": 330, "<unk>": 0}, "added_tokens.json")
+    put(model, {"add_bos_token": True})
+    with pytest.warns(UserWarning, match=r"say: added tokens \('<pad>'\), and add_bos_token; a tokenizer.json has"):
+        assert cbpe.load(model).encode(TEXT) == tok.encode(TEXT)
+
+
+def test_transformers_splits_such_a_pair_otherwise(pair):
+    """That is why it is refused."""
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    files = [str(pair / name) for name in ("vocab.json", "merges.txt")]
+    ours = cbpe.load(pair)
+    assert transformers.GPT2Tokenizer(*files).encode(TEXT) == ours.encode(TEXT)
+    assert transformers.Qwen2Tokenizer(*files).encode(TEXT) != ours.encode(TEXT)
