@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.analysis.texts import unknown_in_words
+from cbpe.analysis.texts import told_of_measures
 from cbpe.common.public import public_of
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed, number_of
@@ -253,6 +253,18 @@ class TextComparison(NamedTuple):
     tokens_b: int
     covered_bytes_a: int  # those of text_bytes that are in tokens: not what the split pattern leaves out
     covered_bytes_b: int
+    unknown_tokens_a: int  # those of tokens_a that stand for characters without a token
+    unknown_tokens_b: int
+
+    @property
+    def sizes_a(self) -> tuple[int, int, int, int]:
+        """Of a: the bytes of the text, those in tokens, the tokens, and the unknown ones of these."""
+        return self.text_bytes, self.covered_bytes_a, self.tokens_a, self.unknown_tokens_a
+
+    @property
+    def sizes_b(self) -> tuple[int, int, int, int]:
+        """As sizes_a."""
+        return self.text_bytes, self.covered_bytes_b, self.tokens_b, self.unknown_tokens_b
 
     @property
     def bytes_per_token_a(self) -> float:
@@ -330,19 +342,17 @@ def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | I
     texts = [texts] if isinstance(texts, str) else texts
     if isinstance(texts, (list, tuple)):
         warn_of_names(texts)
-    unknown_a = unknown_b = 0
     for text in texts:
         if not isinstance(text, str):
             raise TypeError(f"a text is a str, not {type(text).__name__}")
         n_bytes = len(without_surrogates(text).encode())
-        tokens_a, covered_a, more_a = counted(tok_a, text, n_bytes)
-        tokens_b, covered_b, more_b = counted(tok_b, text, n_bytes)
-        rows.append(TextComparison(n_bytes, tokens_a, tokens_b, covered_a, covered_b))
-        unknown_a, unknown_b = unknown_a + more_a, unknown_b + more_b
+        tokens_a, covered_a, unknown_a = counted(tok_a, text, n_bytes)
+        tokens_b, covered_b, unknown_b = counted(tok_b, text, n_bytes)
+        rows.append(TextComparison(n_bytes, tokens_a, tokens_b, covered_a, covered_b, unknown_a, unknown_b))
     found = VersionComparison(a, b, tuple(rows))
-    for side, unknown, tokens in ((a, unknown_a, found.total.tokens_a), (b, unknown_b, found.total.tokens_b)):
-        if unknown:
-            warn(unknown_in_words(str(side), "these texts", unknown, tokens))
+    for side, sizes in ((a, found.total.sizes_a), (b, found.total.sizes_b)):
+        for told in told_of_measures(str(side), "these texts", *sizes):
+            warn(told)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cbpe._core.calls.encoder import Encoder
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
-from cbpe.common.wording import number_of
+from cbpe.common.wording import number_of, share_in_words
 from cbpe.corpus.sources import Reader
 from cbpe.text.streams import text_parts
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["TextStatistics", "TextTally"]
+__all__ = ["LEFT_OUT", "UNKNOWN", "TextStatistics", "TextTally", "told_of_measures"]
+
+# In messages about measures, which the command line prints with the names of files.
+LEFT_OUT, UNKNOWN = "out, which its split pattern does not match", "stand for characters without a token"
 
 
 @public
@@ -145,12 +148,23 @@ class TextTally:
         return TextStatistics(*sizes, int(used.sum()), vocab_size, self.covered_bytes, self.unknown_tokens)
 
 
-def unknown_in_words(tokenizer: str, corpus: str, unknown: int, tokens: int) -> str:
-    """The message about measures of a tokenizer that has no tokens for some of a text."""
-    return (
-        f"{unknown:,} of the {tokens:,} tokens of {tokenizer} on {corpus} stand for characters without a token, each "
-        "for any number of them: bytes/token and what is derived from it is too good"
-    )
+def told_of_measures(
+    tokenizer: str, corpus: str, n_bytes: int, covered_bytes: int, tokens: int, unknown_tokens: int = 0
+) -> list[str]:
+    """What misleads about the measures of a tokenizer on a text: that it leaves some out, or has no tokens for some."""
+    told = []
+    if covered_bytes < n_bytes:
+        share = share_in_words(n_bytes - covered_bytes, n_bytes)
+        told.append(
+            f"{tokenizer} leaves {share} of {corpus} {LEFT_OUT}: bytes/token is that of the rest, and tokens for each "
+            "word, or beside another tokenizer, are too few"
+        )
+    if unknown_tokens:
+        told.append(
+            f"{unknown_tokens:,} of the {tokens:,} tokens of {tokenizer} on {corpus} {UNKNOWN}, each for any number of "
+            "them: bytes/token and what is derived from it is too good"
+        )
+    return told
 
 
 def ratio(part: int, whole: int) -> float:

@@ -17,7 +17,13 @@ from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, source_of
 from cbpe.cli.output.naming import of_options
-from cbpe.cli.output.printing import error_message, print_error, print_line_of_json, print_pairs
+from cbpe.cli.output.printing import (
+    error_message,
+    leave_misleading_measures_to_files,
+    print_error,
+    print_line_of_json,
+    print_pairs,
+)
 from cbpe.cli.registering import new_app
 from cbpe.corpus.sources import Reader
 
@@ -99,6 +105,7 @@ def ui(
 
         Thread(target=webbrowser.open, args=(page,), daemon=True).start()
     models = partial(open_store, read_only=True)
+    leave_misleading_measures_to_files()  # the page shows them itself
     run(make_app(catalogue, models=models, outside=empty_store, host=host, token=token), opened)
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 import cbpe
-from cbpe.analysis.texts import unknown_in_words
 from cbpe.cli.input.counts import each_file
 from cbpe.cli.input.options import (
     CsvOption,
@@ -40,8 +39,7 @@ from cbpe.cli.output.printing import (
     print_rows,
     print_table,
     print_tree,
-    print_warning,
-    warn_of_left_out_text,
+    warn_of_measures,
     write_text,
 )
 from cbpe.cli.output.readable import readable_bytes
@@ -224,16 +222,14 @@ def print_statistics(rows: list[MeasuredFile], as_csv: bool, as_json: bool, wide
     """A row for each tokenizer and file."""
     for row in rows:
         warn_of_no_text(row.file, row.found.bytes)
+        sizes = row.found.bytes, row.found.covered_bytes, row.found.tokens, row.found.unknown_tokens
+        warn_of_measures(row.tokenizer, row.file, *sizes)
     if as_json:
         print_rows(map(statistics_row, rows))
         return
     if as_csv:
         write_text(csv_of([*map(statistics_row, rows)]))
         return
-    for row in rows:
-        warn_of_left_out_text(row.tokenizer, row.file, row.found.bytes, row.found.covered_bytes)
-        if row.found.unknown_tokens:
-            print_warning(unknown_in_words(row.tokenizer, row.file, row.found.unknown_tokens, row.found.tokens))
     spare = ("words", "vocabulary used", "bytes")
     names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
     print_table(names, map(statistics_cells, rows), whole=("file",), spare=spare, wide=wide)

@@ -24,6 +24,7 @@ FILE_NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 PATTERNS = (R50K_SPLIT_PATTERN, GPT2_SPLIT_PATTERN)  # two ways to write the same
 
 HEADER = "#version: 0.2"
+END_OF_WORD = "</w>"  # what CLIP's tokens end with
 # The first merge can only be of two single bytes, each spelled by a character up to U+0143.
 MERGES_START = rb"#version|([!-~]|[\xc2-\xc5][\x80-\xbf]) ([!-~]|[\xc2-\xc5][\x80-\xbf])\r?(\n|$)"
 
@@ -123,12 +124,19 @@ def loads(encoder_json: bytes, vocab_bpe: bytes, names: tuple[str, str] = FILE_N
     of_ids, of_merges = names
     ids = load_encoder(encoder_json, of_ids)
     merges = load_merges(vocab_bpe, of_merges)
+    marked = next((token for token in ids if token.endswith(END_OF_WORD) and token != END_OF_WORD), None)
+    if marked is not None and any(right.endswith(END_OF_WORD) for _, right in merges):
+        raise ValueError(
+            f"{of_ids} has tokens that end with a word, as {shown(marked)}, which GPT-2 has none of: load the "
+            "tokenizer.json of this tokenizer"
+        )
     tokens: dict[bytes, int] = {}
     for spelling in [*BYTE_TO_CHARACTER.values(), *(left + right for left, right in merges)]:
         token = unspell(spelling)
         if token not in tokens:
             if spelling not in ids:
-                raise ValueError(f"{of_ids} has no id for {shown(spelling)}, which {of_merges} needs")
+                needs = f"the byte 0x{token[0]:02x}" if len(token) == 1 else f"a token that {of_merges} makes"
+                raise ValueError(f"{of_ids} has no id for {shown(spelling)}, {needs}")
             tokens[token] = ids.pop(spelling)
     for spelling in ids:
         # The spelling of a hidden byte, most often the space, is in no special token.
@@ -158,6 +166,7 @@ def load_merges(data: bytes, name: str) -> list[tuple[str, str]]:
         raise ValueError(f"{name} {not_utf8(error)}") from None
     merges = []
     for number, line in enumerate(lines, 1):
+        line = line.removesuffix("\r")  # of Windows; it spells no byte
         if not line or (number == 1 and line.startswith("#version")):
             continue
         pair = line.split(" ")

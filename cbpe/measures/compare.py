@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cbpe._core.calls.parallel import checked_workers
-from cbpe.analysis.texts import unknown_in_words
+from cbpe.analysis.texts import told_of_measures
 from cbpe.common.checks import is_float
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
@@ -94,12 +94,18 @@ def compare(
             row: dict[str, Any] = {"tokenizer": name, "corpus": corpus, **counted.sizes()}
             covered = counted.tokens[name].covered(row["bytes"], row["characters"])
             row |= of_tokens(tokens, counted, covered, alpha) | of_words(tok, counted.words, workers)
-            if row["unknown_tokens"]:
-                warn(unknown_in_words(name, corpus, row["unknown_tokens"], row["tokens"]))
+            for misleading in told_of_row(row):
+                warn(misleading)
             row["nsl"] = ratio(row["tokens"], reference_tokens)
             row |= {"parity": None, "premium": None, "gini": None} if costs is None else costs.row(name, corpus)
             rows.append({**row, **of_vocabulary(tok, analyses[name])})
     return Comparison(rows, reference, parallel, alpha, analyses, counts)
+
+
+def told_of_row(row: Mapping[str, Any]) -> list[str]:
+    """What misleads about the measures in a row, as sentences."""
+    sizes = ("bytes", "covered_bytes", "tokens", "unknown_tokens")
+    return told_of_measures(row["tokenizer"], row["corpus"], *(row[size] for size in sizes))
 
 
 # ---- Checking what is given

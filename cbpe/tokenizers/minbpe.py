@@ -199,7 +199,8 @@ class GPT2Tokenizer(_GPTTokenizer):
     def from_files(cls, encoder_json: str | Path, vocab_bpe: str | Path) -> Self:
         """The tokenizer in GPT-2's own two files, or in two of the same form. ValueError where they are not what they
         should be."""
-        return cls._of(gpt2.loads(read_whole(encoder_json), read_whole(vocab_bpe)))
+        names = os.path.basename(encoder_json), os.path.basename(vocab_bpe)
+        return cls._of(gpt2.loads(read_whole(encoder_json), read_whole(vocab_bpe), names))
 
 
 @public

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cbpe.common.wording import shown
-from cbpe.measures.compare import compare
+from cbpe.measures.compare import compare, told_of_row
 from cbpe.measures.definitions import DEFAULT_ALPHA, MEASURES, SHARES
 from cbpe.web.bodies import required_in
 from cbpe.web.refusals import LONGEST_BODY, Refused
@@ -85,7 +85,9 @@ def compared(
         {"key": each.key, "title": each.title, "definition": each.definition, "is_share": each.key in SHARES}
         for each in MEASURES
     ]
-    return {"rows": json.loads(found.to_json()), "csv": found.to_csv(), "measures": measures, "cut": cut}
+    told = [each for row in found.rows for each in told_of_row(row)]
+    rows = json.loads(found.to_json())
+    return {"rows": rows, "csv": found.to_csv(), "measures": measures, "cut": cut, "told": told}
 
 
 def utf8(text: str) -> bytes:

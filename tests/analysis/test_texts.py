@@ -82,6 +82,18 @@ def test_bytes_per_token_are_of_what_the_pattern_does_not_leave_out():
     assert cbpe.BasicTokenizer().statistics(text).covered_bytes == len(text.encode())
 
 
+def test_measures_of_a_part_of_a_text_are_told():
+    digits = cbpe.RegexTokenizer(r"\d+")
+    told = "{} leaves 50.0% of {} out, which its split pattern does not match: bytes/token is that of the rest"
+    with pytest.warns(UserWarning, match=told.format("this tokenizer", "this text")):
+        digits.statistics("in 1969 ")
+    with pytest.warns(UserWarning, match=told.format("digits", "years")) as warned:
+        cbpe.compare({"digits": digits, "gpt2": cbpe.get_encoding("gpt2")}, {"years": "in 1969 "})
+    assert len(warned) == 1
+    with pytest.warns(UserWarning, match=told.format("the tokenizer", "years")):
+        cbpe.sweep(digits, {"years": "in 1969 "})
+
+
 def test_over_characters_all_bytes_count():
     tok = cbpe.train("low lower lowest\n" * 20, 290, alphabet="characters")
     found = tok.statistics("low lower")

@@ -116,6 +116,8 @@ def test_an_exported_file_and_a_tokenizers_are_told_apart(models, tmp_path):
     assert f"sign it by --key, or delete {exported}.sig" in signed.stderr
     trained(270).save(tmp_path / "x")
     assert "cbpe models save NAME -t FILE" in error_of("models", "import", tmp_path / "x.model")
+    told = error_of("models", "import", "https://host/folder/book.cbpe-model", exit_code=2)
+    assert "https://host/folder/book.cbpe-model is a URL: download it; 'cbpe models save NAME -t URL'" in told
     (tmp_path / "x").write_text("something else")
     assert "no exported version" in error_of("models", "export", "book@1", tmp_path / "x")
     for name in ("y.json", "x.model", "y.vocab", "y.tiktoken", "gpt2_tokenizer.bin", "merges.txt", "Y.JSON"):

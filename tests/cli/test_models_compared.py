@@ -82,6 +82,17 @@ def test_compare_cuts_no_name_and_no_number_in_a_narrow_terminal(width, models, 
     assert len(lines) <= 6
 
 
+def test_compare_names_the_tokenizer_and_the_file_of_tokens_that_stand_for_others(models, tmp_path):
+    over = {"alphabet": "characters", "byte_fallback": False, "character_coverage": 0.9}
+    cbpe.train("the cat sat on the mat " * 20 + "xyz", 13, **over).save(tmp_path / "chars.json")
+    (tmp_path / "text.txt").write_text("cat Q")
+    told = run("models", "compare", tmp_path / "chars.json", "book", tmp_path / "text.txt").stderr
+    assert told.startswith(f"cbpe: 1 of the 5 tokens of {tmp_path}/chars.json on {tmp_path}/text.txt stand for char")
+    assert told.count("\n") == 1
+    found = rows("compare", tmp_path / "chars.json", "book", tmp_path / "text.txt")["total"]
+    assert (found["unknown_tokens_a"], found["unknown_tokens_b"]) == (1, 0)
+
+
 def test_compare_counts_no_bytes_that_the_split_pattern_leaves_out(models, tmp_path):
     models.save(cbpe.train("the cat " * 9, 260, pattern=r"\p{L}+"), "letters")
     text = "the cat, the 123 ! \ud83d\ude00 \udc00"
@@ -94,7 +105,9 @@ def test_compare_counts_no_bytes_that_the_split_pattern_leaves_out(models, tmp_p
     (tmp_path / "text.txt").write_text("the cat, the 123")
     told = run("models", "compare", "letters", "book", tmp_path / "text.txt")
     assert told.stderr.startswith("cbpe: letters@1 leaves 43.8% of ")
+    assert told.stderr.count("leaves") == 1
     assert rows("compare", "letters", "book", tmp_path / "text.txt")["total"]["covered_bytes_a"] == 9
+    assert run("models", "compare", "letters", "book", "--json", tmp_path / "text.txt").stderr == told.stderr
     assert f"{len('thecatthe')}</bdi>" in found._repr_html_()
 
 

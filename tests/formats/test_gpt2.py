@@ -97,6 +97,27 @@ def test_from_files_is_gpt2(tmp_path, whole):
     assert tok.encode(text, allowed_special="all") == cbpe.GPT2Tokenizer().encode(text, allowed_special="all")
 
 
+def test_files_of_any_names_are_called_by_them(tmp_path):
+    (tmp_path / "my-vocab.json").write_bytes(encoder_json())
+    (tmp_path / "my-merges.txt").write_bytes(VOCAB_BPE)
+    with pytest.raises(ValueError, match=r"^my-merges\.txt is no JSON"):
+        cbpe.GPT2Tokenizer.from_files(tmp_path / "my-merges.txt", tmp_path / "my-vocab.json")
+
+
+def test_tokens_of_words_are_not_gpt2s():
+    """As CLIP's."""
+    ids = {**json.loads(encoder_json()), "e</w>": 300, "he</w>": 301}
+    with pytest.raises(
+        ValueError, match=r"encoder\.json has tokens that end with a word, as 'e</w>', .* tokenizer\.json"
+    ):
+        gpt2.loads(json.dumps(ids).encode(), VOCAB_BPE + b"h e</w>\n")
+
+
+def test_lines_may_end_as_in_windows():
+    ours = content(gpt2.loads(encoder_json(), VOCAB_BPE.replace(b"\n", b"\r\n")))
+    assert ours == content(gpt2.loads(encoder_json(), VOCAB_BPE))
+
+
 def test_the_merges_cut_short_at_every_line_are_refused():
     for n_lines in range(4):
         cut = b"\n".join(VOCAB_BPE.split(b"\n")[:n_lines])
@@ -122,7 +143,7 @@ def test_errors_call_the_two_files_by_their_names(tmp_path, names, given):
     for spoiled, content, said in [
         (merges, contents[merges] + "a b c\n", rf"line \d+ of {merges} is no pair of tokens: 'a b c'"),
         (merges, "#version: 0.2\n", rf"{merges} does not make the token '\S+' of {ids}: is it cut short\?"),
-        (merges, contents[merges] + "q z\n", f"{ids} has no id for 'qz', which {merges} needs"),
+        (merges, contents[merges] + "q z\n", f"{ids} has no id for 'qz', a token that {merges} makes"),
         (ids, encoder_json(he=258).decode(), f"{ids} gives the id 258 to"),
     ]:
         for name in names:

@@ -144,6 +144,15 @@ def test_a_text_that_is_the_name_of_a_file_is_told_of(filled, tmp_path, monkeypa
             assert filled.compare("a", "b", texts).total.text_bytes == len("small.txt")
 
 
+def test_what_a_split_pattern_leaves_out_is_told(models):
+    models.save(cbpe.RegexTokenizer(r"\d+"), "digits")
+    models.save(cbpe.train("the cat", 258), "bytes")
+    told = r"digits@1 leaves 50\.0% of these texts out, which its split pattern does not match"
+    with pytest.warns(UserWarning, match=told) as warned:
+        models.compare("digits", "bytes", ["in 1969 ", "in 1970 "])
+    assert len(warned) == 1
+
+
 def test_tokens_that_stand_for_characters_without_one_are_told(models):
     over = {"alphabet": "characters", "byte_fallback": False, "character_coverage": 0.9}
     tok = cbpe.train("the cat sat on the mat " * 20 + "xyz", 13, **over)

@@ -20,7 +20,7 @@ SHARED = {
     "cbpe._core.splitting.split": {"category"},
     "cbpe._core.vocabulary.buckets": {"bucket_entries"},
     "cbpe._core.vocabulary.vocabulary": {"Vocabulary"},
-    "cbpe.analysis.texts": {"unknown_in_words"},
+    "cbpe.analysis.texts": {"told_of_measures"},
     "cbpe.common.atomic_files": {"LOCAL", "is_url", "missing_folder", "name_beside", "new_file", "write_files"},
     "cbpe.common.checks": {"is_float"},
     "cbpe.common.little_endian": {"little_endian"},

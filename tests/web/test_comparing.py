@@ -36,6 +36,21 @@ def test_a_text_that_was_named_at_start_and_only_its_beginning(app):
     assert found["cut"] == ["a.txt"]
 
 
+def test_what_misleads_about_the_measures_is_told():
+    over = {"alphabet": "characters", "byte_fallback": False, "character_coverage": 0.9}
+    unknown = cbpe.train("the cat sat on the mat " * 20 + "xyz", 13, **over)
+    made = {"digits": lambda: cbpe.RegexTokenizer(r"\d+"), "chars": lambda: unknown}
+    app = make_app(Catalogue([Choice(name, "given", make) for name, make in made.items()]))
+    with pytest.warns(UserWarning, match="bytes/token") as warned:
+        found = post(app, "compare", {"tokenizers": [*made], "texts": {"a": "in 1969 "}}).json()
+    assert found["told"] == [str(each.message) for each in warned]
+    assert found["told"][0].startswith(
+        "digits leaves 50.0% of a out, which its split pattern does not match: bytes/tok"
+    )
+    assert "tokens of chars on a stand for characters without a token" in found["told"][1]
+    assert post(app, "compare", {"tokenizers": ["gpt2"], "texts": {"a": "in 1969 "}}).json()["told"] == []
+
+
 def test_the_ways_of_comparing_are_those_of_the_library(app):
     names, texts = ["gpt2", "cl100k_base"], {"en": "the cat\nsat down\n", "ko": "고양이가\n앉았다\n"}
     ways = {"reference": "cl100k_base", "parallel": "en", "alpha": 2}

@@ -27,7 +27,13 @@ from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, input_name, source_of, warn_of_no_text
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
 from cbpe.cli.measuring.keeping import check_savable, keep_metrics, kept_name
-from cbpe.cli.output.printing import print_table, print_warning, warn_of_left_out_text, write_text
+from cbpe.cli.output.printing import (
+    leave_misleading_measures_to_files,
+    print_table,
+    print_warning,
+    warn_of_measures,
+    write_text,
+)
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.cli.registering import new_app
 from cbpe.common.atomic_files import check_writable
@@ -140,6 +146,7 @@ def compare(
     refuse_unplottable(plot, tokenizers, files)
     if save_metrics:
         check_savable(tokenizers, [kept_name(corpus, field) for corpus in corpora])
+    leave_misleading_measures_to_files()
     found = cbpe.compare(
         {each: tokenizer_of(each) for each in tokenizers},
         corpora,
@@ -153,7 +160,8 @@ def compare(
     )
     warn_of_empty(found)
     for row in found.rows:
-        warn_of_left_out_text(row["tokenizer"], input_name(row["corpus"]), row["bytes"], row["covered_bytes"])
+        sizes = row["bytes"], row["covered_bytes"], row["tokens"], row["unknown_tokens"]
+        warn_of_measures(row["tokenizer"], input_name(row["corpus"]), *sizes)
     if as_json or as_csv:
         write_text(found.to_json() if as_json else found.to_csv())
     else:
@@ -275,10 +283,11 @@ def sweep(
         check_savable([model], [kept_name(corpus, field) for corpus in corpora])
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
     listener = bars_wanted(files)
+    leave_misleading_measures_to_files()
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, missing=missing, progress=listener)
     warn_of_empty(found)
     for row in {row["corpus"]: row for row in found.rows}.values():
-        warn_of_left_out_text(model, input_name(row["corpus"]), row["bytes"], row["covered_bytes"])
+        warn_of_measures(model, input_name(row["corpus"]), row["bytes"], row["covered_bytes"], row["tokens"])
     if as_json or as_csv:
         write_text(found.to_json() if as_json else found.to_csv())
     else:

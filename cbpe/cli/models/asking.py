@@ -50,6 +50,7 @@ from cbpe.cli.models.differences import difference_pairs
 from cbpe.cli.models.problems import problem_lines
 from cbpe.cli.models.versions import print_version, print_versions
 from cbpe.cli.output.printing import (
+    leave_misleading_measures_to_files,
     print_error,
     print_json,
     print_lines,
@@ -58,7 +59,7 @@ from cbpe.cli.output.printing import (
     print_table,
     print_told,
     print_warning,
-    warn_of_left_out_text,
+    warn_of_measures,
 )
 from cbpe.cli.output.readable import readable
 from cbpe.cli.output.rows import json_value
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
 
 METRICS_SHOWN = 8  # in a message
 TEXTS_NAMED = 3  # in a message
-COMPARED = ("tokens", "covered_bytes", "bytes_per_token")  # of either side, in JSON
+COMPARED = ("tokens", "covered_bytes", "unknown_tokens", "bytes_per_token")  # of either side, in JSON
 
 OneSide = Annotated[
     str,
@@ -393,6 +394,7 @@ def compare(
             for number, (file, reader) in enumerate(opened)
             for text in ("".join(chunks) for chunks in reader.strings())
         ]
+        leave_misleading_measures_to_files()
         found = models.compare(*sides, [text for _, text in named])
     names = [side_name(found.a, reference), side_name(found.b, other)]
     skipped = {"skipped": sum(reader.nulls.skipped for _, reader in opened)} if missing == "skip" else {}
@@ -417,6 +419,10 @@ def print_comparison(
     rows = [(file, all_together(text for _, text in texts)) for (_, file), texts in of_files]
     for file, row in rows:
         warn_of_no_text(file, row.text_bytes)
+    printed = [*rows, ("total", found.total)] if len(rows) > 1 else rows
+    for file, row in printed:
+        warn_of_measures(names[0], file, *row.sizes_a)
+        warn_of_measures(names[1], file, *row.sizes_b)
     if as_json:
         keys = ("text_bytes", *(f"{of}_{side}" for of in COMPARED for side in "ab"))
         texts = [
@@ -425,10 +431,6 @@ def print_comparison(
         ]
         print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": texts[-1], **skipped})
         return
-    printed = [*rows, ("total", found.total)] if len(rows) > 1 else rows
-    for file, row in printed:
-        warn_of_left_out_text(names[0], file, row.text_bytes, row.covered_bytes_a)
-        warn_of_left_out_text(names[1], file, row.text_bytes, row.covered_bytes_b)
     print_pairs(zip("ab", names, strict=True))
     print_lines([""])
     columns = ("file", "bytes", *(f"{what} {side}" for what in ("tokens", "bytes/token") for side in "ab"))

@@ -36,6 +36,7 @@ from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import print_error, print_json, print_rows, print_told
 from cbpe.cli.output.readable import printable
 from cbpe.cli.output.replacing import has_content
+from cbpe.common.atomic_files import is_url
 from cbpe.common.wording import shown
 
 if TYPE_CHECKING:
@@ -292,6 +293,9 @@ def import_(
       cbpe models import shakespeare.cbpe --key public.pem --key older.pem
     """
     refuse_stream(file, "FILE")
+    if is_url(file) and not os.path.exists(file):
+        problem = f"{file} is a URL: download it; 'cbpe models save NAME -t URL' takes a version of a published copy"
+        raise typer.BadParameter(problem, param_hint="FILE")
     is_folder = os.path.isdir(file)
     if is_folder and name is not None:
         raise typer.BadParameter("the files of a folder are saved under their own names", param_hint="--name")

@@ -12,6 +12,7 @@ import math
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from itertools import zip_longest
@@ -22,7 +23,6 @@ from cbpe.cli.output.folding import Folding, Words, at_blanks, folded
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.readable import printable, readable_bytes
 from cbpe.cli.output.rows import json_value
-from cbpe.common.wording import share_in_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,6 +36,7 @@ __all__ = [
     "escape_what_is_missing",
     "folded_output",
     "leave_closed_pipe",
+    "leave_misleading_measures_to_files",
     "naming_standard_output",
     "print_counts",
     "print_dim",
@@ -49,7 +50,7 @@ __all__ = [
     "print_told",
     "print_tree",
     "print_warning",
-    "warn_of_left_out_text",
+    "warn_of_measures",
     "write_bytes",
     "write_text",
 ]
@@ -87,14 +88,20 @@ def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print_error(of_options(str(message)))
 
 
-def warn_of_left_out_text(tokenizer: str, file: str, n_bytes: int, covered_bytes: int) -> None:
-    """A line on stderr where bytes per token are not those of the whole text."""
-    if covered_bytes < n_bytes:
-        share = share_in_words(n_bytes - covered_bytes, n_bytes)
-        print_warning(
-            f"{tokenizer} leaves {share} of {file} out, which its split pattern does not match: "
-            "bytes/token is that of the rest"
-        )
+def leave_misleading_measures_to_files() -> None:
+    """Until the command ends, what Python warns of measures is not printed: warn_of_measures names the files."""
+    from cbpe.analysis.texts import LEFT_OUT, UNKNOWN
+
+    for told in (LEFT_OUT, UNKNOWN):
+        warnings.filterwarnings("ignore", f".* {told}")
+
+
+def warn_of_measures(tokenizer: str, file: str, *sizes: int) -> None:
+    """Lines on stderr for what misleads about measures, whose sizes are as for told_of_measures."""
+    from cbpe.analysis.texts import told_of_measures  # which not all commands need
+
+    for told in told_of_measures(tokenizer, file, *sizes):
+        print_warning(told)
 
 
 def end_with_failures(failures: Iterable[Exception]) -> None:

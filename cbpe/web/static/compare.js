@@ -184,12 +184,13 @@ function markOld() {
 }
 
 // What the table does not say of itself, as sentences: what of the texts was measured.
-function notesOf({ rows, cut, empty, parallel }) {
+function notesOf({ rows, cut, told, empty, parallel }) {
   const names = (found) => found.map(quoted).join(", ");
   const measured = (name) => `${quoted(name)} (${count(rows.find(({ corpus }) => corpus === name).bytes, "byte")})`;
   const notes = [];
   if (empty.length) notes.push(`Left out, since nothing stands there: ${names(empty)}.`);
   if (cut.length) notes.push(`Only the beginning was measured of ${cut.map(measured).join(", ")}.`);
+  notes.push(...told.map((each) => `${each}.`));
   if (parallel !== null) notes.push(`Every line translates that of ${quoted(parallel)}, so each line was encoded alone, without its line break: tokens, bytes and all else are those of the lines.`);
   return notes;
 }
