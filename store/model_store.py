@@ -415,9 +415,9 @@ class ModelStore:
 
     def import_folder(self, folder: str | os.PathLike[str], *, pattern: str | None = None) -> moving.Imported:
         """Save the tokenizers in the files of a folder and of those in it: exported versions under their names, and
-        files that cbpe.load reads (.model, .json, .tiktoken, GPT-2's two) under those of the files, without the ending;
-        tokenizer.json and GPT-2's files, under that of their folder; the names of folders in it go before, with a
-        hyphen. pattern: the split pattern for files that hold none, as .tiktoken files.
+        files that cbpe.load reads (.model, .json, .tiktoken, .gguf, GPT-2's two) under those of the files, without the
+        ending; tokenizer.json and GPT-2's files, under that of their folder; the names of folders in it go before, with
+        a hyphen. pattern: the split pattern for files that hold none, as .tiktoken files, "" if nothing splits.
 
         Of a published copy, the versions are imported that its index names.
 

@@ -20,7 +20,7 @@ from cbpe.common.warning import warn
 from cbpe.common.wording import NamedErrors, links_not_followed
 from cbpe.formats.files import format_of_name, holds_tokenizer
 from cbpe.tokenizers.description import KINDS, Model, build, canonical_form, describe
-from cbpe.tokenizers.loading import load
+from cbpe.tokenizers.loading import lacks_pattern, load
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store import saving
 from store.asking import list_versions
@@ -40,7 +40,7 @@ __all__ = ["ENDING_OF_SIGNATURES", "Imported", "carry", "export", "import_folder
 EXAMPLE = "book.cbpe"  # the name of an exported version, in messages
 NO_LABELS = Labels({}, (), None, {})
 # Of the names of files that may hold tokenizers, besides .json; and the names of GPT-2's two files.
-ENDINGS = (".model", ".tiktoken", ".cbpe-model", ".cbpe", "gpt2_tokenizer.bin")
+ENDINGS = (".model", ".tiktoken", ".gguf", ".cbpe-model", ".cbpe", "gpt2_tokenizer.bin")
 # How a split pattern that a file lacks is given, to load and to import_folder.
 AS_LOAD_TAKES_IT = "give it, as load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use"
 AS_TAKEN_HERE = "set pattern to it, such as those of cbpe.patterns"
@@ -327,7 +327,8 @@ def tokenizer_files(folder: str | os.PathLike[str], files_named: FilesNamed) -> 
             usual = ["tokenizer.json"] if "tokenizer.json" in names else of_pair
             beside = {*json_files} - {*usual, *of_pair}  # mostly its settings, of which nothing is told
             json_files = [*usual, *(name for name in beside if seems_tokenizer(os.path.join(where, name)))]
-        for name in sorted([*json_files, *(name for name in names if name.endswith(ENDINGS))]):
+        others = (name for name in names if not name.endswith(".json") and may_be_one(os.path.join(where, name)))
+        for name in sorted([*json_files, *others]):
             stem = name.rpartition(".")[0]
             is_usual = name in ("tokenizer.json", *of_pair)
             yield os.path.join(where, name), of_folder if is_usual else stem if own == "." else f"{own}-{stem}"
@@ -372,6 +373,11 @@ def raise_it(error: OSError) -> None:
     raise error
 
 
+def may_be_one(path: str) -> bool:
+    """Whether a file has the ending of a tokenizer's, or holds an exported version, whatever it is called."""
+    return path.endswith(ENDINGS) or (os.path.isfile(path) and is_exported_there(path))
+
+
 def seems_tokenizer(path: str) -> bool:
     """Whether a file holds a tokenizer, or cannot be read, which is told when it is imported."""
     try:
@@ -386,12 +392,12 @@ def is_exported(path: str) -> bool:
 
 
 def loaded(path: str, pattern: str | None) -> Tokenizer:
-    """The tokenizer in a file; with a split pattern if the file holds none."""
+    """The tokenizer in a file; with a split pattern if the file holds none, and is not known by what it holds."""
     try:
         return load(path)
     except ValueError as error:
         if pattern is None:
             raise ValueError(str(error).replace(AS_LOAD_TAKES_IT, AS_TAKEN_HERE)) from error
-        if not path.endswith((".tiktoken", ".bin")):
+        if not lacks_pattern(path):
             raise
     return load(path, pattern=pattern)

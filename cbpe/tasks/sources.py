@@ -68,8 +68,9 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
     A source is a file, a folder, a pattern with *, ? or [..] (** for folders within folders), or a URL of one of these.
     Of a folder, at any depth, it is all files of JSON Lines and Parquet if there is a field, and else all others (a
     UserWarning tells of texts that are left out); but none whose name, or whose folder's, begins with a dot or an
-    underscore. Raises TypeError for what is no name, OSError where there is no such file, ValueError for a folder or a
-    pattern that has none, for a file that is named twice, and for a field that is missing or of no use.
+    underscore. A link to a file that is there as well is left out, with a UserWarning. Raises TypeError for what is no
+    name, OSError where there is no such file, ValueError for a folder or a pattern that has none, for a file that is
+    named twice, and for a field that is missing or of no use.
     """
     if isinstance(sources, (str, os.PathLike)):
         sources = [sources]
@@ -84,8 +85,14 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
     for name in sources:
         if not isinstance(name, (str, os.PathLike)):
             raise TypeError(f"a source is the name of a file, not {type(name).__name__}: {shown(name)}")
+        of_name: set[str] = set()
+        links: list[str] = []
         for place in files_of(name, field):
             same = str(place) if isinstance(place, Url) else os.path.realpath(place)
+            if same in of_name:  # by a link: nobody named it twice
+                links.append(str(place))
+                continue
+            of_name.add(same)
             if same in seen:
                 raise ValueError(f"{place} is named twice (the first time as {seen[same]}): name each source once")
             seen[same] = str(place)
@@ -98,6 +105,9 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
                 raise
             size, version = version_of(place)
             found.append(SourceFile(str(place), size, version))
+        if links:
+            told, are = number_of(len(links), "file"), "is" if len(links) == 1 else "are"
+            warn(f"of {name}, {told} ({listed(links, MOST_NAMED)}) {are} left out, as the same is read by another name")
     if not found:
         raise ValueError("there are no sources: name files, folders or patterns")
     return found

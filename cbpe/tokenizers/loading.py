@@ -111,8 +111,10 @@ def load(
             if parts.kind == "Encoding" and parts.pattern:
                 tell_of_differences(parts.pattern)
             tok = tokenizer_of(parts)
-            if is_folder and parts.kind != "Encoding":
-                tell_of_settings_beside(os.path.dirname(path), tok, os.path.basename(path) == "tokenizer.json")
+            folder, is_json = os.path.dirname(path), os.path.basename(path) == "tokenizer.json"
+            is_pair = known.home == PAIR and not os.path.isfile(os.path.join(folder, "tokenizer.json"))
+            if is_pair or (is_folder and parts.kind != "Encoding"):
+                tell_of_settings_beside(folder, tok, is_json)
             return tok
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
@@ -197,7 +199,10 @@ def completed(
         return beside.complete(parts, beside.known, with_ids(special_tokens, parts))
     if pattern is None:
         ending = os.path.splitext(known.endings[0])[1] or known.endings[0]
-        found = f", and that of the class {beside.class_name}, which {CONFIG} names, is not known" if beside else ""
+        found = ""
+        if beside is not None:
+            named = f"that of the class {beside.class_name}, which {CONFIG} names, is not known"
+            found = f", and {named if beside.class_name else f'{CONFIG} names no class'}"
         raise ValueError(
             f"a {ending} file holds no split pattern{found}: give it, as "
             "load(path, pattern=..., special_tokens={...}); cbpe.patterns has those in common use, and '' is for texts "

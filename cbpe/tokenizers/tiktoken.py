@@ -66,7 +66,13 @@ class Encoding(Tokenizer):
         # A named encoding comes with its merges: programs that use no other start without what finds them.
         from cbpe._core.conversion.ranks import vocabulary_from_ranks
 
-        super().__init__(vocabulary_from_ranks(mergeable_ranks), pat_str, special_tokens, cache_bytes=cache_bytes)
+        vocabulary = vocabulary_from_ranks(mergeable_ranks)
+        try:
+            super().__init__(vocabulary, pat_str, special_tokens, cache_bytes=cache_bytes)
+        except ValueError as error:
+            if isinstance(pat_str, str):
+                refuse_parts_of_tiktoken_alone(pat_str, error)
+            raise
         self._set_processing({})
         if pat_str:
             warn_of_differences(pat_str)
@@ -209,6 +215,36 @@ def warn_of_differences(pattern: str) -> None:
             f"the split pattern {pattern_in_words(pattern)} may match the empty string, after which tiktoken leaves "
             "out a character or fails, and cbpe does not: the tokens are the same where each part takes a character"
         )
+
+
+def refuse_parts_of_tiktoken_alone(pattern: str, error: ValueError) -> None:
+    """ValueError for a pattern that could not be read, if it has a part that only tiktoken knows."""
+    from cbpe.text.splitting import pattern_in_words
+
+    said = next(parts_of_tiktoken_alone(pattern), None)
+    if said is not None:
+        raise ValueError(f"the split pattern {pattern_in_words(pattern)} has {said}") from error
+
+
+def parts_of_tiktoken_alone(pattern: str) -> Iterator[str]:
+    """What a message says of each part of a pattern that tiktoken takes, and cbpe does not."""
+    import re
+
+    for escape in re.findall(r"\\(?:[a-zA-Z]\{[^}]*\}|.)", pattern, re.DOTALL):
+        number = re.fullmatch(r"\\[xuU]\{([0-9a-fA-F]{1,8})\}", escape)
+        if number is not None:
+            code_point = int(number[1], 16)
+            write = f"\\u{code_point:04x}" if code_point < 0x10000 else f"\\U{code_point:08x}"
+            yield f"{escape}, a character to tiktoken, and no such thing to cbpe: write {write}"
+        elif escape == r"\e":
+            yield f"{escape}, the character U+001B to tiktoken, and no such thing to cbpe: write \\x1b"
+        elif escape.startswith(r"\b{"):
+            yield f"{escape}, a border of words that cbpe does not know: write it with (?<!\\w), (?=\\w) and their like"
+        elif re.match(r"\\[pP]\{\^?is", escape, re.IGNORECASE):
+            yield f"{escape}, a property to tiktoken alone: write its name without 'Is'"
+    flags = re.search(r"\(\?[a-zA-Z]*U[a-zA-Z]*[:)-]", re.sub(r"\\.|" + SET, " ", pattern, flags=re.DOTALL))
+    if flags is not None:
+        yield f"the flag U in {flags[0]}, which cbpe does not know: write *? for * and * for *?, and so on"
 
 
 def refuse_other_meanings(pattern: str, is_native: bool) -> None:

@@ -15,6 +15,7 @@ __all__ = [
     "listed_texts",
     "normalized_by",
     "shown_template",
+    "special_listed",
     "splitting",
     "steps_in_words",
 ]
@@ -72,8 +73,13 @@ def inspected(found: Any) -> Iterator[tuple[str, object]]:
     special = found.special_tokens
     yield "special tokens", special_counted(len(special), found.vocab_size, found.all_tokens)
     if special:
-        yield "", listed((f"{as_shown(text)} ({token_id})" for text, token_id in special.items()), SHOWN)
+        yield "", special_listed(special)
     yield from steps_in_words(found.processing)
+
+
+def special_listed(special_tokens: Mapping[str, int]) -> str:
+    """The first special tokens, with their ids."""
+    return listed((f"{as_shown(text)} ({token_id})" for text, token_id in special_tokens.items()), SHOWN)
 
 
 def special_counted(special: int, tokens: int, together: int) -> int | str:

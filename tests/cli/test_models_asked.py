@@ -161,6 +161,24 @@ def test_show_tells_all_about_a_version(models):
     assert "prod" in text
     assert "trained on" in text
     assert "there is no alias 'book@dev'" in error_of("models", "show", "book@dev")
+    assert shown["special_tokens"] == models.load("book@prod").special_tokens
+    assert (shown["processing"], "created" in shown) == ({}, False)
+
+
+def test_show_tells_what_is_done_around_merging(models, tmp_path):
+    first = {"SpecialToken": {"id": "<s>", "type_id": 0}}
+    text_a, text_b = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
+    ids = {"<s>": {"id": "<s>", "ids": [300], "tokens": ["<s>"]}}
+    template = {"single": [first, text_a], "pair": [first, text_a, text_b], "special_tokens": ids}
+    processing = {"normalizer": "NFC", "template": template}
+    plain = cbpe.train(TEXT, 280, special_tokens={"<s>": 300})
+    models.save(cbpe.HuggingFaceTokenizer.from_tokenizer(plain, processing), "around")
+    lines = run("models", "show", "around").stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("special tokens"))
+    assert lines[at + 1].strip() == "<s> (300)"
+    assert "normalized by   NFC" in lines
+    assert any(line.startswith("template ") for line in lines)
+    assert rows("show", "around")["processing"]["normalizer"] == "NFC"
 
 
 def test_load_check_loads(models):

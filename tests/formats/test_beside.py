@@ -140,7 +140,6 @@ def test_what_is_given_goes_before_what_is_beside(folder):
         ({"tokenizer_class": "TikTokenTokenizer"}, "TikTokenTokenizer"),
         ({"auto_map": {"AutoTokenizer": ["other.TikTokenTokenizer", None]}}, "other.TikTokenTokenizer"),
         ({"auto_map": {"AutoTokenizer": "me/it--tokenization_x.X"}}, "tokenization_x.X"),
-        ({}, "None"),
     ],
 )
 def test_a_class_that_is_not_known_is_refused_by_name(folder, config, named):
@@ -149,6 +148,12 @@ def test_a_class_that_is_not_known_is_refused_by_name(folder, config, named):
         f"no split pattern, and that of the class {named}, which tokenizer_config.json names, is not known: give it"
     )
     with pytest.raises(ValueError, match=message):
+        cbpe.load(path)
+
+
+def test_a_config_without_a_class_is_told(folder):
+    path = folder("tokenizer.model", tokenizer_config={})
+    with pytest.raises(ValueError, match=r"holds no split pattern, and tokenizer_config\.json names no class: give it"):
         cbpe.load(path)
 
 

@@ -148,6 +148,21 @@ def test_a_pattern_that_is_not_written_is_named_with_a_way_out(pattern, message)
         to_oniguruma(pattern)
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\x{41}+|.", r"[\x{4e00}-\x{9fa5}]+|.", r"\x{1F609}|[^\x{1f609}]+", r"\x{0e9}|.", r"[\x{2D}\x{5d}a]+|."],
+)
+def test_code_points_in_braces_are_read(pattern):
+    for text in (*TEXTS, "AA\u4e00\u9fa5\u9fa6 \u00e9\U0001f609 a-]b"):
+        assert Splitter(from_oniguruma(pattern)).split(text) == pieces_of_tokenizers(pattern, text)
+
+
+@pytest.mark.parametrize("number", ["110000", "d800", "ffffffff"])
+def test_code_points_of_no_character_are_refused(number):
+    with pytest.raises(ValueError, match=rf"'\\\\x\{{{number}\}}' is no character"):
+        from_oniguruma(rf"\x{{{number}}}|.")
+
+
 def test_a_pattern_that_does_not_run_natively_is_not_written():
     with pytest.raises(ValueError, match=r"other engines .*the escape.* Save to .*\.model, or") as caught:
         to_oniguruma(r"(\w)\1*|.")

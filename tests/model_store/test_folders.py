@@ -72,6 +72,35 @@ def test_other_tokenizers_beside_a_tokenizer_json_are_saved_and_its_settings_are
     assert references(models.import_folder(folder)) == ["other@1", "hf@2"]
 
 
+def test_exported_versions_of_any_name_and_gguf_files_are_imported(models, tmp_path):
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    models.save(TOK, "own")
+    models.export("own", folder / "own.backup")
+    models.export("own", folder / "bare")
+    (folder / "readme.txt").write_text("minbpe v1\n")
+    (folder / "broken.gguf").write_bytes(b"GGUF")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(folder / "pipe")
+    with ModelStore(":memory:") as other:
+        found = other.import_folder(folder)
+        assert references(found) == ["own@1", "own@1"]
+        assert [os.path.basename(problem.split(": ")[0]) for problem in found.problems] == ["broken.gguf"]
+
+
+@pytest.mark.parametrize("name", ["tokenizer.model", "tiktoken.model", "qwen.tiktoken", "own.tiktoken"])
+@pytest.mark.parametrize("pattern", [r"\w+|.", ""])
+def test_a_pattern_is_for_files_of_ranks_of_any_name(models, tmp_path, name, pattern):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / name).write_bytes(b"YQ== 0\nYg== 1\nYWI= 2\n")
+    assert len(models.import_folder(tmp_path / "in").problems) == 1
+    found = models.import_folder(tmp_path / "in", pattern=pattern)
+    assert found.problems == ()
+    assert models.load(found.versions[0]).pattern == (pattern or None)
+    option = ["--pattern", pattern, "--store", str(tmp_path / "cli.db")]
+    assert "new: " in run("models", "import", str(tmp_path / "in"), *option).stdout
+
+
 def test_what_cannot_be_imported_is_named_and_stops_nothing(models, folder):
     (folder / "broken.model").write_text("minbpe v1\n")
     (folder / "a@b.model").write_bytes((folder / "low.model").read_bytes())

@@ -171,6 +171,16 @@ def test_links_to_folders_that_a_pattern_names_are_followed(tmp_path, pattern, e
     assert recwarn.list == []
 
 
+@pytest.mark.parametrize("name", ["", "*.txt", "**"])
+def test_a_file_of_two_names_is_read_once(tmp_path, name):
+    (tmp_path / "2026.txt").write_text("text")
+    (tmp_path / "latest.txt").symlink_to("2026.txt")
+    with pytest.warns(UserWarning, match=r"1 file \(\S*latest\.txt\) is left out, as the same is read by another name"):
+        assert names(sources(tmp_path / name, field=None), tmp_path) == ["2026.txt"]
+    with pytest.raises(ValueError, match=r"latest\.txt is named twice \(the first time as \S*2026\.txt\)"):
+        sources([tmp_path / "2026.txt", tmp_path / "latest.txt"], field=None)
+
+
 def test_only_links_that_are_left_are_told(tmp_path):
     folder = linked(tmp_path)
     with pytest.warns(UserWarning, match=r"matches, 1 link to a folder \(\S*/corpus/round\) is not followed"):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import threading
 
 import pytest
@@ -256,6 +257,28 @@ def test_what_tiktoken_takes_otherwise_is_refused_in_an_encoding(pattern, said):
     assert pieces != [piece.encode() for piece in regex.findall(pattern.replace(r"(l)\1", "ll"), text)]
     with pytest.raises(ValueError, match=said):
         cbpe.Encoding("mine", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "part", "write", "same"),
+    [
+        (r"[\x{4e00}-\x{9fa5}]+|[a-z]+", r"\x{4e00}", "\\u4e00", r"[\u4e00-\u9fa5]+|[a-z]+"),
+        (r"\u{e9}+|[a-z]+", r"\u{e9}", "\\u00e9", r"\u00e9+|[a-z]+"),
+        (r"\x{1F609}|[a-z]+", r"\x{1F609}", "\\U0001f609", r"\U0001f609|[a-z]+"),
+        (r"\e|[a-z]+", r"\e", "\\x1b", r"\x1b|[a-z]+"),
+        (r"\p{IsL}+", r"\p{IsL}", "its name without 'Is'", r"\p{L}+"),
+        (r"(?U)l+|[a-z]", "the flag U in (?U)", "*? for *", r"l+?|[a-z]"),
+        (r"\b{start}[a-z]+", r"\b{start}", "it with", r"(?<!\w)(?=\w)[a-z]+"),
+    ],
+)
+def test_what_only_tiktoken_knows_is_refused_with_what_to_write(pattern, part, write, same):
+    ranks = {bytes([i]): i for i in range(256)}
+    text = "all\u4e00\u9fa5\u9fa6 \u00e9\U0001f609\x1b fell"
+    judge = tiktoken.Encoding("mine", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    with pytest.raises(ValueError, match=re.escape(f"has {part}, ") + ".*" + re.escape(f"write {write}")):
+        cbpe.Encoding("mine", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    ours = cbpe.Encoding("mine", pat_str=same, mergeable_ranks=ranks, special_tokens={})
+    assert ours.encode_ordinary(text) == judge.encode_ordinary(text)
 
 
 @pytest.mark.parametrize("pattern", [r"\\h|\[|[\[:]+|.|\n", r"(?m)(l)\1$|.|\n", r"(l)\1\$|[$]|.|\n", r"[]a]+|.|\n"])

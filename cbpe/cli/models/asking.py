@@ -262,12 +262,13 @@ def show(reference: VersionArgument, as_json: JsonOption = False, store: StoreOp
     """
     with open_store(read_only=True) as models:
         version, record = models.version(reference), models.training(reference)
+        tok = models.load(version)
     more: dict[str, object] = {}
     if record is not None and as_json:
         more["training"] = {"source": record.source, "text_bytes": record.text_bytes, "seconds": record.seconds}
     elif record is not None:
         more["trained on"] = f"{record.source}: {number_of(record.text_bytes, 'byte')} in {record.seconds:.2f} s"
-    print_version(version, as_json, more)
+    print_version(version, as_json, more, tok)
 
 
 @app.command("load-check")

@@ -307,7 +307,7 @@ def import_(
         version = filled(settings.store, lambda models: models.import_(file, name, keys=key or None))
         print_saved(version, as_json, labels=LABELS_STAY)
         return
-    pattern = None if pattern is None else pattern_of(pattern)
+    pattern = pattern_of(pattern) if pattern else pattern  # "" is for texts that nothing splits
     try:
         found = filled(settings.store, lambda models: models.import_folder(file, pattern=pattern))
     except KeyboardInterrupt:

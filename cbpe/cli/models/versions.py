@@ -12,8 +12,10 @@ from cbpe.cli.input.references import DIGEST
 from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_table, print_told
 from cbpe.cli.output.readable import beginning, printable
 from cbpe.cli.output.rows import json_value
+from cbpe.views.inspected import special_listed, steps_in_words
 
 if TYPE_CHECKING:
+    from cbpe import Tokenizer
     from store import Version
 
 __all__ = [
@@ -127,18 +129,29 @@ def short_time(time: datetime) -> str:
     return local_time(time)[:SECONDS]
 
 
-def print_version(version: Version, as_json: bool, more: Mapping[str, object] | None = None) -> None:
-    """All that is known about a version, and what is in `more`."""
+def print_version(
+    version: Version, as_json: bool, more: Mapping[str, object] | None = None, tok: Tokenizer | None = None
+) -> None:
+    """All that is known about a version, and what is in `more`; with its tokenizer, which special tokens there are and
+    what is done around merging, and not whether a save has just made it."""
     if as_json:
-        print_json({**json_value(version), **(more or {})})
+        row = json_value(version)
+        if tok is not None:
+            del row["created"]
+            row |= {"special_tokens": tok.special_tokens, "processing": tok._processing()}
+        print_json({**row, **(more or {})})
         return
+    special = [] if tok is None or not tok.special_tokens else [("", special_listed(tok.special_tokens))]
+    steps = () if tok is None else steps_in_words(tok._processing())
     pairs = [
         ("version", version.reference),
         ("class", class_of(version)),
         ("tokens", f"{version.vocab_size:,}, of which {version.n_merges:,} are merges"),
         ("special tokens", version.n_special_tokens),
+        *special,
         ("semantics", version.semantics),
         ("pattern", version.pattern),
+        *steps,
         ("Unicode", version.unicode_version),
         ("saved", local_time(version.time)),
         ("aliases", ", ".join(version.aliases)),

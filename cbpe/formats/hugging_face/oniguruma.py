@@ -1,13 +1,14 @@
 """Split patterns in the syntax of Oniguruma, by which Hugging Face's tokenizers split, and in cbpe's.
 
 What the compiled splitter knows means the same in both, but for some things that are rewritten here, or refused: `$`
-and `\\z`, `{n,m}+` and `(?>..)`, `{n}?`, the flags s and m, \\pL, \\U, \\x from 80 on, and ignoring the case of letters
-that fold to one.
+and `\\z`, `{n,m}+` and `(?>..)`, `{n}?`, the flags s and m, \\pL, \\U, \\x from 80 on, \\x{4e00}, and ignoring the case
+of letters that fold to one.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 
 from cbpe._core.analysis.coverage import may_match_nothing
 from cbpe._core.splitting.split import refuse_unportable
@@ -21,7 +22,7 @@ MAX_LENGTH = 20_000
 MAX_QUOTED = 80
 
 CLASS = r"\[(?:\\.|[^\\\]])*\]"
-ESCAPE = r"\\(?:[pP](?:\{\^?\w*\}|\w)|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)"
+ESCAPE = r"\\(?:[pP](?:\{\^?\w*\}|\w)|x[0-9a-fA-F]{2}|x\{[0-9a-fA-F]{1,8}\}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)"
 COUNT = r"\{\d+(?:,\d*)?\}"
 SINGLE = rf"{CLASS}|{ESCAPE}|[^\\\[\](){{}}|?*+^$]"
 TOKEN = re.compile(
@@ -117,6 +118,11 @@ def read_escapes(text: str) -> str:
 
     def read(escape: re.Match[str]) -> str:
         name = escape[0]
+        if name.startswith(r"\x{"):
+            code_point = int(name[3:-1], 16)
+            if code_point > sys.maxunicode or 0xD800 <= code_point < 0xE000:
+                raise ValueError(f"{name!r} is no character")
+            return f"\\u{code_point:04x}" if code_point < 0x10000 else chr(code_point)
         if re.fullmatch(r"\\[pP]\w|\\U.*|\\x[89a-fA-F].", name):
             raise ValueError(f"{name!r} is something else in Oniguruma than in other engines")
         return name
