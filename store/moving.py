@@ -321,13 +321,14 @@ def tokenizer_files(folder: str | os.PathLike[str], files_named: FilesNamed) -> 
             names = [name for name in names if name in published[where]]
         own = os.path.relpath(where, top).replace(os.sep, "-")  # no name has a slash
         of_folder = os.path.basename(os.path.abspath(top)) if own == "." else own
-        json_files = [name for name in names if name.endswith(".json")]
+        json_files = [name for name in names if name.lower().endswith(".json")]
         of_pair = [pair[0] for pair in PAIRS if set(pair) <= set(names)]
         if "tokenizer.json" in names or of_pair:
             usual = ["tokenizer.json"] if "tokenizer.json" in names else of_pair
             beside = {*json_files} - {*usual, *of_pair}  # mostly its settings, of which nothing is told
             json_files = [*usual, *(name for name in beside if seems_tokenizer(os.path.join(where, name)))]
-        others = (name for name in names if not name.endswith(".json") and may_be_one(os.path.join(where, name)))
+        no_json = (name for name in names if not name.lower().endswith(".json"))
+        others = [name for name in no_json if may_be_one(os.path.join(where, name))]
         for name in sorted([*json_files, *others]):
             stem = name.rpartition(".")[0]
             is_usual = name in ("tokenizer.json", *of_pair)
@@ -375,7 +376,7 @@ def raise_it(error: OSError) -> None:
 
 def may_be_one(path: str) -> bool:
     """Whether a file has the ending of a tokenizer's, or holds an exported version, whatever it is called."""
-    return path.endswith(ENDINGS) or (os.path.isfile(path) and is_exported_there(path))
+    return path.lower().endswith(ENDINGS) or (os.path.isfile(path) and is_exported_there(path))
 
 
 def seems_tokenizer(path: str) -> bool:

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["LEFT_OUT", "UNKNOWN", "TextStatistics", "TextTally", "told_of_measures"]
+__all__ = ["EMPTY", "LEFT_OUT", "UNKNOWN", "TextStatistics", "TextTally", "told_of_measures"]
 
 # In messages about measures, which the command line prints with the names of files.
+EMPTY = "holds no text, and nothing is measured"
 LEFT_OUT, UNKNOWN = "out, which its split pattern does not match", "stand for characters without a token"
 
 

@@ -21,7 +21,7 @@ from cbpe.cli.input.options import (
 )
 from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, id_chunks, input_name, readers, strings
+from cbpe.cli.input.texts import field_of_texts, files_of_ids, id_chunks, input_name, readers, strings
 from cbpe.cli.input.values import special_choice
 from cbpe.cli.output.printing import end_with_failures, print_counts, print_rows, write_bytes
 from cbpe.cli.output.rows import token_row
@@ -121,7 +121,7 @@ def decode(
     from cbpe.cli.input.token_ids import read_ids
 
     tok = tokenizer_of(tokenizer)
-    for file in files or [STANDARD_STREAM]:
+    for file in files_of_ids(files):
         name = input_name(file)
         id_lists = read_ids(id_chunks(file), name)
         if as_json:

@@ -325,7 +325,11 @@ def encodings(wide: WideOption = False, as_json: JsonOption = False) -> None:
     broken = why_broken()
     failures = [ValueError(broken)] if broken else []
     for name in SPECS if broken else cbpe.list_encoding_names():
-        encoding = cbpe.get_encoding(name)
+        try:
+            encoding = cbpe.get_encoding(name)
+        except Exception as error:  # whatever a plug-in raises
+            failures.append(ValueError(f"{name}: {error}"))
+            continue
         special = encoding.special_tokens
         sizes = {"vocab_size": encoding.vocab_size, "n_vocab": encoding.n_vocab}
         rows.append({"name": name, **sizes, "special_tokens": special, "models": model_names(name)})

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cbpe._core.calls.parallel import checked_workers
-from cbpe.analysis.texts import told_of_measures
+from cbpe.analysis.texts import EMPTY, told_of_measures
 from cbpe.common.checks import is_float
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
@@ -87,6 +87,8 @@ def compare(
     analyses = {name: tok.analyze() for name, tok in tokenizers.items()}
     rows, counts = [], {}
     for corpus, counted in found.items():
+        if not counted.sizes()["bytes"]:
+            warn(f"{corpus} {EMPTY}")
         reference_tokens = int(counted.tokens[reference].counts.sum())
         for name, tok in tokenizers.items():
             tokens = TokenCounts(tok, counted.tokens[name].counts)

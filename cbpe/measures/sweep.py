@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.splitting.split import Splitter
-from cbpe.analysis.texts import told_of_measures
+from cbpe.analysis.texts import EMPTY, told_of_measures
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.checks import N_BYTES, checked_int
 from cbpe.common.progress import ProgressCallback, about, progress_reports
@@ -212,6 +212,8 @@ def sweep(
             counts, words = counted(reader, tokenizer._splitter, workers, report)
             trained_on.check(corpus, source, counts)
             pieces = Pieces(counts)
+            if not counts.text_bytes:
+                warn(f"{corpus} {EMPTY}")
             for told in told_of_measures("the tokenizer", corpus, counts.text_bytes, pieces.n_bytes, 0):
                 warn(told)
             tokens: dict[int, int] = {}

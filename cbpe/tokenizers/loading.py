@@ -186,6 +186,8 @@ def completed(
 
                 warn(f"{said} none of these: what is not given is that of {by_file}")
         spec = SPECS[name if name in of_file else by_file]
+        if name is None and special_tokens is None:
+            tell_of_config_beside(file.path, by_file, spec.special_tokens)
         name = by_file if name is None else name
         pattern = spec.pattern if pattern is None else pattern
         special_tokens = spec.special_tokens if special_tokens is None else special_tokens
@@ -216,6 +218,20 @@ def completed(
         ids = parts.special_tokens if beside is None else beside.added_tokens
     name = file.stem if name is None else name
     return Parts(parts.vocabulary, pattern or None, ids, parts.processing, kind=parts.kind, name=name)
+
+
+def tell_of_config_beside(path: str, encoding: str, special_tokens: Mapping[str, int]) -> None:
+    """A UserWarning where what is beside a file that is known by what it holds names other special tokens."""
+    from cbpe.formats.beside.settings import left_aside
+
+    told = left_aside(os.path.dirname(path), id_of=special_tokens.get)
+    if told:
+        from cbpe.common.warning import warn
+
+        warn(
+            f"the file is {encoding}'s, and left aside is what the files beside it say: {', and '.join(told)}: give "
+            "special tokens, as load(path, special_tokens={...}, name=...)"
+        )
 
 
 def lacks_pattern(path: str) -> bool:

@@ -579,8 +579,8 @@ class Tokenizer(TokenizerBase):
     ) -> TextStatistics:
         """Bytes per token, tokens per word and the share of the vocabulary used, in a text or several; special tokens
         in them are ordinary text, and a template adds nothing. Bytes that the split pattern leaves out count in `bytes`
-        and not in `covered_bytes`, from which bytes per token come: a UserWarning tells of them, and of
-        `unknown_tokens`, which stand for characters without a token.
+        and not in `covered_bytes`, from which bytes per token come: a UserWarning tells of them, of `unknown_tokens`,
+        which stand for characters without a token, and of a source without text.
 
         source, field, errors, missing and what is raised: as for cbpe.count_words. What is held in memory is as for
         encode_stream.
@@ -588,7 +588,7 @@ class Tokenizer(TokenizerBase):
         >>> tok.statistics(["hello world"]).tokens_per_word
         1.0
         """
-        from cbpe.analysis.texts import told_of_measures
+        from cbpe.analysis.texts import EMPTY, told_of_measures
         from cbpe.common.warning import warn
         from cbpe.corpus.sources import Reader
         from cbpe.corpus.word_counts import WordCounts
@@ -598,6 +598,8 @@ class Tokenizer(TokenizerBase):
         tally = self.tally()
         tally.add(Reader(source, field=field, errors=errors, missing=missing))
         found = tally.statistics()
+        if not found.bytes:
+            warn(f"the source {EMPTY}")
         sizes = found.bytes, found.covered_bytes, found.tokens, found.unknown_tokens
         for told in told_of_measures("this tokenizer", "this text", *sizes):
             warn(told)

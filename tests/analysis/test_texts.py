@@ -94,6 +94,18 @@ def test_measures_of_a_part_of_a_text_are_told():
         cbpe.sweep(digits, {"years": "in 1969 "})
 
 
+@pytest.mark.parametrize("empty", ["", [], [""], iter(())])
+def test_a_source_without_text_is_told(empty):
+    tok = cbpe.train("low lower", 258)
+    with pytest.warns(UserWarning, match="the source holds no text, and nothing is measured"):
+        assert tok.statistics(empty).bytes == 0
+    with pytest.warns(UserWarning, match="nothing here holds no text, and nothing is measured") as warned:
+        cbpe.compare({"a": tok, "b": tok}, {"nothing here": empty})
+    assert len(warned) == 1
+    with pytest.warns(UserWarning, match="nothing here holds no text, and nothing is measured"):
+        cbpe.sweep(tok, {"nothing here": empty})
+
+
 def test_over_characters_all_bytes_count():
     tok = cbpe.train("low lower lowest\n" * 20, 290, alphabet="characters")
     found = tok.statistics("low lower")

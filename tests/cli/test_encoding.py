@@ -123,6 +123,12 @@ def test_who_gives_ids_for_files_is_told_where_they_are_read_from():
     )
 
 
+def test_decode_looks_at_all_files_first_and_reads_standard_input_once(tmp_path):
+    (tmp_path / "ids").write_text("104")
+    assert "nofile: No such file" in error_of("decode", "-t", "gpt2", tmp_path / "ids", tmp_path / "nofile")
+    assert "standard input is named twice" in error_of("decode", "-t", "gpt2", "-", "-", stdin=b"104")
+
+
 def test_decode_writes_bytes_that_are_not_text():
     ids = [cbpe.get_encoding("gpt2").encode_single_token(bytes([byte])) for byte in (0xFF, 0x00, 0x80)]
     stdin = " ".join(map(str, ids)).encode()

@@ -182,6 +182,12 @@ def test_other_sizes_are_refused(given):
     assert caught.value.param_hint == "--sizes"
     assert len(str(caught.value)) < 300
     assert ("a comma stands between two sizes" in str(caught.value)) == (given == "1,000")
+    assert "16,000" not in str(caught.value)
+
+
+def test_sizes_have_no_blanks_between_them():
+    with pytest.raises(BadParameter, match="' 2k' has a blank: write sizes as 1k,2k"):
+        sizes_of("1k, 2k", 9000)
 
 
 def test_sweep_names_what_it_refuses_as_it_was_given(files):

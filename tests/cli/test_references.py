@@ -146,6 +146,15 @@ def test_a_broken_plug_in_is_in_nobodys_way_who_does_not_ask_for_it(here, tmp_pa
         assert listed.returncode == 1
 
 
+def test_an_encoding_that_cannot_be_made_is_told_and_the_others_are_listed(tmp_path):
+    (tmp_path / "tiktoken_ext").mkdir()
+    (tmp_path / "tiktoken_ext" / "mine.py").write_text("ENCODING_CONSTRUCTORS = {'odd': lambda: 1 / 0}")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([PROGRAM, "encodings"], env=environment, capture_output=True, text=True, check=False)
+    assert "o200k_harmony" in done.stdout
+    assert (done.stderr, done.returncode) == ("cbpe: odd: division by zero\n", 1)
+
+
 def test_a_store_that_is_not_there_is_not_made(tmp_path):
     missing = tmp_path / "folder" / "none.db"
     assert "there is no model store at" in error_of("vocab", "-t", "gpt9", "--store", missing)

@@ -93,6 +93,21 @@ def test_a_file_that_is_named_beside_a_whole_tokenizer_is_taken_without_what_a_f
     assert len(recwarn.list) == 1
 
 
+def test_what_is_beside_ranks_that_are_known_by_what_they_hold_is_told(tmp_path, recwarn):
+    """As DBRX's, whose ranks are those of cl100k_base."""
+    cbpe.get_encoding("cl100k_base").save(tmp_path / "ranks.tiktoken")
+    (tmp_path / "ranks.tiktoken").rename(tmp_path / "tokenizer.model")
+    recwarn.clear()
+    added = {"100257": {"content": "<|endoftext|>"}, "100278": {"content": "<|im_start|>"}}
+    put(tmp_path, {"tokenizer_class": "DbrxTokenizer", "added_tokens_decoder": added})
+    told = r"is cl100k_base's, and left aside is what the files beside it say: added tokens \('<\|im_start\|>'\)"
+    for path in (tmp_path, tmp_path / "tokenizer.model"):
+        with pytest.warns(UserWarning, match=told):
+            assert "<|im_start|>" not in cbpe.load(path).special_tokens
+    given = {"<|im_start|>": 100278}
+    assert cbpe.load(tmp_path, special_tokens=given, name="dbrx").special_tokens == given
+
+
 def test_what_a_folder_of_sentencepieces_model_says_besides_is_told(model, recwarn):
     put(model, {"tokenizer_class": "LlamaTokenizer", "added_tokens_decoder": {"0": {"content": "<unk>"}}})
     tok = cbpe.load(model)

@@ -78,13 +78,15 @@ def test_exported_versions_of_any_name_and_gguf_files_are_imported(models, tmp_p
     models.save(TOK, "own")
     models.export("own", folder / "own.backup")
     models.export("own", folder / "bare")
+    TOK.save(folder / "upper.json")
+    (folder / "upper.json").rename(folder / "UPPER.JSON")
     (folder / "readme.txt").write_text("minbpe v1\n")
     (folder / "broken.gguf").write_bytes(b"GGUF")
     if hasattr(os, "mkfifo"):
         os.mkfifo(folder / "pipe")
     with ModelStore(":memory:") as other:
         found = other.import_folder(folder)
-        assert references(found) == ["own@1", "own@1"]
+        assert references(found) == ["UPPER@1", "own@1", "own@1"]
         assert [os.path.basename(problem.split(": ")[0]) for problem in found.problems] == ["broken.gguf"]
 
 

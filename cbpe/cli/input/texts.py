@@ -22,6 +22,7 @@ __all__ = [
     "Missing",
     "bars_wanted",
     "field_of_texts",
+    "files_of_ids",
     "id_chunks",
     "input_name",
     "readers",
@@ -117,9 +118,7 @@ def readers(
 ) -> list[tuple[str, Reader]]:
     """Each file with its reader. A missing file raises before any other is read, and says so of several. ValueError
     where standard input is named twice."""
-    named = files or [STANDARD_STREAM]
-    if named.count(STANDARD_STREAM) > 1:
-        raise ValueError(STDIN_TWICE)
+    named = named_once(files)
     try:
         return [(file, Reader(source_of(file), field=field, errors=errors, missing=missing)) for file in named]
     except OSError as error:
@@ -130,6 +129,14 @@ def readers(
             raise
         problem = f"{error.strerror}; nothing was read of the {len(named)} files, which are all looked at first"
         raise OSError(error.errno, problem, error.filename) from error
+
+
+def named_once(files: list[str] | None) -> list[str]:
+    """The files, or standard input if none is named. ValueError where it is named twice."""
+    named = files or [STANDARD_STREAM]
+    if named.count(STANDARD_STREAM) > 1:
+        raise ValueError(STDIN_TWICE)
+    return named
 
 
 def seems_a_text(name: str) -> bool:
@@ -158,14 +165,25 @@ def strings(files: list[str] | None, field: str | None, errors: Errors, missing:
         yield from reader.strings()
 
 
+def files_of_ids(files: list[str] | None) -> list[str]:
+    """The files that hold token ids, or standard input if none is named. FileNotFoundError where one is not there;
+    ValueError where standard input is named twice."""
+    named = named_once(files)
+    for file in named:
+        if file == STANDARD_STREAM:
+            continue
+        if file and set(file) <= set(" ,[]0123456789") and not os.path.exists(file):
+            raise FileNotFoundError(
+                f"there is no file {shown(file)}: token ids are read from standard input, or from files"
+            )
+        os.stat(file)
+    return named
+
+
 def id_chunks(file: str) -> Iterator[bytes]:
     """The bytes of a file that holds token ids."""
     if file == STANDARD_STREAM:
         yield from read_chunks(standard_input())
     else:
-        if file and set(file) <= set(" ,[]0123456789") and not os.path.exists(file):
-            raise FileNotFoundError(
-                f"there is no file {shown(file)}: token ids are read from standard input, or from files"
-            )
         with open(file, "rb") as opened, NamedErrors(file):
             yield from read_chunks(opened)

@@ -127,14 +127,15 @@ def time_of(text: str) -> datetime:
         ) from error
 
 
-def size_of(text: str, hint: str | None = None, most: int = LARGEST) -> int:
+def size_of(text: str, hint: str | None = None, most: int = LARGEST, *, groups: bool = True) -> int:
     """ "16000" -> 16000, "16,000" -> 16000, "16k" and "16K" -> 16000, "16Ki" -> 16384; m and g, Mi and Gi likewise
 
-    hint: the option that a message names, where Typer does not know it.
+    hint: the option that a message names, where Typer does not know it. groups: whether a comma may stand within one.
     """
     size = whole_number(text)
     if not size:
-        written = "16000, 16,000, 16k (the same), or 16Ki (16384), and with m, Mi, g or Gi likewise"
+        same = "16000, 16,000, 16k" if groups else "16000, 16k"
+        written = f"{same} (the same), or 16Ki (16384), and with m, Mi, g or Gi likewise"
         problem = "is too small: the least is 1" if size == 0 else f"is no size: write {written}"
         raise typer.BadParameter(f"{shown(text)} {problem}", param_hint=hint)
     if size > most:
@@ -200,7 +201,10 @@ def sizes_of(text: str, largest: int) -> list[int]:
     wrong_size = next((size for size in sizes if "-" in size), None)
     if wrong_size is not None:
         raise typer.BadParameter(f"{shown(wrong_size)} is no size: a range is 1k..32k", param_hint="--sizes")
-    found = [size_of(size, "--sizes") for size in sizes]
+    spaced = next((size for size in sizes if size.strip() != size), None)
+    if spaced is not None:
+        raise typer.BadParameter(f"{shown(spaced)} has a blank: write sizes as 1k,2k", param_hint="--sizes")
+    found = [size_of(size, "--sizes", groups=False) for size in sizes]
     if is_range:
         found.insert(0, size_of(least, "--sizes") if least else min(FIRST_SIZE, found[0]))
     wrong = [size for size in found if not N_BYTES <= size <= largest]

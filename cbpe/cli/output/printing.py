@@ -90,9 +90,9 @@ def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def leave_misleading_measures_to_files() -> None:
     """Until the command ends, what Python warns of measures is not printed: warn_of_measures names the files."""
-    from cbpe.analysis.texts import LEFT_OUT, UNKNOWN
+    from cbpe.analysis.texts import EMPTY, LEFT_OUT, UNKNOWN
 
-    for told in (LEFT_OUT, UNKNOWN):
+    for told in (EMPTY, LEFT_OUT, UNKNOWN):
         warnings.filterwarnings("ignore", f".* {told}")
 
 
