@@ -13,14 +13,14 @@ from cbpe.common.warning import warn
 from cbpe.measures.definitions import BY_KEY, SHARES
 from cbpe.views.html import visible
 from cbpe.views.names import short_names
-from cbpe.views.pictures import picture_of, refuse_picture
+from cbpe.views.pictures import STYLE, picture_of, refuse_picture
 
 __all__ = ["PAGES", "draw_comparison", "draw_sweep", "is_number", "names_in", "refuse_chart"]
 
 Row = Mapping[str, Any]
 
 # Okabe and Ito's colours, which people who see colours otherwise tell apart; then the same, hatched.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 HATCHES = ("", "//", "..", "xx")
 MARKERS = "osD^vP*X"
 LINES = ("-", "--", ":", "-.")  # of each colour, as the hatches
@@ -163,12 +163,10 @@ def new_figure(ending: str, height: float, width: float) -> Iterator[Any]:
     import matplotlib
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    # Names are no formulas. Without a date and random names in it, the same picture is the same file.
-    settings: dict[Any, Any] = {"text.parse_math": False, "svg.hashsalt": "cbpe", "svg.fonttype": "none"}
+    settings: dict[Any, Any] = {**STYLE, "text.parse_math": False}  # names are no formulas
     with matplotlib.rc_context(settings), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        yield figure
+        yield Figure(figsize=(width, height), layout="constrained")
     others = [each for each in told if not str(each.message).startswith("Glyph")]
     for each in others:
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

@@ -46,9 +46,10 @@ def report(
 
 def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str) -> str:
     """A sweep as a page: the curves and the table."""
+    rings = '<p class="dim">A ring stands where a doubling of the vocabulary has saved little.</p>'
     return page(
         "Sizes of a vocabulary",
-        section("Curves", picture(draw_sweep(rows), "measures against the size of the vocabulary")),
+        section("Curves", picture(draw_sweep(rows), "measures against the size of the vocabulary"), rings),
         section("Sizes", summary),
         section("What the measures mean", definitions(rows[0].keys())),
     )
@@ -57,10 +58,7 @@ def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str) -> str:
 def picture(svg: bytes, said: str) -> str:
     """A picture that cannot run anything, as it is no part of the page's markup."""
     data = b64encode(svg).decode()
-    return (
-        f'<figure><img alt="{escaped(said)}" style="background:#fff;max-width:100%" '
-        f'src="data:image/svg+xml;base64,{data}"></figure>'
-    )
+    return f'<figure><img alt="{escaped(said)}" style="max-width:100%" src="data:image/svg+xml;base64,{data}"></figure>'
 
 
 def all_numbers(rows: Sequence[Mapping[str, Any]]) -> str:

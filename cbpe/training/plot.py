@@ -5,26 +5,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
 
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.checks import N_BYTES
-from cbpe.views.pictures import picture_of, refuse_picture
+from cbpe.views.pictures import INK, STYLE, picture_of, refuse_picture
 
 __all__ = ["USE", "plot_compression"]
 
 USE = "plot a training"  # what matplotlib is for, in a message
 
 MOST_POINTS = 2000  # more would make the file large and the curve no better
-# Of a lightness between white and near black, on no ground of their own, so that they read on light and on dark pages.
-INK, CURVE = "#77808a", "#4c8fd0"
-STYLE: dict[Any, Any] = {
-    "axes.edgecolor": INK, "axes.facecolor": "none", "axes.labelcolor": INK, "axes.titlecolor": INK,
-    "figure.facecolor": "none", "grid.color": INK, "legend.facecolor": "none", "legend.labelcolor": INK,
-    "text.color": INK, "xtick.color": INK, "ytick.color": INK,
-    # Without random names and a date in it, the same picture is the same file.
-    "svg.fonttype": "none", "svg.hashsalt": "cbpe",
-}  # fmt: skip
+CURVE = "#4c8fd0"  # of a lightness like the ink's
 
 
 def plot_compression(

@@ -10,10 +10,20 @@ from typing import Any
 from cbpe.common.atomic_files import refuse_url
 from cbpe.common.wording import listed, shown
 
-__all__ = ["Picture", "is_picture", "picture_of", "refuse_picture"]
+__all__ = ["INK", "STYLE", "Picture", "is_picture", "picture_of", "refuse_picture"]
 
 # Ending of a name -> what the file says of itself. Without a date in it, the same picture is the same file.
 PICTURES: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
+
+# Of a lightness between white and near black, on no ground of their own, so that they read on light and on dark pages.
+INK = "#77808a"
+STYLE: dict[Any, Any] = {
+    "axes.edgecolor": INK, "axes.facecolor": "none", "axes.labelcolor": INK, "axes.titlecolor": INK,
+    "figure.facecolor": "none", "grid.color": INK, "legend.edgecolor": INK, "legend.facecolor": "none",
+    "legend.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
+    # Without random names and a date in it, the same picture is the same file.
+    "svg.fonttype": "none", "svg.hashsalt": "cbpe",
+}  # fmt: skip
 
 # What is found where a file of this kind begins.
 BEGINNINGS = {

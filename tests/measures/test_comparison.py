@@ -261,6 +261,15 @@ def test_plots(comparison, tmp_path):
         assert (tmp_path / f"charts{ending}").stat().st_size > 1000
 
 
+def test_charts_have_no_ground_of_their_own(comparison):
+    """So they read on light and on dark pages."""
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    svg = comparison.plot()._repr_svg_()
+    patches = re.findall(r'<g id="patch_1">\s*<path[^>]*style="([^"]*)"', svg)
+    assert patches == ["fill: none"]
+    assert not re.search(r"fill: (?:#ffffff|white|#000000|black)", svg)
+
+
 def test_without_a_path_the_charts_are_a_picture_for_a_notebook(comparison, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     comparison.plot(tmp_path / "charts.svg")

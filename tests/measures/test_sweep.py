@@ -101,6 +101,7 @@ def test_plots(found, tmp_path):
     found.plot(tmp_path / "sweep.html")
     page = (tmp_path / "sweep.html").read_text(encoding="utf-8")
     assert "data:image/svg+xml;base64," in page
+    assert "A ring stands where" in page
     assert "bytes/token" in page
     found.plot(tmp_path / "sweep.svg")
     assert found.plot()._repr_svg_() == (tmp_path / "sweep.svg").read_text(encoding="utf-8")
