@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["EMPTY", "LEFT_OUT", "UNKNOWN", "TextStatistics", "TextTally", "told_of_measures"]
+    from cbpe.text.added_tokens import Sighting
+
+__all__ = ["AS_TEXT", "EMPTY", "LEFT_OUT", "UNKNOWN", "TextStatistics", "TextTally", "told_of_measures"]
 
 # In messages about measures, which the command line prints with the names of files.
 EMPTY = "holds no text, and nothing is measured"
+AS_TEXT = "ordinary text to the measures: encode and count find them, and give other numbers"
 LEFT_OUT, UNKNOWN = "out, which its split pattern does not match", "stand for characters without a token"
 
 
@@ -38,6 +41,7 @@ class TextStatistics:
     vocab_size: int  # tokens of the vocabulary, special ones aside
     covered_bytes: int  # those of `bytes` that are in tokens: not what the split pattern leaves out
     unknown_tokens: int = 0  # those of `tokens` that stand for characters without a token, each for any number of them
+    added_as_text: bool = False  # whether there are added tokens in them that are not special: ordinary text here
 
     def __repr__(self) -> str:
         """<TextStatistics: 1 text, 11 bytes, 2 words, 2 tokens: 5.50 bytes per token, 1.00 tokens per word>"""
@@ -82,8 +86,9 @@ class TextStatistics:
 class TextTally:
     """Adds up texts for their statistics. Tallies with one tokenizer can be added in turn.
 
-    encoder: what encodes the texts. special_ids: of its special tokens. whole_texts: as for text_parts. lengths: how
-    many bytes of a text each token is, by id; None where all bytes of a text count as covered.
+    encoder: what encodes the texts. special_ids: of its special tokens. added: what looks for its added tokens that are
+    not special. whole_texts: as for text_parts. lengths: how many bytes of a text each token is, by id; None where all
+    bytes of a text count as covered.
     """
 
     def __init__(
@@ -93,6 +98,7 @@ class TextTally:
         whole_texts: bool,
         lengths: npt.NDArray[np.int64] | None = None,
         special_ids: Collection[int] = (),
+        added: Sighting | None = None,
     ) -> None:
         import numpy as np
 
@@ -103,6 +109,8 @@ class TextTally:
         self.used = np.zeros(encoder._vocabulary.max_id + 1, bool)
         self.texts = self.bytes = self.characters = self.words = self.tokens = self.covered_bytes = 0
         self.unknown_tokens = 0
+        self.added = added
+        self.added_as_text = False
 
     def __repr__(self) -> str:
         """<TextTally: 1 text, 2 tokens>"""
@@ -114,10 +122,13 @@ class TextTally:
         for chunks in reader.strings(report):
             self.texts += 1
             in_word = False
-            for part in text_parts(self.encoder._splitter, chunks, whole=self.whole_texts):
+            seen = chunks if self.added is None else self.added.seen(chunks)
+            for part in text_parts(self.encoder._splitter, seen, whole=self.whole_texts):
                 self._add_part(part)
                 self.words -= in_word and not part[:1].isspace()  # a word with a cut in it was counted twice
                 in_word = not part[-1:].isspace()
+        if self.added is not None:
+            self.added_as_text |= self.added.found
 
     def _add_part(self, part: str) -> None:
         import numpy as np
@@ -135,6 +146,7 @@ class TextTally:
 
     def __iadd__(self, other: TextTally) -> TextTally:
         self.used |= other.used
+        self.added_as_text |= other.added_as_text
         for name in ("texts", "bytes", "characters", "words", "tokens", "covered_bytes", "unknown_tokens"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
@@ -146,13 +158,21 @@ class TextTally:
         used = self.used.copy()
         used[[i for i in self.special_ids if i < len(used)]] = False
         sizes = self.texts, self.bytes, self.characters, self.words, self.tokens
-        return TextStatistics(*sizes, int(used.sum()), vocab_size, self.covered_bytes, self.unknown_tokens)
+        others = self.covered_bytes, self.unknown_tokens, self.added_as_text
+        return TextStatistics(*sizes, int(used.sum()), vocab_size, *others)
 
 
 def told_of_measures(
-    tokenizer: str, corpus: str, n_bytes: int, covered_bytes: int, tokens: int, unknown_tokens: int = 0
+    tokenizer: str,
+    corpus: str,
+    n_bytes: int,
+    covered_bytes: int,
+    tokens: int,
+    unknown_tokens: int = 0,
+    added_as_text: bool = False,
 ) -> list[str]:
-    """What misleads about the measures of a tokenizer on a text: that it leaves some out, or has no tokens for some."""
+    """What misleads about the measures of a tokenizer on a text: that it leaves some out, has no tokens for some, or
+    finds added tokens elsewhere."""
     told = []
     if covered_bytes < n_bytes:
         share = share_in_words(n_bytes - covered_bytes, n_bytes)
@@ -165,6 +185,8 @@ def told_of_measures(
             f"{unknown_tokens:,} of the {tokens:,} tokens of {tokenizer} on {corpus} {UNKNOWN}, each for any number of "
             "them: bytes/token and what is derived from it is too good"
         )
+    if added_as_text:
+        told.append(f"{tokenizer} has added tokens that are not special in {corpus}, which are {AS_TEXT}")
     return told
 
 

@@ -222,7 +222,8 @@ def print_statistics(rows: list[MeasuredFile], as_csv: bool, as_json: bool, wide
     """A row for each tokenizer and file."""
     for row in rows:
         warn_of_no_text(row.file, row.found.bytes)
-        sizes = row.found.bytes, row.found.covered_bytes, row.found.tokens, row.found.unknown_tokens
+        found = row.found
+        sizes = found.bytes, found.covered_bytes, found.tokens, found.unknown_tokens, found.added_as_text
         warn_of_measures(row.tokenizer, row.file, *sizes)
     if as_json:
         print_rows(map(statistics_row, rows))

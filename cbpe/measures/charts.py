@@ -181,7 +181,7 @@ def refuse_chart(path: str | os.PathLike[str] | None) -> str:
 
 
 def is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and math.isfinite(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def number_or_none(value: Any) -> float:

@@ -95,7 +95,8 @@ def compare(
             counts[name, corpus] = tokens
             row: dict[str, Any] = {"tokenizer": name, "corpus": corpus, **counted.sizes()}
             covered = counted.tokens[name].covered(row["bytes"], row["characters"])
-            row |= of_tokens(tokens, counted, covered, alpha) | of_words(tok, counted.words, workers)
+            of_text = counted.tokens[name].added.found
+            row |= of_tokens(tokens, counted, covered, of_text, alpha) | of_words(tok, counted.words, workers)
             for misleading in told_of_row(row):
                 warn(misleading)
             row["nsl"] = ratio(row["tokens"], reference_tokens)
@@ -106,7 +107,7 @@ def compare(
 
 def told_of_row(row: Mapping[str, Any]) -> list[str]:
     """What misleads about the measures in a row, as sentences."""
-    sizes = ("bytes", "covered_bytes", "tokens", "unknown_tokens")
+    sizes = ("bytes", "covered_bytes", "tokens", "unknown_tokens", "added_as_text")
     return told_of_measures(row["tokenizer"], row["corpus"], *(row[size] for size in sizes))
 
 
@@ -205,6 +206,7 @@ def read(
     tallies = {name: TokenTally(tok, workers, by_text=by_line) for name, tok in tokenizers.items()}
     words = WordTally()
     everyone: list[Any] = [*tallies.values(), words]
+    sightings = [tally.added for tally in tallies.values() if tally.added.any_of is not None]
     texts = 0
     for chunks in reader.strings(report):
         texts += 1
@@ -212,12 +214,14 @@ def read(
             for line in lines_of(chunks):
                 for tally in everyone:
                     tally.add(line)
+                for sighting in sightings:
+                    sighting.whole(line)
             continue
         for chunk in chunks:
-            for tally in everyone:
-                tally.push(chunk)
-        for tally in everyone:
-            tally.end()
+            for each in (*everyone, *sightings):
+                each.push(chunk)
+        for each in (*everyone, *sightings):
+            each.end()
     for tally in everyone:
         tally.flush()
     return Counted(tallies, words, texts, reader.nulls.as_row())
@@ -239,7 +243,9 @@ def lines_of(chunks: Iterator[str]) -> Iterator[str]:
 # ---- Rows
 
 
-def of_tokens(tokens: TokenCounts, counted: Counted, covered: tuple[int, int], alpha: float) -> dict[str, Any]:
+def of_tokens(
+    tokens: TokenCounts, counted: Counted, covered: tuple[int, int], added_as_text: bool, alpha: float
+) -> dict[str, Any]:
     """What the counts of tokens say. covered: how many bytes and characters of the texts are in them."""
     n, counts = int(tokens.counts.sum()), tokens.of_vocabulary()
     used = int((counts > 0).sum())
@@ -253,6 +259,7 @@ def of_tokens(tokens: TokenCounts, counted: Counted, covered: tuple[int, int], a
         "tokens": n,
         "covered_bytes": covered[0],
         "unknown_tokens": tokens.unknown(),
+        "added_as_text": added_as_text,
         "bytes_per_token": ratio(covered[0], n),
         "characters_per_token": ratio(covered[1], n),
         "fertility": ratio(n, counted.words.words),

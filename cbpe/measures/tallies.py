@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cbpe._core.counting.count import PieceCounter
 from cbpe._core.splitting.split import Splitter
 from cbpe._core.text.utf8 import utf8
+from cbpe.text.added_tokens import Sighting
 from cbpe.text.streams import TextParts
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class TokenTally:
         self.parts = TextParts(tok._splitter, whole=tok._takes_whole_texts())
         self.batch: list[str] = []
         self.size = 0
+        self.added = Sighting(tok._found_always())  # which are ordinary text here
 
     def add(self, text: str) -> None:
         """Count a text, or a part of one that is encoded alone as it is in the whole."""

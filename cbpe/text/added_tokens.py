@@ -13,7 +13,7 @@ from cbpe.text.unicode_versions import WHITE_SPACE, WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["FLAGS", "NO_CHANGE_OF_TEXT", "Finder", "Finders"]
 
@@ -127,6 +127,39 @@ class AnyOf:
         if len(self.texts) <= FEW:
             return any(one in text for one in self.texts)
         return self.expression.search(text) is not None
+
+
+class Sighting:
+    """Whether texts that come in chunks hold any of some added tokens, of which there may be none."""
+
+    def __init__(self, texts: Collection[str]) -> None:
+        self.any_of = AnyOf(texts) if texts else None
+        self.kept = max(map(len, texts), default=1) - 1  # characters of a token that is not whole yet
+        self.before = ""
+        self.found = False
+
+    def seen(self, chunks: Iterable[str]) -> Iterator[str]:
+        """The same chunks of a text."""
+        for chunk in chunks:
+            self.push(chunk)
+            yield chunk
+        self.end()
+
+    def whole(self, text: str) -> None:
+        """Look at a whole text."""
+        self.push(text)
+        self.end()
+
+    def push(self, chunk: str) -> None:
+        """Look at the next chunk of a text."""
+        if self.any_of is not None and not self.found:
+            text = self.before + chunk
+            self.found = self.any_of.is_in(text)
+            self.before = text[max(0, len(text) - self.kept) :]
+
+    def end(self) -> None:
+        """The text ends here."""
+        self.before = ""
 
 
 def common_beginnings(texts: Iterable[str]) -> list[str]:

@@ -580,7 +580,8 @@ class Tokenizer(TokenizerBase):
         """Bytes per token, tokens per word and the share of the vocabulary used, in a text or several; special tokens
         in them are ordinary text, and a template adds nothing. Bytes that the split pattern leaves out count in `bytes`
         and not in `covered_bytes`, from which bytes per token come: a UserWarning tells of them, of `unknown_tokens`,
-        which stand for characters without a token, and of a source without text.
+        which stand for characters without a token, of added tokens that are not special, which are ordinary text as
+        well, and of a source without text.
 
         source, field, errors, missing and what is raised: as for cbpe.count_words. What is held in memory is as for
         encode_stream.
@@ -600,7 +601,7 @@ class Tokenizer(TokenizerBase):
         found = tally.statistics()
         if not found.bytes:
             warn(f"the source {EMPTY}")
-        sizes = found.bytes, found.covered_bytes, found.tokens, found.unknown_tokens
+        sizes = found.bytes, found.covered_bytes, found.tokens, found.unknown_tokens, found.added_as_text
         for told in told_of_measures("this tokenizer", "this text", *sizes):
             warn(told)
         return found
@@ -608,10 +609,12 @@ class Tokenizer(TokenizerBase):
     def tally(self) -> TextTally:
         """An empty tally of texts, from which `statistics` comes: for sources that are read one by one and added up."""
         from cbpe.analysis.texts import TextTally
+        from cbpe.text.added_tokens import Sighting
 
         special_ids = {*self.special_tokens.values()}
         whole = self._takes_whole_texts()
-        return TextTally(self, whole_texts=whole, lengths=self._covered_lengths(), special_ids=special_ids)
+        added = Sighting(self._found_always())
+        return TextTally(self, whole_texts=whole, lengths=self._covered_lengths(), special_ids=special_ids, added=added)
 
     def shrink(self, vocab_size: int) -> Self:
         """The tokenizer with the first vocab_size - 256 merges of this one: exactly what training to that size gives,

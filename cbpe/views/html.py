@@ -27,7 +27,7 @@ STYLE = (
     ".cbpe th,.cbpe td{border-bottom:1px solid var(--line);padding:.2em .7em;text-align:left;color:inherit;"
     "background:none}"
     ".cbpe thead th{background:var(--head);cursor:default}"
-    ".cbpe bdi{white-space:pre-wrap}"  # tokens may have several spaces one after another
+    ".cbpe bdi{white-space:pre-wrap}.cbpe tr>:first-child bdi{white-space:pre}"  # tokens may have several spaces
     ".cbpe .n{text-align:right;font-variant-numeric:tabular-nums}"
     ".cbpe .dim{color:var(--dim)}.cbpe code{font-family:ui-monospace,monospace;color:inherit;background:none}"
 )

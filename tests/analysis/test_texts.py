@@ -1,5 +1,6 @@
 """Statistics of texts: sums over them, however they come."""
 
+import json
 import math
 
 import pytest
@@ -128,6 +129,25 @@ def test_a_character_without_a_token_is_no_token_of_the_vocabulary():
     assert (row["tokens_used"], row["vocabulary_used"]) == (tok.vocab_size, 1)
     assert row["tokens"] == len(tok.encode(text, add_special_tokens=False))
     assert row["renyi_efficiency"] == pytest.approx(1)
+
+
+def test_added_tokens_that_are_ordinary_text_to_measures_are_told(tmp_path, recwarn):
+    cbpe.train("low lower lowest " * 9, 270, special_tokens=["<b>", "<s>"]).save(tmp_path / "a.json")
+    value = json.loads((tmp_path / "a.json").read_text())
+    value["added_tokens"][0]["special"] = False
+    (tmp_path / "a.json").write_text(json.dumps(value))
+    tok = cbpe.load(tmp_path / "a.json")
+    recwarn.clear()
+    assert tok.statistics("low <s> lower").added_as_text is False
+    assert cbpe.compare({"tok": tok}, {"text": "low <s> lower"}).rows[0]["added_as_text"] is False
+    assert recwarn.list == []
+    told = "{} has added tokens that are not special in {}, which are ordinary text to the measures"
+    with pytest.warns(UserWarning, match=told.format("this tokenizer", "this text")):
+        assert tok.statistics(["low", "lower <b>"]).added_as_text is True
+    with pytest.warns(UserWarning, match=told.format("tok", "text")):
+        [row] = cbpe.compare({"tok": tok}, {"text": "low <b> lower"}).rows
+    assert row["added_as_text"] is True
+    assert row["tokens"] > len(tok.encode("low <b> lower"))
 
 
 def test_word_counts_are_no_texts_to_statistics():

@@ -259,6 +259,21 @@ def test_text_of_control_tokens_is_truncated_as_any_other(both, name):
             assert ours.truncate(text, budget) == text[:longest], (text, budget)
 
 
+@pytest.mark.parametrize("name", [name for name, options in KINDS.items() if not {*options} & RULES_OF_TEXT])
+def test_halves_of_characters_are_truncated_as_the_characters(both, name):
+    if name == "user-defined that overlap":
+        pytest.skip("its pieces are looked for in normalized text, whose prefixes are not known")
+    ours, _ = both(name)
+    for halves, whole in (
+        ("a\ud83d\ude00bc the cat", "a\U0001f600bc the cat"),
+        ("\ud83d\ude00\ud83d\ude00 the", "\U0001f600\U0001f600 the"),
+        ("t\ud83d the", "t\ufffd the"),
+    ):
+        for budget in range(1, ours.count(whole) + 2):
+            assert ours.truncate(halves, budget) == ours.truncate(whole, budget), (whole, budget)
+        assert ours.truncate(halves, 100) == whole
+
+
 def test_places_of_tokens_are_told_where_user_defined_pieces_hold_marks(both):
     ours, judge = both("user-defined that overlap")
     for text in ("the  cat", "a   b", "ab the", "x  y"):

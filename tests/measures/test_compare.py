@@ -105,7 +105,13 @@ def test_each_row_has_what_the_definitions_give(tokenizers, comparison):
             key: pytest.approx(value, rel=1e-12) if isinstance(value, float) else value
             for key, value in expected.items()
         }
-        assert row.keys() - expected.keys() == {"tokenizer", "corpus", "intermediate_tokens", "unknown_tokens"}
+        assert row.keys() - expected.keys() == {
+            "tokenizer",
+            "corpus",
+            "intermediate_tokens",
+            "unknown_tokens",
+            "added_as_text",
+        }
 
 
 def test_rows_do_not_depend_on_batches_chunks_files_or_threads(tokenizers, comparison, tmp_path, monkeypatch):

@@ -159,9 +159,7 @@ def compare(
         alpha=DEFAULT_ALPHA if alpha is None else alpha,
     )
     warn_of_empty(found)
-    for row in found.rows:
-        sizes = row["bytes"], row["covered_bytes"], row["tokens"], row["unknown_tokens"]
-        warn_of_measures(row["tokenizer"], input_name(row["corpus"]), *sizes)
+    warn_of_rows(found)
     if as_json or as_csv:
         write_text(found.to_json() if as_json else found.to_csv())
     else:
@@ -222,6 +220,15 @@ def draw(found: Comparison | Sweep, path: str | None) -> None:
 def sizes_of_corpora(found: Comparison | Sweep) -> dict[str, int]:
     """The bytes of each corpus, by its name."""
     return {row["corpus"]: row["bytes"] for row in found.rows}
+
+
+def warn_of_rows(found: Comparison) -> None:
+    """Warn of what misleads about measures, by the names of files."""
+    from cbpe.measures.compare import told_of_row
+
+    for row in found.rows:
+        for told in told_of_row({**row, "corpus": input_name(row["corpus"])}):
+            print_warning(told)
 
 
 def warn_of_empty(found: Comparison | Sweep) -> None:

@@ -90,13 +90,13 @@ def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def leave_misleading_measures_to_files() -> None:
     """Until the command ends, what Python warns of measures is not printed: warn_of_measures names the files."""
-    from cbpe.analysis.texts import EMPTY, LEFT_OUT, UNKNOWN
+    from cbpe.analysis.texts import AS_TEXT, EMPTY, LEFT_OUT, UNKNOWN
 
-    for told in (EMPTY, LEFT_OUT, UNKNOWN):
+    for told in (AS_TEXT, EMPTY, LEFT_OUT, UNKNOWN):
         warnings.filterwarnings("ignore", f".* {told}")
 
 
-def warn_of_measures(tokenizer: str, file: str, *sizes: int) -> None:
+def warn_of_measures(tokenizer: str, file: str, *sizes: Any) -> None:
     """Lines on stderr for what misleads about measures, whose sizes are as for told_of_measures."""
     from cbpe.analysis.texts import told_of_measures  # which not all commands need
 

@@ -22,6 +22,7 @@ from cbpe.text.added_tokens import AnyOf, Finders
 from cbpe.text.byte_tokens import IdDecoder, PieceDecoder, RunDecoder, SkippingDecoder, byte_of
 from cbpe.text.spaces import MARK, with_marks, with_spaces
 from cbpe.text.special_tokens import OLD_ONES_TOO, SpecialChoices
+from cbpe.text.surrogates import without_surrogates
 from cbpe.tokenizers.base import NoPlacesError
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer, refuse_no_text
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -454,6 +455,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     def _truncate(
         self, text: str, max_tokens: int, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
     ) -> str:
+        refuse_no_text(text)
+        text = without_surrogates(text)  # so that a place in it is one in what is encoded
         prepared = self._prepared(text, allowed, forbidden)
         if not isinstance(prepared, str) and all(token_id is None for _, token_id in prepared):
             # What is in the text are control tokens, which are found in none: the text is one stretch, or nothing.
