@@ -83,7 +83,7 @@ cdef object as_ids(ids):
     if type(ids) is list and CBPE_HAS_GIL:
         return ids
     refuse_no_sequence(ids)
-    if PyObject_CheckBuffer(ids):
+    if PyObject_CheckBuffer(ids) and not hasattr(ids, "mask"):      # of numpy.ma: tolist has None for what is masked
         try:
             return IdArray(ids)
         except Exception:

@@ -99,7 +99,7 @@ def listed_with_special_tokens(
         elif listed.setdefault(text, token_id) != token_id:
             raise ValueError(
                 f"the special token {shown(text)} is spelled like the ordinary token {listed[text]} in Hugging Face's "
-                "format: choose another text, or save as .model or to the model store"
+                "format: choose another text, or save as .model or to the model store, if these can hold it"
             )
     if sorted(left_out) != [*range(len(listed), len(listed) + len(left_out))]:
         text = next(text for text, token_id in special_tokens.items() if token_id == first_left_out)

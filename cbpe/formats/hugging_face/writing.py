@@ -62,7 +62,7 @@ def written_bytes(parts: Parts) -> dict[str, Any]:
         if vocab.setdefault(text, token_id) != token_id:
             raise ValueError(
                 f"the special token {shown(text)} is spelled like the ordinary token {vocab[text]} in Hugging Face's "
-                "format: choose another text, or save as .model or to the model store"
+                "format: choose another text, or save as .model or to the model store, if these can hold it"
             )
         if text in whole:
             spelled_text = unspell(text).decode(errors="replace")

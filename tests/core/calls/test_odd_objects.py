@@ -284,3 +284,13 @@ def test_merges_and_ids_that_lie():
     except ERRORS:
         return
     assert encoder(vocabulary).encode_ordinary("ab") in ([256], [97, 98])
+
+
+def test_ids_that_are_masked_are_refused():
+    tok = cbpe.BasicTokenizer()
+    ids = np.ma.array([97, 98, 99])
+    assert tok.decode(ids) == tok.decode_batch([ids])[0] == "abc"
+    ids[1] = np.ma.masked
+    for decode in (tok.decode, tok.decode_bytes, lambda given: tok.decode_batch([given])):
+        with pytest.raises(TypeError, match="a token id is an int, not NoneType: None"):
+            decode(ids)
