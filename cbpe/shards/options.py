@@ -53,8 +53,9 @@ class Options:
 
     @property
     def most_in_document(self) -> int | None:
-        """How many tokens a document may have, where shards of a size hold whole ones; None for any number."""
-        cut = self.cut_documents or self.made_of.stream or self.row_tokens is not None
+        """How many tokens a document may have, where shards of a size hold whole ones, or all rows of one; None for any
+        number."""
+        cut = self.cut_documents or (self.made_of.stream and self.row_tokens is None)
         return None if cut else self.shard_tokens
 
     def as_json(self) -> dict[str, Any]:

@@ -506,7 +506,29 @@ def test_shards_with_hardly_a_text_are_written_with_a_warning(tok, tmp_path, giv
     assert sizes == expected
 
 
+@pytest.mark.parametrize("format_name", ["megatron", "bin", "datatrove", "dolma", "parquet"])
+@pytest.mark.parametrize("share", [0.001, 0.999])
+def test_a_side_without_a_document_is_an_empty_shard_in_every_format(tok, tmp_path, format_name, share):
+    (tmp_path / "in.jsonl").write_text('{"text": "a b c"}\n')
+    with pytest.warns(UserWarning, match="make val_fraction"):
+        manifest = tokenize(tmp_path / "in.jsonl", tok, tmp_path / "out", format_name, val_fraction=share)
+    assert sum(shard["tokens"] for shard in manifest["shards"]) == manifest["tokens"] >= 5
+    assert sorted(shard["tokens"] > 0 for shard in manifest["shards"])[-1:] == [True]
+    assert all((tmp_path / "out" / file["name"]).is_file() for shard in manifest["shards"] for file in shard["files"])
+
+
 # ---- Documents that are longer than a shard
+
+
+@pytest.mark.parametrize("format_name", ["megatron", "bin", "parquet"])
+def test_a_document_that_no_shard_of_rows_holds_is_refused_where_documents_stay_whole(tok, tmp_path, format_name):
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": "x" * 30}) + "\n")
+    options = {"row_tokens": 5, "shard_tokens": 20, "cut_documents": False, "append_eot": False}
+    with pytest.raises(ValueError, match=r"in.jsonl, line 1: this document has 30 tokens, and a shard at most 20"):
+        tokenize(tmp_path / "in.jsonl", tok, tmp_path / "out", format_name, **options)
+    options["shard_tokens"] = 30
+    manifest = tokenize(tmp_path / "in.jsonl", tok, tmp_path / "out", format_name, resume=True, **options)
+    assert [shard["rows"] for shard in manifest["shards"]] == [6]
 
 
 def test_a_document_that_no_shard_holds_is_named_by_its_line_when_its_task_is_done(tok, tmp_path):

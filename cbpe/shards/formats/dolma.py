@@ -35,6 +35,8 @@ class DolmaWriter:
         self.bare.write(tokens)
 
     def end(self, lengths: Lengths, rows: Any) -> None:
+        if rows is None:  # as there is no document
+            return
         start = self.start
         columns = (rows.column(name).to_pylist() for name in ("id", "source", "location"))
         for length, document, source, location in zip(lengths.tolist(), *columns, strict=True):
