@@ -274,6 +274,22 @@ def test_halves_of_characters_are_truncated_as_the_characters(both, name):
         assert ours.truncate(halves, 100) == whole
 
 
+def test_added_tokens_that_overlap_have_no_places(tmp_path):
+    """As where one takes the white space that is another one, as Gemma's are."""
+    path = tmp_path / "a.json"
+    cbpe.train("low lower lowest\n\n" * 9, 290, alphabet="characters", special_tokens=["[m]", "\n\n"]).save(path)
+    value = json.loads(path.read_text(encoding="utf-8"))
+    for token in value["added_tokens"]:
+        token["rstrip"] = token["content"] == "[m]"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    tok = cbpe.load(path)
+    assert tok.encode_with_offsets("[m] low", add_special_tokens=False)[1][0] == (0, 4)
+    assert tok.encode("[m]\n\nlow", add_special_tokens=False)[:2] == [tok.token_to_id("[m]"), tok.token_to_id("\n\n")]
+    for encode in (tok.encode_with_offsets, tok.encode_to_numpy_with_offsets):
+        with pytest.raises(ValueError, match="added tokens in this text overlap: there are no places in it"):
+            encode("[m]\n\nlow")
+
+
 def test_places_of_tokens_are_told_where_user_defined_pieces_hold_marks(both):
     ours, judge = both("user-defined that overlap")
     for text in ("the  cat", "a   b", "ab the", "x  y"):

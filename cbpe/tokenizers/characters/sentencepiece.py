@@ -426,6 +426,9 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             size = len(stretch)
             # What is looked for in normalized text may have the space that was put before it, as what is merged has.
             added = int(with_spaces(text[start : start + size]) != with_spaces(stretch))
+            if with_spaces(text[start : start + size - added]) != with_spaces(stretch[added:]):
+                # White space that an added token takes is in the next one, too.
+                raise NoPlacesError("added tokens in this text overlap: there are no places in it for its tokens")
             found: tuple[list[int], list[tuple[int, int]]] = ([token_id or 0], [(added, size)])
             if token_id is None:
                 found = Tokenizer._encode_with_offsets(self, stretch, allowed if prepared is stretch else None, None)
