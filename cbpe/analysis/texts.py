@@ -86,9 +86,9 @@ class TextStatistics:
 class TextTally:
     """Adds up texts for their statistics. Tallies with one tokenizer can be added in turn.
 
-    encoder: what encodes the texts. special_ids: of its special tokens. added: what looks for its added tokens that are
-    not special. whole_texts: as for text_parts. lengths: how many bytes of a text each token is, by id; None where all
-    bytes of a text count as covered.
+    encoder: what encodes the texts. beside: ids that count for no token of the vocabulary. added: what looks for its
+    added tokens that are not special. whole_texts: as for text_parts. lengths: how many bytes of a text each token is,
+    by id; None where all bytes of a text count as covered.
     """
 
     def __init__(
@@ -97,13 +97,13 @@ class TextTally:
         *,
         whole_texts: bool,
         lengths: npt.NDArray[np.int64] | None = None,
-        special_ids: Collection[int] = (),
+        beside: Collection[int] = (),
         added: Sighting | None = None,
     ) -> None:
         import numpy as np
 
         self.encoder = encoder
-        self.special_ids = special_ids
+        self.beside = beside
         self.whole_texts = whole_texts
         self.lengths = lengths
         self.used = np.zeros(encoder._vocabulary.max_id + 1, bool)
@@ -156,7 +156,7 @@ class TextTally:
         vocab_size = len(self.encoder._vocabulary)
         # A character without a token may have come up as a special token, <unk>, which is none of the vocabulary's.
         used = self.used.copy()
-        used[[i for i in self.special_ids if i < len(used)]] = False
+        used[[*self.beside]] = False
         sizes = self.texts, self.bytes, self.characters, self.words, self.tokens
         others = self.covered_bytes, self.unknown_tokens, self.added_as_text
         return TextStatistics(*sizes, int(used.sum()), vocab_size, *others)

@@ -38,9 +38,9 @@ class TokenCounts:
     counts: npt.NDArray[np.int64]  # by id
 
     def of_vocabulary(self) -> npt.NDArray[np.int64]:
-        """The same, with 0 for special tokens: a character without a token may come up as <unk>."""
+        """The same, with 0 for <unk> where it is a special token."""
         counts = self.counts.copy()
-        counts[[i for i in self.tokenizer.special_tokens.values() if i < len(counts)]] = 0
+        counts[self.tokenizer._ids_beside_vocabulary()] = 0
         return counts
 
     def unknown(self) -> int:

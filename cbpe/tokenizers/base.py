@@ -208,6 +208,11 @@ class TokenizerBase(Encoder):
             "found always", lambda: frozenset(self._special.ids.keys() & self._processing().get("ordinary", ()))
         )
 
+    def _ids_beside_vocabulary(self) -> list[int]:
+        """The ids that ordinary text gives, of no token of the vocabulary: that of <unk> where it is a special one."""
+        unknown = self._vocabulary.unknown
+        return [unknown] if unknown is not None and unknown in self._special.ids.values() else []
+
     def _sorted_tokens(self) -> list[bytes]:
         return self._table("sorted", lambda: sorted(self._vocabulary.tokens().values()))
 

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES, decode_ids
+from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
+from cbpe._core.calls.encoder import decode as decode_ids
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
 from cbpe.common.checks import merges_asked
 from cbpe.common.public import public

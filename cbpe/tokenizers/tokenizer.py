@@ -611,10 +611,10 @@ class Tokenizer(TokenizerBase):
         from cbpe.analysis.texts import TextTally
         from cbpe.text.added_tokens import Sighting
 
-        special_ids = {*self.special_tokens.values()}
+        beside = self._ids_beside_vocabulary()
         whole = self._takes_whole_texts()
         added = Sighting(self._found_always())
-        return TextTally(self, whole_texts=whole, lengths=self._covered_lengths(), special_ids=special_ids, added=added)
+        return TextTally(self, whole_texts=whole, lengths=self._covered_lengths(), beside=beside, added=added)
 
     def shrink(self, vocab_size: int) -> Self:
         """The tokenizer with the first vocab_size - 256 merges of this one: exactly what training to that size gives,

@@ -131,6 +131,28 @@ def test_a_character_without_a_token_is_no_token_of_the_vocabulary():
     assert row["renyi_efficiency"] == pytest.approx(1)
 
 
+def test_an_ordinary_token_whose_id_an_added_token_has_is_counted_as_used(tmp_path):
+    """As 92 of Gemma 3's are."""
+    path = tmp_path / "a.json"
+    cbpe.train("low lower lowest\n\n" * 9, 290, alphabet="characters").save(path)
+    value = json.loads(path.read_text(encoding="utf-8"))
+    ids = value["model"]["vocab"]
+    token = next(token for token in ids if token.isalpha())  # a letter, which the text has as a token
+    added = {**value["added_tokens"][0], "content": token, "id": ids[token], "special": False, "normalized": False}
+    value["added_tokens"].append(added)
+    path.write_text(json.dumps(value), encoding="utf-8")
+    tok = cbpe.load(path)
+    text = f"low {token}{token} lower"
+    ordinary = tok.encode_ordinary(text)
+    assert ids[token] in ordinary
+    assert ids[token] in tok.special_tokens.values()
+    with pytest.warns(UserWarning, match="added tokens that are not special"):
+        assert tok.statistics(text).tokens_used == len({*ordinary})
+    with pytest.warns(UserWarning, match="added tokens that are not special"):
+        [row] = cbpe.compare({"tok": tok}, {"text": text}).rows
+    assert row["tokens_used"] == len({*ordinary})
+
+
 def test_added_tokens_that_are_ordinary_text_to_measures_are_told(tmp_path, recwarn):
     cbpe.train("low lower lowest " * 9, 270, special_tokens=["<b>", "<s>"]).save(tmp_path / "a.json")
     value = json.loads((tmp_path / "a.json").read_text())

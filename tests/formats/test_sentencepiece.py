@@ -274,6 +274,20 @@ def test_halves_of_characters_are_truncated_as_the_characters(both, name):
         assert ours.truncate(halves, 100) == whole
 
 
+def test_a_text_with_an_added_token_that_is_none_within_a_word_is_truncated_if_it_fits(tmp_path):
+    path = tmp_path / "a.json"
+    cbpe.train("low lower lowest " * 9, 290, alphabet="characters", special_tokens=["<Y>"]).save(path)
+    value = json.loads(path.read_text(encoding="utf-8"))
+    for token in value["added_tokens"]:
+        token["single_word"] = token["content"] == "<Y>"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    tok = cbpe.load(path)
+    assert tok.truncate("<Y>low", 100) == "<Y>low"
+    with pytest.raises(ValueError, match="an added token in this text is one by what stands beside it"):
+        tok.truncate("<Y>low", 2)
+    assert tok.count(tok.truncate("low lower lowest", 2)) == 2
+
+
 def test_added_tokens_that_overlap_have_no_places(tmp_path):
     """As where one takes the white space that is another one, as Gemma's are."""
     path = tmp_path / "a.json"

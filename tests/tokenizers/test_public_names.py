@@ -14,6 +14,14 @@ import cbpe
 ERRORS = ["SpecialChoiceError", "TokenTypeError", "VocabularySizeError"]
 
 
+@pytest.mark.parametrize("name", ["encode", "decode", "count", "encode_ordinary", "decode_bytes", "encode_batch"])
+@pytest.mark.parametrize("kind", ["BasicTokenizer", "RegexTokenizer", "GPT2Tokenizer", "GPT4Tokenizer"])
+def test_methods_are_pickled_for_pools(kind, name):
+    method = getattr(getattr(cbpe, kind)(), name)
+    given = [97, 98] if name.startswith("decode") else ["ab"] if name == "encode_batch" else "ab"
+    assert pickle.loads(pickle.dumps(method))(given) == method(given)
+
+
 @pytest.mark.parametrize("name", [*cbpe.__all__, *ERRORS])
 def test_a_public_name_is_of_cbpe_wherever_it_is_defined(name):
     value = getattr(cbpe, name)

@@ -164,6 +164,11 @@ cdef class ArrowColumn:
     def __init__(self):
         raise TypeError("columns are made by encode_arrow, decode_arrow and count_arrow of a tokenizer")
 
+    def __reduce__(self):
+        raise TypeError(
+            "a column of cbpe's is not pickled or copied: take it as another library's first, as pyarrow.array(column)"
+        )
+
     def __dealloc__(self):
         let_go(self.shared)
 

@@ -476,8 +476,8 @@ cdef class Encoder:
         return StreamDecoder(self.installed(), errors, self._skipped_ids() if skip_special_tokens else frozenset())
 
 
-@cython.embedsignature(False)     # which the documentation would take for text, as the method has another name
-def decode_ids(Encoder self not None, ids, str errors not None="replace", *, bint skip_special_tokens=False):
+@cython.embedsignature(False)     # which the documentation would take for text
+def decode(Encoder self not None, ids, str errors not None="replace", *, bint skip_special_tokens=False):
     """Decode token ids to text, as Tokenizer.decode does; the argument's name is minbpe's."""
     if skip_special_tokens:
         ids = self._without_special(ids)

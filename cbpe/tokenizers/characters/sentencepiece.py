@@ -461,6 +461,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         refuse_no_text(text)
         text = without_surrogates(text)  # so that a place in it is one in what is encoded
         prepared = self._prepared(text, allowed, forbidden)
+        depends = self._finders(allowed).odd.is_in(text)
         if not isinstance(prepared, str) and all(token_id is None for _, token_id in prepared):
             # What is in the text are control tokens, which are found in none: the text is one stretch, or nothing.
             prepared, allowed = "".join(stretch for stretch, _ in prepared), None
@@ -473,6 +474,9 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             return self._if_it_fits(text, max_tokens, allowed, f"{problem}truncate what is between them")
         if not prepared:
             return text
+        if depends:
+            problem = "an added token in this text is one by what stands beside it, so that its prefixes are not known"
+            return self._if_it_fits(text, max_tokens, allowed, problem)
         if "normalizer" in self._steps and not self._normalizer.leaves_all_parts(text):
             problem = "normalization may change parts of this text, so that its prefixes are not known"
             return self._if_it_fits(text, max_tokens, allowed, problem)

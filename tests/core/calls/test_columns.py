@@ -1,5 +1,7 @@
 """Columns in and out: what the batches of str and lists give, for every type of Arrow's that holds texts or ids."""
 
+import copy
+import pickle
 import random
 from itertools import pairwise
 
@@ -358,3 +360,12 @@ def test_the_index_of_a_frame_of_pandas_is_no_column_of_it():
     assert pyarrow.array(enc.decode_arrow(frame_of_ids)).to_pylist() == ["hello world", "hello"]
     with pytest.raises(TypeError, match=r"a table of 2 columns was given: pass one column"):
         enc.count_arrow(frame[frame.n != 2])
+
+
+@pytest.mark.parametrize("take", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_column_of_ours_is_not_pickled_and_says_what_to_take(take):
+    pyarrow = pytest.importorskip("pyarrow")
+    column = cbpe.get_encoding("gpt2").encode_arrow(pyarrow.array(["a"]))
+    with pytest.raises(TypeError, match=r"take it as another library's first, as pyarrow\.array\(column\)"):
+        take(column)
+    assert take(pyarrow.array(column)) is not None
