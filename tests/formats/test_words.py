@@ -244,6 +244,17 @@ def test_truncate_gives_the_longest_prefix(name):
         assert ours.truncate(text, budget, add_special_tokens=False) == text[: max(fitting)], (text, budget)
 
 
+def test_a_text_of_special_tokens_that_are_ordinary_text_is_truncated_if_it_fits():
+    ours = both("CLIP")[0]
+    options = {"allowed_special": "none", "add_special_tokens": False}
+    for text in ("the cat <|endoftext|> the", "<|endoftext|><|endoftext|>"):
+        n = ours.count(text, **options)
+        assert ours.count(ours.truncate(text, n, **options), **options) == n
+        with pytest.raises(ValueError, match="text of special tokens that are ordinary text in this one is split"):
+            ours.truncate(text, n - 1, **options)
+    assert ours.truncate("the cat <|endo the", 1, **options) == "the "  # a blank at the end is no token
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_saved_stored_and_pickled_it_stays_the_same(name, tmp_path):
     ours, judge = both(name)

@@ -14,6 +14,17 @@ import cbpe
 ERRORS = ["SpecialChoiceError", "TokenTypeError", "VocabularySizeError"]
 
 
+@pytest.mark.parametrize("kind", ["BasicTokenizer", "RegexTokenizer", "GPT2Tokenizer", "GPT4Tokenizer"])
+def test_decode_takes_minbpes_name_of_its_argument_and_that_of_all_others(kind):
+    tok = getattr(cbpe, kind)()
+    assert tok.decode(ids=[97, 98]) == tok.decode(tokens=[97, 98]) == tok.decode([97, 98])
+    assert tok.decode(tokens=[97], skip_special_tokens=True) == tok.decode([97])
+    with pytest.raises(TypeError, match="decode takes token ids once: as ids, or as tokens"):
+        tok.decode([97], tokens=[97])
+    with pytest.raises(TypeError, match="NoneType"):
+        tok.decode()
+
+
 @pytest.mark.parametrize("name", ["encode", "decode", "count", "encode_ordinary", "decode_bytes", "encode_batch"])
 @pytest.mark.parametrize("kind", ["BasicTokenizer", "RegexTokenizer", "GPT2Tokenizer", "GPT4Tokenizer"])
 def test_methods_are_pickled_for_pools(kind, name):

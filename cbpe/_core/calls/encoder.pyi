@@ -133,5 +133,10 @@ class Encoder:
     def stream_decoder(self, errors: str = "replace", *, skip_special_tokens: bool = False) -> StreamDecoder: ...
 
 def decode(
-    self: Encoder, ids: Iterable[SupportsIndex], errors: str = "replace", *, skip_special_tokens: bool = False
+    self: Encoder,
+    ids: Iterable[SupportsIndex] = ...,
+    errors: str = "replace",
+    *,
+    skip_special_tokens: bool = False,
+    tokens: Iterable[SupportsIndex] = ...,
 ) -> str: ...

@@ -477,8 +477,14 @@ cdef class Encoder:
 
 
 @cython.embedsignature(False)     # which the documentation would take for text
-def decode(Encoder self not None, ids, str errors not None="replace", *, bint skip_special_tokens=False):
-    """Decode token ids to text, as Tokenizer.decode does; the argument's name is minbpe's."""
+def decode(
+    Encoder self not None, ids=None, str errors not None="replace", *, bint skip_special_tokens=False, tokens=None
+):
+    """Decode token ids to text, as Tokenizer.decode does: ids is minbpe's name of the argument, tokens tiktoken's."""
+    if tokens is not None:
+        if ids is not None:
+            raise TypeError("decode takes token ids once: as ids, or as tokens")
+        ids = tokens
     if skip_special_tokens:
         ids = self._without_special(ids)
     return decode_to_text(self.installed(), ids, errors)

@@ -223,6 +223,20 @@ class WordTokenizer(HuggingFaceTokenizer):
             return list(self._stretches(text, self._finders(allowed)))
         return prepared
 
+    def _truncate(
+        self, text: str, max_tokens: int, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
+    ) -> str:
+        prepared = super()._prepared(text, allowed, None)
+        stretches: Stretches = [(prepared, None)] if isinstance(prepared, str) else prepared
+        if not any(token_id is None and self._holds_whole(stretch) for stretch, token_id in stretches):
+            return super()._truncate(text, max_tokens, allowed, forbidden)
+        problem = (
+            "text of special tokens that are ordinary text in this one is split in another way than the rest, so that "
+            "its prefixes are not known: truncate what is between them"
+        )
+        self._prepared(text, allowed, forbidden)  # or it is refused
+        return self._if_it_fits(text, max_tokens, allowed, problem)
+
     def _encodes_as_it_is(self) -> bool:
         return super()._encodes_as_it_is() and not self._whole
 
