@@ -204,7 +204,9 @@ def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
     if "template" in missing and "template" in parts.processing:
         words.append("the template that puts tokens around a text")
     if "special_tokens" in missing:
-        words += [f"the special token {token} with id {token_id}" for token, token_id in parts.special_tokens.items()]
+        from cbpe.views.inspected import as_shown
+
+        words += [f"the special token {as_shown(text)} with id {i}" for text, i in parts.special_tokens.items()]
     if "flags" in missing:
         words += flags_left_out(parts)
     never_found = control_tokens(parts)

@@ -141,7 +141,7 @@ class TokenizerBase(Encoder):
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         from cbpe.views.html import block, pairs
-        from cbpe.views.inspected import special_counted, steps_in_words
+        from cbpe.views.inspected import as_shown, special_counted, steps_in_words
 
         about: list[tuple[str, object]] = [
             ("tokens", len(self._vocabulary)),
@@ -149,7 +149,7 @@ class TokenizerBase(Encoder):
             ("merged by", self.semantics),
             ("split pattern", "none" if self.pattern is None else self.pattern),
             ("special tokens", special_counted(len(self._special.ids), self.vocab_size, len(self))),
-            *((f"{token}", str(token_id)) for token, token_id in list(self._special.ids.items())[:SPECIAL_SHOWN]),
+            *((as_shown(token), str(token_id)) for token, token_id in list(self._special.ids.items())[:SPECIAL_SHOWN]),
         ]
         if len(self._special.ids) > SPECIAL_SHOWN:
             about.append(("", f"and {len(self._special.ids) - SPECIAL_SHOWN:,} more"))

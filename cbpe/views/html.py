@@ -27,7 +27,8 @@ STYLE = (
     ".cbpe th,.cbpe td{border-bottom:1px solid var(--line);padding:.2em .7em;text-align:left;color:inherit;"
     "background:none}"
     ".cbpe thead th{background:var(--head);cursor:default}"
-    ".cbpe bdi{white-space:pre-wrap}.cbpe tr>:first-child bdi{white-space:pre}"  # tokens may have several spaces
+    # Tokens may have several spaces one after another; what names a row is not broken.
+    ".cbpe bdi{white-space:pre-wrap}.cbpe tr>:first-child,.cbpe tr>:first-child bdi{white-space:pre}"
     ".cbpe .n{text-align:right;font-variant-numeric:tabular-nums}"
     ".cbpe .dim{color:var(--dim)}.cbpe code{font-family:ui-monospace,monospace;color:inherit;background:none}"
 )

@@ -81,6 +81,14 @@ def shown_things(hostile, tmp_path):
     yield cbpe.sweep(hostile, {HOSTILE: "a"}, [256])
 
 
+def test_special_tokens_of_blanks_are_seen():
+    tok = cbpe.train("low lower", 258, special_tokens=["  ", "<s>"])
+    shown = tok._repr_html_()
+    check_safe(shown)
+    names = re.findall(r'<th scope="row">([^<]*)</th>', shown)
+    assert names[names.index("special tokens") + 1 :][:2] == ["&quot;  &quot;", "&lt;s&gt;"]
+
+
 def test_nothing_hostile_runs_or_hides(hostile, tmp_path):
     for thing in shown_things(hostile, tmp_path):
         check_safe(thing._repr_html_())
