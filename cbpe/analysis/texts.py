@@ -97,8 +97,8 @@ class TextTally:
         *,
         whole_texts: bool,
         lengths: npt.NDArray[np.int64] | None = None,
+        added: Sighting,
         beside: Collection[int] = (),
-        added: Sighting | None = None,
     ) -> None:
         import numpy as np
 
@@ -122,13 +122,11 @@ class TextTally:
         for chunks in reader.strings(report):
             self.texts += 1
             in_word = False
-            seen = chunks if self.added is None else self.added.seen(chunks)
-            for part in text_parts(self.encoder._splitter, seen, whole=self.whole_texts):
+            for part in text_parts(self.encoder._splitter, self.added.seen(chunks), whole=self.whole_texts):
                 self._add_part(part)
                 self.words -= in_word and not part[:1].isspace()  # a word with a cut in it was counted twice
                 in_word = not part[-1:].isspace()
-        if self.added is not None:
-            self.added_as_text |= self.added.found
+        self.added_as_text |= self.added.found
 
     def _add_part(self, part: str) -> None:
         import numpy as np

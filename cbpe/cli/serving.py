@@ -19,7 +19,7 @@ from cbpe.cli.input.texts import STANDARD_STREAM, source_of
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import (
     error_message,
-    leave_misleading_measures_to_files,
+    ignore_warnings_of_measures,
     print_error,
     print_line_of_json,
     print_pairs,
@@ -105,7 +105,7 @@ def ui(
 
         Thread(target=webbrowser.open, args=(page,), daemon=True).start()
     models = partial(open_store, read_only=True)
-    leave_misleading_measures_to_files()  # the page shows them itself
+    ignore_warnings_of_measures()  # the page shows them itself
     run(make_app(catalogue, models=models, outside=empty_store, host=host, token=token), opened)
 
 

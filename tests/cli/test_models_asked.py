@@ -165,6 +165,16 @@ def test_show_tells_all_about_a_version(models):
     assert (shown["processing"], "created" in shown) == ({}, False)
 
 
+def test_show_tells_what_is_known_of_a_version_that_is_damaged(models, tmp_path):
+    path = models.url.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE vocabularies SET packed = zeroblob(length(packed))")
+    told = run("models", "show", "book@prod", exit_code=1)
+    assert "version         book@1" in told.stdout
+    assert told.stderr.startswith("cbpe: ")
+    assert "damaged" in told.stderr or "digest" in told.stderr
+
+
 def test_show_tells_what_is_done_around_merging(models, tmp_path):
     first = {"SpecialToken": {"id": "<s>", "type_id": 0}}
     text_a, text_b = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")

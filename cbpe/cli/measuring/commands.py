@@ -28,7 +28,7 @@ from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, i
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
 from cbpe.cli.measuring.keeping import check_savable, keep_metrics, kept_name
 from cbpe.cli.output.printing import (
-    leave_misleading_measures_to_files,
+    ignore_warnings_of_measures,
     print_table,
     print_warning,
     warn_of_measures,
@@ -146,7 +146,7 @@ def compare(
     refuse_unplottable(plot, tokenizers, files)
     if save_metrics:
         check_savable(tokenizers, [kept_name(corpus, field) for corpus in corpora])
-    leave_misleading_measures_to_files()
+    ignore_warnings_of_measures()
     found = cbpe.compare(
         {each: tokenizer_of(each) for each in tokenizers},
         corpora,
@@ -290,7 +290,7 @@ def sweep(
         check_savable([model], [kept_name(corpus, field) for corpus in corpora])
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
     listener = bars_wanted(files)
-    leave_misleading_measures_to_files()
+    ignore_warnings_of_measures()
     found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, missing=missing, progress=listener)
     warn_of_empty(found)
     for row in {row["corpus"]: row for row in found.rows}.values():

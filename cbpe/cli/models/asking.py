@@ -50,7 +50,8 @@ from cbpe.cli.models.differences import difference_pairs
 from cbpe.cli.models.problems import problem_lines
 from cbpe.cli.models.versions import print_version, print_versions
 from cbpe.cli.output.printing import (
-    leave_misleading_measures_to_files,
+    end_with_failures,
+    ignore_warnings_of_measures,
     print_error,
     print_json,
     print_lines,
@@ -260,15 +261,22 @@ def show(reference: VersionArgument, as_json: JsonOption = False, store: StoreOp
     Example:
       cbpe models show shakespeare@prod
     """
+    from store import Damaged
+
     with open_store(read_only=True) as models:
         version, record = models.version(reference), models.training(reference)
-        tok = models.load(version)
+        tok, failures = None, list[Exception]()
+        try:
+            tok = models.load(version)
+        except Damaged as error:  # what else is known is shown all the same
+            failures.append(error)
     more: dict[str, object] = {}
     if record is not None and as_json:
         more["training"] = {"source": record.source, "text_bytes": record.text_bytes, "seconds": record.seconds}
     elif record is not None:
         more["trained on"] = f"{record.source}: {number_of(record.text_bytes, 'byte')} in {record.seconds:.2f} s"
     print_version(version, as_json, more, tok)
+    end_with_failures(failures)
 
 
 @app.command("load-check")
@@ -395,7 +403,7 @@ def compare(
             for number, (file, reader) in enumerate(opened)
             for text in ("".join(chunks) for chunks in reader.strings())
         ]
-        leave_misleading_measures_to_files()
+        ignore_warnings_of_measures()
         found = models.compare(*sides, [text for _, text in named])
     names = [side_name(found.a, reference), side_name(found.b, other)]
     skipped = {"skipped": sum(reader.nulls.skipped for _, reader in opened)} if missing == "skip" else {}

@@ -35,8 +35,8 @@ __all__ = [
     "error_message",
     "escape_what_is_missing",
     "folded_output",
+    "ignore_warnings_of_measures",
     "leave_closed_pipe",
-    "leave_misleading_measures_to_files",
     "naming_standard_output",
     "print_counts",
     "print_dim",
@@ -88,7 +88,7 @@ def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print_error(of_options(str(message)))
 
 
-def leave_misleading_measures_to_files() -> None:
+def ignore_warnings_of_measures() -> None:
     """Until the command ends, what Python warns of measures is not printed: warn_of_measures names the files."""
     from cbpe.analysis.texts import AS_TEXT, EMPTY, LEFT_OUT, UNKNOWN
 
