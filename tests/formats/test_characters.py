@@ -232,6 +232,17 @@ def test_offsets_are_those_of_tokenizers(name):
         assert (ids.tolist(), [tuple(span) for span in spans.tolist()]) == found
 
 
+@pytest.mark.parametrize("name", [name for name in KINDS if "bytes" in name])
+def test_places_of_tokens_added_as_transformers_adds_them_are_those_of_tokenizers(name):
+    """They are looked for in normalized text, where the space that is put before a text may be theirs."""
+    judge = tokenizers.Tokenizer.from_str(json.dumps(KINDS[name]))
+    judge.add_tokens(["<Y>", "ca"])
+    ours = tokenizer_of(loads(judge.to_str().encode()))
+    for text in map("".join, product((" ", "<Y>", "ca", "t", "<s>", MARK), repeat=4)):
+        expected = judge.encode(text, add_special_tokens=False)
+        assert ours.encode_with_offsets(text, add_special_tokens=False) == (expected.ids, expected.offsets), text
+
+
 def test_merges_may_reach_over_a_space_from_any_character():
     """Texts are cut where none does. White space and what is escaped in a set of characters are no exceptions."""
     marks = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always", "split": False}

@@ -290,7 +290,9 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         """The same as `tokenizers` has it when it looks for normalized added tokens. Where the normalizer makes marks
         of spaces, no space is left that a token could take; where the pre-tokenizer does, marks and spaces are still
         what they are in the text."""
-        stretch, adds = self._normalized(stretch, normalizer)
+        return self._marked(*self._normalized(stretch, normalizer))
+
+    def _marked(self, stretch: str, adds: bool) -> str:
         spaces, split = self._characters["spaces"], self._characters["split"]
         if spaces == "each" or (spaces == "never" and not split):
             stretch = with_marks(stretch)
@@ -355,16 +357,24 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         )
 
     def _stretches(self, text: str, finders: Finders) -> Iterator[tuple[str, int | None]]:
+        for stretch, token_id, _ in self._spaced_stretches(text, finders):
+            yield stretch, token_id
+
+    def _spaced_stretches(self, text: str, finders: Finders) -> Iterator[tuple[str, int | None, int]]:
+        """The stretches, and how many spaces each begins with that were put before it."""
         is_first = True
         for stretch, token_id in finders.as_it_is.cut(text):
             if token_id is not None:
-                yield stretch, token_id
+                yield stretch, token_id, 0
                 is_first = False
                 continue
-            for found, inner_id in finders.normalized.cut(self._searched(stretch, self._normalizer)):
+            normal, adds = self._normalized(stretch, self._normalizer)
+            added = int(adds)
+            for found, inner_id in finders.normalized.cut(self._marked(normal, adds)):
                 inner = found if self._characters["spaces"] is None else with_spaces(found)
-                yield inner if inner_id is not None else self._begun(inner, is_first), inner_id
-                is_first = False
+                begun = inner if inner_id is not None else self._begun(inner, is_first)
+                yield begun, inner_id, added + len(begun) - len(inner)
+                is_first, added = False, 0
 
     def _new_finders(self, ids: Mapping[str, int]) -> Finders:
         # Control tokens are in no text.
@@ -410,7 +420,6 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None
     ) -> tuple[list[int], list[tuple[int, int]]]:
         prepared = self._prepared(text, allowed, forbidden)
-        stretches: Stretches = [(prepared, None)] if isinstance(prepared, str) else prepared
         if self._vocabulary.unknown is not None:
             raise NoPlacesError(
                 "the unknown token does not tell how much of the text it stands for: there are no offsets"
@@ -419,13 +428,14 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             for stretch, token_id in self._finders(allowed).as_it_is.cut(text):
                 if token_id is None and self._normalizer.normalized(stretch) != stretch:
                     raise NoPlacesError("normalization changes this text: there are no places in it for its tokens")
+        stretches = self._spaced_stretches(text, self._finders(allowed))
+        if isinstance(prepared, str):
+            stretches = iter([(prepared, None, int(with_spaces(prepared) != with_spaces(text)))])
         ids: list[int] = []
         spans: list[tuple[int, int]] = []
         start = 0
-        for stretch, token_id in stretches:
+        for stretch, token_id, added in stretches:
             size = len(stretch)
-            # What is looked for in normalized text may have the space that was put before it, as what is merged has.
-            added = int(with_spaces(text[start : start + size]) != with_spaces(stretch))
             if with_spaces(text[start : start + size - added]) != with_spaces(stretch[added:]):
                 # White space that an added token takes is in the next one, too.
                 raise NoPlacesError("added tokens in this text overlap: there are no places in it for its tokens")
