@@ -104,9 +104,10 @@ def count_words(
             task_bytes=task_bytes, partitions=partitions, resume=resume, verify=verify, progress=listener,
         )  # fmt: skip
         if as_json:
-            print_line_of_json({"event": "done", **summary(manifest)})
+            print_line_of_json({"event": "done", **summary(manifest), **({"verified": True} if verify else {})})
         else:
-            print_pairs(pairs(manifest, output, task))
+            verified = [("verified", f"{output}, by the SHA-256 in its manifest")] if verify else []
+            print_pairs([*pairs(manifest, output, task), *verified])
 
 
 def split_pattern(name_or_expression: str | None) -> str:

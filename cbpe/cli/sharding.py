@@ -160,9 +160,9 @@ def tokenize(
             executor=executor, task=share, task_bytes=task_bytes, resume=resume, verify=verify, progress=listener,
         )  # fmt: skip
         if as_json:
-            print_line_of_json({"event": "done", **summary(manifest)})
+            print_line_of_json({"event": "done", **summary(manifest), **({"verified": True} if verify else {})})
         else:
-            print_pairs(pairs(manifest, output, task))
+            print_pairs([*pairs(manifest, output, task), *(verified(manifest) if verify else [])])
 
 
 def summary(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -191,3 +191,9 @@ def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple
     if task is not None:
         return [*lines, ("next", "when all shares are done, the same command with --resume and without --task")]
     return [*lines, ("shards", f"{row['shards']:,} in {output}")]
+
+
+def verified(manifest: dict[str, Any]) -> list[tuple[str, str]]:
+    """What was read back, for people."""
+    n_files = sum(len(shard["files"]) for shard in manifest["shards"])
+    return [("verified", f"{number_of(n_files, 'file')}, by the SHA-256 in the manifest")]

@@ -74,6 +74,7 @@ def title_of(key: str) -> str:
 
 def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str], list[dict[str, Any]]]) -> str:
     found: list[tuple[object, ...]] = []
+    left_out = []  # of which tokenizers and corpora not all are shown
     for tokenizer in names_in(rows, "tokenizer"):
         for corpus in names_in(rows, "corpus"):
             often = [merge for merge in merges(tokenizer, corpus) if merge["applied"] >= LEAST_APPLIED]
@@ -83,9 +84,14 @@ def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str],
                  share_in_percent(merge["left_overlap"]), share_in_percent(merge["right_overlap"]))
                 for merge in sorted(taking, key=larger_share, reverse=True)[:HARDLY_ALONE]
             ]  # fmt: skip
+            if len(taking) > HARDLY_ALONE:
+                left_out.append(f"{len(taking):,} of {tokenizer} on {corpus}")
     if not found:
         return f'<p class="dim">No merge that was applied {LEAST_APPLIED} times took so many.</p>'
-    return table(("tokenizer", "corpus", "left", "right", "applied", "of the left", "of the right"), found)
+    of_all = f", of {', '.join(left_out)}, the {HARDLY_ALONE} that took the largest shares" if left_out else ""
+    return f'<p class="dim">Of merges that were applied {LEAST_APPLIED} times or more{escaped(of_all)}.</p>' + table(
+        ("tokenizer", "corpus", "left", "right", "applied", "of the left", "of the right"), found
+    )
 
 
 def larger_share(merge: Mapping[str, Any]) -> float:

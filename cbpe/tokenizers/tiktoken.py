@@ -205,11 +205,13 @@ def warn_of_differences(pattern: str) -> None:
             "where case is ignored"
         )
     try:
-        is_found = may_match_nothing(pattern)
+        is_found = may_match_nothing(pattern, portable=False)
     except PatternNotSupported:
         is_found = False  # such an expression can only be tried
         with suppress(TimeoutError, MemoryError):
-            is_found = any(not match.group() for match in compile_regex(pattern).finditer(TRIED, timeout=1))
+            match = compile_regex(pattern).match
+            found = (match(TRIED, place, timeout=0.05) for place in range(len(TRIED)))
+            is_found = any(each is not None and not each.group() for each in found)
     if is_found:
         warn(
             f"the split pattern {pattern_in_words(pattern)} may match the empty string, after which tiktoken leaves "

@@ -25,6 +25,7 @@ def test_a_corpus_becomes_a_file_of_counts_that_train_takes(corpus, tmp_path):
     assert lines[0] == ["texts", "50 with 1,000 bytes"]
     assert lines[2] == ["words", "6, which occur 258 times; 6 rare ones left out"]
     assert lines[3] == ["written", str(out)]
+    assert lines[4] == ["verified", f"{out}, by the SHA-256 in its manifest"]
     run("train", out, "--vocab-size", 270, "--output", tmp_path / "tok.json")
     assert cbpe.load(tmp_path / "tok.json").encode("document") == cbpe.train(out, 270).encode("document")
 

@@ -23,7 +23,7 @@ def test_diff_shows_what_differs(models):
     text = run("models", "diff", "book@1", "book@2").stdout
     assert "only in book@2" in text
     assert "book@2 goes on from book@1: 10 more merges" in text
-    assert '"<|end|>": 270 here, 280 there' in text
+    assert '"<|end|>": 270 in book@1, 280 in book@2' in text
     assert "give the same results" in run("models", "diff", "book", "book@2").stdout
 
 
@@ -146,18 +146,19 @@ def test_encodings_are_compared_without_a_store(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_settings_that_differ_are_told_one_by_one(models, tmp_path):
+def test_settings_that_differ_are_told_one_by_one(models, tmp_path, monkeypatch):
     sp = cbpe.train("low lower lowest " * 9, 300, alphabet="characters")
     sp.save(tmp_path / "sp.model")
     models.save(sp, "sp")
-    told = [line.split("  ") for line in run("models", "diff", "sp", tmp_path / "sp.model").stdout.splitlines()]
+    monkeypatch.chdir(tmp_path)
+    told = [line.split("  ") for line in run("models", "diff", "sp", "sp.model").stdout.splitlines()]
     controls = json.dumps(cbpe.load(tmp_path / "sp.model")._processing()["characters"]["sentencepiece"]["controls"])
-    assert ["characters: sentencepiece: controls", "", f"not set here, {controls} there"] in [
+    assert ["characters: sentencepiece: controls", "", f"not set in sp@1, {controls} in sp.model"] in [
         [line[0], "", line[-1].strip()] for line in told
     ]
     assert not any("byte fallback" in line[0] for line in told)
     told = run("models", "diff", "book", "sp").stdout
-    assert re.search(r"^characters: byte fallback +not set here, yes there$", told, re.MULTILINE)
+    assert re.search(r"^characters: byte fallback +not set in book@2, yes in sp@1$", told, re.MULTILINE)
     patterns = re.findall("^pattern +(.*)$", told, re.MULTILINE)
     assert patterns == [f"book@2: {models.version('book').pattern}", "sp@1: none"]  # whole, to be copied
     assert "None" not in told

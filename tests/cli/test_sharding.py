@@ -33,6 +33,7 @@ def test_a_corpus_becomes_shards_and_a_summary(corpus, tmp_path):
     assert lines[0].split(maxsplit=1) == ["documents", "40, 10 empty ones left out"]
     assert lines[1].split(maxsplit=1) == ["tokens", f"{len(ids):,} as uint16"]
     assert lines[3].split(maxsplit=1) == ["shards", f"1 in {tmp_path / 'out'}"]
+    assert lines[4].split(maxsplit=1) == ["verified", "1 file, by the SHA-256 in the manifest"]
 
 
 def test_programs_get_lines_of_json(corpus, tmp_path):
@@ -57,7 +58,9 @@ def test_shares_are_done_and_then_the_rest(corpus, tmp_path):
         assert "--resume and without --task" in output
         assert f"tasks      {n_done} of {n_tasks} done" in output
     assert not (tmp_path / "out" / "manifest.json").exists()
-    tokenize(corpus, tmp_path / "out", *options, "--resume", "--verify")
+    assert "verified" not in tokenize(corpus, tmp_path / "out", *options, "--resume").stdout
+    last = tokenize(corpus, tmp_path / "out", *options, "--resume", "--verify", "--json").stdout.splitlines()[-1]
+    assert json.loads(last)["verified"] is True
     assert (tmp_path / "out" / "manifest.json").exists()
 
 

@@ -235,6 +235,19 @@ def test_the_report_shows_merges_that_took_nine_in_ten_of_a_token_and_no_others(
     assert "80.0%" not in shown.partition("</table>")[0]
 
 
+def test_the_report_says_of_how_many_merges_it_shows_the_first(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    pairs = [f"{first}{second}" for first, second in zip("abcdefghijk", "ABCDEFGHIJK", strict=True)]
+    tok = cbpe.train(cbpe.WordCounts({pair.encode(): 20 for pair in pairs}), 256 + len(pairs))
+    for n, told in ((8, "applied 10 times or more.<"), (11, "or more, of 11 of two on words, the 8 that took the")):
+        found = cbpe.compare({"two": tok}, {"words": [f"{pair} " for pair in pairs[:n]] * 20})
+        assert sum(merge["left_overlap"] == 1 for merge in found.merges("two", "words")) == n
+        found.plot(tmp_path / "report.html")
+        shown = (tmp_path / "report.html").read_text(encoding="utf-8").partition("Merges that took 90% or more")[2]
+        assert told in shown.partition("<table")[0]
+        assert shown.partition("</table>")[0].count("100.0%") == 2 * 8
+
+
 def test_plots(comparison, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     comparison.plot(tmp_path / "report.html")

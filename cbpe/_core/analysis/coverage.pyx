@@ -42,9 +42,9 @@ cdef uint64_t certain(tuple node, list masks):
     return found
 
 
-def may_match_nothing(str pattern not None):
-    """Whether a pattern may match the empty string. PatternNotSupported for a pattern that does not run natively."""
-    return may_be_empty(parse(pattern).root)
+def may_match_nothing(str pattern not None, bint portable=True):
+    """Whether a pattern may match the empty string. PatternNotSupported as of covers_all_text."""
+    return may_be_empty(parse(pattern, portable).root)
 
 
 def covers_all_text(str pattern not None, bint portable=True):

@@ -35,14 +35,14 @@ def difference_pairs(found: Diff, a: str, b: str) -> Iterator[tuple[str, object]
         yield "other ids", first_of(found.moved, moved_token)
     if found.first_merge is not None and found.more_merges is None:
         rank, here, there = found.first_merge
-        yield "first other merge", Words([f"rank {rank:,}:", *merge(here), "here,", *merge(there), "there"])
+        yield "first other merge", Words([f"rank {rank:,}:", *merge(here), f"in {a},", *merge(there), f"in {b}"])
     yield from special_pairs(found, a, b)
     for setting, ours, theirs in differing(found.settings):
         if setting in COPIED:  # whole and at the end of a line, to be copied: a pattern may hold any sign
             yield setting, f"{a}: {ours}"
             yield setting, f"{b}: {theirs}"
         else:
-            yield setting, f"{beginning(ours)} here, {beginning(theirs)} there"
+            yield setting, f"{beginning(ours)} in {a}, {beginning(theirs)} in {b}"
 
 
 def special_pairs(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:
@@ -51,9 +51,8 @@ def special_pairs(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:
         only = [f"{quoted_text(token)} with id {token_id}" for token, token_id in special.items()]
         yield from first_rows(f"special, only in {name}", only)
     moved = found.special_moved.items()
-    yield from first_rows(
-        "special, other ids", [f"{quoted_text(token)}: {id_a} here, {id_b} there" for token, (id_a, id_b) in moved]
-    )
+    ids = [f"{quoted_text(token)}: {id_a} in {a}, {id_b} in {b}" for token, (id_a, id_b) in moved]
+    yield from first_rows("special, other ids", ids)
 
 
 def first_rows(name: str, values: list[str]) -> Iterator[tuple[str, str]]:
