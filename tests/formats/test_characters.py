@@ -428,6 +428,33 @@ def test_a_text_that_a_step_changes_has_no_places_and_the_others_those_of_tokeni
     assert 20 < found < 5**4
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"type": "NFKC"},
+        {"type": "NFKD"},
+        {"type": "Replace", "pattern": {"String": "\u00bd"}, "content": "1\u20442"},
+        CASELESS,
+    ],
+)
+def test_an_added_token_within_what_the_first_character_becomes_is_refused(step):
+    """`tokenizers` takes what follows it for the beginning of the text, and puts a space before it."""
+    decoder = decoder_of(byte_fallback=True, strips=True)
+    content = a_file(step, metaspace("first", True), decoder, split=True, post_processor=None)
+    judge = tokenizers.Tokenizer.from_str(json.dumps(content))
+    judge.add_tokens(["1", "\u2044", "the"])
+    ours = tokenizer_of(loads(judge.to_str().encode()))
+    refused = set()
+    for text in map("".join, product(("\u00bd", "1", "T", "the", " ", "<s>"), repeat=4)):
+        try:
+            assert ours.encode(text) == judge.encode(text).ids, text
+        except ValueError as error:
+            assert "within what normalization makes of the first character" in str(error)
+            refused.add(text[0])
+    assert refused <= {"\u00bd"}
+    assert bool(refused) == (step != CASELESS)
+
+
 def test_an_unknown_token_has_no_place():
     with pytest.raises(ValueError, match="unknown token"):
         both("llama unknown")[0].encode_with_offsets("the")

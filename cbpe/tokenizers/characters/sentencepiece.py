@@ -48,6 +48,7 @@ __all__ = ["SentencePieceTokenizer"]
 WORDS = r" *[^ ]+| +"
 WORDS_OF_MARKS = r" [^ ]*|[^ ]+"  # where each mark begins a piece
 SPACE = ord(" ")
+MOST_REPLACED = 16  # characters, for which a normalizer puts others
 MAX_ENDINGS = 64  # characters that merges join to a space: with more, cutting there is not worth it
 
 
@@ -371,10 +372,26 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
             normal, adds = self._normalized(stretch, self._normalizer)
             added = int(adds)
             for found, inner_id in finders.normalized.cut(self._marked(normal, adds)):
+                if is_first and len(found) < len(normal):
+                    self._refuse_part_of_character(text, found)
                 inner = found if self._characters["spaces"] is None else with_spaces(found)
                 begun = inner if inner_id is not None else self._begun(inner, is_first)
                 yield begun, inner_id, added + len(begun) - len(inner)
                 is_first, added = False, 0
+
+    def _refuse_part_of_character(self, text: str, found: str) -> None:
+        """ValueError where the beginning of a normalized text may be but a part of what its first character became:
+        what follows it then begins at the first place of the text, too, where `tokenizers` puts another space."""
+        if self._characters["spaces"] != "first" or not self._normalizer.steps:
+            return
+        normalized = self._normalizer.normalized
+        first = normalized(text[:1])
+        if (first and found.startswith(first)) or found in (normalized(text[:n]) for n in range(2, MOST_REPLACED + 1)):
+            return
+        raise ValueError(
+            f"an added token begins or ends within what normalization makes of the first character of {shown(text)}: "
+            "the spaces that belong before what follows it are not known"
+        )
 
     def _new_finders(self, ids: Mapping[str, int]) -> Finders:
         # Control tokens are in no text.
