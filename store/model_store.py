@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from sqlalchemy import URL
 
+from cbpe.common.checks import checked_flag
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public_of
 from cbpe.tokenizers.description import describe
@@ -54,7 +55,7 @@ class ModelStore:
     def __init__(
         self, url_or_path: str | os.PathLike[str] | URL | None = None, *, read_only: bool = False, timeout: float = 30.0
     ) -> None:
-        self._database = Database(find_store(url_or_path), read_only, timeout)
+        self._database = Database(find_store(url_or_path), checked_flag("read_only", read_only), timeout)
 
     def close(self) -> None:
         """Give back all connections. The store cannot be used after that."""
@@ -323,12 +324,12 @@ class ModelStore:
         Raises Refused if an alias points to it; with force=True such aliases are removed too. The vocabulary stays
         until vacuum(). A digest must be that of one version alone.
         """
-        return changing.delete_version(self._database, reference, force)
+        return changing.delete_version(self._database, reference, checked_flag("force", force))
 
     def delete_name(self, name: str, force: bool = False) -> list[Version]:
         """Delete all versions of a name, or none, and return what was known of them. Raises as delete does, and
         NotFound if there are none."""
-        return changing.delete_name(self._database, name, force)
+        return changing.delete_name(self._database, name, checked_flag("force", force))
 
     def vacuum(self) -> int:
         """Remove the vocabularies that no version has any more, and make the file as small as possible.
@@ -505,7 +506,7 @@ class ModelStore:
         with, NotAStore and CannotOpen for a file that is none, Refused for the store itself, and, unless force is set,
         for a file that is there and for no file where the store is in PostgreSQL; the store is as before then.
         """
-        return keeping.restore(self._database, path, backup, force)
+        return keeping.restore(self._database, path, backup, checked_flag("force", force))
 
     @staticmethod
     def _check_backup(path: str | os.PathLike[str], backup: str | os.PathLike[str] | None = None) -> None:

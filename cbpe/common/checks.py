@@ -55,6 +55,15 @@ def checked_int(name: str, value: int, least: int, why: str = "", most: int = 2*
     return value
 
 
+def checked_flag(name: str, value: bool) -> bool:
+    """True or False, numpy's too. TypeError for anything else: "no" is as true as "yes"."""
+    if isinstance(value, bool):
+        return value
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, not {shown(value)}")
+
+
 def refuse_set(name: str, given: object, chosen: str = "one") -> None:
     """TypeError for a set where the order decides; chosen: about what."""
     if isinstance(given, (set, frozenset)):

@@ -9,7 +9,7 @@ from typing import Any
 
 from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.atomic_files import refuse_missing_folder
-from cbpe.common.checks import checked_int
+from cbpe.common.checks import checked_flag, checked_int
 from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.common.wording import share_in_words, shown
@@ -89,6 +89,8 @@ def count_corpus(
     splitter = make_splitter(pattern)
     execute = executor_of(executor)
     workers = None if workers is None else checked_workers(workers)
+    resume, verify = checked_flag("resume", resume), checked_flag("verify", verify)
+    counts = checked_flag("counts", counts)
     share = checked_share(task, verify)
     refuse_unknown_errors(errors)
     missing = checked_missing(missing)

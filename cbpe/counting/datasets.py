@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cbpe._core.counting.count import PieceCounter
-from cbpe.common.checks import checked_int
+from cbpe.common.checks import checked_flag, checked_int
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed, shown
 from cbpe.corpus.counting import count_words as words_of
@@ -47,7 +47,7 @@ def count_words(
     """
     if not hasattr(dataset, "map_batches") or not hasattr(dataset, "iter_rows"):
         raise TypeError(f"dataset must be a Dataset of Ray's, not {type(dataset).__name__}")
-    min_count = checked_int("min_count", min_count, 1)
+    min_count, ordered = checked_int("min_count", min_count, 1), checked_flag("ordered", ordered)
     missing = checked_missing(missing)
     splitter = make_splitter(pattern)
     names = dataset.columns() or []

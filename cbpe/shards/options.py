@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cbpe.common.checks import checked_int, is_float
+from cbpe.common.checks import checked_flag, checked_int, is_float
 from cbpe.common.wording import listed, shown
 from cbpe.corpus.files import checked_missing
 from cbpe.shards.formats.table import FORMATS
@@ -85,6 +85,9 @@ def checked_options(
     if not isinstance(format_name, str) or format_name not in FORMATS:
         raise ValueError(f"format is {shown(format_name)}; it must be one of {', '.join(map(repr, FORMATS))}")
     made = FORMATS[format_name]
+    append_eot = None if append_eot is None else checked_flag("append_eot", append_eot)
+    cut_documents = None if cut_documents is None else checked_flag("cut_documents", cut_documents)
+    keep_empty = checked_flag("keep_empty", keep_empty)
     if errors not in ("strict", "replace"):
         raise ValueError(f"errors is {shown(errors)}; it must be 'strict' or 'replace'")
     if row_tokens is not None:
@@ -111,8 +114,8 @@ def checked_options(
     kept = checked_columns(columns, field, made, format_name, row_tokens)
     return Options(
         format_name, checked_dtype(dtype, made, format_name, tokenizer.n_vocab), field, errors, checked_eot(tokenizer,
-        made, format_name, append_eot, eot_token), bool(keep_empty), kept, shard_tokens, row_tokens,
-        bool(cut_documents), None if shuffle is None else checked_int("shuffle", shuffle, 0, most=2**64 - 1),
+        made, format_name, append_eot, eot_token), keep_empty, kept, shard_tokens, row_tokens,
+        cut_documents, None if shuffle is None else checked_int("shuffle", shuffle, 0, most=2**64 - 1),
         checked_fraction(val_fraction, made, format_name), checked_missing(missing),
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cbpe._core.calls.parallel import checked_workers
-from cbpe.common.checks import checked_int
+from cbpe.common.checks import checked_flag, checked_int
 from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.common.wording import of_another_library
@@ -111,6 +111,7 @@ def tokenize(
     folder = output_path(output, "folder")
     execute = executor_of(executor)
     workers = None if workers is None else checked_workers(workers)
+    resume, verify = checked_flag("resume", resume), checked_flag("verify", verify)
     share = checked_share(task, verify)
     task_bytes = checked_int("task_bytes", task_bytes, 1)
     tasks = tasks_of(sources, tokenizer, folder, options, task_bytes)

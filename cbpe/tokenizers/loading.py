@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from cbpe.common.atomic_files import is_url
+from cbpe.common.checks import checked_flag
 from cbpe.common.garbage import without_collecting
 from cbpe.common.public import public
 from cbpe.common.published import is_published, load_published, load_stored
@@ -82,6 +83,7 @@ def load(
     """
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(f"path is a str or a path, not {of_another_library(path)}")
+    allow_http = checked_flag("allow_http", allow_http)
     of_a_file = pattern is not None or special_tokens is not None or name is not None
     reference = os.fsdecode(path)
     if is_published(reference):

@@ -17,7 +17,7 @@ from cbpe._core.counting.count import PieceCounter
 from cbpe._core.text.shown import shown
 from cbpe._core.training.characters import CLASSES, FIRST_SCRIPT_CLASS, Pieces
 from cbpe._core.training.train import Trainer
-from cbpe.common.checks import MAX_TOKENS, N_BYTES, checked_int, is_float, refuse_unordered
+from cbpe.common.checks import MAX_TOKENS, N_BYTES, checked_flag, checked_int, is_float, refuse_unordered
 from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.corpus.counting import Reading, counts_of
 from cbpe.corpus.describing import describe_source, tell_of_plain_text
@@ -99,9 +99,7 @@ def checked_characters(options: CharacterOptions) -> Characters:
     """The options, checked. TypeError for one of the wrong type, ValueError for one out of range."""
     checked = Characters(**options)
     for name in ("byte_fallback", "split_by_script", "split_by_number", "split_digits", "add_dummy_prefix"):
-        value = getattr(checked, name)
-        if not isinstance(value, bool):
-            raise TypeError(f"{name} must be True or False, not {shown(value)}")
+        checked_flag(name, getattr(checked, name))
     coverage = checked.character_coverage
     if not is_float(coverage):
         raise TypeError(f"character_coverage must be a float, not {type(coverage).__name__}: {shown(coverage)}")

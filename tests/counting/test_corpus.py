@@ -267,3 +267,10 @@ def test_very_many_occurrences_are_no_text_left_out(tmp_path, recwarn):
     manifest = count_corpus(tmp_path / "many.words", tmp_path / "out.words", counts=True)
     assert manifest["text_bytes"] == 9 * 2**60
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("name", ["counts", "resume", "verify"])
+def test_what_is_neither_true_nor_false_is_refused(corpus, tmp_path, name):
+    with pytest.raises(TypeError, match=f"{name} must be True or False, not 'no'"):
+        count_corpus(corpus, tmp_path / "out.words", field="text", **{name: "no"})
+    assert not (tmp_path / "out.words").exists()

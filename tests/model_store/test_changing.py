@@ -361,3 +361,14 @@ def test_what_is_refused_is_not_logged(filled):
         with pytest.raises((ValueError, LookupError)):
             change()
     assert filled.audit_log() == before
+
+
+def test_force_is_true_or_false(models, tmp_path):
+    models.save(TOKS[0], "a", aliases=["prod"])
+    for change in (models.delete, models.delete_name):
+        for value in ("no", 0, None):
+            with pytest.raises(TypeError, match="force must be True or False, not"):
+                change("a", force=value)
+    with pytest.raises(TypeError, match="force must be True or False, not 'no'"):
+        models.restore(tmp_path / "b.db", force="no")
+    assert [version.reference for version in models.versions()] == ["a@1"]

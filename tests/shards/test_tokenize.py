@@ -690,3 +690,19 @@ def test_bytes_in_added_tokens_count_where_a_pattern_leaves_text_out(tmp_path, b
         )
     (task,) = manifest["tasks"]
     assert (task["text_bytes"], task["covered_bytes"]) == (11, len("cat<b>"))
+
+
+@pytest.mark.parametrize("name", ["append_eot", "keep_empty", "cut_documents", "resume", "verify"])
+def test_what_is_neither_true_nor_false_is_refused(corpus, tok, tmp_path, name):
+    for value in ("no", 0, 1, "", [], np.array([True])):
+        with pytest.raises(TypeError, match=f"{name} must be True or False, not "):
+            cbpe.tokenize(corpus, tok, tmp_path / "out", "bin", field="text", **{name: value})
+    assert not (tmp_path / "out").exists()
+
+
+def test_true_and_false_may_be_numpys(corpus, tok, tmp_path):
+    made = [
+        cbpe.tokenize(corpus, tok, tmp_path / str(i), "bin", field="text", append_eot=value)["tokens"]
+        for i, value in enumerate((np.False_, False, np.True_))
+    ]
+    assert made == [len(STREAM), len(STREAM), len(STREAM) + N]
