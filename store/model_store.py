@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from sqlalchemy import URL
 
-from cbpe.common.checks import checked_flag
+from cbpe.common.checks import checked_flag, refuse_no_path
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public_of
 from cbpe.tokenizers.description import describe
@@ -389,6 +389,7 @@ class ModelStore:
         something else, for a folder or a URL and for a path that ends as a file of another format does (.json, .model),
         and TypeError or ValueError for what is no such key.
         """
+        refuse_no_path("path", path)
         return signatures.export(self._database, reference, path, key)
 
     def import_(
@@ -409,6 +410,7 @@ class ModelStore:
         ValueError for what is no key and for a name that is not allowed, and OSError if a file cannot be read. The
         store stays as it was then.
         """
+        refuse_no_path("path", path)
         if keys is None:
             return moving.put_in(self._database, moving.read(path), name, "import", os.fspath(path))
         carried, source = signatures.read_signed(path, keys)
@@ -430,6 +432,7 @@ class ModelStore:
         >>> models.import_folder("tokenizers").versions
         (<Version book@1: RegexTokenizer, ...>, <Version web@1: HuggingFaceTokenizer, ...>)
         """
+        refuse_no_path("folder", folder, "a folder")
         return moving.import_folder(self._database, folder, pattern, files_in)
 
     def copy(self, reference: str | Version, other: ModelStore, name: str | None = None) -> Version:
@@ -458,6 +461,7 @@ class ModelStore:
         2
         >>> tok = cbpe.load("https://example.org/tokenizers/shakespeare@prod")
         """
+        refuse_no_path("folder", folder, "a folder")
         return publishing.publish(self._database, folder, key)
 
     # ---- Watching
@@ -490,6 +494,7 @@ class ModelStore:
         itself, a store with a change that is not in this one's log, a file that is no store, a folder and a URL;
         Failed, and OSError.
         """
+        refuse_no_path("path", path)
         keeping.backup(self._database, path)
 
     def restore(
@@ -506,6 +511,7 @@ class ModelStore:
         with, NotAStore and CannotOpen for a file that is none, Refused for the store itself, and, unless force is set,
         for a file that is there and for no file where the store is in PostgreSQL; the store is as before then.
         """
+        refuse_no_path("path", path)
         return keeping.restore(self._database, path, backup, checked_flag("force", force))
 
     @staticmethod

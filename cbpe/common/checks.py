@@ -64,6 +64,22 @@ def checked_flag(name: str, value: bool) -> bool:
     raise TypeError(f"{name} must be True or False, not {shown(value)}")
 
 
+def refuse_no_field(field: object) -> None:
+    """TypeError for what is no name of a field or a column, nor None."""
+    if field is not None and not isinstance(field, str):
+        raise TypeError(
+            f"field must be a str, the name of a field or column, not {type(field).__name__}: {shown(field)}"
+        )
+
+
+def refuse_no_path(name: str, given: object, what: str = "a file") -> None:
+    """TypeError for what is no name of a file; a number would be a file that is open, to Python."""
+    if not isinstance(given, (str, bytes, os.PathLike)):
+        raise TypeError(
+            f"{name} must be the name of {what}, a str or a path, not {type(given).__name__}: {shown(given)}"
+        )
+
+
 def refuse_set(name: str, given: object, chosen: str = "one") -> None:
     """TypeError for a set where the order decides; chosen: about what."""
     if isinstance(given, (set, frozenset)):

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, TypeAlias
 from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import utf8
 from cbpe.columns.texts import is_missing, missing, texts_in
+from cbpe.common.checks import refuse_no_field
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn
 from cbpe.common.wording import number_of
@@ -57,10 +58,7 @@ class Reader:
     ) -> None:
         if errors not in ("strict", "replace"):
             raise ValueError(f"errors is {shown(errors)}; it must be 'strict' or 'replace'")
-        if field is not None and not isinstance(field, str):
-            raise TypeError(
-                f"field must be a str, the name of a field or column, not {type(field).__name__}: {shown(field)}"
-            )
+        refuse_no_field(field)
         self.field = field
         self.errors = errors
         self.nulls = Nulls(missing)  # of the items that have been read to their ends

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 from cbpe._core.counting.count import PieceCounter
 from cbpe._core.text.shown import shown
 from cbpe.common.atomic_files import write_whole
-from cbpe.common.checks import checked_int, is_int
+from cbpe.common.checks import checked_int, is_int, refuse_no_path
 from cbpe.common.little_endian import little_endian
 from cbpe.common.public import public
 from cbpe.common.wording import NamedErrors, number_of
@@ -226,12 +226,14 @@ class WordCounts:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file that `load` reads; the beginning of this module describes it. It is put in place when it is
         whole; a file that is there is replaced, whatever it holds. Training knows it by the ending .words."""
+        refuse_no_path("path", path)
         write_whole(path, self._parts())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> WordCounts:
         """The counts in a file. Raises OSError where it cannot be read, ValueError where it is no whole and intact file
         of word counts."""
+        refuse_no_path("path", path)
         try:
             with NamedErrors(path):
                 data = Path(path).read_bytes()

@@ -6,6 +6,7 @@ import os
 import warnings
 
 from cbpe.common.atomic_files import refuse_url
+from cbpe.common.checks import refuse_no_path
 from cbpe.common.published import EXPORTED, INDEX
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import MAX_FILE_BYTES, File
@@ -154,6 +155,7 @@ def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     written."""
     from cbpe.common.atomic_files import write_files  # loading takes none of it
 
+    refuse_no_path("path", path)
     path = os.fspath(path)
     refuse_name(path)
     known = format_of_name(path, "characters" in parts.processing)

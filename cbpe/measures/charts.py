@@ -118,12 +118,14 @@ def put_legend(figure: Any, names: Sequence[str], n_columns: int) -> None:
 
 
 def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
-    """A picture of this kind with a curve of each corpus against the size of the vocabulary, for bytes per token,
-    fertility and use; a ring stands where a doubling has bought little."""
+    """A picture of this kind with a curve of each corpus against the size of a tokenizer's vocabulary, for bytes per
+    token, fertility and use; a ring stands where a doubling has bought little."""
     corpora = names_in(rows, "corpus")
     names = in_a_chart(corpora)
     n_legend = legend_columns(names, WIDTH_OF_CURVES)
-    with new_figure(ending, 3.2 + LEGEND_ROW * math.ceil(len(names) / n_legend), WIDTH_OF_CURVES) as figure:
+    height = 3.5 + LEGEND_ROW * math.ceil(len(names) / n_legend)
+    with new_figure(ending, height, WIDTH_OF_CURVES) as figure:
+        figure.suptitle(visible(rows[0]["tokenizer"]), fontsize=10)
         for axes, (key, title) in zip(figure.subplots(1, len(CURVES)), CURVES, strict=True):
             for i, corpus in enumerate(corpora):
                 own = [row for row in rows if row["corpus"] == corpus]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cbpe.measures.charts import draw_comparison, draw_sweep, is_number, names_in
-from cbpe.measures.definitions import BY_KEY, INTERMEDIATE, MEASURES
+from cbpe.measures.definitions import BY_KEY, INTERMEDIATE, LITTLE, MEASURES
 from cbpe.measures.rows import share_in_percent, shown_value
 from cbpe.views.html import escaped, page, section, table
 
@@ -46,12 +46,13 @@ def report(
 
 def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str) -> str:
     """A sweep as a page: the curves and the table."""
-    rings = '<p class="dim">A ring stands where a doubling of the vocabulary has saved little.</p>'
+    rings = f'<p class="dim">A ring stands where a doubling of the vocabulary has saved less than {LITTLE:.0%}.</p>'
+    saved = ("saved by doubling", "share of the tokens that a size saves over half of it", "")
     return page(
-        "Sizes of a vocabulary",
+        f"Sizes of a vocabulary: {rows[0]['tokenizer']}",
         section("Curves", picture(draw_sweep(rows), "measures against the size of the vocabulary"), rings),
         section("Sizes", summary),
-        section("What the measures mean", definitions(rows[0].keys())),
+        section("What the measures mean", definitions(rows[0].keys(), [saved])),
     )
 
 
@@ -111,11 +112,11 @@ def unreachable(analyses: Mapping[str, VocabularyAnalysis]) -> str:
     return table(("tokenizer", "reason", "tokens"), rows)
 
 
-def definitions(keys: Container[str] | None = None) -> str:
-    """What all measures mean, or those of these keys."""
+def definitions(keys: Container[str] | None = None, more: Iterable[tuple[str, str, str]] = ()) -> str:
+    """What all measures mean, or those of these keys and more."""
     wanted = (each for each in MEASURES if keys is None or each.key in keys)
     rows: Iterable[tuple[str, str, str]] = ((each.title, each.definition, each.source) for each in wanted)
-    return table(("measure", "definition", "source"), rows)
+    return table(("measure", "definition", "source"), [*rows, *more])
 
 
 def quoted(token: bytes) -> str:

@@ -23,9 +23,11 @@ from cbpe.corpus.counting import Tally
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.measures.compare import check_corpora, readers_of
+from cbpe.measures.definitions import LITTLE
 from cbpe.measures.formulas import ratio
 from cbpe.measures.rows import csv_of, json_of, plain
 from cbpe.text.added_tokens import NO_CHANGE_OF_TEXT
+from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.shrinking import refuse_growing, shrunk
 from cbpe.views.html import block, table
@@ -40,9 +42,8 @@ if TYPE_CHECKING:
     from cbpe._core.vocabulary.vocabulary import Vocabulary
     from cbpe.training.record import TrainingRecord
 
-__all__ = ["LITTLE", "Sweep", "refuse_unswept", "sweep"]
+__all__ = ["Sweep", "refuse_unswept", "sweep"]
 
-LITTLE = 0.03  # the share of tokens that a doubling of the vocabulary saves
 FIRST_SIZE = 2 * N_BYTES
 PIECES_AT_ONCE = 1 << 16
 NAMES_SHOWN = 5
@@ -54,17 +55,19 @@ MEASURES = ("bytes_per_token", "fertility", "vocabulary_used")
 class Sweep:
     """What each size of a vocabulary makes of corpora, from cbpe.sweep: a row for each size and corpus.
 
-    The keys of a row are "corpus", "vocab_size", "bytes", "words", "tokens", "covered_bytes" (those that the split
-    pattern does not leave out, which bytes per token come from), "bytes_per_token", "fertility", "tokens_used",
-    "vocabulary_used", "saved" (the share of tokens that this size saves over half of it; nan where that is less than
-    256), and "buys_little" (whether that is less than 0.03; None where nobody knows).
+    The keys of a row are "tokenizer" (its name), "corpus", "vocab_size", "bytes", "words", "tokens", "covered_bytes"
+    (those that the split pattern does not leave out, which bytes per token come from), "bytes_per_token", "fertility",
+    "tokens_used", "vocabulary_used", "saved" (the share of tokens that this size saves over half of it; nan where that
+    is less than 256), and "buys_little" (whether that is less than 0.03; None where nobody knows).
     """
 
     rows: list[dict[str, Any]]
 
     def __repr__(self) -> str:
         sizes = self.sizes
-        measured = f"{number_of(len(sizes), 'size')} from {sizes[0]:,} to {sizes[-1]:,}" if sizes else "no size"
+        if not sizes:
+            return "<Sweep: no size>"
+        measured = f"{number_of(len(sizes), 'size')} of {shown(self.tokenizer)} from {sizes[0]:,} to {sizes[-1]:,}"
         return f"<Sweep: {measured} on {', '.join(map(shown, self.corpora))}>"
 
     def __str__(self) -> str:
@@ -75,8 +78,13 @@ class Sweep:
         """The table, for rich.print; in a narrow terminal several, one below the other."""
         from cbpe.views.rich_tables import rich_tables
 
-        size = number_of(len(self.sizes), "size"), number_of(len(self.corpora), "corpus", "corpora")
-        yield from rich_tables(" on ".join(size), *self._table(), names=2, room=options.max_width)
+        title = f"{number_of(len(self.sizes), 'size')} of {self.tokenizer}"
+        yield from rich_tables(title, *self._table(), names=2, room=options.max_width)
+
+    @property
+    def tokenizer(self) -> str:
+        """The name of the tokenizer; empty without rows."""
+        return self.rows[0]["tokenizer"] if self.rows else ""
 
     @property
     def sizes(self) -> list[int]:
@@ -179,15 +187,17 @@ def sweep(
     errors: str = "strict",
     missing: str = "error",
     progress: bool | ProgressCallback | None = None,
+    name: str | None = None,
 ) -> Sweep:
     """Measure the smaller vocabularies that a tokenizer holds (Tokenizer.shrink), on texts that it was not trained on.
 
     corpora: name -> source, as count_words takes it; each is read once. Special tokens in texts are ordinary text.
     sizes: of vocabularies, from 256 up to the tokenizer's own, which is always measured too; None: 512, 1024 and so on.
     workers, field, errors, missing, progress: as for count_words; with missing="skip" the rows say how many texts were
-    left out (`skipped`). A UserWarning tells if a corpus seems to be what the tokenizer was trained on, which would
-    show the vocabulary better than it is: the whole of it, by its size, or a file with the name of one of the several
-    that its record of training names.
+    left out (`skipped`). name: what rows, charts and reports call the tokenizer; None: as it is called itself, or by
+    the first digits of its digest. A UserWarning tells if a corpus seems to be what the tokenizer was trained on, which
+    would show the vocabulary better than it is: the whole of it, by its size, or a file with the name of one of the
+    several that its record of training names.
 
     Raises what reading a source and shrink raise, TypeError for what is no tokenizer, ValueError for one that changes
     texts before it splits them.
@@ -197,12 +207,15 @@ def sweep(
     """
     if not isinstance(tokenizer, Tokenizer):
         raise TypeError(f"what is swept is a tokenizer, as cbpe.load gives, not {of_another_library(tokenizer)}")
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"the name of a tokenizer is a str, not {shown(name)}")
     check_corpora(corpora)
     refuse_unswept(tokenizer, shown(tokenizer))
     workers = checked_workers(workers)
     asked = sizes_asked(tokenizer, sizes)
     vocabularies = dict(smaller_ones(tokenizer, asked))
     readers = readers_of(corpora, field, errors, missing)
+    name = name_of(tokenizer) if name is None else name
     trained_on = TrainedOn(tokenizer.training)
     rows = []
     with progress_reports(progress) as reports:
@@ -223,11 +236,18 @@ def sweep(
                 tokens[size], used = pieces.encoded(vocabulary, workers)
                 if size in asked:
                     n_bytes = counts.text_bytes, pieces.n_bytes
-                    rows.append(row_of(corpus, size, n_bytes, words, tokens, used) | reader.nulls.as_row())
+                    row = {"tokenizer": name, **row_of(corpus, size, n_bytes, words, tokens, used)}
+                    rows.append(row | reader.nulls.as_row())
             if report:
                 report("encoding", len(vocabularies), len(vocabularies))
     trained_on.check_all()
     return Sweep(rows)
+
+
+def name_of(tokenizer: Tokenizer) -> str:
+    """What a tokenizer is called, or the first digits of its digest."""
+    model = describe(tokenizer)
+    return model.name or f"sha256:{model.digest[:16]}"
 
 
 def refuse_unswept(tokenizer: Tokenizer, name: str) -> None:

@@ -141,7 +141,7 @@ def checked_dtype(dtype: str | None, made: Format, format_name: str, n_vocab: in
     if dtype is None:
         dtype = made.dtype_for(n_vocab)
     known = [name for name in (made.small, made.large) if name is not None]
-    if dtype not in known:
+    if not isinstance(dtype, str) or dtype not in known:
         raise ValueError(f"dtype is {shown(dtype)}; format {format_name!r} has {' and '.join(map(repr, known))}")
     if dtype == made.small and n_vocab >= made.small_below:
         raise ValueError(
@@ -157,6 +157,8 @@ def checked_eot(
     tokenizer: Tokenizer, made: Format, format_name: str, append_eot: bool | None, eot_token: str | None
 ) -> int | None:
     """The id of the token that ends documents; None if they get none."""
+    if eot_token is not None and not isinstance(eot_token, str):
+        raise TypeError(f"eot_token must be a str, not {type(eot_token).__name__}: {shown(eot_token)}")
     if append_eot is False:
         if made.eot == "before":
             raise ValueError(f"append_eot is False, and documents of format {format_name!r} begin with that token")
@@ -186,6 +188,8 @@ def checked_columns(
     columns: Iterable[str], field: str | None, made: Format, format_name: str, row_tokens: int | None
 ) -> tuple[str, ...]:
     """The columns to keep."""
+    if isinstance(columns, bytes) or not isinstance(columns, Iterable):
+        raise TypeError(f"columns are several names, not {type(columns).__name__}: {shown(columns)}")
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     for name in names:
         if not isinstance(name, str):

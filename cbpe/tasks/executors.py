@@ -65,7 +65,7 @@ EXECUTORS = {"local": "cbpe.tasks.executors:local", "ray": "cbpe.tasks.on_ray:on
 def executor_of(name: str) -> Executor:
     """The executor of this name. ValueError for another name. ImportError where its module has a function `imported`
     that finds a library missing: a run that cannot be done is not begun."""
-    if name not in EXECUTORS:
+    if not isinstance(name, str) or name not in EXECUTORS:
         raise ValueError(f"executor is {shown(name)}; it must be one of {', '.join(map(repr, EXECUTORS))}")
     place, _, function = EXECUTORS[name].partition(":")
     module = import_module(place)

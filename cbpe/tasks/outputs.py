@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cbpe.common.atomic_files import refuse_url
+from cbpe.common.checks import refuse_no_path
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,8 +22,10 @@ COPIED_AT_ONCE = 1 << 20
 
 
 def output_path(output: str | os.PathLike[str], kind: str) -> Path:
-    """The path of what a run makes, a folder or a file. ValueError for an empty name, and for a URL."""
-    text = os.fspath(output)
+    """The path of what a run makes, a folder or a file. TypeError for what is no name, ValueError for an empty one, and
+    for a URL."""
+    refuse_no_path("output", output, f"a {kind}")
+    text = os.fsdecode(output)
     if not text:
         raise ValueError(f"'' names no {kind}: name one to write to")
     refuse_url(text)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from cbpe.columns.texts import is_table
-from cbpe.common.checks import refuse_set
+from cbpe.common.checks import refuse_no_field, refuse_set
 from cbpe.common.warning import warn
 from cbpe.common.wording import links_not_followed, listed, number_of, shown
 from cbpe.corpus.files import TextFile, has_field
@@ -72,6 +72,7 @@ def find_sources(sources: Name | Iterable[Name], *, field: str | None, errors: s
     name, OSError where there is no such file, ValueError for a folder or a pattern that has none, for a file that is
     named twice, and for a field that is missing or of no use.
     """
+    refuse_no_field(field)
     if isinstance(sources, (str, os.PathLike)):
         sources = [sources]
     elif not isinstance(sources, Iterable) or isinstance(sources, (bytes, bytearray, memoryview)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from cbpe._core.calls.encoder import DEFAULT_CACHE_BYTES
 from cbpe._core.calls.encoder import decode as decode_ids
 from cbpe._core.conversion.ranks import vocabulary_from_ranks
-from cbpe.common.checks import merges_asked
+from cbpe.common.checks import merges_asked, refuse_no_path
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.common.wording import shown
@@ -99,6 +99,7 @@ class BasicTokenizer(Tokenizer):
         """
         from cbpe.formats.files import format_of_name, refuse_name, save_and_warn
 
+        refuse_no_path("file_prefix", file_prefix)
         path = os.fspath(file_prefix)
         refuse_name(path)
         save_and_warn(self._parts(), f"{path}.model" if format_of_name(path) is None else path)
@@ -106,6 +107,7 @@ class BasicTokenizer(Tokenizer):
     def load(self, model_file: str | Path) -> None:
         """Become the tokenizer in a .model file. Raises ValueError, and changes nothing, where it is no whole and valid
         model. (A file that was cut exactly after one of its merges is a valid model of fewer.)"""
+        refuse_no_path("model_file", model_file)
         if not os.fspath(model_file).endswith(".model"):
             raise ValueError(f"a model file ends in .model: {os.fspath(model_file)[-400:]!r}")
         try:

@@ -147,7 +147,7 @@ def test_sweep_prints_what_the_library_finds(files):
     tok = cbpe.train(OTHER + ENGLISH, 280)
     tok.save("a.model")
     arguments = ("sweep", "a.model", "en.txt", "ko.txt", "--sizes", "256,270")
-    expected = cbpe.sweep(tok, {"en.txt": ENGLISH, "ko.txt": OTHER}, [256, 270])
+    expected = cbpe.sweep(tok, {"en.txt": ENGLISH, "ko.txt": OTHER}, [256, 270], name="a.model")
     assert run(*arguments, "--json").stdout == expected.to_json()
     assert run(*arguments, "--csv").stdout == expected.to_csv()
     assert len(run(*arguments).stdout.splitlines()) == 7

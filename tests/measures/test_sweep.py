@@ -10,6 +10,7 @@ import random
 import pytest
 
 import cbpe
+from cbpe.tokenizers.description import describe
 
 TRAINED = "the cat sat on the mat, 안녕하세요 the dog sat on the log. 1234 naïve running through 다리 " * 8
 HELD_OUT = {"one": "the hat on the log\n\n안녕 dog 12 ", "several": ["cat cat", "", "  mat", "x" * 50]}
@@ -22,7 +23,7 @@ def tok():
 
 @pytest.fixture(scope="module")
 def found(tok):
-    return cbpe.sweep(tok, HELD_OUT, [300, 256, 280, 270])
+    return cbpe.sweep(tok, HELD_OUT, [300, 256, 280, 270], name="toy")
 
 
 def test_rows_are_what_each_shrunk_tokenizer_makes_of_the_texts(tok, found):
@@ -92,8 +93,17 @@ def test_rows_become_json_csv_metrics_and_tables(tok, found):
     assert lines[0].split()[:3] == ["corpus", "vocabulary", "tokens"]
     assert [line.split()[:2] for line in lines[1:9]] == [[row["corpus"], str(row["vocab_size"])] for row in found.rows]
     assert max(map(len, lines)) <= 80
-    assert repr(found) == "<Sweep: 4 sizes from 256 to 300 on 'one', 'several'>"
+    assert repr(found) == "<Sweep: 4 sizes of 'toy' from 256 to 300 on 'one', 'several'>"
     assert found._repr_html_().count("<tr>") == 9
+
+
+def test_rows_name_the_tokenizer(tok, found):
+    assert {row["tokenizer"] for row in found.rows} == {found.tokenizer} == {"toy"}
+    assert cbpe.sweep(cbpe.get_encoding("gpt2"), {"one": "a"}, [256]).tokenizer == "gpt2"
+    digest = describe(tok).digest
+    assert cbpe.sweep(tok, {"one": "a"}, []).tokenizer == f"sha256:{digest[:16]}"
+    with pytest.raises(TypeError, match="the name of a tokenizer is a str, not 5"):
+        cbpe.sweep(tok, {"one": "a"}, name=5)
 
 
 def test_plots(found, tmp_path):
@@ -101,9 +111,12 @@ def test_plots(found, tmp_path):
     found.plot(tmp_path / "sweep.html")
     page = (tmp_path / "sweep.html").read_text(encoding="utf-8")
     assert "data:image/svg+xml;base64," in page
-    assert "A ring stands where" in page
+    assert "A ring stands where a doubling of the vocabulary has saved less than 3%" in page
+    assert "<h1>Sizes of a vocabulary: toy</h1>" in page
+    assert "saved by doubling" in page.partition("What the measures mean")[2]
     assert "bytes/token" in page
     found.plot(tmp_path / "sweep.svg")
+    assert ">toy<" in (tmp_path / "sweep.svg").read_text(encoding="utf-8")
     assert found.plot()._repr_svg_() == (tmp_path / "sweep.svg").read_text(encoding="utf-8")
 
 

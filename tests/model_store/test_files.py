@@ -286,3 +286,12 @@ def test_a_reader_of_a_folder_that_is_not_writable_sees_what_its_owner_saves(pat
     os.close(started)
     os.close(start)
     assert said == [""]
+
+
+@pytest.mark.parametrize("change", ["export", "import_", "import_folder", "publish", "backup", "restore"])
+def test_a_number_is_no_file(models, change):
+    """To Python it would be one that is open, such as standard output."""
+    arguments = ["a"] if change == "export" else []
+    for value in (None, 1, True, 2**70, ["a"]):
+        with pytest.raises(TypeError, match=r"must be the name of a (file|folder), a str or a path, not "):
+            getattr(models, change)(*arguments, value)

@@ -22,7 +22,7 @@ SHARED = {
     "cbpe._core.vocabulary.vocabulary": {"Vocabulary"},
     "cbpe.analysis.texts": {"told_of_measures"},
     "cbpe.common.atomic_files": {"LOCAL", "is_url", "missing_folder", "name_beside", "new_file", "write_files"},
-    "cbpe.common.checks": {"checked_flag", "is_float"},
+    "cbpe.common.checks": {"checked_flag", "is_float", "refuse_no_path"},
     "cbpe.common.little_endian": {"little_endian"},
     "cbpe.common.published": {"EXPORTED", "INDEX"},
     "cbpe.common.progress": {"ProgressCallback", "progress_reports"},

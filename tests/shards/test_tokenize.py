@@ -706,3 +706,25 @@ def test_true_and_false_may_be_numpys(corpus, tok, tmp_path):
         for i, value in enumerate((np.False_, False, np.True_))
     ]
     assert made == [len(STREAM), len(STREAM), len(STREAM) + N]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "told"),
+    [
+        ("columns", (None, 0, b"meta"), "columns are several names, not "),
+        ("eot_token", (["<|endoftext|>"], {}, 0), "eot_token must be a str, not "),
+        ("field", (0, b"text", ["text"]), "field must be a str, the name of a field or column, not "),
+        ("output", (None, 1, ["out"]), "output must be the name of a folder, a str or a path, not "),
+    ],
+)
+def test_an_argument_of_another_type_is_named(corpus, tok, tmp_path, name, values, told):
+    given = {"sources": corpus, "tokenizer": tok, "output": tmp_path / "out", "field": "text"}
+    for value in values:
+        with pytest.raises(TypeError, match=f"^{told}"):
+            cbpe.tokenize(**{**given, name: value})
+    for value in ([], np.dtype("uint16")):
+        with pytest.raises(ValueError, match=r"dtype is .*; format 'megatron' has 'uint16' and 'int32'"):
+            cbpe.tokenize(**given, dtype=value)
+        with pytest.raises(ValueError, match="executor is .*; it must be one of"):
+            cbpe.tokenize(**given, executor=value)
+    assert not (tmp_path / "out").exists()

@@ -237,3 +237,15 @@ def test_what_cannot_be_saved_where_it_was_wanted_is_put_into_the_first_folder_t
         assert cbpe.load(path).special_tokens == tok.special_tokens
     assert rescue(odd, [str(tmp_path / "nowhere")]) is None
     assert rescue(cbpe.train(TEXT, 270, special_tokens=["a", " x"]), [str(tmp_path)]) is None  # nor .model both
+
+
+def test_what_is_no_name_of_a_file_is_named():
+    tok, counts = cbpe.train(TEXT, 270), cbpe.WordCounts({b"low": 3})
+    for value in (None, 1, ["a.json"]):
+        for name, save in (("path", cbpe.get_encoding("gpt2").save), ("file_prefix", tok.save), ("path", counts.save)):
+            with pytest.raises(TypeError, match=f"^{name} must be the name of a file, a str or a path, not "):
+                save(value)
+        with pytest.raises(TypeError, match="model_file must be the name of a file"):
+            cbpe.RegexTokenizer().load(value)
+        with pytest.raises(TypeError, match="path must be the name of a file"):
+            cbpe.WordCounts.load(value)

@@ -291,7 +291,7 @@ def sweep(
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)
     listener = bars_wanted(files)
     ignore_warnings_of_measures()
-    found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, missing=missing, progress=listener)
+    found = cbpe.sweep(tok, corpora, asked, field=field, errors=errors, missing=missing, progress=listener, name=model)
     warn_of_empty(found)
     for row in {row["corpus"]: row for row in found.rows}.values():
         warn_of_measures(model, input_name(row["corpus"]), row["bytes"], row["covered_bytes"], row["tokens"])
