@@ -512,6 +512,8 @@ class ModelStore:
         for a file that is there and for no file where the store is in PostgreSQL; the store is as before then.
         """
         refuse_no_path("path", path)
+        if backup is not None:
+            refuse_no_path("backup", backup)
         return keeping.restore(self._database, path, backup, checked_flag("force", force))
 
     @staticmethod
@@ -537,6 +539,8 @@ class ModelStore:
         the schema was the newest already. Raises Refused for a file that is there, and for None where the store is in
         PostgreSQL; if it fails, the store is as before.
         """
+        if backup is not None:
+            refuse_no_path("backup", backup)
         return keeping.migrate(self._database, backup)
 
     def verify(

@@ -64,6 +64,15 @@ def checked_flag(name: str, value: bool) -> bool:
     raise TypeError(f"{name} must be True or False, not {shown(value)}")
 
 
+def refuse_unknown_handler(errors: object) -> None:
+    """TypeError for what is no name of a way to decode, LookupError for a name that nobody has registered."""
+    import codecs
+
+    if not isinstance(errors, str):
+        raise TypeError(f"errors must be a str, as 'strict', not {type(errors).__name__}: {shown(errors)}")
+    codecs.lookup_error(errors)
+
+
 def refuse_no_field(field: object) -> None:
     """TypeError for what is no name of a field or a column, nor None."""
     if field is not None and not isinstance(field, str):

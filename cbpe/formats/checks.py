@@ -8,19 +8,21 @@ from cbpe.common.wording import listed, steps_named, token_shown
 from cbpe.formats.parts import Parts
 from cbpe.text.added_tokens import FLAGS
 from cbpe.text.normalizing import CHARSMAP
-from cbpe.text.splitting import make_splitter
+from cbpe.text.splitting import make_splitter, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 __all__ = [
+    "or_as_model",
     "refuse_long_pattern",
     "refuse_processing",
     "refuse_shared_bytes",
     "refuse_unmerged",
     "refuse_unportable_pattern",
     "shown",
+    "unheld",
 ]
 
 MAX_SHOWN = 5
@@ -43,6 +45,24 @@ def refuse_shared_bytes(what: str, tokens: Mapping[int, bytes]) -> None:
             )
 
 
+def unheld(text: str) -> str | None:
+    """Why no line of a .model file can hold a text, in words; None if one can."""
+    if not text:
+        return "is empty"
+    if "\n" in text or "\r" in text:
+        return "has a line break"
+    if text != text.strip():
+        return "begins with a blank" if text[0].isspace() else "ends with a blank"
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        return "has a lone surrogate, which UTF-8 cannot hold"
+    return None
+
+
+def or_as_model(pattern: str) -> str:
+    """The end of an advice to save elsewhere, where a .model file can hold a split pattern."""
+    return " or as .model" if unheld(pattern) is None else ""
+
+
 def refuse_unportable_pattern(what: str, pattern: str) -> None:
     """ValueError for a split pattern that is none, and for one of which it is not certain that those who read `what`
     take it as `regex` does."""
@@ -52,8 +72,8 @@ def refuse_unportable_pattern(what: str, pattern: str) -> None:
     except PatternNotSupported as error:
         raise ValueError(
             f"{what} cannot hold a split pattern that may mean something else to other engines than to `regex`: "
-            f"{pattern[:80]!r} ({error}). Save to the model store or as .model, or train with a pattern of characters, "
-            "classes, \\s, \\d and properties (\\p{L}, \\p{Han}) alone, such as those of cbpe.patterns"
+            f"{quoted(pattern)} ({error}). Save to the model store{or_as_model(pattern)}, or train with a pattern of "
+            "characters, classes, \\s, \\d and properties (\\p{L}, \\p{Han}) alone, such as those of cbpe.patterns"
         ) from None
 
 

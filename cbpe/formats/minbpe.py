@@ -15,14 +15,16 @@ from cbpe._core.text.shown import shown
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
-from cbpe.formats.checks import refuse_long_pattern, refuse_processing, refuse_unmerged
+from cbpe.formats.checks import refuse_long_pattern, refuse_processing, refuse_unmerged, unheld
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File, read_text
 from cbpe.text.special_tokens import refuse_shared_ids
+from cbpe.text.splitting import pattern_in_words
 
 VERSION = "minbpe v1"
 LEAST_TOKEN_BYTES = 1 << 26
 TOKEN_BYTES_PER_CHARACTER = 32
+ELSEWHERE = "save to the model store, or as .json, if that can hold it"
 FOR_PEOPLE = re.compile(rb"\[.*\] \d+\r?\n")  # how a .vocab file starts
 
 
@@ -54,7 +56,7 @@ def dump(parts: Parts) -> list[bytes]:
     model = dumps(parts)
     for token in parts.special_tokens:
         if len(token.split()) > 1:  # which cbpe reads, as in a checkpoint
-            raise ValueError(f"minbpe itself reads no special token with a blank: {shown(token)} is one")
+            raise ValueError(f"minbpe itself reads no special token with a blank: {shown(token)} is one: {ELSEWHERE}")
     refuse_too_long(parts.vocabulary, model)
     return [model.encode("utf-8"), dumps_vocab(parts.vocabulary).encode("utf-8")]
 
@@ -129,24 +131,26 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 10
 
 
-def dumps(parts: Parts) -> str:
-    """The content of a .model file, whose ids are not looked at. ValueError for what its lines cannot hold."""
-    refuse_texts(parts.pattern, parts.special_tokens)
+def dumps(parts: Parts, advice: str = ELSEWHERE) -> str:
+    """The content of a .model file, whose ids are not looked at. ValueError for what its lines cannot hold, which ends
+    with the advice."""
+    refuse_texts(parts.pattern, parts.special_tokens, advice)
     lines = [VERSION, parts.pattern or "", str(len(parts.special_tokens))]
     lines += [f"{token} {token_id}" for token, token_id in parts.special_tokens.items()]
     lines += [f"{left} {right}" for left, right in parts.vocabulary.merges()]
     return "\n".join(lines) + "\n"
 
 
-def refuse_texts(pattern: str | None, special_tokens: Iterable[str]) -> None:
+def refuse_texts(pattern: str | None, special_tokens: Iterable[str], advice: str) -> None:
     """ValueError for a split pattern or a special token that a line of a .model file cannot hold."""
     texts = [("special token", token) for token in special_tokens]
     if pattern is not None:
         texts.append(("split pattern", pattern))
     for name, text in texts:
-        if not text or "\n" in text or "\r" in text or text != text.strip() or not is_encodable(text):
-            problem = "it is empty, or has a line break, a blank at an end or a lone surrogate"
-            raise ValueError(f"minbpe's format cannot hold the {name} {shown(text)}: {problem}")
+        problem = unheld(text)
+        if problem is not None:
+            written = pattern_in_words(text) if name == "split pattern" else shown(text)
+            raise ValueError(f"minbpe's format cannot hold the {name} {written}: it {problem}: {advice}")
 
 
 def refuse_other_ids(vocabulary: Vocabulary) -> None:
@@ -161,11 +165,6 @@ def refuse_other_ids(vocabulary: Vocabulary) -> None:
         if token_id != i:
             problem = f"the merge of {pair} makes token {token_id}, and minbpe's format would make it token {i}"
             raise ValueError(f"{problem}: save it as .json, or train it without special tokens between its merges")
-
-
-def is_encodable(text: str) -> bool:
-    """Whether UTF-8 can hold a text: no lone surrogate is in it."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def dumps_vocab(vocabulary: Vocabulary) -> str:

@@ -28,6 +28,7 @@ from cbpe.measures.formulas import ratio
 from cbpe.measures.rows import csv_of, json_of, plain
 from cbpe.text.added_tokens import NO_CHANGE_OF_TEXT
 from cbpe.tokenizers.description import describe
+from cbpe.tokenizers.kinds import KINDS
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.shrinking import refuse_growing, shrunk
 from cbpe.views.html import block, table
@@ -245,9 +246,9 @@ def sweep(
 
 
 def name_of(tokenizer: Tokenizer) -> str:
-    """What a tokenizer is called, or the first digits of its digest."""
-    model = describe(tokenizer)
-    return model.name or f"sha256:{model.digest[:16]}"
+    """What a tokenizer is called, or the first digits of its digest; of a class of a program's own, the class."""
+    known = type(tokenizer) is KINDS.get(type(tokenizer).__name__)
+    return describe(tokenizer).called if known else type(tokenizer).__name__
 
 
 def refuse_unswept(tokenizer: Tokenizer, name: str) -> None:

@@ -116,13 +116,12 @@ def tokenize(
     task_bytes = checked_int("task_bytes", task_bytes, 1)
     tasks = tasks_of(sources, tokenizer, folder, options, task_bytes)
     model = describe(tokenizer)
-    name = model.name or f"sha256:{model.digest[:16]}"
     about = {"sha256": model.digest, "name": model.name, "n_vocab": tokenizer.n_vocab}
     plan = {"tokenizer": about, "options": options.as_json()}
     run = Run(folder, plan, tasks, leaves=(PARTS,), verify=verify)
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
-        work = Shards(run, tokenizer, name, options, tasks, execute, workers, listener)
+        work = Shards(run, tokenizer, model.called, options, tasks, execute, workers, listener)
         amend(run, tasks, options, resume=resume, shared=share is not None)
         manifest = run.begin(resume=resume, shared=share is not None)
         if manifest is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from cbpe._core.calls.encoder import PythonSplitter
 
-__all__ = ["RegexSplitter", "make_splitter", "pattern_in_words", "refuse_pattern_name", "unicode_version"]
+__all__ = ["RegexSplitter", "make_splitter", "pattern_in_words", "quoted", "refuse_pattern_name", "unicode_version"]
 
 # How long the `regex` module may work on one text before its pattern is taken to backtrack without end.
 SECONDS_PER_TEXT = 10.0

@@ -45,6 +45,11 @@ class Model:
         """SHA-256 of the canonical form, in hexadecimal."""
         return hashlib.sha256(canonical_form(self)).hexdigest()
 
+    @property
+    def called(self) -> str:
+        """The name, or the first digits of the digest where it has none."""
+        return self.name or f"sha256:{self.digest[:16]}"
+
 
 def canonical_form(model: Model) -> bytes:
     """All that changes results, in the one form that the digest is taken of: JSON with its keys in order, no spaces and

@@ -9,7 +9,6 @@ alone; other classes take copies of these methods with other defaults.
 
 from __future__ import annotations
 
-import codecs
 import operator
 import sys
 
@@ -18,7 +17,7 @@ from cbpe._core.calls.join import refuse_no_sequence
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.columns.texts import missing, only_column, texts_in
-from cbpe.common.checks import checked_dropout, checked_ids_dtype, checked_int
+from cbpe.common.checks import checked_dropout, checked_ids_dtype, checked_int, refuse_unknown_handler
 from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.parts import Parts
@@ -526,7 +525,7 @@ class Tokenizer(TokenizerBase):
         >>> pyarrow.array(enc.decode_arrow(pyarrow.array([[15339, 1917], None]))).to_pylist()
         ['hello world', None]
         """
-        codecs.lookup_error(errors)
+        refuse_unknown_handler(errors)
         return self._decode_arrow(only_column(column), errors, skip_special_tokens)
 
     # ---- What it is made of: see TokenizerBase, too

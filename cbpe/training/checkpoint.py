@@ -27,6 +27,7 @@ from cbpe.training.rules import Rules
 
 __all__ = ["CHECKPOINT_SECONDS", "Checkpoint"]
 
+WITHOUT = "leave checkpoint out"  # to train what a checkpoint cannot hold
 CHECKPOINT_SECONDS = 60.0  # between two writings, unless somebody says otherwise
 
 
@@ -163,7 +164,7 @@ class Checkpoint:
     def _content(self, left: array[int], right: array[int]) -> bytes:
         """What the file holds. ValueError for what could not be read again, and would take the place of what can."""
         vocabulary = trained_vocabulary(zip(left, right, strict=True))
-        content = minbpe.dumps(Parts(vocabulary, self.pattern, self.special_tokens))
+        content = minbpe.dumps(Parts(vocabulary, self.pattern, self.special_tokens), WITHOUT)
         minbpe.refuse_too_long(vocabulary, content)
         return content.encode("utf-8")
 

@@ -24,12 +24,13 @@ STYLE = (
     f'[data-jp-theme-light="true"] .cbpe,[data-theme="light"] .cbpe,.vscode-light .cbpe{{{LIGHT}}}'
     ".cbpe table{border-collapse:collapse;color:inherit;background:none}"
     ".cbpe caption{text-align:left;font-weight:600;padding:.2em 0}"
-    ".cbpe th,.cbpe td{border-bottom:1px solid var(--line);padding:.2em .7em;text-align:left;color:inherit;"
-    "background:none}"
+    ".cbpe th,.cbpe td{border-bottom:1px solid var(--line);padding:.2em .7em;color:inherit;background:none}"
+    # Three times the class: JupyterLab sets all cells to the right, by a rule with two classes.
+    ".cbpe.cbpe.cbpe th,.cbpe.cbpe.cbpe td{text-align:left}.cbpe.cbpe.cbpe .n{text-align:right}"
     ".cbpe thead th{background:var(--head);cursor:default}"
     # Tokens may have several spaces one after another; what names a row is not broken.
     ".cbpe bdi{white-space:pre-wrap}.cbpe tr>:first-child,.cbpe tr>:first-child bdi{white-space:pre}"
-    ".cbpe .n{text-align:right;font-variant-numeric:tabular-nums}"
+    ".cbpe .n{font-variant-numeric:tabular-nums}"
     ".cbpe .dim{color:var(--dim)}.cbpe code{font-family:ui-monospace,monospace;color:inherit;background:none}"
 )
 # What is written in place of characters that do not show, or that act on others (as str.isprintable knows them), where

@@ -203,6 +203,35 @@ def test_what_the_format_cannot_hold_is_not_written(model):
         minbpe.dumps(model)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "token", "told"),
+    [
+        (r" ?\w+|\s", "<e>", r"split pattern ' \?\\w\+\|\\s': it begins with a blank"),
+        (r"\w+|\s|\W+ ", "<e>", r"split pattern '\\w\+\|\\s\|\\W\+ ': it ends with a blank"),
+        (None, "<e> ", "special token '<e> ': it ends with a blank"),
+        (None, "<\n>", r"special token '<\\n>': it has a line break"),
+        (None, "<\udfff>", r"special token .*: it has a lone surrogate, which UTF-8 cannot hold"),
+        ("", "<e>", "split pattern '': it is empty"),
+    ],
+)
+def test_why_the_format_cannot_hold_a_text_is_said_and_where_it_can_be_saved(pattern, token, told):
+    with pytest.raises(ValueError, match=f"cannot hold the {told}: save to the model store, or as .json, if that can"):
+        minbpe.dumps(minbpe_parts(pattern, {token: 300}, []))
+
+
+def test_no_format_advises_to_another_that_cannot_hold_the_pattern_either(tmp_path):
+    for pattern, advice in (
+        (r" ?\w+|[^\w]", "to the model store, or train"),
+        (r"\w+|\W", "store or as .model, or train"),
+    ):
+        tok = cbpe.train("the cat sat", 258, pattern=pattern)
+        for name in ("a.json", "tekken.json"):
+            with pytest.raises(ValueError, match=f"Save .*{advice} with a pattern of characters"):
+                tok.save(tmp_path / name)
+        if "as .model" in advice:
+            tok.save(tmp_path / "a.model")
+
+
 @pytest.mark.parametrize("token", ["<a b>", "a\u00a0b", "a\u3000b", "a\tb"])
 def test_a_special_token_that_minbpe_does_not_read_is_not_saved_but_kept_in_a_checkpoint(tmp_path, token):
     tok = cbpe.train("the cat sat", 258, special_tokens=[token], checkpoint=tmp_path / "kept.model")

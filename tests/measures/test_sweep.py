@@ -100,6 +100,8 @@ def test_rows_become_json_csv_metrics_and_tables(tok, found):
 def test_rows_name_the_tokenizer(tok, found):
     assert {row["tokenizer"] for row in found.rows} == {found.tokenizer} == {"toy"}
     assert cbpe.sweep(cbpe.get_encoding("gpt2"), {"one": "a"}, [256]).tokenizer == "gpt2"
+    own = type("Own", (cbpe.BasicTokenizer,), {})()
+    assert cbpe.sweep(own, {"one": "a"}, []).tokenizer == "Own"
     digest = describe(tok).digest
     assert cbpe.sweep(tok, {"one": "a"}, []).tokenizer == f"sha256:{digest[:16]}"
     with pytest.raises(TypeError, match="the name of a tokenizer is a str, not 5"):

@@ -725,6 +725,6 @@ def test_an_argument_of_another_type_is_named(corpus, tok, tmp_path, name, value
     for value in ([], np.dtype("uint16")):
         with pytest.raises(ValueError, match=r"dtype is .*; format 'megatron' has 'uint16' and 'int32'"):
             cbpe.tokenize(**given, dtype=value)
-        with pytest.raises(ValueError, match="executor is .*; it must be one of"):
+        with pytest.raises(ValueError, match=r"executor is .*; it must be one of"):
             cbpe.tokenize(**given, executor=value)
     assert not (tmp_path / "out").exists()

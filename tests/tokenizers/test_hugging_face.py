@@ -310,7 +310,7 @@ def test_what_is_trimmed_of_offsets_is_said_in_a_tokenizer_json_alone(tmp_path):
             (tmp_path / folder).mkdir(exist_ok=True)
             tok.save(tmp_path / folder / name)
         assert (tmp_path / "trimmed" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()
-    swept = [cbpe.sweep(tok, {"a": "the other"}, [256]).to_json() for tok in (trimmed, plain)]
+    swept = [cbpe.sweep(tok, {"a": "the other"}, [256], name="tok").to_json() for tok in (trimmed, plain)]
     assert swept[0] == swept[1]
     trained = [cbpe.train("the other other", 262, initial=tok).vocab for tok in (trimmed, plain)]
     assert trained[0] == trained[1]

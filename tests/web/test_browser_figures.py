@@ -334,3 +334,16 @@ def test_a_search_that_takes_long_says_so_and_shows_no_older_answer(page, url):
     page.locator("#text").fill("x")
     shows(page, "document.getElementById('count').textContent === 'Searching…'")
     assert page.locator("#found tr").count() == 0
+
+
+def test_cells_of_a_notebook_stand_as_they_are_meant(page):
+    """JupyterLab's rules set all cells to the right, and stand before what a cell shows."""
+    lab = ":not(.jp-RenderedMarkdown).jp-RenderedHTMLCommon td,:not(.jp-RenderedMarkdown).jp-RenderedHTMLCommon th"
+    shown = cbpe.sweep(cbpe.get_encoding("gpt2"), {"corpus": "low lower"}, [256], name="gpt2")._repr_html_()
+    page.set_content(
+        f"<style>{lab}{{text-align:right}}</style><body><div class='jp-RenderedHTMLCommon'>{shown}</div></body>"
+    )
+    cells = page.evaluate(
+        "[...document.querySelectorAll('td,th')].map(e => [e.className, getComputedStyle(e).textAlign])"
+    )
+    assert {tuple(cell) for cell in cells} == {("", "left"), ("n", "right")}

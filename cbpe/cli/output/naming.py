@@ -46,6 +46,7 @@ IN_OPTIONS = {
     "these WordCounts are counted": "a file of word counts has them",
     "leave the pattern out": "leave --pattern and --no-split out",
     "leave initial out": "leave --initial out",
+    "leave checkpoint out": "leave --checkpoint out",
     "over characters: leave it out": "over characters: leave --checkpoint out",
     "of this tokenizer, which are not 256 + merge: leave it out": (
         "of this tokenizer, which are not 256 + merge: leave --checkpoint out"

@@ -12,8 +12,8 @@ import sys
 
 from cbpe._core.analysis.coverage import may_match_nothing
 from cbpe._core.splitting.split import refuse_unportable
-from cbpe.common.wording import shown
-from cbpe.formats.checks import refuse_unportable_pattern
+from cbpe.formats.checks import or_as_model, refuse_unportable_pattern
+from cbpe.text.splitting import quoted
 
 __all__ = ["from_oniguruma", "to_oniguruma"]
 
@@ -87,8 +87,9 @@ def to_oniguruma(pattern: str) -> str:
         refuse_empty(pattern)
         refuse_folding(pattern)
     except ValueError as error:
-        problem = f"Hugging Face's format cannot hold the split pattern {shown(pattern)}: {error}"
-        raise ValueError(f"{problem}. Give another pattern, or save to the model store or as .model") from None
+        problem = f"Hugging Face's format cannot hold the split pattern {quoted(pattern)}: {error}"
+        advice = f"Give another pattern, or save to the model store{or_as_model(pattern)}"
+        raise ValueError(f"{problem}. {advice}") from None
     parts: list[str] = []
     open_groups: list[int] = []
     item = 0  # where in the parts the last item starts, which a quantifier repeats

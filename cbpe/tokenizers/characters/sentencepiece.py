@@ -8,13 +8,13 @@ so that most texts are encoded as they stand.
 
 from __future__ import annotations
 
-import codecs
 import re
 from array import array
 
 from cbpe._core.analysis.bonded import bonds_of
 from cbpe._core.calls.join import each_of_batch, refuse_no_sequence
 from cbpe._core.splitting.split import Splitter
+from cbpe.common.checks import refuse_unknown_handler
 from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.hugging_face.characters.settings import checked_characters
@@ -181,7 +181,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     # ---- Private
 
     def _id_decoder(self, errors: str) -> PieceDecoder | RunDecoder:
-        codecs.lookup_error(errors)
+        refuse_unknown_handler(errors)
         if self._controls:
             strips = self._characters["strip"] is not None
             strips_all = self._removes_spaces

@@ -3,9 +3,8 @@ they are of characters, and no token reaches over a space."""
 
 from __future__ import annotations
 
-import codecs
-
 from cbpe._core.calls.join import each_of_batch, refuse_no_sequence
+from cbpe.common.checks import refuse_unknown_handler
 from cbpe.common.public import public
 from cbpe.formats.hugging_face.pre_tokenizers import one_pattern_for, steps_of
 from cbpe.formats.hugging_face.words.settings import checked_words
@@ -102,7 +101,7 @@ class WordTokenizer(HuggingFaceTokenizer):
             tokens = self._without_special(tokens)
         if self._decodes_bytes:
             return super().decode(tokens, errors)
-        codecs.lookup_error(errors)
+        refuse_unknown_handler(errors)
         return "".join(self._decoded(tokens))
 
     def decode_bytes_batch(
@@ -136,7 +135,7 @@ class WordTokenizer(HuggingFaceTokenizer):
         """A decoder of ids that come one at a time, as Tokenizer.stream_decoder: it may hold back the last token."""
         if self._decodes_bytes:
             return super().stream_decoder(errors, skip_special_tokens=skip_special_tokens)
-        codecs.lookup_error(errors)
+        refuse_unknown_handler(errors)
         decoder = WordDecoder(self)
         return SkippingDecoder(decoder, self._without_special) if skip_special_tokens else decoder
 
