@@ -18,7 +18,7 @@ from cbpe.common.atomic_files import check_writable, write_whole
 from cbpe.common.checks import N_BYTES
 from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.common.warning import warn
-from cbpe.common.wording import number_of
+from cbpe.common.wording import listed, number_of
 from cbpe.formats import minbpe
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import read_text
@@ -27,6 +27,7 @@ from cbpe.training.rules import Rules
 
 __all__ = ["CHECKPOINT_SECONDS", "Checkpoint"]
 
+NAMED = 3  # special tokens, in a warning
 WITHOUT = "leave checkpoint out"  # to train what a checkpoint cannot hold
 CHECKPOINT_SECONDS = 60.0  # between two writings, unless somebody says otherwise
 
@@ -94,6 +95,12 @@ class Checkpoint:
         if model.vocabulary.n_merges > n_merges:
             raise self._foreign(
                 f"it has {number_of(model.vocabulary.n_merges, 'merge')}, and {n_merges:,} are asked for"
+            )
+        others = [token for token in model.special_tokens if token not in self.special_tokens]
+        if others:
+            named = listed(map(shown, others), NAMED)
+            warn(
+                f"the checkpoint {self.path} has special tokens that this training has not, and will lose them: {named}"
             )
         self.written, self.special_written = model.vocabulary.n_merges, dict(model.special_tokens)
         return model.vocabulary

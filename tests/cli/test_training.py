@@ -587,6 +587,16 @@ def test_train_refuses_before_training_what_word_counts_say_that_it_cannot_save(
     assert [path.name for path in tmp_path.iterdir() if path != text_file] == ["a.words"]
 
 
+def test_train_refuses_to_write_its_checkpoint_over_the_initial_tokenizer(tmp_path, text_file):
+    small = tmp_path / "small.model"
+    cbpe.train(TEXT, 260).save(small)
+    before = small.read_bytes()
+    error = error_of("train", text_file, "--vocab-size", 280, "--initial", small, "--checkpoint", small, "--save", "x")
+    assert "--checkpoint" in error
+    assert "small.model' is read, and would be lost: give another name" in error
+    assert small.read_bytes() == before
+
+
 def test_train_says_that_counting_dropped_all_words(tmp_path, text_file):
     for pattern, options in (("gpt4", []), ("characters", ["--alphabet", "characters"])):
         rare = tmp_path / f"{pattern}.words"

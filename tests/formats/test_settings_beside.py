@@ -45,11 +45,8 @@ def test_a_pair_of_a_class_that_may_split_otherwise_is_refused(pair, name, given
     "config",
     [
         None,
-        "",
-        "{",
-        "[1]",
         {},
-        {"tokenizer_class": 5},
+        {"tokenizer_class": None},
         {"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": False, "add_bos_token": False},
         {"tokenizer_class": "GPT2TokenizerFast", "added_tokens_decoder": {"280": {"content": "<|endoftext|>"}}},
         {"auto_map": {"AutoTokenizer": ["some/model--tokenization.CodeGenTokenizer", None]}},
@@ -61,6 +58,34 @@ def test_a_pair_that_is_gpt2s_is_loaded_without_a_word(pair, config, recwarn):
         put(pair, config)
     assert cbpe.load(pair).special_tokens == {"<|endoftext|>": 280}
     assert recwarn.list == []
+
+
+DAMAGED = [
+    "",
+    "{",
+    "[1]",
+    '{"tokenizer_class": "GPT2Tokenizer"',
+    '{"tokenizer_class": "A", "tokenizer_class": "B"}',
+    "\0",
+]
+
+
+@pytest.mark.parametrize("config", [*DAMAGED, '{"tokenizer_class": 5}'])
+def test_a_pair_beside_a_damaged_configuration_is_refused(pair, config):
+    put(pair, config)
+    with pytest.raises(
+        ValueError, match=r"tokenizer_config\.json beside it, which says how the text is split, cannot be"
+    ):
+        cbpe.load(pair)
+    assert cbpe.GPT2Tokenizer.from_files(pair / "vocab.json", pair / "merges.txt").encode("low")
+
+
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "added_tokens.json"])
+@pytest.mark.parametrize("config", DAMAGED)
+def test_a_damaged_file_beside_sentencepieces_model_is_told(model, name, config):
+    put(model, config, name)
+    with pytest.warns(UserWarning, match=f"left aside .* all of {name}, which cannot be read"):
+        cbpe.load(model)
 
 
 @pytest.mark.parametrize(

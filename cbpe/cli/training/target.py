@@ -124,7 +124,7 @@ class Target:
         if self.plot is not None:
             refuse_replacing_by_picture(self.plot, read, "--plot")
         if self.checkpoint is not None:
-            refuse_replacing(self.checkpoint, map(str, sources), "--checkpoint")
+            refuse_replacing(self.checkpoint, read, "--checkpoint")
         if field is not None:  # none of these files has one
             return
         written = [(file, "--output") for file in outputs]

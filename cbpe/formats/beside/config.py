@@ -8,7 +8,7 @@ from typing import Any
 from cbpe.formats.hugging_face.values import refuse
 from cbpe.formats.reading import parse_json, read_whole
 
-__all__ = ["CONFIG", "class_named", "config_in", "settings_in"]
+__all__ = ["CONFIG", "class_named", "config_in", "settings_in", "unread"]
 
 CONFIG = "tokenizer_config.json"
 
@@ -18,19 +18,35 @@ def config_in(folder: str) -> dict[str, Any] | None:
     path = os.path.join(folder, CONFIG)
     if not os.path.isfile(path):
         return None
-    config = parse_json(read_whole(path), CONFIG)
-    if not isinstance(config, dict):
-        refuse(CONFIG, config, "an object should be here")
-    return config
+    return object_in(folder, CONFIG)
 
 
 def settings_in(folder: str, name: str = CONFIG) -> dict[str, Any]:
-    """The same of a tokenizer that does not need it, or of another such file: nothing, where it cannot be read."""
+    """The same of a tokenizer that does not need it, or of another such file: nothing, where it cannot be read, which
+    `unread` tells."""
     try:
-        settings = parse_json(read_whole(os.path.join(folder, name)), name)
+        return object_in(folder, name)
     except (OSError, ValueError):
         return {}
-    return settings if isinstance(settings, dict) else {}
+
+
+def unread(folder: str, name: str) -> str | None:
+    """Why a file that is there cannot be read; None where it can, and where there is none."""
+    try:
+        object_in(folder, name)
+    except ValueError as error:
+        return str(error)
+    except OSError as error:
+        return error.strerror if os.path.isfile(os.path.join(folder, name)) else None
+    return None
+
+
+def object_in(folder: str, name: str) -> dict[str, Any]:
+    """What a file of transformers' says. OSError where it cannot be read, ValueError for what is no object."""
+    settings: dict[str, Any] = parse_json(read_whole(os.path.join(folder, name)), name)
+    if not isinstance(settings, dict):
+        refuse(name, settings, "an object should be here")
+    return settings
 
 
 def class_named(config: dict[str, Any]) -> str | None:

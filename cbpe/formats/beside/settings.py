@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cbpe.common.wording import listed, shown
-from cbpe.formats.beside.config import CONFIG, class_named, settings_in
+from cbpe.formats.beside.config import CONFIG, class_named, settings_in, unread
 
 __all__ = ["left_aside", "refuse_other_class", "splits_special_tokens"]
 
@@ -29,8 +29,18 @@ NAMED = 3  # added tokens
 
 
 def refuse_other_class(folder: str) -> None:
-    """ValueError where a tokenizer_config.json names a class that is not known to split GPT-2's pair as GPT-2 does."""
-    name = class_named(settings_in(folder))
+    """ValueError where a tokenizer_config.json names a class that is not known to split GPT-2's pair as GPT-2 does, or
+    may do so, as it cannot be read."""
+    settings = settings_in(folder)
+    name, given = class_named(settings), settings.get("tokenizer_class")
+    problem = unread(folder, CONFIG)
+    if name is None and given is not None:
+        problem = f"tokenizer_class is {shown(given)}"
+    if problem is not None:
+        raise ValueError(
+            f"the {CONFIG} beside it, which says how the text is split, cannot be read: {problem}. Put it right; "
+            "cbpe.GPT2Tokenizer.from_files takes the two as GPT-2's"
+        )
     if name is not None and plain(name) not in SPLIT_AS_GPT2:
         raise ValueError(
             f"the {CONFIG} beside it names {shown(name)}, which is not known to split as GPT-2 does, and the two files "
@@ -43,7 +53,8 @@ def left_aside(folder: str, *, id_of: Callable[[str], int | None]) -> list[str]:
     """What the files of a folder say besides a tokenizer that is read without them, in words. id_of: of a text, the id
     that it is to the tokenizer."""
     settings = settings_in(folder)
-    told = []
+    damaged = [name for name in (CONFIG, ADDED_TOKENS) if unread(folder, name) is not None]
+    told = [f"all of {name}, which cannot be read" for name in damaged]
     lacking = [text for text, token_id in added_tokens(folder, settings).items() if id_of(text) != token_id]
     if lacking:
         told.append(f"added tokens ({listed(map(shown, lacking), NAMED)})")

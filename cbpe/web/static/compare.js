@@ -148,12 +148,13 @@ async function compare() {
   const [tokenizers, texts, named] = [checked("tokenizers"), typedTexts(), checked("named")];
   problem(null);
   byId("said").textContent = "";
-  byId("result").hidden = true;
   const message = lacking(tokenizers, [...texts.map(([name]) => name), ...named]);
   if (message !== null) {
-    problem(message);
+    problem(message); // what is shown stays, and says of what it is
+    if (result !== null) markOld();
     return;
   }
+  if (result !== null) markOld();
   byId("said").textContent = "Comparing…";
   [comparing, changed] = [true, false]; // the button stays as it is, and keeps the focus
   try {
