@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import cbpe
+from cbpe.analysis.lookup import merge_tree
 from cbpe.cli.app import app
 from cbpe.cli.models.versions import print_versions
 from cbpe.cli.output import printing
@@ -134,6 +135,15 @@ def test_a_terminal_is_told_what_was_left_out(terminal, capfd):
     terminal(200)
     printing.print_table(COLUMNS, ROWS, spare=["aliases", "saved"])
     assert "left out" not in capfd.readouterr().out
+
+
+def test_a_tree_keeps_the_blanks_of_long_tokens_in_a_narrow_terminal(terminal, capfd):
+    tok = cbpe.get_encoding("cl100k_base")
+    terminal(40)
+    printing.print_tree(merge_tree(tok, 40584))
+    told = re.sub(r"\x1b\[\d*m", "", capfd.readouterr().out).splitlines()
+    assert told[0] == f'40584  "{" " * 79}"'
+    assert tok.decode([40584]) == " " * 79
 
 
 def test_a_pipe_is_not_told_what_was_left_out(monkeypatch, capfd):

@@ -591,7 +591,7 @@ def test_train_refuses_to_write_its_checkpoint_over_the_initial_tokenizer(tmp_pa
     small = tmp_path / "small.model"
     cbpe.train(TEXT, 260).save(small)
     before = small.read_bytes()
-    error = error_of("train", text_file, "--vocab-size", 280, "--initial", small, "--checkpoint", small, "--save", "x")
+    error = error_of("train", text_file, "--vocab-size", 280, "--initial", small, "--checkpoint", small, exit_code=2)
     assert "--checkpoint" in error
     assert "is read, and would be lost: give another name" in error
     assert small.read_bytes() == before

@@ -405,7 +405,7 @@ def print_tree(root: MergeTree) -> None:
     while unfinished:
         node, branch = unfinished.pop()
         unfinished.extend((part, branch.add(label(part))) for part in node.parts)
-    print_drawn(drawn)
+    print_drawn(drawn, wide=True)  # where a line was folded, blanks of the token would be lost
 
 
 def print_drawn(renderable: Any, wide: bool = False) -> None:
