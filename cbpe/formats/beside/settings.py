@@ -35,7 +35,7 @@ def refuse_other_class(folder: str) -> None:
     name, given = class_named(settings), settings.get("tokenizer_class")
     problem = unread(folder, CONFIG)
     if name is None and given is not None:
-        problem = f"tokenizer_class is {shown(given)}"
+        problem = f"the class that it names is {shown(given)}"
     if problem is not None:
         raise ValueError(
             f"the {CONFIG} beside it, which says how the text is split, cannot be read: {problem}. Put it right; "
