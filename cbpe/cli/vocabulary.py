@@ -339,7 +339,11 @@ def encodings(wide: WideOption = False, as_json: JsonOption = False) -> None:
         end_with_failures(failures)
         return
     cells = (
-        (row["name"], row["vocab_size"], *(listed(row[key], NAMES_SHOWN) for key in ("special_tokens", "models")))
+        (
+            row["name"],
+            row["vocab_size"],
+            *(listed(row[key], len(row[key]) if wide else NAMES_SHOWN) for key in ("special_tokens", "models")),
+        )
         for row in rows
     )
     print_table(("name", "tokens", "special tokens", "models"), cells, spare=("special tokens",), wide=wide)

@@ -12,6 +12,7 @@ from typing import Any
 
 from cbpe.common.wording import listed, number_of, shown
 from cbpe.tasks.sources import version_in_words
+from cbpe.text.splitting import pattern_in_words
 
 __all__ = ["in_the_way", "without_usual_missing"]
 
@@ -21,7 +22,6 @@ STRICT = {"errors": "strict", "missing": "error"}  # options that may let pass w
 # Options of which others give the default: where these differ as well, they are told first.
 WITH_DEFAULTS = ("dtype", "shard_tokens", "cut_documents", "partitions")
 BY_SOURCES = ("partitions",)  # of which the sources give the default
-PATTERN = 60  # characters of a split pattern in a message
 
 Identity = Mapping[str, Any]
 
@@ -176,8 +176,8 @@ def in_short(name: str, value: Any) -> str:
         return f"id {value}" if name == "eot_token" else str(value)
     if isinstance(value, int):
         return f"{value:,}"
-    if name == "pattern" and isinstance(value, str) and value.isprintable():  # as it is, to be copied
-        return value if len(value) <= PATTERN else f"{value[:PATTERN]}..."
+    if name == "pattern" and isinstance(value, str):  # by its name, or as it is, to be copied
+        return pattern_in_words(value)
     return shown(value)
 
 

@@ -292,6 +292,20 @@ def test_the_log_has_all_that_was_saved_with_a_version(models):
     assert rows("log", "--limit", 1)[0]["details"]["parent"] == "book@1"
 
 
+def test_wide_tables_cut_nothing(models):
+    value = "trained on the first folio of reviews, " * 5
+    version = models.tag("book", {"description": value})
+    for command in (["ls"], ["history", "book"]):
+        short, whole = (run("models", *command, *options).stdout for options in ([], ["--wide"]))
+        assert value.strip() not in short
+        assert f"description={value.strip()}" in whole
+        assert version.digest not in short
+        assert version.digest in whole
+    whole = run("encodings", "--wide").stdout
+    assert " more" not in whole
+    assert all(token in whole for token in cbpe.get_encoding("cl100k_base").special_tokens)
+
+
 def test_what_is_long_does_not_fill_the_terminal(models):
     token, special, value = "t" * 100_000, "s" * 100_000, "v" * 10_000
     ranks = {**{bytes([i]): i for i in range(256)}, token.encode(): 256}

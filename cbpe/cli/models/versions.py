@@ -44,7 +44,7 @@ def print_versions(versions: Sequence[Version], as_json: bool, wide: bool, metri
     if as_json:
         print_rows(versions)
         return
-    columns, rows = list(COLUMNS), [list(version_cells(version)) for version in versions]
+    columns, rows = list(COLUMNS), [list(version_cells(version, wide)) for version in versions]
     if metric is not None:
         columns.insert(2, metric)
         for row, version in zip(rows, versions, strict=True):
@@ -55,16 +55,17 @@ def print_versions(versions: Sequence[Version], as_json: bool, wide: bool, metri
     print_table(columns, rows, whole=[*NOT_SPLIT, metric or ""], spare=spare, wide=wide)
 
 
-def version_cells(version: Version) -> Iterator[object]:
+def version_cells(version: Version, wide: bool) -> Iterator[object]:
+    """The cells of a row; wide: in full."""
     yield version.reference
     yield version.vocab_size
     yield local_time(version.time)[:MINUTES]
     yield ", ".join(version.aliases)
-    yield ", ".join(listed_tags(version.tags))
+    yield ", ".join(labels(version.tags) if wide else listed_tags(version.tags))
     yield version.semantics
     parent = version.parent or ""
-    yield parent[: len(DIGEST) + DIGITS_SHOWN] if parent.startswith(DIGEST) else parent
-    yield version.digest[:DIGITS_SHOWN]
+    yield parent[: len(DIGEST) + DIGITS_SHOWN] if parent.startswith(DIGEST) and not wide else parent
+    yield version.digest if wide else version.digest[:DIGITS_SHOWN]
 
 
 def listed_tags(tags: Mapping[str, object]) -> list[str]:
