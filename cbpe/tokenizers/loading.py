@@ -153,9 +153,10 @@ def named(reference: str) -> Tokenizer:
         return found
     except (LookupError, ImportError) as error:
         message = unknown(reference, str(error))
+        cause = None if isinstance(error, LookupError) else error  # which the message says whole
         if looks_like_a_path(reference) and not is_bare_folder(reference):
-            raise FileNotFoundError(message) from error
-        raise type(error)(message) from error
+            raise FileNotFoundError(message) from cause
+        raise type(error)(message) from cause
 
 
 def completed(

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import threading
+import traceback
 
 import pytest
 import tiktoken.model
@@ -278,6 +279,15 @@ def test_a_name_that_is_nearly_one_is_told():
             cbpe.encoding_for_model(name)
     with pytest.raises(ValueError, match="'' names no tokenizer: name a file"):
         cbpe.load("")
+
+
+@pytest.mark.parametrize("name", ["nope", "nope.json", "nope@1"])
+def test_a_name_of_nothing_is_one_error_and_no_chain_of_them(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("CBPE_STORE", str(tmp_path / "models.db"))
+    with pytest.raises((LookupError, FileNotFoundError), match=f"no tokenizer '{name}'.*no model store at") as raised:
+        cbpe.load(name)
+    told = "".join(traceback.format_exception(raised.value))
+    assert told.count("Traceback") == 1
 
 
 def test_a_name_like_that_of_a_model_is_told_with_the_encoding_of_the_model():
