@@ -60,8 +60,9 @@ def count_words(
     workers: the number of threads that count; None: one for each usable core. The result does not depend on it, the
     order of the pieces included. max_words bounds memory, and is an approximation: after every half MiB of text or so,
     if there are more than 1.25 max_words distinct pieces, all but the max_words most frequent ones are dropped, and so
-    again at the end; `dropped_words` and `dropped_occurrences` of the result say how many. progress=True draws a bar on
-    stderr; a function is called some ten times a second with ("reading", bytes read, bytes in all or None).
+    again at the end; `dropped_words` of the result says how many, each as often as it was dropped, and
+    `dropped_occurrences` how often they occurred. progress=True draws a bar on stderr; a function is called some ten
+    times a second with ("reading", bytes read, bytes in all or None).
 
     Raises what the source raises, OSError for a file that cannot be read, ValueError for a file that is not what it
     should be (with its name and the place) and for options out of range or of no use, TypeError for those of the wrong

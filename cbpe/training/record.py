@@ -29,7 +29,7 @@ class TrainingRecord:
     tokens_at_start: int  # one for each byte that is in a piece; over characters, for each of these
     text_bytes: int  # of all texts in UTF-8
     distinct_pieces: int
-    dropped_words: int  # how many distinct pieces max_words had dropped (see WordCounts),
+    dropped_words: int  # how many pieces max_words dropped, each as often as it did (see WordCounts),
     dropped_occurrences: int  # and how often they had occurred; `tokens` does not count them
     reading_seconds: float  # from the first text to all distinct pieces, laid out to be merged
     merging_seconds: float

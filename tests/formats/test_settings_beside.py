@@ -60,6 +60,21 @@ def test_a_pair_that_is_gpt2s_is_loaded_without_a_word(pair, config, recwarn):
     assert recwarn.list == []
 
 
+@pytest.mark.parametrize(
+    ("model_type", "is_refused"), [("qwen2", True), ("clip_text_model", True), ("gpt2", False), (5, False)]
+)
+def test_a_pair_of_a_model_that_splits_otherwise_is_refused(pair, model_type, is_refused, recwarn):
+    put(pair, {"model_type": model_type}, "config.json")
+    if is_refused:
+        with pytest.raises(
+            ValueError, match=rf"the config\.json beside it names '{model_type}', which is not known to"
+        ):
+            cbpe.load(pair)
+        put(pair, {"tokenizer_class": "GPT2Tokenizer"})  # which counts
+    assert cbpe.load(pair).special_tokens == {"<|endoftext|>": 280}
+    assert recwarn.list == []
+
+
 DAMAGED = [
     "",
     "{",

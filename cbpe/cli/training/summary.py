@@ -50,8 +50,8 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     if len(special) > SPECIAL_SHOWN:  # of a tokenizer that was gone on from
         yield "", f"and {len(special) - SPECIAL_SHOWN:,} more"
     if row["dropped_words"]:
-        words, occurrences = row["dropped_words"], row["dropped_occurrences"]
-        yield "left out", f"{number_of(words, 'rare word')}, which occurred {number_of(occurrences, 'time')}"
+        # How many words that are is not known: one that was dropped, came back and was dropped again counts twice.
+        yield "left out", f"rare words, which occurred {number_of(row['dropped_occurrences'], 'time')}"
     if row["stopped"]:
         yield "ended early", of_options(row["stopped"])
     if tokenizer.training.merges_before:

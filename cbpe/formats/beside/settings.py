@@ -12,6 +12,7 @@ from cbpe.formats.beside.config import CONFIG, class_named, settings_in, unread
 __all__ = ["left_aside", "refuse_other_class", "splits_special_tokens"]
 
 ADDED_TOKENS = "added_tokens.json"
+MODEL_CONFIG = "config.json"
 # The classes that make a tokenizer of vocab.json and merges.txt as GPT-2's does, without "Fast"; those with True put
 # tokens of a template around each text.
 SPLIT_AS_GPT2 = {
@@ -24,6 +25,7 @@ SPLIT_AS_GPT2 = {
     "DebertaTokenizer": True,
     "WhisperTokenizer": True,
 }
+SPLIT_OTHERWISE = ("clip", "deepseek", "llama", "qwen")  # beginnings of the model types of others with such a pair
 OPTIONS = ("add_prefix_space", "add_bos_token", "add_eos_token")  # each puts something before or behind a text
 NAMED = 3  # added tokens
 
@@ -41,12 +43,18 @@ def refuse_other_class(folder: str) -> None:
             f"the {CONFIG} beside it, which says how the text is split, cannot be read: {problem}. Put it right; "
             "cbpe.GPT2Tokenizer.from_files takes the two as GPT-2's"
         )
-    if name is not None and plain(name) not in SPLIT_AS_GPT2:
-        raise ValueError(
-            f"the {CONFIG} beside it names {shown(name)}, which is not known to split as GPT-2 does, and the two files "
-            "hold no split pattern: load a tokenizer.json, as save_pretrained of transformers writes; "
-            "cbpe.GPT2Tokenizer.from_files takes the two as GPT-2's"
-        )
+    model_type = settings_in(folder, MODEL_CONFIG).get("model_type") if name is None else None
+    if isinstance(model_type, str) and model_type.startswith(SPLIT_OTHERWISE):
+        beside, name = MODEL_CONFIG, model_type
+    elif name is not None and plain(name) not in SPLIT_AS_GPT2:
+        beside = CONFIG
+    else:
+        return
+    raise ValueError(
+        f"the {beside} beside it names {shown(name)}, which is not known to split as GPT-2 does, and the two files "
+        "hold no split pattern: load a tokenizer.json, as save_pretrained of transformers writes; "
+        "cbpe.GPT2Tokenizer.from_files takes the two as GPT-2's"
+    )
 
 
 def left_aside(folder: str, *, id_of: Callable[[str], int | None]) -> list[str]:
