@@ -79,7 +79,8 @@ def convert(
     from cbpe.tokenizers.saving import left_out, save, saved_files
 
     refuse_unknown_format(output)
-    tok = smaller_of(tokenizer_with(reference, pattern, special), reference, vocab_size)
+    whole = tokenizer_with(reference, pattern, special)
+    tok = smaller_of(whole, reference, vocab_size)
     over = isinstance(tok, cbpe.SentencePieceTokenizer)
     refuse_replacing_by_tokenizer(saved_files(output, over), files_of(reference), "FILE")
     save(tok, output)
@@ -88,6 +89,11 @@ def convert(
     known = format_of_name(output, over)
     title = "" if known is None else known.title
     given = {token: tok.special_tokens[token] for token in special_of(special)}
+    moved = {
+        token: (token_id, tok.special_tokens[token])
+        for token, token_id in whole.special_tokens.items()
+        if tok.special_tokens[token] != token_id and token not in given
+    }
     if as_json:
         row = {
             "written": output,
@@ -96,7 +102,7 @@ def convert(
             "n_special_tokens": special_tokens,
             "left_out": missing,
         }
-        print_json({**row, "given": given} if given else row)
+        print_json({**row, **({"given": given} if given else {}), **({"moved": moved} if moved else {})})
     else:
         told: list[tuple[str, object]] = [
             ("written", ", ".join(saved_files(output, over))),
@@ -105,6 +111,7 @@ def convert(
             ("special tokens", special_tokens),
         ]
         told += [("", f"{token} ({token_id})") for token, token_id in given.items()]
+        told += [("other ids", f"{token} ({now}, which was {before})") for token, (before, now) in moved.items()]
         print_pairs([*told, *pairs_left_out(missing)])
 
 

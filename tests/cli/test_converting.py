@@ -233,3 +233,18 @@ def test_all_files_that_are_written_are_named(tmp_path):
     cbpe.train("to be or not to be", 260).save(tmp_path / "book.json")
     printed = run("convert", tmp_path / "book.json", tmp_path / "o.model").stdout
     assert f"{tmp_path / 'o.model'}, {tmp_path / 'o.vocab'}\n" in printed
+
+
+def test_special_tokens_that_get_other_ids_with_a_smaller_vocabulary_are_told(tmp_path):
+    book, small = tmp_path / "book.json", tmp_path / "small.json"
+    cbpe.train("the cat sat on the mat " * 9, 264, special_tokens=["<|a|>", "<|b|>"]).save(book)
+    command = ("convert", book, small, "--vocab-size", 260)
+    told = run(*command, "--special", "<|c|>").stdout.splitlines()
+    assert [line.split(maxsplit=1)[-1].strip() for line in told if "which was" in line] == [
+        "ids       <|a|> (260, which was 264)",
+        "ids       <|b|> (261, which was 265)",
+    ]
+    assert json.loads(run(*command, "--json").stdout)["moved"] == {"<|a|>": [264, 260], "<|b|>": [265, 261]}
+    assert cbpe.load(small).special_tokens == {"<|a|>": 260, "<|b|>": 261}
+    assert "which was" not in run("convert", book, small).stdout
+    assert "moved" not in json.loads(run("convert", book, small, "--json").stdout)
