@@ -111,6 +111,8 @@ class Encoded:
         # Of the texts, and of these those that are in tokens; not counted where the split pattern leaves nothing out.
         self.text_bytes = self.covered_bytes = 0
         self.lengths = work.tokenizer._covered_lengths() if may_leave_out(work.tokenizer) else None
+        self.unknown = work.tokenizer._vocabulary.unknown  # the id that stands for characters without a token, or None
+        self.unknown_tokens = 0
         special = work.tokenizer.special_tokens
         self.added = {
             special[token]: len(token.encode("utf-8", "surrogatepass")) for token in work.tokenizer._found_always()
@@ -162,6 +164,7 @@ class Encoded:
                 continue
             position, empty = file.position, 0
             ids, offsets = self.encoded(batch.texts)
+            self.unknown_tokens += self.unknown_in(ids)
             if self.lengths is not None:
                 self.measure(batch.texts if isinstance(batch.texts, list) else batch.texts.as_strings(), ids)
             rows = self.rows_of(batch, file.path)
@@ -189,6 +192,9 @@ class Encoded:
             return encode(texts.as_strings(), **options)
         return flat(column)
 
+    def unknown_in(self, ids: npt.NDArray[np.uint32]) -> int:
+        return 0 if self.unknown is None else int(np.count_nonzero(ids == self.unknown))
+
     def measure(self, texts: Iterable[str], ids: npt.NDArray[np.uint32]) -> None:
         """Count the bytes of some texts, and those of them that are in their tokens."""
         assert self.lengths is not None
@@ -210,6 +216,7 @@ class Encoded:
         whole = tokenizer._takes_whole_texts() or finds_added
         for part in text_parts(tokenizer._splitter, document.chunks, whole=whole):
             ids = tokenizer.encode_to_numpy(part, **self.as_ordinary_text, workers=self.threads)
+            self.unknown_tokens += self.unknown_in(ids)
             if self.lengths is not None:
                 self.measure([part], ids)
             if len(ids):
@@ -275,6 +282,8 @@ class Encoded:
             counts["skipped"] = self.skipped
         if self.lengths is not None:
             counts |= {"text_bytes": self.text_bytes, "covered_bytes": self.covered_bytes}
+        if self.unknown is not None:
+            counts["unknown_tokens"] = self.unknown_tokens
         counts["longest"] = self.longest
         bare = None if self.writer is None else self.writer.bare
         return {**counts, "sha256": (self.digest.digest() if bare is None else bare.digest).hex()}

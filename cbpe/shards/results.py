@@ -15,12 +15,21 @@ MOST = 0.5  # of the tokens
 
 
 def warn_of_gaps(records: Sequence[Mapping[str, Any]]) -> None:
-    """Warn of text that the split pattern leaves out, by the records of tasks, which say it where that may be."""
+    """Warn of text that the split pattern leaves out, and of unknown tokens, by the records of tasks, which have both
+    where they may be."""
     text_bytes = sum(record.get("text_bytes", 0) for record in records)
     left_out = text_bytes - sum(record.get("covered_bytes", 0) for record in records)
     if left_out > 0:
         share = share_in_words(left_out, text_bytes)
         warn(f"the split pattern of the tokenizer leaves {share} of the text out: it is in no token")
+    unknown = sum(record.get("unknown_tokens", 0) for record in records)
+    if unknown:
+        tokens = sum(record["tokens"] for record in records)
+        stand = "stands" if unknown == 1 else "stand"
+        warn(
+            f"{unknown:,} of the {tokens:,} tokens {stand} for characters without a token, each for any number of "
+            "them, which no decoding gives back"
+        )
 
 
 def warn_of_result(options: Options, documents: int, dropped: int, shards: Sequence[Mapping[str, Any]]) -> None:

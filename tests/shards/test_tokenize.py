@@ -626,6 +626,27 @@ def test_what_a_split_pattern_leaves_out_is_said_with_its_share(kind, tmp_path, 
     assert sum(task["covered_bytes"] for task in manifest["tasks"]) == manifest["tokens"]
 
 
+@pytest.mark.parametrize("kind", ["txt", "jsonl"])
+def test_unknown_tokens_are_counted_and_told(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr("cbpe.corpus.files.CHUNK_BYTES", 7)
+    tok = cbpe.train("the cat sat on the mat " * 9, 40, alphabet="characters", byte_fallback=False)
+    texts = ["the cat", "\u4e2d\u6587 the \u00e9", "\u4e2d", ""] * 3
+    path, field = tmp_path / f"corpus.{kind}", "text" if kind == "jsonl" else None
+    if kind == "txt":
+        texts = [" ".join(texts)]
+    path.write_text("".join(texts) if kind == "txt" else "".join(json.dumps({"text": one}) + "\n" for one in texts))
+    unknown = sum(tok.encode(one).count(tok.token_to_id("<unk>")) for one in texts)
+    assert unknown >= 9
+    told = f"^{unknown:,} of the .* tokens stand for characters without a token, each for any number of them"
+    with pytest.warns(UserWarning, match=told):
+        manifest = cbpe.tokenize(path, tok, tmp_path / "shards", "bin", field=field, append_eot=False)
+    assert sum(task["unknown_tokens"] for task in manifest["tasks"]) == unknown
+    path.write_text("the cat" if kind == "txt" else '{"text": "the cat"}\n')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cbpe.tokenize(path, tok, tmp_path / "known", "bin", field=field, append_eot=False)
+
+
 def test_nothing_is_said_of_tokenizers_whose_patterns_match_everything(tmp_path, recwarn):
     (tmp_path / "some.txt").write_text("low 1234\n" * 10)
     for number, tok in enumerate((cbpe.get_encoding("gpt2"), cbpe.RegexTokenizer(), cbpe.BasicTokenizer())):
