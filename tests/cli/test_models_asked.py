@@ -292,6 +292,20 @@ def test_the_log_has_all_that_was_saved_with_a_version(models):
     assert rows("log", "--limit", 1)[0]["details"]["parent"] == "book@1"
 
 
+def test_what_a_training_left_out_is_shown_with_its_version(models):
+    few = cbpe.train(" ".join(map(str, range(999))), 260, max_words=20)
+    models.save(few, "few")
+    record = few.training
+    assert record.dropped_occurrences > 900
+    assert (
+        f"left out        rare words, which occurred {record.dropped_occurrences} times"
+        in run("models", "show", "few").stdout
+    )
+    training = rows("show", "few")["training"]
+    assert training["dropped_occurrences"] == record.dropped_occurrences
+    assert "left out" not in run("models", "show", "book").stdout
+
+
 def test_wide_tables_cut_nothing(models):
     value = "trained on the first folio of reviews, " * 5
     version = models.tag("book", {"description": value})

@@ -272,9 +272,12 @@ def show(reference: VersionArgument, as_json: JsonOption = False, store: StoreOp
             failures.append(error)
     more: dict[str, object] = {}
     if record is not None and as_json:
-        more["training"] = {"source": record.source, "text_bytes": record.text_bytes, "seconds": record.seconds}
+        names = ("source", "text_bytes", "dropped_words", "dropped_occurrences", "seconds")
+        more["training"] = {name: getattr(record, name) for name in names}
     elif record is not None:
         more["trained on"] = f"{record.source}: {number_of(record.text_bytes, 'byte')} in {record.seconds:.2f} s"
+        if record.dropped_occurrences:
+            more["left out"] = f"rare words, which occurred {number_of(record.dropped_occurrences, 'time')}"
     print_version(version, as_json, more, tok)
     end_with_failures(failures)
 
