@@ -27,6 +27,7 @@ LINES = ("-", "--", ":", "-.")  # of each colour, as the hatches
 DRAWN = ("bytes_per_token", "fertility", "continued_words", "strr", "premium", "renyi_efficiency", "vocabulary_used")
 PAGES = (".html", ".htm")  # endings of a report
 LONGEST_NAME = 25  # characters of a name
+LONGEST_TITLE = 100  # characters of a name above the curves
 BARS = 0.8  # the share of a chart that they take: the rest is between the corpora
 # Inches of a picture.
 WIDTH = 8.0  # if it need not be wider
@@ -123,9 +124,10 @@ def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
     corpora = names_in(rows, "corpus")
     names = in_a_chart(corpora)
     n_legend = legend_columns(names, WIDTH_OF_CURVES)
+    tokenizer = visible(rows[0]["tokenizer"])
     height = 3.5 + LEGEND_ROW * math.ceil(len(names) / n_legend)
     with new_figure(ending, height, WIDTH_OF_CURVES) as figure:
-        figure.suptitle(visible(rows[0]["tokenizer"]), fontsize=10)
+        figure.suptitle(short_names([tokenizer], LONGEST_TITLE)[tokenizer], fontsize=10)
         for axes, (key, title) in zip(figure.subplots(1, len(CURVES)), CURVES, strict=True):
             for i, corpus in enumerate(corpora):
                 own = [row for row in rows if row["corpus"] == corpus]
