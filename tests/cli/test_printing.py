@@ -146,6 +146,18 @@ def test_a_tree_keeps_the_blanks_of_long_tokens_in_a_narrow_terminal(terminal, c
     assert tok.decode([40584]) == " " * 79
 
 
+def test_the_name_of_a_metric_that_was_asked_for_stays_in_one_line(terminal, capfd):
+    metric = "bytes_per_token:held-out-en.txt"
+    with ModelStore() as models:
+        models.save(trained(265), "two", metrics={metric: 3.5})
+        for width, is_whole in ((80, True), (60, True), (len(f"version  tokens  {metric}"), True), (40, False)):
+            terminal(width)
+            print_versions(models.versions(), as_json=False, wide=False, metric=metric)
+            told = re.sub(r"\x1b\[\d*m", "", capfd.readouterr().out).splitlines()
+            assert (metric in told[0]) == is_whole
+            assert max(map(len, told)) <= width
+
+
 def test_a_pipe_is_not_told_what_was_left_out(monkeypatch, capfd):
     monkeypatch.setattr(printing, "WIDE", 40)
     printing.print_table(COLUMNS, ROWS, spare=["aliases", "saved"])

@@ -52,7 +52,8 @@ def print_versions(versions: Sequence[Version], as_json: bool, wide: bool, metri
     # A column without aliases makes no room for itself by folding names, nor any beside a metric that was asked for.
     keeps_aliases = metric is None and any(version.aliases for version in versions)
     spare = SPARE if keeps_aliases else (*SPARE, "aliases")
-    print_table(columns, rows, whole=[*NOT_SPLIT, metric or ""], spare=spare, wide=wide)
+    named = [] if metric is None else [metric]
+    print_table(columns, rows, whole=[*NOT_SPLIT, *named], spare=spare, kept=named, wide=wide)
 
 
 def version_cells(version: Version, wide: bool) -> Iterator[object]:

@@ -124,8 +124,12 @@ def widths_in(columns: Sequence[Column], room: int) -> list[int]:
     return [column.used(width) for column, width in zip(columns, widths, strict=True)]
 
 
-def with_folded_headings(columns: list[Column], long: int) -> list[Column]:
-    return [column._replace(cells=with_folded_heading(column.cells, long)) for column in columns]
+def with_folded_headings(columns: list[Column], long: int, kept: Sequence[str] = ()) -> list[Column]:
+    """The columns with headings in several lines; kept: headings that stay in one."""
+    return [
+        column if column.cells[0] in kept else column._replace(cells=with_folded_heading(column.cells, long))
+        for column in columns
+    ]
 
 
 def with_folded_heading(cells: Sequence[str], long: int) -> list[str]:

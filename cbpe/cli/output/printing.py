@@ -310,15 +310,17 @@ def print_table(
     *,
     whole: Sequence[str] = (),
     spare: Sequence[str] = (),
+    kept: Sequence[str] = (),
     wide: bool = False,
 ) -> list[str]:
     """A table with a line of headings; columns of numbers are aligned to the right. Returns the columns that it has.
 
     In a narrow terminal the `spare` columns are left out, the first of them first, until the others fit. What a row is
     called, its numbers and the columns in `whole` are not folded, if there is room for the rest. Where `wide`, nothing
-    is folded or left out. In a narrow terminal headings have their words below each other where cells are narrower, and
-    a line below says what was left out: a command with spare columns has the option --wide. Where there are no rows, a
-    line on stderr says so.
+    is folded or left out. In a narrow terminal headings have their words below each other where cells are narrower (but
+    for those that are `kept` in a line, if there is room for them without the spare columns), and a line below says
+    what was left out: a command with spare columns has the option --wide. Where there are no rows, a line on stderr
+    says so.
     """
     from rich.table import Table
 
@@ -332,7 +334,7 @@ def print_table(
     ]
     room = console(wide).width
     if needed(drawn, range(len(drawn))) > room:
-        drawn = with_folded_headings(drawn, LONG_WORD)
+        drawn = with_folded_headings(drawn, LONG_WORD, kept)
     there = with_room(drawn, [columns.index(name) for name in spare if name in columns], room)
     drawn = [drawn[i] for i in there]
     if needed(drawn, range(len(drawn))) > room:
