@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import add
 from typing import NamedTuple
@@ -14,8 +14,7 @@ from cbpe.analysis.texts import told_of_measures
 from cbpe.common.public import public_of
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed, number_of
-from cbpe.corpus.sources import warn_of_names
-from cbpe.text.surrogates import without_surrogates
+from cbpe.corpus.sources import Reader
 from cbpe.tokenizers.description import Model, describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store.records.content import model_of
@@ -334,18 +333,12 @@ def all_together(texts: Iterable[TextComparison]) -> TextComparison:
     return TextComparison(*total)
 
 
-def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: str | Iterable[str]) -> VersionComparison:
+def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: Reader) -> VersionComparison:
     """Count the tokens of texts, one text at a time. Special tokens in them count as ordinary text."""
-    if not isinstance(texts, Iterable) or isinstance(texts, (Mapping, bytes, bytearray, memoryview)):
-        raise TypeError(f"texts are a str or several, not {type(texts).__name__}")
     rows = []
-    texts = [texts] if isinstance(texts, str) else texts
-    if isinstance(texts, (list, tuple)):
-        warn_of_names(texts)
-    for text in texts:
-        if not isinstance(text, str):
-            raise TypeError(f"a text is a str, not {type(text).__name__}")
-        n_bytes = len(without_surrogates(text).encode())
+    for chunks in texts.strings():
+        text = "".join(chunks)
+        n_bytes = len(text.encode())
         tokens_a, covered_a, unknown_a = counted(tok_a, text, n_bytes)
         tokens_b, covered_b, unknown_b = counted(tok_b, text, n_bytes)
         rows.append(TextComparison(n_bytes, tokens_a, tokens_b, covered_a, covered_b, unknown_a, unknown_b))

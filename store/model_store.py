@@ -13,6 +13,7 @@ from sqlalchemy import URL
 from cbpe.common.checks import checked_flag, refuse_no_path
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public_of
+from cbpe.corpus.sources import Reader, Source
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.record import TrainingRecord
@@ -241,14 +242,22 @@ class ModelStore:
         return comparing.diff(side_a, side_b, model_a, model_b)
 
     def compare(
-        self, a: str | Version | Tokenizer, b: str | Version | Tokenizer, texts: str | Iterable[str]
+        self,
+        a: str | Version | Tokenizer,
+        b: str | Version | Tokenizer,
+        texts: Source,
+        *,
+        field: str | None = None,
+        errors: str = "strict",
     ) -> comparing.VersionComparison:
         """How many tokens two versions, or tokenizers that need not be in the store, make of each text, and how many
         bytes of text they make one token of, without what a split pattern leaves out. Special tokens in the texts count
-        as ordinary text. Raises as load does, and TypeError for a text that is no str."""
+        as ordinary text. texts, field, errors: as the source of cbpe.count_words. Raises as load does, and what reading
+        the texts raises."""
+        reader = Reader(texts, field=field, errors=errors)
         side_a, side_b = (given if isinstance(given, Tokenizer) else self.version(given) for given in (a, b))
         tok_a, tok_b = (side if isinstance(side, Tokenizer) else self.load(side) for side in (side_a, side_b))
-        return comparing.compare(side_a, side_b, tok_a, tok_b, texts)
+        return comparing.compare(side_a, side_b, tok_a, tok_b, reader)
 
     # ---- Aliases, tags, notes and what else may be edited. Each is one transaction, and one row in the audit log.
 

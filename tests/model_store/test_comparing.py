@@ -114,11 +114,22 @@ def test_texts_are_compared_with_their_special_tokens_as_ordinary_text(filled):
     assert total.tokens_b == sum(len(B.encode_ordinary(text)) for text in texts)
     assert total.bytes_per_token_b == 18 / total.tokens_b
     assert filled.compare("a", "b", "lower").texts == comparison.texts[:1]
-    for no_texts in (b"lower", bytearray(b"lower"), memoryview(b"lower"), {"lower": "newer"}, None):
-        with pytest.raises(TypeError, match=f"texts are a str or several, not {type(no_texts).__name__}"):
+    assert filled.compare("a", "b", [b"lower"]).texts == comparison.texts[:1]  # in UTF-8
+    for no_texts, told in (({"lower": "newer"}, "dict"), (None, "None"), (5, "int"), ([5], "int"), ([None], "None")):
+        with pytest.raises(TypeError, match=told):
             filled.compare("a", "b", no_texts)
-    with pytest.raises(TypeError, match="a text is a str, not bytes"):
-        filled.compare("a", "b", [b"lower"])
+
+
+def test_texts_to_compare_are_read_from_files(filled, tmp_path):
+    (tmp_path / "a.txt").write_text("lower newer", encoding="utf-8")
+    rows = ["lower", "newer lower"]
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"text": "{row}"}}\n' for row in rows), encoding="utf-8")
+    in_memory = filled.compare("a", "b", ["lower newer", *rows]).texts
+    assert filled.compare("a", "b", tmp_path / "a.txt").texts == in_memory[:1]
+    assert filled.compare("a", "b", [tmp_path / "a.txt"]).texts == in_memory[:1]
+    assert filled.compare("a", "b", tmp_path / "a.jsonl", field="text").texts == in_memory[1:]
+    with pytest.warns(UserWarning, match=r"to read the file, pass pathlib\.Path"):
+        filled.compare("a", "b", str(tmp_path / "a.txt"))
 
 
 def test_versions_are_compared_without_the_tokens_of_a_template(models):
