@@ -15,7 +15,7 @@ from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption
 from cbpe.cli.input.references import complete_reference, empty_store, load_version, tokenizer_of, version_of
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, source_of
+from cbpe.cli.input.texts import STANDARD_STREAM, is_stream, source_of
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import (
     error_message,
@@ -25,6 +25,7 @@ from cbpe.cli.output.printing import (
     print_pairs,
 )
 from cbpe.cli.registering import new_app
+from cbpe.common.wording import shown
 from cbpe.corpus.sources import Reader
 
 if TYPE_CHECKING:
@@ -115,6 +116,10 @@ def catalogue_of(references: list[str], files: list[str], field: str | None, err
 
     if STANDARD_STREAM in files:
         raise typer.BadParameter("the page reads files, not standard input", param_hint="FILE")
+    for file in files:
+        if is_stream(file):
+            stream = f"{shown(file)} is a pipe or a device, and the page reads a text more than once"
+            raise typer.BadParameter(f"{stream}: write it to a file, and name that", param_hint="FILE")
     given = []
     for reference in dict.fromkeys(references):
         tok = tokenizer_of(reference)

@@ -28,8 +28,8 @@ from cbpe.cli.input.options import (
 )
 from cbpe.cli.input.references import complete_reference, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, readers, reading_bar, warn_of_no_text
-from cbpe.cli.input.values import hex_bytes, refuse_named_twice, told_of_marks, wrong_value_of
+from cbpe.cli.input.texts import STANDARD_STREAM, field_of_texts, is_stream, readers, reading_bar, warn_of_no_text
+from cbpe.cli.input.values import hex_bytes, refuse_named_twice, wrong_value_of
 from cbpe.cli.output.printing import (
     end_with_failures,
     print_error,
@@ -45,8 +45,9 @@ from cbpe.cli.output.printing import (
 from cbpe.cli.output.readable import readable_bytes
 from cbpe.cli.output.rows import token_row
 from cbpe.cli.registering import new_app
-from cbpe.common.wording import listed
+from cbpe.common.wording import listed, shown
 from cbpe.measures.rows import csv_of
+from cbpe.text.spaces import told_of_marks
 from cbpe.views.inspected import special_counted
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 app = new_app(add_completion=False)
 
 NAMES_SHOWN = 4
+ONCE = "can be read only once: name files, or one tokenizer"
 LONGEST_ID = 10  # digits of an id, which is less than 2**32
 
 
@@ -194,7 +196,10 @@ def stats(
     """
     refuse_named_twice(tokenizers)
     if len(tokenizers) > 1 and (not files or STANDARD_STREAM in files):
-        raise typer.BadParameter("standard input can be read only once: name files, or one tokenizer", param_hint="-t")
+        raise typer.BadParameter(f"standard input {ONCE}", param_hint="-t")
+    for file in files or () if len(tokenizers) > 1 else ():
+        if is_stream(file):
+            raise typer.BadParameter(f"{shown(file)} is a pipe or a device, which {ONCE}", param_hint="FILE")
     refuse_two_forms(as_csv, as_json)
     field = field_of_texts(form, field, files)
     rows: list[MeasuredFile] = []

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["gini", "merge_overlaps", "ratio", "renyi_efficiency", "renyi_entropy"]
 
 
+LARGE = 1e15  # an order of the Rényi entropy from which on it is that of the order infinity, as far as floats tell
+
+
 def ratio(part: float, whole: float) -> float:
     """nan where there is nothing to divide by."""
     return part / whole if whole else float("nan")
@@ -28,8 +31,12 @@ def renyi_entropy(counts: npt.NDArray[np.int64], alpha: float) -> float:
     shares = seen / seen.sum()
     if alpha == 1:
         return max(0.0, float(-(shares * np.log2(shares)).sum()))  # of a single token, -0.0 otherwise
-    if math.isinf(alpha):
+    if alpha > LARGE:
         return max(0.0, float(-np.log2(shares.max())))
+    if abs(alpha - 1) < 0.5:
+        # The logarithm of a sum of powers that is nearly 1 has lost its digits; this is that of its difference from 1.
+        powers = float((shares * np.expm1((alpha - 1) * np.log(shares))).sum())
+        return max(0.0, math.log1p(powers) / (1 - alpha) / math.log(2))
     # Shares are taken relative to the largest, as powers of small ones vanish.
     largest = float(shares.max())
     powers = float(((shares / largest) ** alpha).sum())
@@ -37,9 +44,9 @@ def renyi_entropy(counts: npt.NDArray[np.int64], alpha: float) -> float:
 
 
 def renyi_efficiency(counts: npt.NDArray[np.int64], alpha: float, n: int) -> float:
-    """The entropy over the most that n tokens can have; nan for a single one, which can have none."""
+    """The entropy over the most that n tokens can have, at most 1; nan for a single one, which can have none."""
     entropy = renyi_entropy(counts, alpha)
-    return entropy / math.log2(n) if n > 1 else float("nan")
+    return min(entropy / math.log2(n), 1.0) if n > 1 and not math.isnan(entropy) else float("nan")
 
 
 def gini(costs: Sequence[float]) -> float:

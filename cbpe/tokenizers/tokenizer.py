@@ -21,6 +21,7 @@ from cbpe.common.checks import checked_dropout, checked_ids_dtype, checked_int, 
 from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.parts import Parts
+from cbpe.text.spaces import told_of_marks
 from cbpe.text.special_tokens import TokenTypeError, checked_special_tokens, refuse_shared_ids
 from cbpe.text.splitting import make_splitter
 from cbpe.text.surrogates import without_surrogates
@@ -474,7 +475,8 @@ class Tokenizer(TokenizerBase):
         if token_id is None:
             token_id = self._special.ids.get(token.decode("utf-8", "surrogateescape"))
         if token_id is None:
-            raise KeyError(f"{shown(text_or_bytes)} is no token of this vocabulary")
+            marks = told_of_marks(text_or_bytes) if isinstance(text_or_bytes, str) else ""
+            raise KeyError(f"{shown(text_or_bytes)} is no token of this vocabulary{marks}")
         return token_id
 
     def token_to_id(self, token: str | bytes) -> int | None:

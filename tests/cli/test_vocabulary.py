@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 
 import pytest
 from command_line import TEXT, error_of, run
@@ -125,6 +126,25 @@ def test_stats_refuses_a_tokenizer_that_would_have_its_rows_twice(tmp_path):
 def test_standard_input_is_named_once(command):
     told = error_of(command, "-t", "gpt2", "-", "-", stdin=b"one two")
     assert "standard input is named twice, and can be read only once" in told
+
+
+@pytest.mark.skipif(os.name == "nt", reason="for POSIX")
+def test_a_pipe_is_not_read_for_several_tokenizers(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    told = error_of("stats", "-t", "gpt2", "-t", "r50k_base", tmp_path / "pipe", exit_code=2)
+    assert "is a pipe or a device, which can be read only once: name files, or one tokenizer" in told
+    told = error_of("ui", "-t", "gpt2", tmp_path / "pipe", exit_code=2)
+    assert "is a pipe or a device, and the page reads a text more than once: write it to a file, and name that" in told
+
+
+@pytest.mark.parametrize("token", ["\u0120the", "\u2581the"])
+def test_marks_in_place_of_spaces_are_told_wherever_a_token_is_not_found(token, tmp_path):
+    told = f"tokens have a space where files of tokenizers have {token[0]}"
+    assert told in error_of("vocab", "-t", "gpt2", "--tree", token)
+    with pytest.raises(KeyError, match=told):
+        cbpe.get_encoding("gpt2").encode_single_token(token)
+    run("models", "save", "book", "-t", "gpt2", "--store", tmp_path / "m.db")
+    assert told in run("models", "ls", "--has-token", token, "--store", tmp_path / "m.db").stderr
 
 
 def test_stats_of_standard_input():

@@ -6,6 +6,7 @@ import math
 import random
 import re
 from collections import Counter
+from decimal import Decimal, localcontext
 
 import pytest
 
@@ -232,6 +233,30 @@ def test_renyi_entropy_is_its_definition(alpha):
         expected = math.log2(sum(share**alpha for share in shares)) / (1 - alpha)
     assert renyi_entropy(np.array(counts), alpha) == pytest.approx(expected)
     assert renyi_efficiency(np.array(counts), alpha, 1024) == pytest.approx(expected / 10)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.51, 0.9, 1 - 1e-12, 1 - 2**-53, 1 + 2**-52, 1.00001, 1.49, 1.51, 7.0, 1e3])
+def test_renyi_entropy_keeps_its_digits_beside_shannons(alpha):
+    """Against decimals of many digits: near an order of 1 the logarithm of the sum of powers is nearly 0."""
+    np = pytest.importorskip("numpy")
+    with localcontext() as context:
+        context.prec = 60
+        for counts in ([1, 5, 9, 100, 3], [7] * 9, [10**6 // n for n in range(1, 300)]):
+            shares = [Decimal(n) / sum(counts) for n in counts]
+            powers = sum((share.ln() * Decimal(alpha)).exp() for share in shares)
+            expected = powers.ln() / (1 - Decimal(alpha)) / Decimal(2).ln()
+            assert renyi_entropy(np.array(counts), alpha) == pytest.approx(float(expected), rel=1e-10)
+
+
+def test_the_largest_orders_are_that_of_infinity_and_no_efficiency_is_above_one():
+    np = pytest.importorskip("numpy")
+    counts = np.array([1, 5, 9, 100, 3])
+    for alpha in (1e14, 1e16, 1e300, 1.7e308):
+        assert renyi_entropy(counts, alpha) == pytest.approx(renyi_entropy(counts, math.inf))
+    for n in (3, 5, 6, 7, 99):
+        for alpha in (0.3, 0.9, 1, 1.1, 2.5, 1e16):
+            assert renyi_efficiency(np.array([7] * n), alpha, n) <= 1.0
+            assert renyi_efficiency(np.array([7] * n), alpha, n) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("alpha", [0, 0.5, 1, 2.5, math.inf])

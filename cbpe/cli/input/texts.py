@@ -25,6 +25,7 @@ __all__ = [
     "files_of_ids",
     "id_chunks",
     "input_name",
+    "is_stream",
     "readers",
     "reading_bar",
     "source_of",
@@ -39,6 +40,11 @@ STDIN_TWICE = "standard input is named twice, and can be read only once"
 
 Errors = Literal["strict", "replace"]
 Missing = Literal["error", "skip"]
+
+
+def is_stream(file: str) -> bool:
+    """Whether a name is that of a pipe or a device, which can be read only once."""
+    return os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file)
 
 
 def source_of(file: str) -> PathLike[str] | BinaryIO:

@@ -39,7 +39,6 @@ __all__ = [
     "special_of",
     "tag_filter",
     "time_of",
-    "told_of_marks",
     "vocab_size_of",
     "wrong_value_of",
 ]
@@ -51,7 +50,6 @@ LONGEST_ID = len(str(LARGEST_ID))  # in digits
 SEEMS_ID = re.compile(r"[\d+\N{MINUS SIGN}-]")  # its beginning
 SIZE = re.compile(r"(\d+(?:[,_]\d{3})*|\d+\.\d+)([kmgKMG]|[KMG]i)?", re.ASCII)
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
-MARKS = "▁Ġ"  # what SentencePiece's and byte-level files show a space as
 NAMES_SHOWN = 10  # of special tokens, in a message
 PATTERN_NAMES = ", ".join(BY_NAME)
 
@@ -223,12 +221,6 @@ def refuse_stream(name: str, hint: str) -> None:
     """BadParameter for "-" where a command writes or reads a whole file or folder."""
     if name == "-":
         raise typer.BadParameter("name a file or a folder: this is no stream. (One called - is ./-)", param_hint=hint)
-
-
-def told_of_marks(text: str) -> str:
-    """The end of a message that there is no token of a text: whether it has a mark for spaces; or nothing."""
-    mark = next((each for each in MARKS if each in text), None)
-    return f": tokens have a space where files of tokenizers have {mark}" if mark else ""
 
 
 def hex_bytes(digits: str) -> bytes:

@@ -43,7 +43,6 @@ from cbpe.cli.input.values import (
     size_range,
     tag_filter,
     time_of,
-    told_of_marks,
 )
 from cbpe.cli.models.app import app
 from cbpe.cli.models.differences import difference_pairs
@@ -67,6 +66,7 @@ from cbpe.cli.output.rows import json_value
 from cbpe.common.wording import listed, meant, number_of, shown
 from cbpe.measures.definitions import BY_KEY
 from cbpe.text.patterns import ALIKE
+from cbpe.text.spaces import told_of_marks
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -188,6 +188,8 @@ def list_versions(
         )
         if not found:
             refuse_unknown(models, name, tag, metric)
+            if has_token is not None and told_of_marks(has_token):
+                print_error(f"no version has the token {shown(has_token)}{told_of_marks(has_token)}")
         elif by is not None:
             refuse_unknown_metric(models, by, found)
     warn_of_other_texts(found, by)
