@@ -143,10 +143,10 @@ class ModelStore:
 
         If the newest version of that name has the same class and the same results, no version is made: save returns
         that one, with `created` False. Either way, the version gets the labels: tags (a dict, or a list of tags without
-        a value), aliases that point to it from now on, notes in place of earlier ones, metrics, and the parent, which
-        is the version that its training went on from. (Where no version was made, one that is this version, or goes on
-        from it, is left out with a UserWarning.) The store keeps the tokenizer's training record. When save returns,
-        all of this is on disk.
+        a value), aliases that point to it from now on, notes in place of earlier ones ("" is none), metrics, and the
+        parent, which is the version that its training went on from. (Where no version was made, one that is this
+        version, or goes on from it, is left out with a UserWarning.) The store keeps the tokenizer's training record.
+        When save returns, all of this is on disk.
 
         Raises TypeError for a class that the store does not know, ValueError for a name or label that is not allowed,
         and NotFound for a parent that is not there.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import takewhile
 from typing import Any, ClassVar
 
 import typer
@@ -120,7 +121,11 @@ def refuse_unnamed(ctx: Any, values: dict[str, Any], rest: list[str], given: lis
     arguments = [each for each in parameters if each.param_type_name == "argument"]
     named = [*(text for each in arguments for text in texts_of(values.get(each.name))), *rest]
     if named and (not arguments or (is_encoding(named[0]) and not os.path.exists(named[0]))):
-        way = " ".join([ctx.command_path, "-t", *named])
+        tokenizers = named[:1]
+        if needed[0].multiple:
+            tokenizers += takewhile(lambda name: is_encoding(name) and not os.path.exists(name), named[1:])
+        options = [part for name in tokenizers for part in ("-t", name)]
+        way = " ".join([ctx.command_path, *options, *named[len(tokenizers) :]])
         raise typer.BadParameter(f"the tokenizer is named by an option: {way}", ctx, param_hint="-t")
 
 

@@ -38,6 +38,7 @@ AXIS = 0.6  # beside a chart
 CHARACTER = 0.065  # of a name
 KEY = 0.7  # beside a name of a legend
 LEGEND_ROW = 0.2
+TURNED = 30  # degrees of names that are turned a little
 LEAST_ROTATED = 0.35  # between names that are rotated a little
 LEAST_SEEN = 1.5  # points of a bar
 CURVES = (("bytes_per_token", "bytes per token"), ("fertility", "fertility"), ("vocabulary_used", "vocabulary used"))
@@ -63,8 +64,11 @@ def draw_comparison(rows: Sequence[Row], ending: str = ".svg") -> bytes:
                 look = {"color": colour(i), "hatch": hatch(i), "edgecolor": "white", "linewidth": layout.edge}
                 axes.bar(places, heights, width, label=str(i), **look)
             axes.set_title(BY_KEY[key].title, fontsize=10)
-            axes.set_xticks(range(len(corpora)), labels, rotation=layout.rotation, fontsize=8)
+            # The end of a name that is turned a little is at its place: in the middle, it would reach into the next.
+            turned = {"ha": "right", "rotation_mode": "anchor"} if layout.rotation == TURNED else {}
+            axes.set_xticks(range(len(corpora)), labels, rotation=layout.rotation, fontsize=8, **turned)
             axes.margins(x=0.01)
+            axes.set_ylim(bottom=0)  # also where all are 0
             in_percent(axes, key)
             axes.grid(axis="y", alpha=0.3)
             axes.set_axisbelow(True)
@@ -96,7 +100,7 @@ def laid_out(n_charts: int, n_tokenizers: int, labels: Sequence[str]) -> Layout:
     chart = width / n_columns - AXIS
     longest = CHARACTER * max(map(len, labels))
     between = chart / len(labels)
-    rotation = 90 if between < min(longest, LEAST_ROTATED) else 20 if between < longest else 0
+    rotation = 90 if between < min(longest, LEAST_ROTATED) else TURNED if between < longest else 0
     row_height = 2.6 + (max(0.0, longest - 0.5) if rotation == 90 else 0.0)
     points = 72 * BARS * chart / n_bars  # of one bar
     if points < LEAST_SEEN:

@@ -131,7 +131,7 @@ def apply(connection: Connection, version: Any, labels: Labels) -> None:
     for key, value in labels.tags.items():
         put(connection, tags, version_id=version.id, key=key, value=value)
     put_metrics(connection, version.id, labels.metrics)
-    if labels.notes is not None:
+    if labels.notes:  # none, as a script has them, take no others away
         set_notes(connection, version.id, labels.notes)
     for alias in labels.aliases:
         point(connection, version, alias)

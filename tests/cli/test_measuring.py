@@ -255,3 +255,11 @@ def test_what_a_split_pattern_leaves_out_is_said_by_every_command_that_measures(
         stderr = run(*command, "en.txt").stderr
         assert stderr.count(told) == 1, command
     assert "leaves" not in run("compare", "-t", "gpt2", "en.txt").stderr
+
+
+def test_encodings_without_an_option_are_told_where_they_go(files):
+    error = error_of("compare", "gpt2", "cl100k_base", "en.txt", exit_code=2)
+    assert "compare -t gpt2 -t cl100k_base en.txt" in error
+    for command in ("compare", "stats"):
+        error = error_of(command, "-t", "gpt2", "cl100k_base", "en.txt")
+        assert "there is no file 'cl100k_base', which is a named encoding: give -t before each" in error

@@ -237,3 +237,21 @@ def test_a_version_without_labels_says_so_beside_standard_output(models):
     for what in ("tags", "metrics", "notes"):
         told = run("models", "tag" if what == "tags" else what, "plain")
         assert (told.stdout, told.stderr) == ("", f"cbpe: plain@1 has no {what}\n")
+
+
+def test_empty_notes_take_no_others_away(models):
+    models.set_notes("book", "see the log")
+    for command in (["models", "save", "book", "-t", "book"], ["train", "-", "--vocab-size", 300, "--save", "book"]):
+        error = error_of(*command, "--notes", " ", exit_code=2)
+        assert "--notes: these notes are empty: leave --notes out" in error
+    models.save(models.load("book"), "book", notes="")
+    assert models.version("book").notes == "see the log"
+
+
+def test_a_parent_that_takes_the_place_of_another_is_told(models):
+    run("models", "save", "copy", "-t", "book", "--parent", "book@1")
+    told = run("models", "save", "copy", "-t", "book", "--parent", "book@1").stdout
+    assert "in place of" not in told
+    told = run("models", "save", "copy", "-t", "book", "--parent", "book@2").stdout
+    assert "what was given is set on it, in place of parent book@1" in " ".join(told.split())
+    assert models.version("copy").parent == "book@2"

@@ -11,7 +11,7 @@ from decimal import Decimal, localcontext
 import pytest
 
 import cbpe
-from cbpe.measures import tallies
+from cbpe.measures import charts, tallies
 from cbpe.measures.formulas import gini, renyi_efficiency, renyi_entropy
 
 WORDS = [
@@ -373,3 +373,21 @@ def test_a_table_in_place_of_a_dict_is_named_and_not_shown():
     for given in (({"t": cbpe.RegexTokenizer()}, table), (table, {"d": "x"})):
         with pytest.raises(TypeError, match=r"are a dict of names and \w+, not Table$"):
             cbpe.compare(*given)
+
+
+def test_names_below_a_chart_are_not_drawn_over_one_another():
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    names = [
+        "english_held_out_test.txt",
+        "de.txt",
+        "multilingual_web_2026.txt",
+        "code_held.txt",
+        "ja.txt",
+        "zh.txt",
+        "hi",
+    ]
+    rows = cbpe.compare({"gpt2": cbpe.get_encoding("gpt2")}, dict.fromkeys(names, "low lower")).rows
+    drawn = charts.draw_comparison(rows).decode()
+    # A name that is turned ends at its place: text that is anchored at its end.
+    anchored = re.findall(r'<text style="[^"]*text-anchor: end[^"]*"[^>]*rotate\(-30[^>]*>([^<]*)</text>', drawn)
+    assert set(names) <= set(anchored)

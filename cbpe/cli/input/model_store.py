@@ -105,12 +105,13 @@ def replaced(before: Mapping[str, V], given: Mapping[str, V]) -> dict[str, V]:
 
 
 def set_in_words(
-    before: Version | None, tags: Mapping[str, str], notes: str | None, metrics: Mapping[str, float]
+    before: Version | None, now: Version, tags: Mapping[str, str], notes: str | None, metrics: Mapping[str, float]
 ) -> str:
     """What is said of labels that were given with what is the newest version already: that they are set on it, and what
-    they took the place of."""
+    they took the place of. before, now: the version without and with them."""
     gone: list[str] = []
     if before is not None:
+        gone += [f"parent {before.parent}"] if before.parent not in (None, now.parent) else []
         gone += (f"{key}={value}" for key, value in replaced(before.tags, tags).items())
         gone += (f"{key}={value:g}" for key, value in replaced(before.metrics, metrics).items())
         gone += ["other notes"] if notes and before.notes not in (None, notes) else []
@@ -141,7 +142,11 @@ def notes_of_standard_input(instead: str) -> str:
 
 
 def notes_of(text: str | None) -> str | None:
-    """The notes on a version that is saved; those of standard input for "-"."""
+    """The notes on a version that is saved; those of standard input for "-". BadParameter for empty ones."""
+    if text is not None and not text.strip():
+        import typer
+
+        raise typer.BadParameter("these notes are empty: leave --notes out", param_hint="--notes")
     return notes_of_standard_input("leave --notes out") if text == "-" else text
 
 

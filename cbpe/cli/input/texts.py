@@ -15,6 +15,7 @@ from cbpe.common.warning import warn
 from cbpe.common.wording import NamedErrors, shown
 from cbpe.corpus.sources import Reader, read_chunks
 from cbpe.corpus.storage import place_of
+from cbpe.encodings.references import is_encoding
 
 __all__ = [
     "STANDARD_STREAM",
@@ -28,6 +29,7 @@ __all__ = [
     "is_stream",
     "readers",
     "reading_bar",
+    "refuse_encodings",
     "source_of",
     "sources_of",
     "strings",
@@ -142,7 +144,15 @@ def named_once(files: list[str] | None) -> list[str]:
     named = files or [STANDARD_STREAM]
     if named.count(STANDARD_STREAM) > 1:
         raise ValueError(STDIN_TWICE)
+    refuse_encodings(named)
     return named
+
+
+def refuse_encodings(files: list[str]) -> None:
+    """FileNotFoundError for the name of an encoding in the place of a file, where there is no such file."""
+    for file in files:
+        if is_encoding(file) and not os.path.exists(file):
+            raise FileNotFoundError(f"there is no file {shown(file)}, which is a named encoding: give -t before each")
 
 
 def seems_a_text(name: str) -> bool:

@@ -24,7 +24,15 @@ from cbpe.cli.input.options import (
 )
 from cbpe.cli.input.references import complete_reference, files_of, is_encoding, pinned, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, input_name, source_of, warn_of_no_text
+from cbpe.cli.input.texts import (
+    STANDARD_STREAM,
+    bars_wanted,
+    field_of_texts,
+    input_name,
+    refuse_encodings,
+    source_of,
+    warn_of_no_text,
+)
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
 from cbpe.cli.measuring.keeping import check_savable, keep_metrics, kept_name
 from cbpe.cli.output.printing import (
@@ -179,6 +187,7 @@ def compare(
 def corpora_of(files: list[str] | None) -> dict[str, Source]:
     """The files by their names. Standard input is one of them."""
     named = files or [STANDARD_STREAM]
+    refuse_encodings(named)
     corpora: dict[str, Source] = {file: source_of(file) for file in named}
     refuse_named_twice(named, "FILE")
     refuse_same_file(named)

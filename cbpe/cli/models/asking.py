@@ -187,9 +187,7 @@ def list_versions(
             offset=offset,
         )
         if not found:
-            refuse_unknown(models, name, tag, metric)
-            if has_token is not None and told_of_marks(has_token):
-                print_error(f"no version has the token {shown(has_token)}{told_of_marks(has_token)}")
+            refuse_unknown(models, name, tag, metric, has_token)
         elif by is not None:
             refuse_unknown_metric(models, by, found)
     warn_of_other_texts(found, by)
@@ -241,8 +239,11 @@ def refuse_unknown_metric(models: ModelStore, metric: str, found: list[Version])
     )
 
 
-def refuse_unknown(models: ModelStore, name: str | None, tags: list[str] | None, metrics: list[str] | None) -> None:
-    """Where nothing was found: an error for a name, a tag or a metric that no version has, with what may be meant."""
+def refuse_unknown(
+    models: ModelStore, name: str | None, tags: list[str] | None, metrics: list[str] | None, token: str | None
+) -> None:
+    """Where nothing was found: an error for a name, a tag or a metric that no version has, with what may be meant. Of a
+    token with a mark for a space that is said."""
     if name is not None:
         models.history(name)
     versions = models.versions()
@@ -253,6 +254,8 @@ def refuse_unknown(models: ModelStore, name: str | None, tags: list[str] | None,
         for key in (label.partition("=")[0] for label in labels or ()):
             if key not in known:
                 raise ValueError(f"no version has the {what} {shown(key)}{meant(key, sorted(known))}")
+    if token is not None and told_of_marks(token):
+        print_error(f"no version has the token {shown(token)}{told_of_marks(token)}")
 
 
 @app.command()

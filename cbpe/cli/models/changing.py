@@ -87,7 +87,9 @@ def save(
         return models.save(tok, name, **labels), before, aliases
 
     version, before, aliases = filled(settings.store, saved)
-    set_on_it = set_in_words(before, labels["tags"], labels["notes"], labels["metrics"]) if any(labels.values()) else ""
+    set_on_it = ""
+    if any(labels.values()):
+        set_on_it = set_in_words(before, version, labels["tags"], labels["notes"], labels["metrics"])
     print_saved(version, as_json, before, set_on_it, moved_in_words(aliases, version.reference))
 
 

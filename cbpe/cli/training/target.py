@@ -235,8 +235,8 @@ class Target:
         if not in_words:
             return [version.reference]
         known_before = "" if version.created else ", which it was already"
-        if known_before and any(labels.values()):
-            known_before += f"; {set_in_words(newest, self.tags, self.notes, {})}"
+        if known_before and (any(labels.values()) or self.parent is not None):
+            known_before += f"; {set_in_words(newest, version, self.tags, self.notes, {})}"
         moved = moved_in_words(before, version.reference)
         return [version.reference + known_before + (f" (moved: {moved})" if moved else "")]
 
