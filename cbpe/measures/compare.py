@@ -247,8 +247,8 @@ def of_tokens(
     tokens: TokenCounts, counted: Counted, covered: tuple[int, int], added_as_text: bool, alpha: float
 ) -> dict[str, Any]:
     """What the counts of tokens say. covered: how many bytes and characters of the texts are in them."""
-    n, counts = int(tokens.counts.sum()), tokens.of_vocabulary()
-    used = int((counts > 0).sum())
+    n, seen = int(tokens.counts.sum()), int((tokens.counts > 0).sum())
+    used = int((tokens.of_vocabulary() > 0).sum())
     intermediate = {
         part
         for left, right, of_left, of_right in tokens.applied()
@@ -263,13 +263,13 @@ def of_tokens(
         "bytes_per_token": ratio(covered[0], n),
         "characters_per_token": ratio(covered[1], n),
         "fertility": ratio(n, counted.words.words),
-        "renyi_efficiency": renyi_efficiency(counts, alpha, tokens.tokenizer.vocab_size),
-        "renyi_efficiency_seen": renyi_efficiency(counts, alpha, used),
+        "renyi_efficiency": renyi_efficiency(tokens.counts, alpha, tokens.tokenizer.vocab_size),
+        "renyi_efficiency_seen": renyi_efficiency(tokens.counts, alpha, seen),
         "alpha": alpha,
         "tokens_used": used,
         "vocabulary_used": ratio(used, tokens.tokenizer.vocab_size),
-        "type_token_ratio": ratio(used, n),
-        "tokens_seen_once": int((counts == 1).sum()),
+        "type_token_ratio": ratio(seen, n),
+        "tokens_seen_once": int((tokens.counts == 1).sum()),
         "intermediate_tokens": len(intermediate),
     }
 

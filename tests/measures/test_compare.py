@@ -217,6 +217,21 @@ def test_corpora_of_other_numbers_of_lines_are_refused(tokenizers):
         cbpe.compare(tokenizers, {"en": LINES["en"], "fr": "un\ndeux"}, parallel="en")
 
 
+def test_unknown_tokens_are_among_those_that_came_up():
+    tok = cbpe.train("the cat sat on the mat " * 9, 40, alphabet="characters", byte_fallback=False)
+    text = "the cat \u4e2d\u6587 sat \u00e9 on \u0434"
+    row = cbpe.compare({"tok": tok}, {"text": text}).rows[0]
+    ids = tok.encode_ordinary(text)
+    unknown = tok.token_to_id("<unk>")
+    assert ids.count(unknown) == row["unknown_tokens"] > 1
+    shares = [n / len(ids) for n in Counter(ids).values()]
+    entropy = math.log2(sum(share**2.5 for share in shares)) / (1 - 2.5)
+    assert row["renyi_efficiency_seen"] == pytest.approx(entropy / math.log2(len(shares)))
+    assert row["renyi_efficiency"] == pytest.approx(entropy / math.log2(tok.vocab_size))
+    assert row["type_token_ratio"] == len(shares) / len(ids)
+    assert row["tokens_used"] == len(shares) - 1  # special tokens aside
+
+
 # ---- Formulas
 
 
