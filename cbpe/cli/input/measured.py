@@ -10,7 +10,7 @@ __all__ = [
     "MEASURED_ON",
     "MEASURED_PARALLEL",
     "OF_CORPUS",
-    "is_of_one_corpus",
+    "is_of_metrics",
 ]
 
 MEASURED_ON = "measured_on"  # the corpus of metrics whose own names do not name one
@@ -28,7 +28,6 @@ DEPENDING = {
 OF_CORPUS = (MEASURED_BYTES, *DEPENDING)
 
 
-def is_of_one_corpus(tag: str) -> bool:
-    """Whether it is the tag of measures of one corpus among several: "measured_alpha:de.txt" """
-    of, colon, _ = tag.partition(":")
-    return bool(colon) and of in OF_CORPUS
+def is_of_metrics(tag: str) -> bool:
+    """Whether a tag says how metrics were measured: "measured_on", "measured_alpha:de.txt" """
+    return tag.partition(":")[0] in (MEASURED_ON, *OF_CORPUS)

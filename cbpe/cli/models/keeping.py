@@ -76,7 +76,9 @@ def restore(
         except KeyboardInterrupt:
             print_error("interrupted: the store is as it was, or all of the backup: cbpe models log says which")
             raise
-        revision, versions = models.revision, len(models.versions())
+        revision = models.revision
+    with ModelStore(file, read_only=True) as restored:  # where nobody saves meanwhile
+        versions = len(restored.versions())
     if as_json:
         print_json({"restored": file, "revision": revision, "versions": versions, "backup": kept})
     else:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from cbpe.cli.input.measured import is_of_one_corpus
+from cbpe.cli.input.measured import is_of_metrics
 from cbpe.cli.input.references import DIGEST
 from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_table, print_told
 from cbpe.cli.output.readable import beginning, printable
 from cbpe.cli.output.rows import json_value
+from cbpe.common.wording import number_of
 from cbpe.views.inspected import special_listed, steps_in_words
 
 if TYPE_CHECKING:
@@ -70,10 +71,10 @@ def version_cells(version: Version, wide: bool) -> Iterator[object]:
 
 
 def listed_tags(tags: Mapping[str, object]) -> list[str]:
-    """Tags as a table has them: those that tell of metrics of one corpus among several are counted."""
-    others = {tag: value for tag, value in tags.items() if not is_of_one_corpus(tag)}
+    """Tags as a table has them: those that tell of metrics are counted."""
+    others = {tag: value for tag, value in tags.items() if not is_of_metrics(tag)}
     of_metrics = len(tags) - len(others)
-    return [*map(beginning, labels(others)), *([f"{of_metrics:,} tags of metrics"] if of_metrics else [])]
+    return [*map(beginning, labels(others)), *([f"{number_of(of_metrics, 'tag')} of metrics"] if of_metrics else [])]
 
 
 def labels(tags: Mapping[str, object]) -> list[str]:
