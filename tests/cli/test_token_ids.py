@@ -1,10 +1,12 @@
 """Token ids as text, read as they come."""
 
+import gzip
 import json
 import random
 import re
 
 import pytest
+from command_line import error_of, run
 
 from cbpe.cli.input.token_ids import LONGEST_ID, read_ids
 
@@ -33,7 +35,7 @@ def test_there_may_be_none(data):
 @pytest.mark.parametrize("data", [b"1 2 x", b"1 2.5", b"1,2", b"-1", b"+1", b"1 \xff", b"1_0", b"1 [2]", b"9" * 5000])
 @pytest.mark.parametrize("size", [1, 3, None])
 def test_numbers_that_are_no_ids(data, size):
-    with pytest.raises(ValueError, match=r"the input holds '.*', which is not a token id"):
+    with pytest.raises(ValueError, match=r"the input holds b?'.*', which is not a token id"):
         read(data, size)
 
 
@@ -84,3 +86,21 @@ def test_what_never_ends_is_not_held():
     with pytest.raises(ValueError, match="no comma"):
         next(read_ids([b"[", *[b" " * LONGEST_ID] * 2000]))
     assert read(b" " * 1_000_000 + b"7", 1000) == [7]
+
+
+def test_files_of_ids_are_decompressed_and_other_kinds_of_files_named(tmp_path):
+    ids = b"15339 1917 "
+    (tmp_path / "ids.gz").write_bytes(gzip.compress(ids))
+    (tmp_path / "odd").write_bytes(gzip.compress(ids))
+    (tmp_path / "wide").write_bytes(ids.decode().encode("utf-16"))
+    assert run("decode", "-t", "cl100k_base", tmp_path / "ids.gz").stdout == "hello world"
+    for name, told in (
+        ("odd", "is no text, but compressed by gzip: decompress it first"),
+        ("wide", "is UTF-16, as its"),
+    ):
+        assert told in error_of("decode", "-t", "cl100k_base", tmp_path / name)
+        assert f"standard input {told}" in error_of(
+            "decode", "-t", "cl100k_base", "-", stdin=(tmp_path / name).read_bytes()
+        )
+    told = error_of("decode", "-t", "cl100k_base", stdin=b"\xff 15339")
+    assert r"standard input holds b'\xff', which is not a token id" in told

@@ -12,9 +12,11 @@ from typing import BinaryIO, Literal
 
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
-from cbpe.common.wording import NamedErrors, shown
+from cbpe.common.wording import shown
+from cbpe.corpus.files import TextFile
 from cbpe.corpus.sources import Reader, read_chunks
 from cbpe.corpus.storage import place_of
+from cbpe.corpus.stored_bytes import refuse_other_kinds
 from cbpe.encodings.references import is_encoding
 
 __all__ = [
@@ -197,9 +199,12 @@ def files_of_ids(files: list[str] | None) -> list[str]:
 
 
 def id_chunks(file: str) -> Iterator[bytes]:
-    """The bytes of a file that holds token ids."""
+    """The bytes of a file that holds token ids, decompressed. ValueError for what is no text."""
     if file == STANDARD_STREAM:
-        yield from read_chunks(standard_input())
+        chunks = read_chunks(standard_input())
     else:
-        with open(file, "rb") as opened, NamedErrors(file):
-            yield from read_chunks(opened)
+        chunks = TextFile(Path(file), field=None, errors="strict").chunks()
+    for i, chunk in enumerate(chunks):
+        if i == 0:
+            refuse_other_kinds(chunk, input_name(file))
+        yield chunk

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 __all__ = ["read_ids"]
 
@@ -58,7 +59,9 @@ def numbers(chunks: Iterable[bytes], name: str) -> Iterator[list[int]]:
 def parsed(word: bytes, name: str) -> int:
     if word.isdigit() and len(word) <= LONGEST_ID:
         return int(word)
-    shown = word[:SHOWN].decode("utf-8", "backslashreplace")
+    shown: str | bytes = word[:SHOWN]
+    with suppress(UnicodeDecodeError):
+        shown = word[:SHOWN].decode()
     raise ValueError(f"{name} holds {shown!r}, which is not a token id: {WAYS}")
 
 
