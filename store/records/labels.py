@@ -131,8 +131,11 @@ def apply(connection: Connection, version: Any, labels: Labels) -> None:
     for key, value in labels.tags.items():
         put(connection, tags, version_id=version.id, key=key, value=value)
     put_metrics(connection, version.id, labels.metrics)
-    if labels.notes:  # none, as a script has them, take no others away
+    if labels.notes:
         set_notes(connection, version.id, labels.notes)
+    elif labels.notes is not None:  # empty ones, as a script may have them, take no others away
+        has_none = (versions.c.id == version.id) & versions.c.notes.is_(None)
+        connection.execute(update(versions).where(has_none).values(notes=labels.notes))
     for alias in labels.aliases:
         point(connection, version, alias)
 
