@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cbpe._core.calls.parallel import checked_workers
-from cbpe.analysis.texts import EMPTY, told_of_measures
+from cbpe.analysis.texts import EMPTY
 from cbpe.common.checks import is_float
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
@@ -19,6 +19,7 @@ from cbpe.corpus.word_counts import WordCounts
 from cbpe.measures.comparison import Comparison, TokenCounts
 from cbpe.measures.definitions import DEFAULT_ALPHA, INTERMEDIATE
 from cbpe.measures.formulas import gini, ratio, renyi_efficiency
+from cbpe.measures.rows import told_of_row
 from cbpe.measures.tallies import TokenTally, WordTally, tokens_of_words
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -103,12 +104,6 @@ def compare(
             row |= {"parity": None, "premium": None, "gini": None} if costs is None else costs.row(name, corpus)
             rows.append({**row, **of_vocabulary(tok, analyses[name])})
     return Comparison(rows, reference, parallel, alpha, analyses, counts)
-
-
-def told_of_row(row: Mapping[str, Any]) -> list[str]:
-    """What misleads about the measures in a row, as sentences."""
-    sizes = ("bytes", "covered_bytes", "tokens", "unknown_tokens", "added_as_text")
-    return told_of_measures(row["tokenizer"], row["corpus"], *(row[size] for size in sizes))
 
 
 # ---- Checking what is given

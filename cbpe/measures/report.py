@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cbpe.measures.charts import draw_comparison, draw_sweep, is_number, names_in
 from cbpe.measures.definitions import BY_KEY, INTERMEDIATE, LITTLE, MEASURES
-from cbpe.measures.rows import share_in_percent, shown_value
+from cbpe.measures.rows import share_in_percent, shown_value, told_of_row
 from cbpe.views.html import escaped, page, section, table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def report(
     the measures with their definitions. merges: of a tokenizer on a corpus, as Comparison.merges."""
     return page(
         "Tokenizers compared",
-        section("Measures", summary, f'<p class="dim">{escaped(notes)}</p>'),
+        section("Measures", summary, f'<p class="dim">{escaped(notes)}</p>', misleading(rows)),
         section("Charts", picture(draw_comparison(rows), "bar charts of the measures above")),
         section("All numbers", all_numbers(rows)),
         section(
@@ -51,9 +51,15 @@ def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str) -> str:
     return page(
         f"Sizes of a vocabulary: {rows[0]['tokenizer']}",
         section("Curves", picture(draw_sweep(rows), "measures against the size of the vocabulary"), rings),
-        section("Sizes", summary),
+        section("Sizes", summary, misleading([row for row in rows if row["vocab_size"] == rows[-1]["vocab_size"]])),
         section("What the measures mean", definitions(rows[0].keys(), [saved])),
     )
+
+
+def misleading(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What misleads about the measures in the rows, as sentences: also what nobody was there to be warned of."""
+    told = [f"{each}." for row in rows for each in told_of_row(row)]
+    return f"<ul>{''.join(f'<li>{escaped(each)}</li>' for each in told)}</ul>" if told else ""
 
 
 def picture(svg: bytes, said: str) -> str:

@@ -9,9 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cbpe.analysis.texts import told_of_measures
 from cbpe.measures.definitions import SHARES
 
-__all__ = ["csv_of", "json_of", "plain", "share_in_percent", "shown_value"]
+__all__ = ["csv_of", "json_of", "plain", "share_in_percent", "shown_value", "told_of_row"]
 
 
 def json_of(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -46,3 +47,10 @@ def shown_value(row: Mapping[str, Any], key: str) -> object:
 
 def share_in_percent(share: float) -> str:
     return f"{share:.1%}"
+
+
+def told_of_row(row: Mapping[str, Any]) -> list[str]:
+    """What misleads about the measures in a row, as sentences. (Those of a sweep count no unknown tokens.)"""
+    n_bytes, covered, tokens = (row[size] for size in ("bytes", "covered_bytes", "tokens"))
+    unknown, as_text = row.get("unknown_tokens", 0), row.get("added_as_text", False)
+    return told_of_measures(row["tokenizer"], row["corpus"], n_bytes, covered, tokens, unknown, as_text)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cbpe.common.wording import shown
-from cbpe.measures.compare import compare, told_of_row
+from cbpe.measures.compare import compare
 from cbpe.measures.definitions import DEFAULT_ALPHA, MEASURES, SHARES
+from cbpe.measures.rows import told_of_row
 from cbpe.web.bodies import required_in
 from cbpe.web.refusals import LONGEST_BODY, Refused
 

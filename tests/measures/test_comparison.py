@@ -248,6 +248,21 @@ def test_the_report_says_of_how_many_merges_it_shows_the_first(tmp_path):
         assert shown.partition("</table>")[0].count("100.0%") == 2 * 8
 
 
+def test_a_report_says_what_misleads_about_its_measures(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    letters = cbpe.train("low lower 12", 258, pattern=r"\p{L}+")
+    unknown = cbpe.train("low lower lowest " * 9, 40, alphabet="characters", byte_fallback=False)
+    with pytest.warns(UserWarning, match="leaves 40.0% of"):
+        found = cbpe.compare({"letters": letters, "unknown": unknown}, {"one": "low \u4e2d 12"})
+    found.plot(tmp_path / "report.html")
+    told = (tmp_path / "report.html").read_text(encoding="utf-8").partition("<h2>Charts")[0]
+    assert "letters leaves 40.0% of one out, which its split pattern does not match" in told
+    assert "tokens of unknown on one stand for characters without a token" in told
+    with pytest.warns(UserWarning, match="leaves 40.0% of"):
+        cbpe.sweep(letters, {"one": "low \u4e2d 12"}, [257], name="letters").plot(tmp_path / "sweep.html")
+    assert (tmp_path / "sweep.html").read_text(encoding="utf-8").count("letters leaves 40.0% of one out") == 1
+
+
 def test_plots(comparison, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     comparison.plot(tmp_path / "report.html")

@@ -233,7 +233,7 @@ def sizes_of_corpora(found: Comparison | Sweep) -> dict[str, int]:
 
 def warn_of_rows(found: Comparison) -> None:
     """Warn of what misleads about measures, by the names of files."""
-    from cbpe.measures.compare import told_of_row
+    from cbpe.measures.rows import told_of_row
 
     for row in found.rows:
         for told in told_of_row({**row, "corpus": input_name(row["corpus"])}):
