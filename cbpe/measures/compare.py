@@ -85,6 +85,9 @@ def compare(
             told = about(report, name)
             found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=told)
     costs = Costs.of(found, parallel) if parallel is not None else None
+    gaps = [] if costs is None else [*costs.gaps()]
+    for gap in gaps:
+        warn(gap)
     analyses = {name: tok.analyze() for name, tok in tokenizers.items()}
     rows, counts = [], {}
     for corpus, counted in found.items():
@@ -103,7 +106,7 @@ def compare(
             row["nsl"] = ratio(row["tokens"], reference_tokens)
             row |= {"parity": None, "premium": None, "gini": None} if costs is None else costs.row(name, corpus)
             rows.append({**row, **of_vocabulary(tok, analyses[name])})
-    return Comparison(rows, reference, parallel, alpha, analyses, counts)
+    return Comparison(rows, reference, parallel, alpha, analyses, counts, gaps)
 
 
 # ---- Checking what is given
@@ -313,19 +316,17 @@ class Costs(NamedTuple):
                     f"the texts are not parallel: {shown(language)} has {lines_said(numbers[language])}, and "
                     f"{shown(corpus)} has {lines_said(number)}; line i of each has to say the same"
                 )
-        costs = cls(lines, tuple(found), language)
-        costs.warn_of_gaps()
-        return costs
+        return cls(lines, tuple(found), language)
 
-    def warn_of_gaps(self) -> None:
-        """Warn of lines that the reference language does not have, which no ratio of parity is of."""
+    def gaps(self) -> Iterator[str]:
+        """What is said of lines that the reference language does not have, which no ratio of parity is of."""
         gaps: dict[str, int] = {}
         for (name, corpus), own in self.lines.items():
             n = int(((own > 0) & (self.lines[name, self.language] == 0)).sum())
             gaps[corpus] = max(n, gaps.get(corpus, 0))
         for corpus, n in gaps.items():
             if n:
-                warn(
+                yield (
                     f"parity leaves {lines_said(n)} of {shown(corpus)} out, as the same line of "
                     f"{shown(self.language)} has no tokens"
                 )

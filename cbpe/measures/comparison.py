@@ -80,6 +80,7 @@ class Comparison:
     alpha: float  # the order of the Rényi entropy
     analyses: dict[str, VocabularyAnalysis]  # of each tokenizer: what is known of its vocabulary without a text
     _counts: dict[tuple[str, str], TokenCounts] = dataclass_field(default_factory=dict)
+    _told: list[str] = dataclass_field(default_factory=list)  # what was warned of, and rows do not say
 
     def __repr__(self) -> str:
         return f"<Comparison: {self._size()}>"
@@ -207,14 +208,16 @@ class Comparison:
         if ending in PAGES:
             from cbpe.measures.report import report
 
-            page = report(self.rows, self._html_table(), self._notes(), self.merges, self.analyses)
+            page = report(self.rows, self._html_table(), self._notes(), self._told, self.merges, self.analyses)
             write_whole(path, [page.encode()])
         else:
             write_whole(path, [draw_comparison(self.rows, ending)])
         return None
 
     def _notes(self) -> str:
-        said = [f"NSL is relative to {self.reference}", f"Rényi entropy of order {self.alpha:g}"]
+        said = [f"Rényi entropy of order {self.alpha:g}"]
+        if any(row["tokenizer"] != self.reference for row in self.rows):
+            said.insert(0, f"NSL is relative to {self.reference}")
         if self.parallel is not None:
             said.append(f"parity and premium are relative to {self.parallel}")
         return "; ".join(said)

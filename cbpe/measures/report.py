@@ -25,14 +25,16 @@ def report(
     rows: Sequence[Mapping[str, Any]],
     summary: str,
     notes: str,
+    told: Sequence[str],
     merges: Callable[[str, str], list[dict[str, Any]]],
     analyses: Mapping[str, VocabularyAnalysis],
 ) -> str:
     """A comparison as a page: a summary in HTML, the charts, all numbers, what is known of merges and vocabularies, and
-    the measures with their definitions. merges: of a tokenizer on a corpus, as Comparison.merges."""
+    the measures with their definitions. told: what was warned of, and rows do not say. merges: of a tokenizer on a
+    corpus, as Comparison.merges."""
     return page(
         "Tokenizers compared",
-        section("Measures", summary, f'<p class="dim">{escaped(notes)}</p>', misleading(rows)),
+        section("Measures", summary, f'<p class="dim">{escaped(notes)}</p>', misleading(rows, told)),
         section("Charts", picture(draw_comparison(rows), "bar charts of the measures above")),
         section("All numbers", all_numbers(rows)),
         section(
@@ -44,22 +46,23 @@ def report(
     )
 
 
-def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str) -> str:
-    """A sweep as a page: the curves and the table."""
+def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str, told: Sequence[str]) -> str:
+    """A sweep as a page: the curves and the table. told: what was warned of, and rows do not say."""
+    largest = [row for row in rows if row["vocab_size"] == rows[-1]["vocab_size"]]  # one of each corpus
     rings = f'<p class="dim">A ring stands where a doubling of the vocabulary has saved less than {LITTLE:.0%}.</p>'
     saved = ("saved by doubling", "share of the tokens that a size saves over half of it", "")
     return page(
         f"Sizes of a vocabulary: {rows[0]['tokenizer']}",
         section("Curves", picture(draw_sweep(rows), "measures against the size of the vocabulary"), rings),
-        section("Sizes", summary, misleading([row for row in rows if row["vocab_size"] == rows[-1]["vocab_size"]])),
+        section("Sizes", summary, misleading(largest, told)),
         section("What the measures mean", definitions(rows[0].keys(), [saved])),
     )
 
 
-def misleading(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What misleads about the measures in the rows, as sentences: also what nobody was there to be warned of."""
-    told = [f"{each}." for row in rows for each in told_of_row(row)]
-    return f"<ul>{''.join(f'<li>{escaped(each)}</li>' for each in told)}</ul>" if told else ""
+def misleading(rows: Sequence[Mapping[str, Any]], told: Sequence[str]) -> str:
+    """What misleads about the measures, as sentences: who reads a report has seen no warning."""
+    said = [*(each for row in rows for each in told_of_row(row)), *told]
+    return f"<ul>{''.join(f'<li>{escaped(each)}.</li>' for each in said)}</ul>" if said else ""
 
 
 def picture(svg: bytes, said: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from cbpe._core.calls.parallel import checked_workers
@@ -63,6 +63,7 @@ class Sweep:
     """
 
     rows: list[dict[str, Any]]
+    _told: list[str] = field(default_factory=list)  # what was warned of, and rows do not say
 
     def __repr__(self) -> str:
         sizes = self.sizes
@@ -171,7 +172,7 @@ class Sweep:
         if ending in PAGES:
             from cbpe.measures.report import sweep_report
 
-            write_whole(path, [sweep_report(self.rows, self._html_table()).encode()])
+            write_whole(path, [sweep_report(self.rows, self._html_table(), self._told).encode()])
         else:
             write_whole(path, [draw_sweep(self.rows, ending)])
         return None
@@ -242,7 +243,7 @@ def sweep(
             if report:
                 report("encoding", len(vocabularies), len(vocabularies))
     trained_on.check_all()
-    return Sweep(rows)
+    return Sweep(rows, trained_on.told)
 
 
 def name_of(tokenizer: Tokenizer) -> str:
@@ -381,7 +382,7 @@ class TrainedOn:
 
     def __init__(self, record: TrainingRecord | None) -> None:
         self.record = record
-        self.warned = False
+        self.told: list[str] = []  # what was warned of
         self.corpora: list[str] = []
         self.text_bytes = 0  # of all of them
         self.distinct_pieces: list[int] = []  # of each
@@ -405,14 +406,14 @@ class TrainedOn:
     def check_all(self) -> None:
         """Look at all of them together, after the last."""
         record = self.record
-        if record is None or self.warned or len(self.corpora) == 1 or self.text_bytes != record.text_bytes:
+        if record is None or self.told or len(self.corpora) == 1 or self.text_bytes != record.text_bytes:
             return
         if max(self.distinct_pieces) <= record.distinct_pieces <= sum(self.distinct_pieces):
             self._warn(f"these corpora together ({listed(map(shown, self.corpora), NAMES_SHOWN)})")
 
     def _warn(self, what: str) -> None:
-        self.warned = True
-        warn(f"the tokenizer seems to be trained on {what}. Measure on texts that it has not seen")
+        self.told.append(f"the tokenizer seems to be trained on {what}. Measure on texts that it has not seen")
+        warn(self.told[-1])
 
 
 def files_in(source: Source) -> Iterator[str]:

@@ -263,6 +263,20 @@ def test_a_report_says_what_misleads_about_its_measures(tmp_path):
     assert (tmp_path / "sweep.html").read_text(encoding="utf-8").count("letters leaves 40.0% of one out") == 1
 
 
+def test_a_report_says_what_was_warned_of_that_no_row_says(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    tok = cbpe.train("low lower lowest", 258)
+    with pytest.warns(UserWarning, match="parity leaves 1 line of 'b' out"):
+        found = cbpe.compare({"tok": tok}, {"a": "x\n\n", "b": "x\ny\n"}, parallel="a")
+    found.plot(tmp_path / "report.html")
+    told = (tmp_path / "report.html").read_text(encoding="utf-8").partition("<h2>Charts")[0]
+    assert "parity leaves 1 line of" in told
+    assert "NSL is relative" not in told  # to itself alone
+    with pytest.warns(UserWarning, match="seems to be trained on"):
+        cbpe.sweep(tok, {"a": "low lower lowest"}, [257]).plot(tmp_path / "sweep.html")
+    assert "seems to be trained on" in (tmp_path / "sweep.html").read_text(encoding="utf-8")
+
+
 def test_plots(comparison, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     comparison.plot(tmp_path / "report.html")
