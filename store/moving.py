@@ -23,7 +23,6 @@ from cbpe.tokenizers.description import KINDS, Model, build, canonical_form, des
 from cbpe.tokenizers.loading import lacks_pattern, load
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store import saving
-from store.asking import list_versions
 from store.database.opening import Database
 from store.database.outputs import written_file
 from store.database.schema import versions
@@ -154,11 +153,11 @@ def read(path: str | os.PathLike[str]) -> Carried:
 
 
 def put_in(
-    database: Database, carried: Carried, name: str | None, action: str, source: str, known: Version | None = None
+    database: Database, carried: Carried, name: str | None, action: str, source: str, since: int | None = None
 ) -> Version:
-    """Save what was carried as a version. One that is the same, which is `known` or else the newest of that name, keeps
-    its own labels, and gets those that it has not. Raises Damaged if it is not what was exported, or cannot be loaded
-    here, and ValueError for a name that is none."""
+    """Save what was carried as a version. One that is the same, the newest of that name or the first from the number
+    `since` on, keeps its own labels, and gets those that it has not. Raises Damaged if it is not what was exported, or
+    cannot be loaded here, and ValueError for a name that is none."""
     if name is not None:
         checked_name(name)
     about = carried.about
@@ -171,7 +170,7 @@ def put_in(
         raise Damaged(f"{source} cannot be put in: {error!s:.500}") from error
     name = checked_new_name(about["name"]) if name is None else name
     details = {"source": source, "saved_at": about["saved_at"]}
-    return saving.save(database, entry, name, labels, None, action, from_elsewhere=True, known=known, **details)
+    return saving.save(database, entry, name, labels, None, action, from_elsewhere=True, since=since, **details)
 
 
 def check_header(about: dict[str, Any]) -> None:
@@ -257,36 +256,36 @@ def import_folder(
 
 class KnownVersions:
     """What a store has already of exported versions that come one after the other. As long as those of a name are there
-    in the same order, beside others or not, none is made again: so a folder may be imported again."""
+    in the same order, beside others or not, none is made again: so a folder may be imported again, and by two at the
+    same time."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.left: dict[str, list[Version]] = {}  # of a name, from the last one that was there on, in order
+        self.last: dict[str, int] = {}  # of a name, the number of the version that the last one is
 
     def brought(self, content: Carried, path: str) -> Version:
         """The version that this one is already, or becomes. Raises as put_in does."""
         name = content.about.get("name")
-        known = None
-        if isinstance(name, str):
-            if name not in self.left:
-                self.left[name] = self.database.read(versions_in_order, name)
-            left = self.left[name]
-            wanted = tuple(content.about.get(what) for what in ("digest", "kind", "encoding_name"))
-            at = next((i for i, one in enumerate(left) if (one.digest, one.kind, one.encoding_name) == wanted), None)
-            self.left[name] = [] if at is None else left[at:]  # which several exports may be of
-            known = None if at is None else left[at]
-            if known and at != len(left) - 1 and not self.lacks(known, content):  # a save of the newest is noted
-                return known
-        return put_in(self.database, content, None, "import", path, known)
+        since = self.last.get(name, 0) if isinstance(name, str) else 0  # several exports may be of one version
+        version = self.unchanged(content, since) or put_in(self.database, content, None, "import", path, since)
+        self.last[version.name] = version.number
+        return version
+
+    def unchanged(self, content: Carried, since: int) -> Version | None:
+        """The version that this one is already, if nothing is to be added to it, and a newer one is there: a save of
+        the newest is noted."""
+        try:
+            check_header(content.about)
+        except (TypeError, ValueError):
+            return None  # it is told when it is put in
+        version = self.database.read(version_before_newest, content.about, since)
+        return None if version is None or self.lacks(version, content) else version
 
     def lacks(self, version: Version, content: Carried) -> bool:
         """Whether a version has no such tag or metric, no notes or no record of training, and the content has."""
-        tags, metrics = content.about.get("tags"), content.about.get("metrics")
-        if not isinstance(tags, dict) or not isinstance(metrics, dict):
-            return True  # it is told when it is put in
         return bool(
-            tags.keys() - version.tags.keys()
-            or metrics.keys() - version.metrics.keys()
+            content.about["tags"].keys() - version.tags.keys()
+            or content.about["metrics"].keys() - version.metrics.keys()
             or (content.notes is not None and version.notes is None)
             or (content.training is not None and not self.database.read(has_record, version))
         )
@@ -296,8 +295,13 @@ def has_record(connection: Connection, version: Version) -> bool:
     return saving.has_training(connection, find_row(connection, version).id)
 
 
-def versions_in_order(connection: Connection, name: str) -> list[Version]:
-    return list_versions(connection, "number", None, 0, name=name)
+def version_before_newest(connection: Connection, about: dict[str, Any], since: int) -> Version | None:
+    """The first version, from a number on, of the name and the content that a header says, unless it is the newest."""
+    content = about["digest"], about["kind"], about["encoding_name"]
+    number = saving.first_same(connection, about["name"], content, since)
+    if number is None or number == find_row(connection, about["name"]).number:
+        return None
+    return fetch_one(connection, find_row(connection, f"{about['name']}@{number}").id)
 
 
 def tokenizer_files(folder: str | os.PathLike[str], files_named: FilesNamed) -> Iterator[tuple[str, str]]:

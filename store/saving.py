@@ -15,7 +15,7 @@ from cbpe.common.warning import warn
 from cbpe.tokenizers.description import Model, canonical_form
 from cbpe.training.record import TrainingRecord
 from store.database.opening import Database
-from store.database.schema import training_records, versions, vocabularies
+from store.database.schema import names, training_records, versions, vocabularies
 from store.records import audit, labels, rows
 from store.records.content import readable_pattern
 from store.records.labels import Labels
@@ -24,9 +24,11 @@ from store.records.names import last_number, locked_name, write_name
 from store.records.places import place_rows
 from store.records.references import UNSTORABLE, shown
 from store.records.seals import version_seal
-from store.records.versions import Version, fetch_one, find_row
+from store.records.versions import CONTENT, Version, fetch_one, find_row
 
-__all__ = ["Entry", "check_pattern", "checked_vocabulary", "entry_of", "put", "save"]
+__all__ = ["Entry", "check_pattern", "checked_vocabulary", "entry_of", "first_same", "has_training", "put", "save"]
+
+Content = tuple[str, str, "str | None"]  # what makes two versions the same: digest, kind, an Encoding's name
 
 
 class Tables(NamedTuple):
@@ -85,15 +87,16 @@ def save(
     action: str = "save",
     *,
     from_elsewhere: bool = False,
-    known: Version | None = None,
+    since: int | None = None,
     **details: Any,
 ) -> Version:
     """Make the entry a version, unless the newest of that name already is the same, and put the labels on it either
-    way. from_elsewhere: the labels came with it, and nobody gave them: those that the version has here stay. known: the
-    version that is the same, where it need not be the newest. The action and its details go to the audit log."""
+    way. from_elsewhere: the labels came with it, and nobody gave them: those that the version has here stay. since:
+    the version that is the same need not be the newest, and has this number or a later one. The action and its details
+    go to the audit log."""
     prepared = with_tables(database, entry)
     return database.write(
-        lambda connection: put(connection, prepared, name, given, parent, action, from_elsewhere, known, **details)
+        lambda connection: put(connection, prepared, name, given, parent, action, from_elsewhere, since, **details)
     )
 
 
@@ -116,13 +119,14 @@ def put(
     parent: str | Version | None,
     action: str,
     from_elsewhere: bool = False,
-    known: Version | None = None,
+    since: int | None = None,
     **details: Any,
 ) -> Version:
     """What save does, within a transaction of the caller's."""
     parent_row = None if parent is None else find_row(connection, parent)
     name_row = locked_name(connection, name)
-    there = newest_row(connection, name_row) if known is None else whole_row(connection, known)
+    number = name_row.newest if since is None else first_same(connection, name, content_of(entry), since)
+    there = None if number is None else whole_row(connection, f"{name}@{number}")
     created = there is None or not is_same(there, entry)
     if there is None or created:
         version = add_version(connection, name_row, entry, parent_row)
@@ -142,20 +146,30 @@ def put(
     return dataclasses.replace(fetch_one(connection, version.id), created=created)
 
 
-def newest_row(connection: Connection, name_row: Row[Any]) -> Row[Any] | None:
-    """The newest version of a name. Raises Damaged if it is not the one that was saved."""
-    if name_row.newest is None:
-        return None
-    return whole_row(connection, f"{name_row.name}@{name_row.newest}")
+def first_same(connection: Connection, name: str, content: Content, since: int) -> int | None:
+    """The number of the first version of a name, from one number on, that has this content."""
+    found = (
+        select(versions.c.number, *CONTENT)
+        .join_from(versions, names, versions.c.name_id == names.c.id)
+        .where(names.c.name == name, versions.c.number >= since, versions.c.digest == content[0])
+        .order_by(versions.c.number)
+    )
+    numbers = (number for number, *there in connection.execute(found).all() if tuple(there) == content)
+    return next(numbers, None)
 
 
-def whole_row(connection: Connection, reference: str | Version) -> Row[Any]:
+def whole_row(connection: Connection, reference: str) -> Row[Any]:
+    """All that the store has of a version. Raises Damaged if it is not the one that was saved."""
     row = find_row(connection, reference)
     return connection.execute(select(versions).where(versions.c.id == row.id)).one()
 
 
+def content_of(entry: Entry) -> Content:
+    return entry.digest, entry.model.kind, entry.model.name
+
+
 def is_same(row: Row[Any], entry: Entry) -> bool:
-    return (row.digest, row.kind, row.encoding_name) == (entry.digest, entry.model.kind, entry.model.name)
+    return (row.digest, row.kind, row.encoding_name) == content_of(entry)
 
 
 def add_version(connection: Connection, name_row: Row[Any], entry: Entry, parent: Row[Any] | None) -> Row[Any]:

@@ -23,6 +23,7 @@ from store.records.seals import check_found
 
 __all__ = [
     "ALIAS",
+    "CONTENT",
     "FEW",
     "NAME",
     "STORED",

@@ -9,7 +9,7 @@ from small_models import small_tokenizer
 
 import cbpe
 from cbpe.tokenizers.description import describe
-from store import ModelStore, NotFound, ReadOnly, Refused
+from store import ModelStore, NotFound, ReadOnly, Refused, moving
 
 TOK = cbpe.train("low lower lowest newer wider", 262, special_tokens=["<|end|>"])
 PAIR = cbpe.train("low lower lowest newer wider", 262, pattern=cbpe.GPT2_SPLIT_PATTERN)
@@ -278,6 +278,32 @@ def test_several_exports_of_one_content_are_one_version_however_often_they_are_i
         found = models.import_folder(tmp_path)
         assert references(found) == ["a@1", "a@1", "a@2", "a@2", "a@3"]
         assert any(version.created for version in found.versions) == is_new
+
+
+@pytest.mark.parametrize("before", range(5))
+def test_two_who_import_one_folder_at_the_same_moment_make_no_version_twice(tmp_path, monkeypatch, before):
+    """The second imports all of it when the first is about to import one file after `before` others."""
+    with ModelStore(":memory:") as others:
+        for seed in (1, 2, 3, 1, 4):
+            others.save(small_tokenizer(seed), "a")
+        others.publish(tmp_path / "copy")
+        digests = [version.digest for version in others.history("a")]
+    imported = []
+    read = moving.read
+
+    def other_first(path):
+        imported.append(path)
+        if len(imported) == 5 + before + 1:  # each was read for its place in the order before
+            with ModelStore(tmp_path / "models.db") as second:
+                assert any(version.created for version in second.import_folder(tmp_path / "copy").versions)
+        return read(path)
+
+    with ModelStore(tmp_path / "models.db") as first:
+        monkeypatch.setattr(moving, "read", other_first)
+        found = first.import_folder(tmp_path / "copy")
+        assert [version.digest for version in first.history("a")] == digests
+        assert references(found) == [f"a@{number}" for number in range(1, 6)]
+        assert [version.created for version in found.versions] == [i < before for i in range(5)]
 
 
 def test_of_a_published_copy_what_its_index_names_is_imported(tmp_path):
