@@ -24,6 +24,7 @@ from store.records.references import (
     checked_name,
     checked_new_alias,
     checked_new_name,
+    parse,
     shown,
 )
 from store.records.rows import delete_sql_rows
@@ -309,7 +310,26 @@ def has_versions(connection: Connection, name_id: int) -> bool:
 
 
 def delete_version(database: Database, reference: str | Version, force: bool) -> Version:
-    return database.write(lambda connection: delete_one(connection, reference, force))
+    def work(connection: Connection) -> Version:
+        if isinstance(reference, str):
+            refuse_one_of_several(connection, reference)
+        return delete_one(connection, reference, force)
+
+    return database.write(work)
+
+
+def refuse_one_of_several(connection: Connection, reference: str) -> None:
+    """Refused for a name alone that has several versions: deleting is not undone, and who gives the name may mean all
+    of them, or the one that other calls take it for."""
+    parsed = parse(reference)
+    if parsed != Reference(parsed.name):
+        return
+    of_name = select(func.count()).join_from(versions, names, versions.c.name_id == names.c.id)
+    n_versions = connection.scalar(of_name.where(names.c.name == parsed.name)) or 0
+    if n_versions > 1:
+        newest = find_row(connection, parsed.name)
+        which = f"name one, as {newest.name}@{newest.number}, the newest, or delete all by delete_name"
+        raise Refused(f"{shown(parsed.name)} has {n_versions} versions: {which}")
 
 
 def delete_name(database: Database, name: str, force: bool) -> list[Version]:

@@ -331,7 +331,8 @@ class ModelStore:
         """Delete a version and return what was known of it. Its number is not given again.
 
         Raises Refused if an alias points to it; with force=True such aliases are removed too. The vocabulary stays
-        until vacuum(). A digest must be that of one version alone.
+        until vacuum(). A digest must be that of one version alone, and a name alone one of a single version: Refused
+        if it has several.
         """
         return changing.delete_version(self._database, reference, checked_flag("force", force))
 
@@ -375,10 +376,10 @@ class ModelStore:
         being committed, this waits for that.
 
         >>> try:
-        ...     models.delete("shakespeare")
+        ...     models.delete("shakespeare@1")
         ... except Uncertain as error:
         ...     if not models.was_done(error.operation):
-        ...         models.delete("shakespeare")
+        ...         models.delete("shakespeare@1")
         """
         if not isinstance(operation, str):
             raise TypeError(f"an operation is a str, not {type(operation).__name__}")

@@ -249,11 +249,24 @@ def test_a_deleted_version_is_gone_and_its_number_with_it(filled):
 def test_what_an_alias_points_to_is_not_deleted_unless_forced(filled):
     filled.set_alias("a", "prod", "a@3")
     with pytest.raises(Refused, match="a@3 is what a@prod points to"):
-        filled.delete("a")
+        filled.delete("a@3")
     assert filled.version("a").number == 3
-    assert filled.delete("a", force=True).aliases == ("prod",)
+    assert filled.delete("a@prod", force=True).aliases == ("prod",)
     assert filled.version("a").number == 2
     assert [move.number for move in filled.alias_history("a", "prod")] == [3, None]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_name_of_several_versions_is_not_taken_for_the_newest_when_it_is_to_be_deleted(filled, force):
+    reason = r"'a' has 3 versions: name one, as a@3, the newest, or delete all by delete_name"
+    with pytest.raises(Refused, match=reason):
+        filled.delete("a", force=force)
+    assert [version.number for version in filled.versions("a")] == [1, 2, 3]
+    assert filled.delete("a@latest").number == 3
+    assert filled.delete(filled.version("a")).number == 2
+    assert filled.delete("a").number == 1
+    with pytest.raises(NotFound, match="'a'"):
+        filled.delete("a")
 
 
 def test_vacuum_removes_the_vocabularies_that_nothing_uses(filled):

@@ -13,7 +13,7 @@ from store.records import audit
 
 CHANGES = {
     "save": lambda models: models.save(small_tokenizer(7), "a", aliases=["new"]),
-    "delete": lambda models: models.delete("a"),
+    "delete": lambda models: models.delete("a@3"),
     "set_alias": lambda models: models.set_alias("a", "old", "a@1"),
     "remove_alias": lambda models: models.remove_alias("a", "prod"),
     "rename": lambda models: models.rename("a", "b"),
@@ -60,7 +60,7 @@ def test_a_change_whose_commit_or_answer_is_lost_is_done_once(proxy, postgresql_
 def test_an_answer_that_is_lost_again_and_again_is_found_out_in_the_end(proxy, postgresql_store_url):
     with ModelStore(proxy.url) as models, ModelStore(postgresql_store_url) as others:
         proxy.lose, proxy.answers_only = 3, False
-        assert models.delete("a").reference == "a@3"
+        assert models.delete("a@3").reference == "a@3"
         assert proxy.lose == 0
         assert [version.number for version in others.versions()] == [1, 2]
 
@@ -71,7 +71,7 @@ def test_what_cannot_be_found_out_is_said_to_be_uncertain(proxy, postgresql_stor
     with ModelStore(proxy.url) as models, ModelStore(postgresql_store_url) as others:
         proxy.lose, proxy.answers_only, proxy.down_after = 1, answers_only, True
         with pytest.raises(Uncertain, match="it may have been done: ask was_done") as error:
-            models.delete("a")
+            models.delete("a@3")
         assert isinstance(error.value, Failed)
         assert error.value.operation in str(error.value)
         with pytest.raises(Failed):
@@ -81,7 +81,7 @@ def test_what_cannot_be_found_out_is_said_to_be_uncertain(proxy, postgresql_stor
         with ModelStore(postgresql_store_url, read_only=True) as reader:
             assert reader.was_done(error.value.operation) is answers_only
         if not models.was_done(error.value.operation):
-            models.delete("a")
+            models.delete("a@3")
         assert [version.number for version in others.versions()] == [1, 2]
 
 

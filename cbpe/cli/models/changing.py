@@ -26,7 +26,7 @@ from cbpe.cli.input.options import (
     TokenizerOption,
     VersionArgument,
 )
-from cbpe.cli.input.references import DIGEST, complete_version, smaller_of, tokenizer_of
+from cbpe.cli.input.references import complete_version, smaller_of, tokenizer_of
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of, refuse_stream
@@ -37,7 +37,6 @@ from cbpe.cli.output.printing import print_error, print_json, print_rows, print_
 from cbpe.cli.output.readable import printable
 from cbpe.cli.output.replacing import has_content
 from cbpe.common.atomic_files import is_url
-from cbpe.common.wording import shown
 
 if TYPE_CHECKING:
     from store import ModelStore, Version
@@ -136,8 +135,6 @@ def delete(
       cbpe models rm --all shakespeare --force
     """
     with open_store() as models:
-        if not whole_name:
-            refuse_one_of_several(models, reference)
         gone = models.delete_name(reference, force) if whole_name else [models.delete(reference, force)]
     told = [{"deleted": version.reference, "digest": version.digest} for version in gone]
     if as_json and whole_name:
@@ -153,20 +150,6 @@ def deleted_in_words(version: Version) -> str:
     aliases = version.aliases
     more = f", and its {'alias' if len(aliases) == 1 else 'aliases'} {', '.join(aliases)}" if aliases else ""
     return printable(f"deleted {version.reference}{more}")
-
-
-def refuse_one_of_several(models: ModelStore, reference: str) -> None:
-    """BadParameter for a name alone that has several versions: deleting is not undone, and who gives the name may mean
-    all of them, or the one that other commands take it for."""
-    if "@" in reference or reference.startswith(DIGEST):
-        return
-    versions = models.versions(reference)
-    if len(versions) > 1:
-        newest = max(versions, key=lambda version: version.number).reference
-        raise typer.BadParameter(
-            f"{shown(reference)} has {len(versions)} versions: name one, as {newest}, the newest, or give --all",
-            param_hint="REF",
-        )
 
 
 @app.command("write-rows")
