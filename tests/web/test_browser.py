@@ -58,7 +58,9 @@ def test_typing_shows_tokens_and_sums(page, url):
     page.get_by_label("Show spaces").uncheck()
     assert page.locator(".mark").count() == 0
     page.get_by_label("Price").fill("2000000")
-    shows(page, "document.querySelector('.sums').textContent.includes('4.000000')")
+    shows(page, "[...document.querySelectorAll('.sums dd')].at(-1).textContent === '4.00'")
+    page.get_by_label("Price").fill("14500000000")
+    shows(page, "[...document.querySelectorAll('.sums dd')].at(-1).textContent === '29,000.00'")
     page.get_by_label("Price").fill("2.5")
     shows(page, "document.querySelector('.sums').textContent.includes('0.000005')")
     page.get_by_label("Price").fill("0.25")

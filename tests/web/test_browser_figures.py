@@ -94,7 +94,7 @@ def test_sums_beside_one_another_divide_where_a_template_puts_tokens_around_the_
     found = sums(page)
     assert (found["tokens"], found["of them the template's"], found["bytes"]) == ("4", "1", "5")
     assert found["bytes per token of the text"] == f"{5 / (4 - 1):.2f}"
-    assert found["price of all tokens"] == "4.000000"
+    assert found["price of all tokens"] == "4.00"
     assert list(sums(page, 1)) == ["tokens", "characters", "bytes", "bytes per token", "price"]
 
 

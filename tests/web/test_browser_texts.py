@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from contextlib import contextmanager
 from urllib.parse import quote
 
 import pytest
@@ -21,16 +22,23 @@ CRLF = "a\r\nb\r\n"
 MARKED = "\ufeffhello"
 
 
+@contextmanager
+def served(folder, *arguments):
+    """The address of a page that a command serves in a folder."""
+    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", *arguments]
+    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
+        yield json.loads(server.stdout.readline())["url"]
+        server.terminate()
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     folder = tmp_path_factory.mktemp("texts")
     (folder / "crlf.txt").write_bytes(CRLF.encode())
     (folder / "marked.txt").write_bytes(MARKED.encode())
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "gpt2", "crlf.txt", "marked.txt"]
-    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
-        yield json.loads(server.stdout.readline())["url"]
-        server.terminate()
+    with served(folder, "-t", "gpt2", "crlf.txt", "marked.txt") as address:
+        yield address
 
 
 def shows_sums_of(page, text):
@@ -125,6 +133,21 @@ def test_what_a_link_says_wrongly_is_told(page, url):
     for part in ("5 tokenizers; the first 4", "special=9", "marks=2", "price=x", "'txt'"):
         assert part in said
     shows(page, "!location.hash.includes('txt')")
+
+
+def test_of_many_tokenizers_that_were_given_the_page_says_how_many_it_shows(page, tmp_path):
+    given = [f"{number}.json" for number in range(5)]
+    for name in given:
+        cbpe.train("low lower", 258).save(tmp_path / name)
+    with served(tmp_path, *(argument for name in given for argument in ("-t", name))) as address:
+        page.goto(address)
+        shows(page, "document.querySelectorAll('.column').length === 4")
+        said = "5 tokenizers were given; the first 4 are shown, and the lists have all."
+        shows(page, f"document.getElementById('problem').textContent === '{said}'")
+        assert set(given) <= set(page.locator(".column option").evaluate_all("all => all.map((each) => each.value)"))
+        page.goto(f"{address}#t=4.json&text=low")
+        shows(page, "document.querySelectorAll('.column').length === 1")
+        assert page.locator("#problem").is_hidden()
 
 
 def test_what_stands_behind_a_question_mark_is_told_to_mean_nothing(page, url):

@@ -425,6 +425,7 @@ async function useState(kept = false) {
   const { known, unknown } = await findChoices(state.tokenizers, choices);
   if (turn !== turns) return; // another link was opened meanwhile
   const given = choices.filter((choice) => choice.source === "given").map((choice) => choice.name);
+  if (!known.length && given.length > MOST_COLUMNS) state.problems.push(`${given.length} tokenizers were given; the first ${MOST_COLUMNS} are shown, and the lists have all.`);
   const wanted = known.length ? known : given.length ? given.slice(0, MOST_COLUMNS) : ["cl100k_base"];
   for (const column of columns.splice(0)) column.element.remove();
   wanted.forEach(addColumn);

@@ -18,5 +18,5 @@ export function drawSums(element, answer, price = NaN) {
   element.replaceChildren(...rows.map(([name, value, title = null]) => make("div", { title }, make("dt", {}, name), make("dd", {}, value))));
 }
 
-// With six digits after the point, or three that count where that would show too little.
-const shownPrice = (value) => (value > 0 && value < 0.001 ? value.toLocaleString("en", { maximumSignificantDigits: 3 }) : number(value, 6));
+// As money with two digits after the point, and up to six; or three that count where that would show too little.
+const shownPrice = (value) => value.toLocaleString("en", value > 0 && value < 0.001 ? { maximumSignificantDigits: 3 } : { minimumFractionDigits: 2, maximumFractionDigits: 6 });
