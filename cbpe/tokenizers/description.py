@@ -95,7 +95,8 @@ def describe(tok: Tokenizer) -> Model:
     if not isinstance(tok, Tokenizer):
         raise TypeError(f"this must be a tokenizer, as cbpe.load gives, not {of_another_library(tok)}")
     if type(tok) is not KINDS.get(kind):
-        raise TypeError(f"a {kind} has no model: only the classes {', '.join(KINDS)} of cbpe have one")
+        reason = "what a class of your own does is not known here, and cannot be kept or compared"
+        raise TypeError(f"this is a {kind}: {reason}; pass one of cbpe's own, {', '.join(KINDS)}")
     parts = tok._parts()
     return Model(
         kind,

@@ -287,7 +287,7 @@ def test_a_class_that_is_not_known_is_refused(models):
     class Own(cbpe.RegexTokenizer):
         pass
 
-    with pytest.raises(TypeError, match="a Own has no model"):
+    with pytest.raises(TypeError, match="this is a Own: what a class of your own does"):
         models.save(Own(), "own")
 
 

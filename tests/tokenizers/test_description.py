@@ -110,5 +110,5 @@ def test_a_class_of_a_programs_own_has_no_model():
 
     with pytest.raises(TypeError, match=r"this must be a tokenizer, as cbpe\.load gives, not str"):
         describe("gpt2")
-    with pytest.raises(TypeError, match="a Own has no model"):
+    with pytest.raises(TypeError, match="this is a Own: what a class of your own does"):
         describe(Own())
