@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "EXACT",
     "NamedErrors",
     "as_typed",
     "closest",
@@ -17,6 +18,7 @@ __all__ = [
     "nesting_problem",
     "not_utf8",
     "number_of",
+    "number_text",
     "of_another_library",
     "shortened",
     "shown",
@@ -24,6 +26,7 @@ __all__ = [
     "token_shown",
 ]
 
+EXACT = 2**53  # from here on not every int is a float
 LONGEST_TYPED = 80  # characters
 LONGEST_COMPARED = 100  # characters of a name; time grows with their square
 
@@ -70,6 +73,15 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
     ('1 text', '2,000 texts', '2 corpora')
     """
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def number_text(number: float) -> str:
+    """A number with all its digits, and without a point where it is a whole one.
+
+    >>> number_text(61548.0), number_text(123456.75), number_text(1.25e-05)
+    ('61548', '123456.75', '1.25e-05')
+    """
+    return str(int(number)) if number.is_integer() and abs(number) < EXACT else repr(number)
 
 
 def listed(items: Iterable[str], most: int) -> str:

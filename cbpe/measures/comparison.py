@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from cbpe.common.atomic_files import write_whole
 from cbpe.common.public import public
-from cbpe.common.wording import number_of, shown
+from cbpe.common.wording import number_of, number_text, shown
 from cbpe.measures.definitions import BY_KEY, SHOWN
 from cbpe.measures.formulas import merge_overlaps
 from cbpe.measures.rows import csv_of, json_of, plain, shown_value
@@ -215,7 +215,7 @@ class Comparison:
         return None
 
     def _notes(self) -> str:
-        said = [f"Rényi entropy of order {self.alpha:g}"]
+        said = [f"Rényi entropy of order {number_text(self.alpha)}"]
         if any(row["tokenizer"] != self.reference for row in self.rows):
             said.insert(0, f"NSL is relative to {self.reference}")
         if self.parallel is not None:

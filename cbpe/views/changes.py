@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 
-from cbpe.common.wording import listed, number_of
+from cbpe.common.wording import listed, number_of, number_text
 
 __all__ = ["change_in_words"]
 
@@ -25,6 +25,8 @@ def change_in_words(details: Mapping[str, object], most: int = SHOWN) -> str:
 
 
 def text(value: object) -> str:
+    if isinstance(value, float):
+        return number_text(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -171,7 +171,8 @@ def test_saving_the_same_again_tells_what_its_labels_take_the_place_of(models, t
         assert f"cats@1, which it was already; {told}" in run(*train, *labels).stdout
     save = ("models", "save", "cats", "-t", "cats")
     run(*save, "--metric", "loss=3")
-    assert "is set on it, in place of loss=3\n" in run(*save, "--metric", "loss=2").stdout
+    assert "is set on it, in place of loss=3\n" in run(*save, "--metric", "loss=123456789").stdout
+    assert "is set on it, in place of loss=123456789\n" in run(*save, "--metric", "loss=2").stdout
 
 
 def test_an_alias_that_stays_where_it_is_has_no_second_row(models):

@@ -235,6 +235,14 @@ def test_unknown_tokens_are_among_those_that_came_up():
 # ---- Formulas
 
 
+@pytest.mark.parametrize(("alpha", "told"), [(3, "3"), (1.0000001, "1.0000001"), (math.inf, "inf")])
+def test_a_report_tells_the_order_of_the_renyi_entropy_with_all_its_digits(tmp_path, alpha, told):
+    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+    tok = cbpe.train("low lower lowest", 258)
+    cbpe.compare({"a": tok}, {"b": "low"}, alpha=alpha).plot(tmp_path / "x.html")
+    assert f"Rényi entropy of order {told}<" in (tmp_path / "x.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("alpha", [0, 0.5, 1, 2, 2.5, 3.0, 50, math.inf])
 def test_renyi_entropy_is_its_definition(alpha):
     np = pytest.importorskip("numpy")

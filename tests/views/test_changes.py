@@ -15,6 +15,7 @@ from cbpe.views.settings import differing
         ({"source": "x.json", "saved_at": "2026"}, "from x.json"),
         ({"tags": {"a": "1", "b": "", "c": "2", "d": "3"}}, "tags a=1, b, c=2 and 1 more"),
         ({"metrics": {"loss": None}}, "metric loss removed"),
+        ({"metrics": {"n": 100000.0, "loss": 0.5}}, "metrics n=100000, loss=0.5"),
         ({"notes": None}, "notes removed"),
         ({"parent": None}, "parent removed"),
         ({"training": None}, "record removed"),

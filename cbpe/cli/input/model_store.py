@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cbpe.cli.input.settings import settings
 from cbpe.common.atomic_files import check_writable
+from cbpe.common.wording import number_text
 
 if TYPE_CHECKING:
     from store import ModelStore, Version
@@ -113,7 +114,7 @@ def set_in_words(
     if before is not None:
         gone += [f"parent {before.parent}"] if before.parent not in (None, now.parent) else []
         gone += (f"{key}={value}" for key, value in replaced(before.tags, tags).items())
-        gone += (f"{key}={value:g}" for key, value in replaced(before.metrics, metrics).items())
+        gone += (f"{key}={number_text(value)}" for key, value in replaced(before.metrics, metrics).items())
         gone += ["other notes"] if notes and before.notes not in (None, notes) else []
     return f"what was given is set on it{', in place of ' if gone else ''}{' and '.join(gone)}"
 

@@ -45,7 +45,7 @@ from cbpe.cli.output.printing import (
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.cli.registering import new_app
 from cbpe.common.atomic_files import check_writable
-from cbpe.common.wording import shown
+from cbpe.common.wording import number_text, shown
 from cbpe.measures.definitions import BY_KEY, DEFAULT_ALPHA
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def compare(
     draw(found, plot)
     if save_metrics:
         for each in filter(version_of, tokenizers):
-            measured_by = {MEASURED_AGAINST: pinned(found.reference), MEASURED_ALPHA: f"{found.alpha:g}"}
+            measured_by = {MEASURED_AGAINST: pinned(found.reference), MEASURED_ALPHA: number_text(found.alpha)}
             if parallel is not None:
                 measured_by[MEASURED_PARALLEL] = kept_name(parallel, field)
             keep_metrics(each, found.metrics(each), sizes_of_corpora(found), field, measured_by)

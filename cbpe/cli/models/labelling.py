@@ -17,6 +17,7 @@ from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import labels, measured, print_done
 from cbpe.cli.output.printing import print_error, print_json, print_pairs, print_told
 from cbpe.cli.output.readable import printable
+from cbpe.common.wording import number_text
 
 if TYPE_CHECKING:
     from store import Version
@@ -183,7 +184,7 @@ def metrics(
     given = metrics_of(values, "KEY=NUMBER")
     for key in remove or ():
         if key in given:
-            raise typer.BadParameter(f"{key!r} is also set to {given[key]:g}", param_hint="--remove")
+            raise typer.BadParameter(f"{key!r} is also set to {number_text(given[key])}", param_hint="--remove")
     shows = not given and not remove
     with open_store(read_only=shows) as models:
         version = models.version(reference)

@@ -12,7 +12,7 @@ from cbpe.cli.input.references import DIGEST
 from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_table, print_told
 from cbpe.cli.output.readable import beginning, printable
 from cbpe.cli.output.rows import json_value
-from cbpe.common.wording import number_of
+from cbpe.common.wording import EXACT, number_of, number_text
 from cbpe.views.inspected import special_listed, steps_in_words
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ __all__ = [
     "short_time",
 ]
 
-EXACT = 2**53  # from here on not every int is a float
 DIGITS = 5  # of a metric, among other things
 MOST_DIGITS = 100  # of a number in a name, which sorts by it
 DIGITS_SHOWN = 12  # of a digest, in a table
@@ -93,10 +92,6 @@ def in_order(key: str) -> list[tuple[bool, int, str]]:
     "fertility@1024"."""
     parts = re.split(r"(\d+)", key, flags=re.ASCII)
     return [(part.isdecimal(), int(part[:MOST_DIGITS]) if part.isdecimal() else 0, part) for part in parts]
-
-
-def number_text(number: float) -> str:
-    return str(int(number)) if number.is_integer() and abs(number) < EXACT else repr(number)
 
 
 def rounded(number: float) -> str:
