@@ -17,7 +17,7 @@ from cbpe._core.calls.join import refuse_no_sequence
 from cbpe._core.calls.parallel import checked_workers
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.columns.texts import missing, only_column, texts_in
-from cbpe.common.checks import checked_dropout, checked_ids_dtype, checked_int, refuse_unknown_handler
+from cbpe.common.checks import checked_dropout, checked_flag, checked_ids_dtype, checked_int, refuse_unknown_handler
 from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.parts import Parts
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from cbpe.columns.functions import ArrowFunction
     from cbpe.corpus.sources import Source
     from cbpe.text.special_tokens import SpecialChoice
+    from cbpe.text.templates import Template
     from cbpe.training.record import TrainingRecord
     from cbpe.views.tokens import ShownText
 
@@ -111,16 +112,23 @@ class Tokenizer(TokenizerBase):
             if probability:
                 sets = self._special_sets(allowed_special, disallowed_special)
                 ids = self._encode_dropping(text, *sets, probability, number)
-                return self._template.around(ids) if add_special_tokens and self._template is not None else ids
+                template = self._template_to_add(add_special_tokens)
+                return ids if template is None else template.around(ids)
         # The defaults of this class, and those of an Encoding, ask for the same, which takes no sets of tokens, and
         # no look at the template.
         if allowed_special:
-            if allowed_special == "none_raise" and disallowed_special is None and add_special_tokens:
+            if allowed_special == "none_raise" and disallowed_special is None and add_special_tokens is True:
                 return self._encode_refusing(text, workers)
-        elif disallowed_special == "all" and add_special_tokens and allowed_special is not None:
+        elif disallowed_special == "all" and add_special_tokens is True and allowed_special is not None:
             return self._encode_refusing(text, workers)
+        template = self._template_to_add(add_special_tokens)
         ids = self._encode(text, *self._special_sets(allowed_special, disallowed_special), workers)
-        return self._template.around(ids) if add_special_tokens and self._template is not None else ids
+        return ids if template is None else template.around(ids)
+
+    def _template_to_add(self, wanted: bool) -> Template | None:
+        """The template whose tokens are put around a text, if there is one and it is asked for."""
+        is_asked_for = wanted is True or checked_flag("add_special_tokens", wanted)
+        return self._template if is_asked_for else None
 
     def encode_with_offsets(
         self,
@@ -140,11 +148,12 @@ class Tokenizer(TokenizerBase):
         >>> enc.encode_with_offsets("hello world")
         ([15339, 1917], [(0, 5), (5, 11)])
         """
-        sets = self._special_sets(allowed_special, disallowed_special)
+        sets, template = (
+            self._special_sets(allowed_special, disallowed_special),
+            self._template_to_add(add_special_tokens),
+        )
         ids, spans = self._encode_with_offsets(text, *sets)
-        if add_special_tokens and self._template is not None:
-            return self._template.around(ids), self._template.around_spans(spans, len(text))
-        return ids, spans
+        return (ids, spans) if template is None else (template.around(ids), template.around_spans(spans, len(text)))
 
     def encode_to_numpy_with_offsets(
         self,
@@ -157,12 +166,15 @@ class Tokenizer(TokenizerBase):
         """As encode_with_offsets, to arrays: uint32[n], and int64[n, 2] of starts and ends."""
         import numpy as np
 
-        sets = self._special_sets(allowed_special, disallowed_special)
+        sets, template = (
+            self._special_sets(allowed_special, disallowed_special),
+            self._template_to_add(add_special_tokens),
+        )
         tokens, places = self._encode_buffer_with_offsets(text, *sets)
         ids = np.frombuffer(memoryview(tokens), dtype=np.uint32)
         spans = np.frombuffer(places, dtype=np.int64).reshape(-1, 2)
-        if add_special_tokens and self._template is not None:
-            return self._template.around_array(ids), self._template.around_array_of_spans(spans, len(text))
+        if template is not None:
+            return template.around_array(ids), template.around_array_of_spans(spans, len(text))
         return ids, spans
 
     def count(
@@ -175,8 +187,9 @@ class Tokenizer(TokenizerBase):
         workers: int | None = 1,
     ) -> int:
         """The number of tokens of text, as len(self.encode(...)) but without building the list."""
+        template = self._template_to_add(add_special_tokens)
         n = self._count(text, *self._special_sets(allowed_special, disallowed_special), workers)
-        return n + len(self._template) if add_special_tokens and self._template is not None else n
+        return n if template is None else n + len(template)
 
     def truncate(
         self,
@@ -211,8 +224,9 @@ class Tokenizer(TokenizerBase):
         """
         if side not in ("left", "right"):
             raise ValueError(f"side is {shown(side)}; it must be 'left' or 'right'")
-        if add_special_tokens and self._template is not None:
-            budget = self._template.budget(max_tokens)
+        template = self._template_to_add(add_special_tokens)
+        if template is not None:
+            budget = template.budget(max_tokens)
         else:
             budget = checked_int("max_tokens", max_tokens, 0, most=sys.maxsize)
         sets = self._special_sets(allowed_special, disallowed_special)
@@ -245,8 +259,8 @@ class Tokenizer(TokenizerBase):
         """
         from cbpe.chunking.split import checked_budget, split_text
 
-        template = 0 if self._template is None or not add_special_tokens else len(self._template)
-        budget, overlap = checked_budget(text, max_tokens, overlap, template)
+        template = self._template_to_add(add_special_tokens)
+        budget, overlap = checked_budget(text, max_tokens, overlap, 0 if template is None else len(template))
         allowed, forbidden = self._special_sets(allowed_special, disallowed_special)
         if forbidden is not None:
             self._refuse_special(text, forbidden)
@@ -265,9 +279,10 @@ class Tokenizer(TokenizerBase):
         """Encode text to an array of uint32[n], where n is the number of tokens; otherwise as encode."""
         import numpy as np
 
+        template = self._template_to_add(add_special_tokens)
         buffer = self._encode_buffer(text, *self._special_sets(allowed_special, disallowed_special), workers)
         ids = np.frombuffer(memoryview(buffer), dtype=np.uint32)
-        return self._template.around_array(ids) if add_special_tokens and self._template is not None else ids
+        return ids if template is None else template.around_array(ids)
 
     def encode_batch(
         self,
@@ -288,10 +303,9 @@ class Tokenizer(TokenizerBase):
         [[15339, 1917], [15339]]
         """
         workers = checked_workers(num_threads, "num_threads")
+        template = self._template_to_add(add_special_tokens)
         lists = self._encode_texts(text, *self._special_sets(allowed_special, disallowed_special), workers)
-        if add_special_tokens and self._template is not None:
-            return [self._template.around(ids) for ids in lists]
-        return lists
+        return lists if template is None else [template.around(ids) for ids in lists]
 
     def encode_batch_fast(self, text: Iterable[str], **options: Any) -> list[list[int]]:
         """encode_batch, by the name that it has in `tokenizers`, where it leaves out the offsets."""
@@ -322,15 +336,14 @@ class Tokenizer(TokenizerBase):
         import numpy as np
 
         sets = self._special_sets(allowed_special, disallowed_special)
+        template = self._template_to_add(add_special_tokens)
         workers, texts = checked_workers(num_threads, "num_threads"), listed_texts(texts)
         try:
             tokens, starts = self._encode_flat(texts, *sets, workers)
         except (TypeError, ValueError, KeyError) as error:
             raise self._of_batch(error, texts, *sets) from None
         ids, offsets = np.frombuffer(memoryview(tokens), dtype=np.uint32), np.frombuffer(starts, dtype=np.int64)
-        if add_special_tokens and self._template is not None:
-            return self._template.around_flat(ids, offsets)
-        return ids, offsets
+        return (ids, offsets) if template is None else template.around_flat(ids, offsets)
 
     def count_batch(
         self,
@@ -377,7 +390,7 @@ class Tokenizer(TokenizerBase):
         checked_ids_dtype(dtype, self.max_token_value)
         column = only_column(column)
         sets = self._special_sets(allowed_special, disallowed_special)
-        template = self._template if add_special_tokens else None
+        template = self._template_to_add(add_special_tokens)
         around = ((), ()) if template is None else (template.before, template.after)
         workers = checked_workers(num_threads, "num_threads")
         try:
@@ -402,10 +415,10 @@ class Tokenizer(TokenizerBase):
         """
         column = only_column(column)
         sets = self._special_sets(allowed_special, disallowed_special)
-        more = len(self._template) if add_special_tokens and self._template is not None else 0
+        template = self._template_to_add(add_special_tokens)
         workers = checked_workers(num_threads, "num_threads")
         try:
-            return self._count_arrow(column, *sets, workers, more)
+            return self._count_arrow(column, *sets, workers, 0 if template is None else len(template))
         except (ValueError, KeyError) as error:
             raise self._of_column(error, column, *sets) from None
 
@@ -444,9 +457,12 @@ class Tokenizer(TokenizerBase):
         """
         from cbpe.text.streams import encode_stream
 
-        sets = self._special_sets(allowed_special, disallowed_special)
+        sets, template = (
+            self._special_sets(allowed_special, disallowed_special),
+            self._template_to_add(add_special_tokens),
+        )
         lists = encode_stream(self, texts_in(chunks), *sets, whole=self._takes_whole_texts())
-        return self._template.around_stream(lists) if add_special_tokens and self._template is not None else lists
+        return lists if template is None else template.around_stream(lists)
 
     def count_stream(
         self,
@@ -461,9 +477,12 @@ class Tokenizer(TokenizerBase):
         each part of more than some 100 KB."""
         from cbpe.text.streams import count_stream
 
-        sets = self._special_sets(allowed_special, disallowed_special)
+        sets, template = (
+            self._special_sets(allowed_special, disallowed_special),
+            self._template_to_add(add_special_tokens),
+        )
         n = count_stream(self, texts_in(chunks), *sets, workers, whole=self._takes_whole_texts())
-        return n + len(self._template) if add_special_tokens and self._template is not None else n
+        return n if template is None else n + len(template)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """The id of the token with this text or these bytes; failing that, of such a special token. KeyError if

@@ -66,7 +66,8 @@ def test_a_token_that_is_looked_for_in_another_form_is_refused_where_it_may_be_a
     content = a_file(added_tokens=[("<e>", {"normalized": True})], normalizer={"type": "Prepend", "prepend": "b"})
     content["model"]["ignore_merges"] = True
     content["model"]["vocab"] |= {token["content"]: token["id"] for token in content["added_tokens"]}
-    with pytest.raises(ValueError, match="added_tokens has '<e>', which is also an ordinary token"):
+    reason = r"'<e>', which is also an ordinary token of model\.vocab: the normalizer makes other text of it"
+    with pytest.raises(ValueError, match=f"added_tokens has {reason}"):
         HuggingFaceTokenizer.from_json(as_json(content))
 
 
@@ -124,8 +125,14 @@ def test_an_added_token_that_would_get_the_id_of_another_is_refused():
         ([added("<x>", -1)], r"added_tokens\[0\].id is -1: an id from 0 to"),
         ([added("<x>", 259), added("<x>", 260)], r"added_tokens\[1\].content is \"<x>\": .*not there twice"),
         ([added("", 259)], r"added_tokens\[0\].content is \"\""),
-        ([added("the", 257)], "added_tokens has 'the', which is also an ordinary token"),
-        ([added("a", 97)], "added_tokens has 'a', which is also an ordinary token"),
+        (
+            [added("the", 257)],
+            "added_tokens has 'the', which is also an ordinary .*: a merge makes it",
+        ),
+        (
+            [added("a", 97)],
+            "added_tokens has 'a', which is also an ordinary .*: it stands for a byte",
+        ),
         ([added("<x>" * 400, 259)], "up to 100,000 added tokens of up to 1,000 characters are supported"),
         ([{"content": "<x>"}], r"added_tokens\[0\] has no 'id'"),
         ([{**added("<x>", 259), "weight": 1}], r"added_tokens\[0\] has a 'weight'"),
@@ -173,15 +180,17 @@ def test_an_added_token_that_spells_other_text_is_refused_where_whole_pieces_are
 
 
 @pytest.mark.parametrize(
-    ("added", "normalizer", "text"),
+    ("added", "normalizer", "text", "reason"),
     [
-        ([("xyz", {"single_word": True})], None, "1xyz"),
-        ([("xyz", {}), ("<xyz>", {"single_word": True})], None, "1<xyz>"),
-        ([("xyz", {"normalized": False})], {"type": "Lowercase"}, "XYZ"),
-        ([("xy;", {"normalized": False})], {"type": "NFC"}, "xy\u037e"),
+        ([("xyz", {"single_word": True})], None, "1xyz", "within a word"),
+        ([("xyz", {}), ("<xyz>", {"single_word": True})], None, "1<xyz>", "within a word"),
+        ([("xyz", {"normalized": False})], {"type": "Lowercase"}, "XYZ", "the normalizer may make it"),
+        ([("xy;", {"normalized": False})], {"type": "NFC"}, "xy\u037e", "the normalizer may make it"),
     ],
 )
-def test_an_added_token_that_a_piece_can_be_is_refused_where_whole_pieces_are_looked_up(added, normalizer, text):
+def test_an_added_token_that_a_piece_can_be_is_refused_where_whole_pieces_are_looked_up(
+    added, normalizer, text, reason
+):
     pattern = {"type": "Split", "pattern": {"Regex": r"xy.|."}, "behavior": "Isolated", "invert": False}
     steps = {"type": "Sequence", "pretokenizers": [pattern, {**BYTE_LEVEL, "use_regex": False}]}
     content = a_file(added_tokens=added, normalizer=normalizer, pre_tokenizer=steps)
@@ -189,7 +198,7 @@ def test_an_added_token_that_a_piece_can_be_is_refused_where_whole_pieces_are_lo
     content["model"]["ignore_merges"] = True
     token_id = content["added_tokens"][0]["id"]
     assert token_id in ids_there(content, text)
-    with pytest.raises(ValueError, match="which is also an ordinary token"):
+    with pytest.raises(ValueError, match=f"which is also an ordinary token .*{reason}.* by model.ignore_merges: save"):
         HuggingFaceTokenizer.from_json(as_json(content))
 
 

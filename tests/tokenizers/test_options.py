@@ -2,10 +2,13 @@
 
 import ast
 import inspect
+import json
 from itertools import chain
 
+import numpy as np
 import pyarrow
 import pytest
+from good_files import OF_WORDS
 from project import ROOT
 
 import cbpe
@@ -184,3 +187,47 @@ def test_every_way_to_refuse_special_tokens_refuses_them(make, options):
     with pytest.raises(ValueError, match="endoftext"):
         tok.encode("a<|endoftext|>", **options)
     assert tok.decode(tok.encode("a<|endoftext", **options)) == "a<|endoftext"
+
+
+# What the two kinds of calls take, besides their flags.
+TEXTS = {"encode_batch": ["a"], "encode_batch_flat": ["a"], "count_batch": ["a"], "encode_stream": ["a"],
+         "count_stream": ["a"], "encode_arrow": pyarrow.array(["a"]), "count_arrow": pyarrow.array(["a"])}  # fmt: skip
+IDS = {"decode": [97], "decode_bytes": [97], "decode_batch": [[97]], "decode_bytes_batch": [[97]],
+       "decode_arrow": pyarrow.array([[97]]), "stream_decoder": "strict"}  # fmt: skip
+
+
+def of_each_kind():
+    """A tokenizer over bytes, as one of a file, and one over characters."""
+    trained = cbpe.train("low lower lowest", 258)
+    yield trained
+    yield cbpe.HuggingFaceTokenizer.from_tokenizer(trained)
+    yield cbpe.train("low lower lowest", 300, alphabet="characters")
+
+
+@pytest.mark.parametrize("wrong", ["no", "False", 0, 1, None, [False]])
+@pytest.mark.parametrize("tok", of_each_kind(), ids=lambda tok: type(tok).__name__)
+def test_a_flag_that_is_neither_true_nor_false_is_refused(tok, wrong):
+    for name in LIKE_ENCODE:
+        call = getattr(tok, name)
+        more = (5,) if name in ("truncate", "split") else ()
+        with pytest.raises(TypeError, match="add_special_tokens must be True or False, not "):
+            call(TEXTS.get(name, "a"), *more, add_special_tokens=wrong)
+        for taken in (True, False, np.True_, np.False_):
+            call(TEXTS.get(name, "a"), *more, add_special_tokens=taken)
+    for name, ids in IDS.items():
+        call = getattr(tok, name)
+        with pytest.raises(TypeError, match="skip_special_tokens must be True or False, not "):
+            call(ids, skip_special_tokens=wrong)
+        for taken in (True, False, np.True_, np.False_):
+            call(ids, skip_special_tokens=taken)
+
+
+def test_a_flag_is_checked_where_words_have_an_end(tmp_path):
+    (tmp_path / "words.json").write_text(json.dumps(OF_WORDS), encoding="utf-8")
+    tok = cbpe.load(tmp_path / "words.json")
+    for name in ("decode", "decode_bytes", "stream_decoder"):
+        with pytest.raises(TypeError, match="skip_special_tokens must be True or False, not 'no'"):
+            getattr(tok, name)("strict" if name == "stream_decoder" else [1], skip_special_tokens="no")
+    with pytest.raises(TypeError, match="skip_special_tokens must be True or False, not 'no'"):
+        tok.decode_batch([[1]], skip_special_tokens="no")
+    assert tok.decode([1, 6, 8]) == "ce the" == tok.decode([1, 6, 8], skip_special_tokens=True)

@@ -55,5 +55,9 @@ cdef inline int64_t integer_at(const void *values, char kind, int64_t at) noexce
     return (<const int8_t *>bytes)[at] if kind == c"c" else <int64_t>(<const uint8_t *>bytes)[at]
 
 
+# What a type is called that the interface writes as a few letters: 'int64' for b"l".
+cdef str type_name(bytes kind)
+
+
 # The column that an object with __arrow_c_stream__ or __arrow_c_array__ exports. TypeError for any other object.
 cdef ImportedColumn import_column(column)

@@ -19,6 +19,19 @@ cdef extern from "Python.h":
 cdef enum:
     LONGEST_MESSAGE = 1000      # characters of another library's message that are shown
 
+# Of types that are written as letters; and of those that go on with a unit, a size or a zone of time.
+cdef dict TYPES = {
+    b"n": "null", b"b": "bool", b"c": "int8", b"C": "uint8", b"s": "int16", b"S": "uint16", b"i": "int32",
+    b"I": "uint32", b"l": "int64", b"L": "uint64", b"e": "float16", b"f": "float32", b"g": "float64", b"z": "binary",
+    b"Z": "large_binary", b"vz": "binary_view", b"u": "string", b"U": "large_string", b"vu": "string_view",
+    b"+l": "list", b"+L": "large_list", b"+vl": "list_view", b"+vL": "large_list_view", b"+s": "struct",
+    b"+m": "map", b"+r": "run_end_encoded", b"tdD": "date32", b"tdm": "date64",
+}
+cdef tuple TYPES_BY_BEGINNING = (
+    (b"ts", "timestamp"), (b"tt", "time"), (b"tD", "duration"), (b"ti", "interval"), (b"d:", "decimal"),
+    (b"w:", "fixed_size_binary"), (b"+w:", "fixed_size_list"), (b"+u", "union"),
+)
+
 
 @cython.final
 cdef class OwnedSchema:
@@ -203,3 +216,10 @@ cdef ImportedColumn import_column(column):
     result = ImportedColumn()
     result.take(column)
     return result
+
+
+cdef str type_name(bytes kind):
+    for beginning, name in TYPES_BY_BEGINNING:
+        if kind.startswith(beginning):
+            return name
+    return TYPES.get(kind) or repr(kind[:40].decode("ascii", "replace"))

@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 
-from cbpe._core.arrow.imported cimport Chunk, import_column, integer_at, is_there
+from cbpe._core.arrow.imported cimport Chunk, import_column, integer_at, is_there, type_name
 from cbpe._core.arrow.interface cimport ArrowSchema
 
 INTEGERS = frozenset((b"c", b"C", b"s", b"S", b"i", b"I", b"l", b"L"))
@@ -34,8 +34,8 @@ cdef int64_t fixed_size(bytes kind) except -2:
         return -1
     if kind.startswith(FIXED) and kind[len(FIXED):].isdigit() and len(kind) < 20:
         return int(kind[len(FIXED):])
-    shown = kind[:40].decode("ascii", "replace")
-    raise TypeError(f"the column holds no lists of token ids (Arrow's type {shown!r}): cast it to list<int32>")
+    shown = repr(kind[:40].decode("ascii", "replace")) if kind.startswith(FIXED) else type_name(kind)
+    raise TypeError(f"the column is {shown}, and holds no lists of token ids: cast it to list<int32>")
 
 
 @cython.final
@@ -115,8 +115,8 @@ cdef IdColumn read_id_column(column):
         raise ValueError("the Arrow column is of lists, and does not say of what")
     item = schema.children[0].format if schema.children[0].format != NULL else b"nothing"
     if item not in INTEGERS or schema.children[0].dictionary != NULL:
-        shown = item[:40].decode("ascii", "replace")
-        raise TypeError(f"the lists of the column hold no token ids (Arrow's type {shown!r}): cast it to list<int32>")
+        shown = "dictionary" if item in INTEGERS else type_name(item)
+        raise TypeError(f"the lists of the column hold {shown}, and no token ids: cast it to list<int32>")
     result.column = imported
     result.n_chunks = imported.n_chunks
     result.n_rows = imported.n_rows

@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from cbpe._core.arrow.imported cimport import_column, integer_at, is_there
+from cbpe._core.arrow.imported cimport import_column, integer_at, is_there, type_name
 from cbpe._core.arrow.interface cimport ArrowArray
 from cbpe._core.c.instructions cimport choose_instructions
 from cbpe._core.c.utf8 cimport cbpe_valid_size
@@ -39,10 +39,6 @@ cdef const uint8_t *NOTHING = b""
 
 LAYOUTS = {b"u": SMALL, b"U": LARGE, b"vu": VIEWS}
 INDICES = frozenset((b"c", b"C", b"s", b"S", b"i", b"I", b"l", b"L"))
-OTHERS = {
-    b"z": "bytes", b"Z": "bytes", b"vz": "bytes", b"+r": "runs of equal values", b"+l": "lists", b"+L": "lists",
-    b"+s": "structs", b"+m": "maps",
-}
 
 
 cdef Fault read_by_offsets(const Chunk *chunk, char kind, int64_t row, Utf8 *text) noexcept nogil:
@@ -145,9 +141,7 @@ cdef int read_texts_of(
 cdef Layout layout_of(bytes kind) except *:
     """How texts of a type stand in memory. TypeError for a type that has no texts."""
     if kind not in LAYOUTS:
-        what = OTHERS.get(kind, "runs, lists or structs" if kind.startswith(b"+") else "no texts")
-        shown = kind[:40].decode("ascii", "replace")
-        raise TypeError(f"the column holds {what} (Arrow's type {shown!r}): cast it to texts (utf8) to encode it")
+        raise TypeError(f"the column is {type_name(kind)}, and holds no texts: cast it to texts (utf8) to encode it")
     return <Layout><int>LAYOUTS[kind]
 
 

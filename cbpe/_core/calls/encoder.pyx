@@ -62,6 +62,16 @@ cdef class TokenBuffer:
         buffer.internal = NULL
 
 
+cdef bint is_skipping(skip_special_tokens) except -1:
+    """The flag, True or False, numpy's too. TypeError for anything else: "no" is as true as "yes"."""
+    if skip_special_tokens is False or skip_special_tokens is True:
+        return skip_special_tokens
+    kind = type(skip_special_tokens)
+    if kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"):
+        return bool(skip_special_tokens)
+    raise TypeError(f"skip_special_tokens must be True or False, not {skip_special_tokens!r:.80}")
+
+
 cdef TokenBuffer take_ids(Workspace *work):
     """The ids of a workspace, handed over with their memory."""
     cdef TokenBuffer buffer = TokenBuffer()
@@ -359,11 +369,11 @@ cdef class Encoder:
 
         return count_column(self.installed(), column, allowed, forbidden, workers, more)
 
-    def _decode_arrow(self, column, str errors not None, bint skip_special_tokens):
+    def _decode_arrow(self, column, str errors not None, skip_special_tokens):
         """The text of each list of ids in an Arrow column, as one."""
         from cbpe._core.calls.columns import decode_column
 
-        skipped = self._skipped_ids() if skip_special_tokens else frozenset()
+        skipped = self._skipped_ids() if is_skipping(skip_special_tokens) else frozenset()
         return decode_column(self.installed(), column, errors, skipped)
 
     def _truncate(self, text, Py_ssize_t max_tokens, SpecialTokens allowed, SpecialTokens forbidden):
@@ -399,23 +409,23 @@ cdef class Encoder:
         """Token ids without those of special tokens, which the class knows: list. What is no id stays in it."""
         return without_ids(ids, self._skipped_ids())
 
-    def decode_bytes_batch(self, batch, *, num_threads=None, bint skip_special_tokens=False):
+    def decode_bytes_batch(self, batch, *, num_threads=None, skip_special_tokens=False):
         """Decode several sequences of token ids to bytes: list[bytes], in parallel. Raises as decode_bytes does,
         and names the sequence."""
-        skipped = self._skipped_ids() if skip_special_tokens else None
+        skipped = self._skipped_ids() if is_skipping(skip_special_tokens) else None
         return join_batch(self.installed(), batch, None, num_threads, skipped)
 
-    def decode_batch(self, batch, *, str errors not None="replace", num_threads=None, bint skip_special_tokens=False):
+    def decode_batch(self, batch, *, str errors not None="replace", num_threads=None, skip_special_tokens=False):
         """Decode several sequences of token ids to text: list[str], in parallel. Raises as decode does, and names the
         sequence.
 
         >>> enc.decode_batch([[15339, 1917], [15339]])
         ['hello world', 'hello']
         """
-        skipped = self._skipped_ids() if skip_special_tokens else None
+        skipped = self._skipped_ids() if is_skipping(skip_special_tokens) else None
         return join_batch(self.installed(), batch, errors, num_threads, skipped)
 
-    def decode_bytes(self, tokens, *, bint skip_special_tokens=False):
+    def decode_bytes(self, tokens, *, skip_special_tokens=False):
         """Decode token ids to bytes. Raises KeyError for an id that is not in the vocabulary, which is an OverflowError
         too if it is negative or no 32-bit number, and TypeError for what is no int.
 
@@ -426,7 +436,7 @@ cdef class Encoder:
         b'hello world'
         """
         cdef ByteBuffer buffer
-        if skip_special_tokens:
+        if is_skipping(skip_special_tokens):
             tokens = self._without_special(tokens)
         buffer = join_tokens(self.installed(), tokens)
         try:
@@ -434,7 +444,7 @@ cdef class Encoder:
         finally:
             free(buffer.bytes)
 
-    def decode(self, tokens, str errors not None="replace", *, bint skip_special_tokens=False):
+    def decode(self, tokens, str errors not None="replace", *, skip_special_tokens=False):
         """Decode token ids to text; `errors` says what becomes of bytes that are no UTF-8, as for bytes.decode.
 
         skip_special_tokens, and what is raised: as for decode_bytes.
@@ -444,7 +454,7 @@ cdef class Encoder:
         >>> enc.decode([15339, 1917, 100257], skip_special_tokens=True)
         'hello world'
         """
-        if skip_special_tokens:
+        if is_skipping(skip_special_tokens):
             tokens = self._without_special(tokens)
         return decode_to_text(self.installed(), tokens, errors)
 
@@ -459,7 +469,7 @@ cdef class Encoder:
         """
         return decode_with_offsets(self.installed(), tokens)
 
-    def stream_decoder(self, errors="replace", *, bint skip_special_tokens=False):
+    def stream_decoder(self, errors="replace", *, skip_special_tokens=False):
         """A decoder of ids that come one at a time: `push(id)` returns the text that is whole by now, `flush()` at the
         end what is held back. Together that is what `decode` returns for all ids, with the same `errors`.
 
@@ -473,18 +483,19 @@ cdef class Encoder:
         # Few programs take ids one at a time: the others start without what it takes.
         from cbpe._core.calls.stream import StreamDecoder
 
-        return StreamDecoder(self.installed(), errors, self._skipped_ids() if skip_special_tokens else frozenset())
+        skipped = self._skipped_ids() if is_skipping(skip_special_tokens) else frozenset()
+        return StreamDecoder(self.installed(), errors, skipped)
 
 
 @cython.embedsignature(False)     # which the documentation would take for text
 def decode(
-    Encoder self not None, ids=None, str errors not None="replace", *, bint skip_special_tokens=False, tokens=None
+    Encoder self not None, ids=None, str errors not None="replace", *, skip_special_tokens=False, tokens=None
 ):
     """Decode token ids to text, as Tokenizer.decode does: ids is minbpe's name of the argument, tokens tiktoken's."""
     if tokens is not None:
         if ids is not None:
             raise TypeError("decode takes token ids once: as ids, or as tokens")
         ids = tokens
-    if skip_special_tokens:
+    if is_skipping(skip_special_tokens):
         ids = self._without_special(ids)
     return decode_to_text(self.installed(), ids, errors)

@@ -10,7 +10,7 @@ from cbpe.formats.hugging_face.values import MAX_ID, fields, flag, is_id, refuse
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
+    from typing import Any, NoReturn
 
 __all__ = [
     "MODEL_FIELDS",
@@ -19,6 +19,7 @@ __all__ = [
     "read_merges",
     "read_model",
     "read_vocab",
+    "refuse_as_ordinary",
     "refuse_ordinary",
 ]
 
@@ -84,14 +85,25 @@ def refuse_ordinary(
 ) -> None:
     """ValueError for an added token of those that the vocabulary lists that other text could become as well."""
     merged = {path for left, right in merges for path in (left, right, left + right)}
-    whole = found_whole(listed, processing) if whole_pieces else frozenset()
+    whole = found_whole(listed, processing) if whole_pieces else {}
     for text in listed:
-        if text in merged or text in CHARACTER_TO_BYTE or text in whole:
-            raise ValueError(f"added_tokens has {text[:80]!r}, which is also an ordinary token of model.vocab")
+        if text in merged:
+            refuse_as_ordinary(text, "a merge makes it, or takes it")
+        if text in CHARACTER_TO_BYTE:
+            refuse_as_ordinary(text, "it stands for a byte")
+        if text in whole:
+            advice = "save the file with ignore_merges false, if each token has its merges"
+            refuse_as_ordinary(text, f"{whole[text]}, and is this token by model.ignore_merges: {advice}")
 
 
-def found_whole(texts: Iterable[str], processing: Mapping[str, Any]) -> frozenset[str]:
-    """Those of some added tokens that a piece can be, so that they are found by ignore_merges in other text too.
+def refuse_as_ordinary(text: str, reason: str) -> NoReturn:
+    """The error about an added token that other text becomes as well."""
+    raise ValueError(f"added_tokens has {text[:80]!r}, which is also an ordinary token of model.vocab: {reason}")
+
+
+def found_whole(texts: Iterable[str], processing: Mapping[str, Any]) -> dict[str, str]:
+    """Those of some added tokens that a piece can be, so that they are found by ignore_merges in other text too; and
+    which text that is.
 
     A piece can be what spells other text; what stands within a word, where one that is none within a word is left
     alone, and shorter ones in it with it; what the normalizer makes of other text; and what it leaves alone in a text,
@@ -104,15 +116,20 @@ def found_whole(texts: Iterable[str], processing: Mapping[str, Any]) -> frozense
     forms = map(steps.normalized, {*words} & {*normalized})
     longest = max(map(len, [*words, *forms]), default=0)
 
-    def can_be_a_piece(text: str) -> bool:
+    def as_a_piece(text: str) -> str | None:
         if spells_other_text(text):
-            return True
-        left_alone = len(text) < longest or text in words
-        made = normalizer is not None and text not in normalized and not (normalizer == "NFC" and not_made_by_nfc(text))
-        left = text in normalized and not steps.is_partwise and steps.normalized(text) != text
-        return (left_alone or made or left) and CHARACTER_TO_BYTE.keys() >= set(text)
+            return "other text is spelled so"
+        if not CHARACTER_TO_BYTE.keys() >= set(text):
+            return None
+        if len(text) < longest or text in words:
+            return "it may stand in a text within a word, where none is looked for (single_word)"
+        if normalizer is not None and text not in normalized and not (normalizer == "NFC" and not_made_by_nfc(text)):
+            return "the normalizer may make it of other text, after it was looked for"
+        if text in normalized and not steps.is_partwise and steps.normalized(text) != text:
+            return "the normalizer makes other text of it, which is looked for, and may leave it alone in a longer text"
+        return None
 
-    return frozenset(filter(can_be_a_piece, texts))
+    return {text: reason for text in texts if (reason := as_a_piece(text)) is not None}
 
 
 def not_made_by_nfc(text: str) -> bool:

@@ -57,7 +57,7 @@ def written_bytes(parts: Parts) -> dict[str, Any]:
     refuse_shared_bytes("Hugging Face's format", tokens)
     spelled = {token_id: spell(token) for token_id, token in tokens.items()}
     vocab = {text: token_id for token_id, text in spelled.items()}
-    whole = found_whole(parts.special_tokens, processing) if vocabulary.whole_pieces else frozenset()
+    whole = found_whole(parts.special_tokens, processing) if vocabulary.whole_pieces else {}
     for text, token_id in parts.special_tokens.items():
         if vocab.setdefault(text, token_id) != token_id:
             raise ValueError(
@@ -68,7 +68,7 @@ def written_bytes(parts: Parts) -> dict[str, Any]:
             spelled_text = unspell(text).decode(errors="replace")
             raise ValueError(
                 f"Hugging Face's format, where whole pieces are looked up, would take {shown(spelled_text)} for the "
-                f"special token {shown(text)} in other text too"
+                f"special token {shown(text)} in other text too: {whole[text]}"
             )
     return {
         "normalizer": written_normalizer(processing.get("normalizer")),

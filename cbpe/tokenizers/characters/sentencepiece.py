@@ -14,7 +14,7 @@ from array import array
 from cbpe._core.analysis.bonded import bonds_of
 from cbpe._core.calls.join import each_of_batch, refuse_no_sequence
 from cbpe._core.splitting.split import Splitter
-from cbpe.common.checks import refuse_unknown_handler
+from cbpe.common.checks import checked_flag, refuse_unknown_handler
 from cbpe.common.public import public
 from cbpe.common.wording import shown
 from cbpe.formats.hugging_face.characters.settings import checked_characters
@@ -123,7 +123,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     def decode_bytes(self, tokens: Iterable[SupportsIndex], *, skip_special_tokens: bool = False) -> bytes:
         """Decode token ids to bytes, without the space that was put before the text. Raises as Tokenizer.decode_bytes
         does."""
-        ids = self._without_special(tokens) if skip_special_tokens else listed_ids(tokens)
+        is_skipping = checked_flag("skip_special_tokens", skip_special_tokens)
+        ids = self._without_special(tokens) if is_skipping else listed_ids(tokens)
         if self._controls or (self._forms and any(int(token) in self._forms for token in ids)):
             return self.decode(ids, "surrogateescape").encode("utf-8", "surrogateescape")
         return self._stripped(super().decode_bytes(ids), ids, b" ")
@@ -133,7 +134,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     ) -> str:
         """Decode token ids to text, without the space that was put before it; `errors` says what becomes of byte tokens
         that are no UTF-8: with "replace", each of such a run is U+FFFD. skip_special_tokens as Tokenizer.decode."""
-        ids = self._without_special(tokens) if skip_special_tokens else listed_ids(tokens)
+        is_skipping = checked_flag("skip_special_tokens", skip_special_tokens)
+        ids = self._without_special(tokens) if is_skipping else listed_ids(tokens)
         data = super().decode_bytes(ids)
         if self._is_plain(ids, data):
             return self._stripped(data.decode(), ids, " ")
@@ -166,7 +168,8 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     ) -> IdDecoder:
         """A decoder of ids that come one at a time, as Tokenizer.stream_decoder: it holds back a run of byte tokens."""
         decoder = self._id_decoder(errors)
-        return SkippingDecoder(decoder, self._without_special) if skip_special_tokens else decoder
+        is_skipping = checked_flag("skip_special_tokens", skip_special_tokens)
+        return SkippingDecoder(decoder, self._without_special) if is_skipping else decoder
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """The bytes of one token, its space included. KeyError if there is no such id."""

@@ -4,7 +4,7 @@ they are of characters, and no token reaches over a space."""
 from __future__ import annotations
 
 from cbpe._core.calls.join import each_of_batch, refuse_no_sequence
-from cbpe.common.checks import refuse_unknown_handler
+from cbpe.common.checks import checked_flag, refuse_unknown_handler
 from cbpe.common.public import public
 from cbpe.formats.hugging_face.pre_tokenizers import one_pattern_for, steps_of
 from cbpe.formats.hugging_face.words.settings import checked_words
@@ -87,7 +87,7 @@ class WordTokenizer(HuggingFaceTokenizer):
 
     def decode_bytes(self, tokens: Iterable[SupportsIndex], *, skip_special_tokens: bool = False) -> bytes:
         """Decode token ids to the UTF-8 of their text. Raises as Tokenizer.decode_bytes does."""
-        if skip_special_tokens:
+        if checked_flag("skip_special_tokens", skip_special_tokens):
             tokens = self._without_special(tokens)
         if self._decodes_bytes:
             return super().decode_bytes(tokens)
@@ -97,7 +97,7 @@ class WordTokenizer(HuggingFaceTokenizer):
         self, tokens: Iterable[SupportsIndex], errors: str = "replace", *, skip_special_tokens: bool = False
     ) -> str:
         """Decode token ids to text, as the file's decoder does. skip_special_tokens as Tokenizer.decode."""
-        if skip_special_tokens:
+        if checked_flag("skip_special_tokens", skip_special_tokens):
             tokens = self._without_special(tokens)
         if self._decodes_bytes:
             return super().decode(tokens, errors)
@@ -137,7 +137,8 @@ class WordTokenizer(HuggingFaceTokenizer):
             return super().stream_decoder(errors, skip_special_tokens=skip_special_tokens)
         refuse_unknown_handler(errors)
         decoder = WordDecoder(self)
-        return SkippingDecoder(decoder, self._without_special) if skip_special_tokens else decoder
+        is_skipping = checked_flag("skip_special_tokens", skip_special_tokens)
+        return SkippingDecoder(decoder, self._without_special) if is_skipping else decoder
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """The bytes of one token, as it is shown: with its prefix or suffix. KeyError if there is no such id."""

@@ -12,7 +12,7 @@ from cbpe.formats.hugging_face.characters.steps import (
     read_characters_pre_tokenizer,
     refuse_lost_beginnings,
 )
-from cbpe.formats.hugging_face.model import pair_of_merge
+from cbpe.formats.hugging_face.model import pair_of_merge, refuse_as_ordinary
 from cbpe.formats.hugging_face.normalizers import normalizer_of
 from cbpe.formats.hugging_face.values import flag, refuse
 from cbpe.text.byte_tokens import byte_of, byte_token
@@ -126,7 +126,7 @@ def refuse_missed(
         # What merges are made of is kept as an ordinary token as well.
         missed.difference_update(*(pair_of_merge(merge, i) for i, merge in enumerate(merges)))
     for text in sorted(missed):
-        raise ValueError(f"added_tokens has {text!r}, which is also an ordinary token of model.vocab")
+        refuse_as_ordinary(text, "it may be in a text where it is not looked for, or not found")
 
 
 def vocabulary_over_characters(

@@ -10,7 +10,7 @@ from cbpe._core.conversion.spelled_words import resolve_words
 from cbpe._core.conversion.words import BEGIN_MARK, END_MARK, vocabulary_of_words
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.gpt2 import CHARACTER_TO_BYTE
-from cbpe.formats.hugging_face.model import pair_of_merge
+from cbpe.formats.hugging_face.model import pair_of_merge, refuse_as_ordinary
 from cbpe.formats.hugging_face.pre_tokenizers import read_plain_pre_tokenizer, read_pre_tokenizer
 from cbpe.formats.hugging_face.values import flag, kinds_in, refuse, text_of
 from cbpe.formats.hugging_face.words.settings import MAX_AFFIX, read_words_decoder
@@ -160,7 +160,8 @@ def vocabulary_over_words(
         refuse("model.unk_token", unknown, "there is no such token in model.vocab")
     for text in others:
         if text in merged or len(speller.token(text).body) == 1:
-            raise ValueError(f"added_tokens has {text[:80]!r}, which is also an ordinary token of model.vocab")
+            reason = "a merge makes it, or takes it" if text in merged else "it is a single character"
+            refuse_as_ordinary(text, reason)
     ids: dict[bytes, int] = {}
     for text, token_id in vocab.items():
         if text not in added_tokens:
