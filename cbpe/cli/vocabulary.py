@@ -208,6 +208,8 @@ def stats(
         named = readers(files, field, errors, missing)
         found_in, failed = file_statistics(tokenizer_of(reference), named)
         rows += [MeasuredFile(reference, *found) for found in found_in]
+        if len(found_in) > 1:
+            rows[-1] = rows[-1]._replace(is_total=True)
         failures += failed
     if rows or not failures:
         print_statistics(rows, as_csv, as_json, wide)
@@ -221,13 +223,16 @@ class MeasuredFile(NamedTuple):
     file: str
     found: TextStatistics
     skipped: dict[str, int]  # what JSON says of texts that were left out
+    is_total: bool = False  # of all files, each of which has a row, too
 
 
 def print_statistics(rows: list[MeasuredFile], as_csv: bool, as_json: bool, wide: bool) -> None:
     """A row for each tokenizer and file."""
     for row in rows:
-        warn_of_no_text(row.file, row.found.bytes)
+        if row.is_total:
+            continue  # what misleads about it was said of its files
         found = row.found
+        warn_of_no_text(row.file, found.bytes)
         sizes = found.bytes, found.covered_bytes, found.tokens, found.unknown_tokens, found.added_as_text
         warn_of_measures(row.tokenizer, row.file, *sizes)
     if as_json:

@@ -212,6 +212,16 @@ def test_stats_says_what_the_split_pattern_leaves_out(tmp_path):
     assert "leaves" not in run("stats", "-t", "gpt2", tmp_path / "text.txt").stderr
 
 
+def test_what_misleads_about_several_files_is_said_of_each_and_not_again_of_their_total(tmp_path):
+    for name, text in (("a.txt", "in 1969 "), ("b.txt", "1970"), ("total", "x 1"), ("empty.txt", "")):
+        (tmp_path / name).write_text(text)
+    cbpe.RegexTokenizer(r"\d+").save(tmp_path / "digits")
+    files = [tmp_path / name for name in ("a.txt", "b.txt", "total", "empty.txt")]
+    said = run("stats", "-t", tmp_path / "digits.model", *files).stderr.splitlines()
+    assert [sum(f" {file} " in f" {line} " for line in said) for file in files] == [1, 0, 1, 1]
+    assert len(said) == 3
+
+
 def test_analyze_says_how_many_tokens_it_leaves_out():
     total = len(cbpe.get_encoding("gpt2").analyze().unreachable)
     assert f"and {total - 10} more that no text gives" in run("analyze", "-t", "gpt2").stdout

@@ -1,5 +1,6 @@
 """The added tokens of a tokenizer.json: they are found as their owners find them, or refused."""
 
+import json
 import re
 from itertools import pairwise
 
@@ -202,14 +203,46 @@ def test_an_added_token_that_a_piece_can_be_is_refused_where_whole_pieces_are_lo
         HuggingFaceTokenizer.from_json(as_json(content))
 
 
-def test_a_special_token_that_spells_other_text_is_not_written_where_whole_pieces_are_looked_up():
+def test_a_special_token_that_spells_other_text_is_no_whole_piece_of_the_file_that_is_written():
+    """It stays out of the vocabulary, with those after it, if no ordinary token comes after it."""
     ranks = {bytes([byte]): byte for byte in range(256)}
-    enc = cbpe.Encoding("x", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"\u00c3\u00a9": 256})
-    with pytest.raises(ValueError, match="would take '\u00e9' for the special token '\u00c3\u00a9'"):
-        writing.dumps(Parts(enc._vocabulary, enc.pattern, enc.special_tokens))
+    spelled = {"\u00c3\u00a9": 256, "<x>": 257}
+    enc = cbpe.Encoding("x", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens=spelled)
+    written = json.loads(writing.dumps(Parts(enc._vocabulary, enc.pattern, enc.special_tokens)))
+    assert written["model"]["ignore_merges"]
+    assert written["model"]["vocab"].keys().isdisjoint(spelled)
+    judge = tokenizers().Tokenizer.from_str(json.dumps(written))
+    for text in ("\u00e9", "\u00c3\u00a9", "a\u00e9 <x>\u00c3\u00a9"):
+        assert judge.encode(text).ids == enc.encode(text, allowed_special="all")
+    more = cbpe.Encoding("x", pat_str=r"\S+|\s+", mergeable_ranks={**ranks, b"ab": 258}, special_tokens=spelled)
+    reason = (
+        "would take the special token '\u00c3\u00a9' for an ordinary one in other text too: its vocabulary can leave"
+    )
+    with pytest.raises(ValueError, match=reason):
+        writing.dumps(Parts(more._vocabulary, more.pattern, more.special_tokens))
     tok = cbpe.RegexTokenizer()
     written = writing.dumps(Parts(tok._vocabulary, tok.pattern, enc.special_tokens))
     assert tokenizers().Tokenizer.from_str(written.decode()).encode("\u00e9").ids == tok.encode("\u00e9")
+
+
+@pytest.mark.parametrize(("more", "normalizer"), [({"single_word": True}, None), ({}, {"type": "Lowercase"})])
+def test_what_a_file_has_beside_its_vocabulary_is_written_beside_it_where_it_has_to_be(more, normalizer, tmp_path):
+    """As of a tokenizer of Llama 3's kind to which a token was added: in its vocabulary it would be a whole piece."""
+    added = [("xyz", more), ("<e>", {"normalized": True, "special": False})]
+    content = a_file(added_tokens=added, normalizer=normalizer)
+    for text, _ in added:
+        del content["model"]["vocab"][text]
+    size = len(content["model"]["vocab"])
+    content["model"]["ignore_merges"] = True
+    content["added_tokens"] = [{**token, "id": size + i} for i, token in enumerate(content["added_tokens"])]
+    (tmp_path / "a.json").write_bytes(as_json(content))
+    tok = cbpe.load(tmp_path / "a.json")
+    tok.save(tmp_path / "b.json")
+    again = cbpe.load(tmp_path / "b.json")
+    judges = [tokenizers().Tokenizer.from_file(str(tmp_path / name)) for name in ("a.json", "b.json")]
+    assert judges[0].get_vocab_size(with_added_tokens=False) == judges[1].get_vocab_size(with_added_tokens=False)
+    for text in ("xyz", "1xyz", "XYZ the xyz<e>", "the<e> wxyz"):
+        assert tok.encode(text) == again.encode(text) == judges[0].encode(text).ids == judges[1].encode(text).ids
 
 
 SPECIAL = ["<|size|>", "<|gr\u00f6\u00dfe|>", "<|\u2264|>", "<|\u00e9 |>", "\u0120the"]

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from contextlib import contextmanager
+from random import Random
 from urllib.parse import quote
 
 import pytest
@@ -133,6 +134,21 @@ def test_what_a_link_says_wrongly_is_told(page, url):
     for part in ("5 tokenizers; the first 4", "special=9", "marks=2", "price=x", "'txt'"):
         assert part in said
     shows(page, "!location.hash.includes('txt')")
+
+
+def test_numbers_are_rounded_as_the_command_line_rounds_them(page, url):
+    random = Random(7)
+    values = [*(n / 8 for n in range(-41, 42)), 52.15, 0.95, 1.005, 2.675, 1e15, 123456789.125, 0.0, 1e-9]
+    values += [100 * (random.randrange(5000) / 5000) for _ in range(500)] + [random.random() * 1e4 for _ in range(500)]
+    page.goto(url)
+    found = page.evaluate(
+        """async (values) => {
+            const { number } = await import("/static/page.js");
+            return values.map((value) => [0, 1, 2, 3, 6].map((digits) => number(value, digits)));
+        }""",
+        values,
+    )
+    assert found == [[f"{value:,.{digits}f}" for digits in (0, 1, 2, 3, 6)] for value in values]
 
 
 def test_of_many_tokenizers_that_were_given_the_page_says_how_many_it_shows(page, tmp_path):

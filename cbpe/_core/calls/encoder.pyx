@@ -69,7 +69,8 @@ cdef bint is_skipping(skip_special_tokens) except -1:
     kind = type(skip_special_tokens)
     if kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"):
         return bool(skip_special_tokens)
-    raise TypeError(f"skip_special_tokens must be True or False, not {skip_special_tokens!r:.80}")
+    shown = repr(skip_special_tokens[:80]) if isinstance(skip_special_tokens, str) else f"a {kind.__name__}"
+    raise TypeError(f"skip_special_tokens must be True or False, not {shown}")
 
 
 cdef TokenBuffer take_ids(Workspace *work):

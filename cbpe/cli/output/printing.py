@@ -64,7 +64,7 @@ LINES = 25  # of a terminal; nothing that is printed here depends on them
 ESCAPES = "cbpe-escapes"  # a way for Python's encoders
 LONG_WORD = 20  # columns of a word that a heading does not go on within
 # Names of values that are not folded, as they are copied: split patterns and URLs.
-COPIED = ("pattern", "split pattern", "split first", "config.pattern", "page", "from elsewhere")
+COPIED = ("pattern", "split pattern", "split first", "config.pattern", "page", "from elsewhere", "sha256")
 
 
 class StandardOutput:

@@ -104,6 +104,7 @@ def listed_with_special_tokens(
     if sorted(left_out) != [*range(len(listed), len(listed) + len(left_out))]:
         text = next(text for text, token_id in special_tokens.items() if token_id == first_left_out)
         raise ValueError(
-            f"Hugging Face's format would take the special token {shown(text)} for an ordinary one in other text too"
+            f"Hugging Face's format would take the special token {shown(text)} for an ordinary one in other text too: "
+            "its vocabulary can leave out those alone whose ids come after all others"
         )
     return dict(sorted(listed.items(), key=lambda item: item[1]))

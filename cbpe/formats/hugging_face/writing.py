@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-from cbpe._core.text.shown import shown
 from cbpe.formats.checks import refuse_shared_bytes
-from cbpe.formats.gpt2 import spell, unspell
-from cbpe.formats.hugging_face.added_tokens import written_token
+from cbpe.formats.gpt2 import spell
+from cbpe.formats.hugging_face.added_tokens import listed_with_special_tokens, written_token
 from cbpe.formats.hugging_face.characters.writing import written_characters
 from cbpe.formats.hugging_face.model import found_whole
 from cbpe.formats.hugging_face.normalizers import written_normalizer
@@ -58,18 +57,7 @@ def written_bytes(parts: Parts) -> dict[str, Any]:
     spelled = {token_id: spell(token) for token_id, token in tokens.items()}
     vocab = {text: token_id for token_id, text in spelled.items()}
     whole = found_whole(parts.special_tokens, processing) if vocabulary.whole_pieces else {}
-    for text, token_id in parts.special_tokens.items():
-        if vocab.setdefault(text, token_id) != token_id:
-            raise ValueError(
-                f"the special token {shown(text)} is spelled like the ordinary token {vocab[text]} in Hugging Face's "
-                "format: choose another text, or save as .model or to the model store, if these can hold it"
-            )
-        if text in whole:
-            spelled_text = unspell(text).decode(errors="replace")
-            raise ValueError(
-                f"Hugging Face's format, where whole pieces are looked up, would take {shown(spelled_text)} for the "
-                f"special token {shown(text)} in other text too: {whole[text]}"
-            )
+    vocab = listed_with_special_tokens(vocab, parts.special_tokens, None, whole.__contains__)
     return {
         "normalizer": written_normalizer(processing.get("normalizer")),
         "pre_tokenizer": written_pre_tokenizer(
@@ -86,7 +74,7 @@ def written_bytes(parts: Parts) -> dict[str, Any]:
             "fuse_unk": False,
             "byte_fallback": False,
             "ignore_merges": vocabulary.whole_pieces,
-            "vocab": dict(by_id(vocab)),
+            "vocab": vocab,
             "merges": [f"{spelled[left]} {spelled[right]}" for left, right in vocabulary.merges()],
         },
     }

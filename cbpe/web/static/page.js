@@ -41,7 +41,17 @@ export function draw(name, attributes, ...children) {
 export const byId = (id) => document.getElementById(id);
 
 export const number = (value, digits = 0) =>
-  value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  rounded(value, digits).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+// As Python rounds, so that the command line shows the same: what the number is to its last bit counts (52.15 is a
+// little less), and of two that are as near the even one is taken.
+function rounded(value, digits) {
+  if (!(Math.abs(value) < 1e15)) return value;
+  const exact = value.toFixed(100);
+  const end = exact.indexOf(".") + 1 + digits;
+  const isTie = /^50*$/.test(exact.slice(end));
+  return Number(isTie && /[02468]\.?$/.test(exact.slice(0, end)) ? exact.slice(0, end) : value.toFixed(digits));
+}
 
 // "1 token", "2 tokens"
 export const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;

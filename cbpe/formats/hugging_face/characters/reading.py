@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from string import hexdigits
+
 from cbpe._core.conversion.characters import vocabulary_of_characters
+from cbpe._core.conversion.listed import ListedTokens
 from cbpe._core.conversion.spelled_characters import resolve_characters
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.hugging_face.characters.settings import checked_characters
@@ -34,11 +37,16 @@ __all__ = [
     "vocabulary_over_characters",
 ]
 
+# What the decoder takes for the token of a byte: "<0x0A>", "<0x0a>" and "<0x+A>".
+BYTE_TOKENS = frozenset(f"<0x{first}{second}>" for first in f"{hexdigits}+" for second in hexdigits)
+
 
 def read_characters(content: dict[str, Any]) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
     """The normalizer's steps before the marks, and `processing["characters"]`."""
     model = content["model"]
     byte_fallback = flag(model, "model", "byte_fallback", False)
+    may_fall_back = not takes_no_bytes(content)
+    byte_fallback = byte_fallback and may_fall_back
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(name) not in (None, ""):
             refuse(f"model.{name}", model[name], "over characters, only null is supported")
@@ -49,7 +57,7 @@ def read_characters(content: dict[str, Any]) -> tuple[list[tuple[str, Any]], dic
     settings = {
         "spaces": spaces,
         "split": split,
-        "strip": read_characters_decoder(content.get("decoder"), byte_fallback),
+        "strip": read_characters_decoder(content.get("decoder"), byte_fallback, may_fall_back),
         "byte_fallback": byte_fallback,
         "fuse_unk": flag(model, "model", "fuse_unk", False),
         "unk_token": model.get("unk_token"),
@@ -127,6 +135,16 @@ def refuse_missed(
         missed.difference_update(*(pair_of_merge(merge, i) for i, merge in enumerate(merges)))
     for text in sorted(missed):
         refuse_as_ordinary(text, "it may be in a text where it is not looked for, or not found")
+
+
+def takes_no_bytes(content: dict[str, Any]) -> bool:
+    """Whether no token is that of a byte, as decoders write one: then falling back to bytes does nothing. Files are so
+    that `tokenizers` trained anew by the settings of others."""
+    vocab, added_tokens = content["model"].get("vocab"), content.get("added_tokens")
+    if not isinstance(vocab, (dict, ListedTokens)) or not isinstance(added_tokens, (list, type(None))):
+        return False  # it is refused
+    added = [token.get("content") for token in added_tokens or () if isinstance(token, dict)]
+    return not any(text in vocab or text in added for text in BYTE_TOKENS)
 
 
 def vocabulary_over_characters(

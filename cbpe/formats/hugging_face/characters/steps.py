@@ -104,10 +104,13 @@ def splits_at_spaces(step: Any, path: str) -> bool:
     return step["pattern"] == {"String": " "} and not flag(step, path, "invert", False)
 
 
-def read_characters_decoder(value: object, byte_fallback: bool) -> str | None:
-    """What decode drops of the spaces at the beginning."""
+def read_characters_decoder(value: object, byte_fallback: bool, may_fall_back: bool = True) -> str | None:
+    """What decode drops of the spaces at the beginning. may_fall_back: whether there are tokens of bytes; without them
+    ByteFallback does nothing."""
     steps = flattened(value, "decoder", "decoders")
     kinds = [kind_of(step, path) for path, step in steps]
+    if kinds[:3] == ["Replace", "ByteFallback", "Fuse"] and not may_fall_back:
+        byte_fallback = True
     if kinds == ["Metaspace"] and not byte_fallback:
         scheme, _ = read_metaspace(steps[0][1], steps[0][0])
         return None if scheme == "never" else "spaces"
