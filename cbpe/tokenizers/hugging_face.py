@@ -47,6 +47,7 @@ __all__ = ["HuggingFaceTokenizer"]
 HUGGING_FACES_DEFAULTS = {"allowed_special": "all"}
 # The steps that look at a whole text, or at all that is between two special tokens.
 WHOLE_TEXT_STEPS = frozenset({"normalizer", "prefix_space", *FLAGS}) - {"ordinary"}
+MODELS_OF = ("characters", "words")  # the parts of processing that say what else than bytes is merged
 Stretches = list[tuple[str, int | None]]  # a text, with the id of each stretch that is an added token
 
 
@@ -70,6 +71,7 @@ class HuggingFaceTokenizer(Tokenizer):
 
     __slots__ = ("_before_space", "_changes_nothing", "_normalizer", "_steps")
     _all_are_allowed = True
+    _model_of: str | None = None  # one of MODELS_OF
 
     def __init__(
         self,
@@ -91,11 +93,26 @@ class HuggingFaceTokenizer(Tokenizer):
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer, processing: Mapping[str, Any] | None = None) -> Self:
-        """A tokenizer with the vocabulary, the split pattern and the special tokens of another one, and with what is to
-        be done before and after. TypeError for what is no tokenizer."""
+        """A tokenizer with the vocabulary, the split pattern and the special tokens of another one. It does before and
+        after what that one does; what `processing` says takes the place of that, and what is None in it is not done.
+
+        Of a SentencePieceTokenizer or a WordTokenizer, HuggingFaceTokenizer.from_tokenizer makes one of the same class.
+        TypeError for what is no tokenizer; ValueError for what this class does not do.
+        """
         if not isinstance(tokenizer, Tokenizer):
             raise TypeError(f"this must be a tokenizer, as cbpe.load gives, not {of_another_library(tokenizer)}")
-        return cls(tokenizer._vocabulary, tokenizer.pattern, tokenizer.special_tokens, processing=processing)
+        parts = tokenizer._parts()
+        done = {**parts.processing, **({} if processing is None else processing)}
+        done = {name: value for name, value in done.items() if value is not None}
+        kind: type[Any] = cls
+        if cls is HuggingFaceTokenizer and isinstance(tokenizer, HuggingFaceTokenizer) and tokenizer._model_of:
+            kind = type(tokenizer)
+        for model_of in MODELS_OF:
+            if (model_of in done) != (kind._model_of == model_of):
+                problem = f"a {type(tokenizer).__name__} does not merge what a {kind.__name__} does"
+                raise ValueError(f"{problem}: HuggingFaceTokenizer.from_tokenizer makes one of the class that it has")
+        made: Self = kind(parts.vocabulary, parts.pattern, parts.special_tokens, processing=done)
+        return made
 
     # ---- Encoding
 

@@ -1,13 +1,15 @@
 """HuggingFaceTokenizer: all its methods do what encode does, and what is done around encoding is kept with it."""
 
 import copy
+import json
 import pickle
 import re
 import unicodedata
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 
 import numpy as np
 import pytest
+from good_files import OF_WORDS
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizer_json import BYTE_LEVEL, PLAIN, TEMPLATE, a_file, as_json, tokenizers
@@ -255,6 +257,51 @@ def test_what_is_done_around_can_be_given():
     again = HuggingFaceTokenizer.from_tokenizer(plain, {"normalizer": "NFC"})
     assert (again.special_tokens, again.pattern) == (plain.special_tokens, plain.pattern)
     assert again.encode("e\u0301<s>") == plain.encode("\u00e9<s>")
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_one_made_of_another_does_what_that_one_does(name):
+    tok = TOKENIZERS[name]
+    again = HuggingFaceTokenizer.from_tokenizer(tok)
+    assert describe(again).digest == describe(tok).digest
+    assert [again.encode(text) for text in TEXTS] == [tok.encode(text) for text in TEXTS]
+
+
+def test_what_is_given_takes_the_place_of_what_another_one_does_and_none_takes_it_away():
+    before = HuggingFaceTokenizer.from_tokenizer(TOKENIZERS["NFC"], {"prefix_space": True})
+    assert before.processing == {**TOKENIZERS["NFC"].processing, "prefix_space": True}
+    without = HuggingFaceTokenizer.from_tokenizer(before, {"normalizer": None})
+    assert without.processing.keys() == before.processing.keys() - {"normalizer"}
+    assert without.encode("e\u0301") == TOKENIZERS["plain"].encode(" e\u0301")
+
+
+def template_with(token, token_id):
+    begin = {"SpecialToken": {"id": token, "type_id": 0}}
+    text_a, text_b = ({"Sequence": {"id": name, "type_id": i}} for i, name in enumerate("AB"))
+    known = {token: {"id": token, "ids": [token_id], "tokens": [token]}}
+    return {"single": [begin, text_a], "pair": [begin, text_a, text_b], "special_tokens": known}
+
+
+def test_a_tokenizer_over_characters_or_words_keeps_its_class_and_gets_a_template(tmp_path):
+    (tmp_path / "words.json").write_text(json.dumps(OF_WORDS), encoding="utf-8")
+    characters = cbpe.train("the cat sat on the mat " * 9, 290, alphabet="characters")
+    words = cbpe.load(tmp_path / "words.json")
+    words.register_special_tokens({"<s>": 20})
+    for tok, text in ((characters, " the hat"), (words, "cat the")):
+        begin = tok.special_tokens["<s>"]
+        for maker in (HuggingFaceTokenizer, type(tok)):
+            again = maker.from_tokenizer(tok, {"template": template_with("<s>", begin)})
+            assert type(again) is type(tok)
+            assert again.encode(text) == [begin, *tok.encode(text)]
+            assert again.encode(text, add_special_tokens=False) == tok.encode(text)
+        again.save(tmp_path / "with_template.json")
+        assert cbpe.load(tmp_path / "with_template.json").encode(text) == again.encode(text)
+    for maker, tok in product(
+        (cbpe.SentencePieceTokenizer, cbpe.WordTokenizer), (TOKENIZERS["plain"], characters, words)
+    ):
+        if maker is not type(tok):
+            with pytest.raises(ValueError, match=f"a {type(tok).__name__} does not merge what a {maker.__name__} does"):
+                maker.from_tokenizer(tok)
 
 
 @pytest.mark.parametrize(

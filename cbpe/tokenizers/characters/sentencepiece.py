@@ -68,6 +68,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
     """
 
     __slots__ = ("_byte_ids", "_characters", "_controls", "_first_forms", "_forms", "_odd_texts")
+    _model_of = "characters"
 
     _characters: Mapping[str, Any]
     _byte_ids: Mapping[int, int]  # id -> byte

@@ -56,6 +56,7 @@ class WordTokenizer(HuggingFaceTokenizer):
     """
 
     __slots__ = ("_first_step", "_forms", "_pattern", "_whole", "_words")
+    _model_of = "words"
 
     _words: Mapping[str, Any]
     _pattern: str | None
