@@ -23,7 +23,7 @@ __all__ = ["AS_TEXT", "EMPTY", "LEFT_OUT", "UNKNOWN", "TextStatistics", "TextTal
 
 # In messages about measures, which the command line prints with the names of files.
 EMPTY = "holds no text, and nothing is measured"
-AS_TEXT = "ordinary text to the measures: encode and count find them, and give other numbers"
+AS_TEXT = "ordinary text to the measures: encode and count find them, and may give other numbers"
 LEFT_OUT, UNKNOWN = "out, which its split pattern does not match", "stand for characters without a token"
 
 
@@ -40,7 +40,7 @@ class TextStatistics:
     tokens_used: int  # different ones, special tokens aside
     vocab_size: int  # tokens of the vocabulary, special ones aside
     covered_bytes: int  # those of `bytes` that are in tokens: not what the split pattern leaves out
-    unknown_tokens: int = 0  # those of `tokens` that stand for characters without a token, each for any number of them
+    unknown_tokens: int = 0  # those of `tokens` that stand for characters without a token, each for one or more of them
     added_as_text: bool = False  # whether there are added tokens in them that are not special: ordinary text here
 
     def __repr__(self) -> str:
@@ -180,8 +180,8 @@ def told_of_measures(
         )
     if unknown_tokens:
         told.append(
-            f"{unknown_tokens:,} of the {tokens:,} tokens of {tokenizer} on {corpus} {UNKNOWN}, each for any number of "
-            "them: bytes/token and what is derived from it is too good"
+            f"{unknown_tokens:,} of the {tokens:,} tokens of {tokenizer} on {corpus} {UNKNOWN}, each for one or more "
+            "of them: bytes/token and what is derived from it is too good"
         )
     if added_as_text:
         told.append(f"{tokenizer} has added tokens that are not special in {corpus}, which are {AS_TEXT}")

@@ -44,7 +44,7 @@ class TokenCounts:
         return counts
 
     def unknown(self) -> int:
-        """How many stand for characters without a token, each for any number of them."""
+        """How many stand for characters without a token, each for one or more of them."""
         unknown = self.tokenizer._vocabulary.unknown
         return 0 if unknown is None else int(self.counts[unknown])
 

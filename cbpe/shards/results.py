@@ -27,7 +27,7 @@ def warn_of_gaps(records: Sequence[Mapping[str, Any]]) -> None:
         tokens = sum(record["tokens"] for record in records)
         stand = "stands" if unknown == 1 else "stand"
         warn(
-            f"{unknown:,} of the {tokens:,} tokens {stand} for characters without a token, each for any number of "
+            f"{unknown:,} of the {tokens:,} tokens {stand} for characters without a token, each for one or more of "
             "them, which no decoding gives back"
         )
 

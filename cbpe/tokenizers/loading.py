@@ -195,6 +195,8 @@ def completed(
         pattern = spec.pattern if pattern is None else pattern
         special_tokens = spec.special_tokens if special_tokens is None else special_tokens
     beside = look_beside(file.path) if known.home == RANKS and published is None else None
+    if digest in PATTERNS_BY_SHA256 and name in SPECS:
+        raise ValueError(f"this file holds other ranks than those of the encoding {shown(name)}: leave name out")
     if pattern is None:
         pattern = PATTERNS_BY_SHA256.get(digest)
     if pattern is None and beside is not None and beside.known is not None:

@@ -119,7 +119,7 @@ def test_a_character_without_a_token_is_no_token_of_the_vocabulary():
     all_of_it = "".join(tok.decode([i]) for i in tok.vocab if i not in tok.special_tokens.values())
     text = all_of_it + "Q"
     assert "<unk>" in [tok.id_to_token(i) for i in tok.encode(text)]
-    told = "1 of the 11 tokens of {} on {} stand for characters without a token, each for any number of them"
+    told = "1 of the 11 tokens of {} on {} stand for characters without a token, each for one or more of them"
     with pytest.warns(UserWarning, match=told.format("this tokenizer", "this text")):
         found = tok.statistics(text)
     assert (found.tokens_used, found.vocabulary_used, found.unknown_tokens) == (tok.vocab_size, 1, 1)

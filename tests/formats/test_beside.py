@@ -1,5 +1,6 @@
 """Files of ranks of other people's models: what is beside them is found, and what is not known is refused by name."""
 
+import hashlib
 import json
 import lzma
 import random
@@ -10,6 +11,7 @@ import tiktoken
 from project import SHARED
 
 import cbpe
+from cbpe.formats.beside.ranks import PATTERNS_BY_SHA256
 from cbpe.formats.files import recognise
 from cbpe.formats.ranks import tiktoken as ranks_format
 from cbpe.formats.reading import File
@@ -198,6 +200,18 @@ def test_special_tokens_that_take_the_ids_of_ranks_are_refused(folder):
     config = {"added_tokens_decoder": {"3": {"content": "<a>"}}}
     with pytest.raises(ValueError, match="'<a>'"):
         cbpe.load(folder("tokenizer.model", tokenizer_config=config), pattern=".")
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "gpt2"])
+def test_a_file_that_is_known_by_its_digest_takes_no_name_of_a_named_encoding(folder, monkeypatch, name):
+    path = folder("tokenizer.model") / "tokenizer.model"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setitem(PATTERNS_BY_SHA256, digest, LLAMA3_SPLIT_PATTERN)
+    with pytest.raises(
+        ValueError, match=f"this file holds other ranks than those of the encoding '{name}': leave name"
+    ):
+        cbpe.load(path, name=name)
+    assert cbpe.load(path, name="mine").name == "mine"
 
 
 @pytest.mark.slow

@@ -637,7 +637,7 @@ def test_unknown_tokens_are_counted_and_told(tmp_path, monkeypatch, kind):
     path.write_text("".join(texts) if kind == "txt" else "".join(json.dumps({"text": one}) + "\n" for one in texts))
     unknown = sum(tok.encode(one).count(tok.token_to_id("<unk>")) for one in texts)
     assert unknown >= 9
-    told = f"^{unknown:,} of the .* tokens stand for characters without a token, each for any number of them"
+    told = f"^{unknown:,} of the .* tokens stand for characters without a token, each for one or more of them"
     with pytest.warns(UserWarning, match=told):
         manifest = cbpe.tokenize(path, tok, tmp_path / "shards", "bin", field=field, append_eot=False)
     assert sum(task["unknown_tokens"] for task in manifest["tasks"]) == unknown

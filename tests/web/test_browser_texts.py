@@ -113,6 +113,20 @@ def test_what_was_typed_is_there_after_another_page_and_a_reload(page, url, text
     shows_sums_of(page, text)
 
 
+def test_that_only_the_beginning_of_a_file_is_shown_is_said_as_long_as_it_is(page, url):
+    page.route("**/api/v1/text?*", lambda route: route.fulfill(json={"text": "the beginning", "whole": False}))
+    page.goto(url)
+    shows_sums_of(page, "the beginning")
+    said = page.locator("#said")
+    assert said.inner_text() == "This is the beginning of the file."
+    page.goto(f"{url}#t=r50k_base")  # the text stays
+    shows(page, "document.querySelector('.column select, .column input').value === 'r50k_base'")
+    assert said.inner_text() == "This is the beginning of the file."
+    page.goto(f"{url}#t=gpt2&text=hello")
+    shows_sums_of(page, "hello")
+    assert said.inner_text() == ""
+
+
 def test_a_link_without_its_text_says_so(page, url, browser):
     page.goto(url)
     shows_sums_of(page, CRLF)

@@ -431,8 +431,10 @@ async function useState(kept = false) {
   wanted.forEach(addColumn);
   hideDetails();
   if (!kept || !text.value) {
-    if (state.text !== null) text.value = state.text;
-    else if (firstNamed() !== undefined && !text.value) {
+    if (state.text !== null) {
+      text.value = state.text;
+      sayWhole(true);
+    } else if (firstNamed() !== undefined && !text.value) {
       const found = await ask("text", { number: firstNamed() });
       text.value = found.text;
       sayWhole(found.whole);
