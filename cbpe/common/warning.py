@@ -11,7 +11,7 @@ from types import FrameType
 
 __all__ = ["warn", "warnings_naming"]
 
-OURS = ("cbpe", "store")
+OURS = ("cbpe", "store", "contextlib")  # which calls our contexts
 named: ContextVar[str] = ContextVar("named", default="")
 
 

@@ -46,7 +46,8 @@ class Picture:
         return f"<Picture: {len(self.svg):,} bytes of SVG, which a notebook shows>"
 
     def _repr_svg_(self) -> str:
-        return self.svg.decode()
+        """No wider than the page, which else cuts it."""
+        return self.svg.decode().replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
 
 
 def is_picture(path: str | os.PathLike[str]) -> bool:

@@ -31,6 +31,13 @@ def test_a_warning_of_training_names_the_line_that_called(call):
     assert warned(call) == {__file__}
 
 
+def test_a_warning_of_a_chart_names_the_line_that_called(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    tok = cbpe.train("low lower lowest", 258)
+    comparison = cbpe.compare({"\U0001f9ff\u13a0\ua840": tok}, {"b": "low"})
+    assert warned(lambda: comparison.plot(tmp_path / "x.png")) == {__file__}
+
+
 def test_a_warning_of_loading_names_the_line_that_called(tmp_path):
     cbpe.get_encoding("gpt2").save(tmp_path / "gpt2.json")
     content = json.loads((tmp_path / "gpt2.json").read_text(encoding="utf-8"))

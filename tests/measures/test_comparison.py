@@ -316,7 +316,10 @@ def test_without_a_path_the_charts_are_a_picture_for_a_notebook(comparison, tmp_
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     comparison.plot(tmp_path / "charts.svg")
     shown = comparison.plot()
-    assert shown._repr_svg_() == (tmp_path / "charts.svg").read_text(encoding="utf-8")
+    assert shown.svg == (tmp_path / "charts.svg").read_bytes()
+    drawn = shown._repr_svg_()
+    assert drawn.count('<svg style="max-width: 100%; height: auto" ') == 1  # the page does not cut it
+    assert drawn.replace('style="max-width: 100%; height: auto" ', "", 1) == shown.svg.decode()
     assert repr(shown).startswith("<Picture: ")
 
 

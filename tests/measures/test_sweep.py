@@ -119,7 +119,7 @@ def test_plots(found, tmp_path):
     assert "bytes/token" in page
     found.plot(tmp_path / "sweep.svg")
     assert ">toy<" in (tmp_path / "sweep.svg").read_text(encoding="utf-8")
-    assert found.plot()._repr_svg_() == (tmp_path / "sweep.svg").read_text(encoding="utf-8")
+    assert found.plot().svg == (tmp_path / "sweep.svg").read_bytes()
 
 
 def test_texts_that_it_was_trained_on_are_warned_of(tok):
