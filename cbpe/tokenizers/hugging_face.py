@@ -86,10 +86,17 @@ class HuggingFaceTokenizer(Tokenizer):
         self._set_processing(processing or {})
 
     @classmethod
-    def from_json(cls, data: bytes) -> Self:
+    def from_json(cls, data: bytes | str) -> Self:
         """The tokenizer in the content of a tokenizer.json. ValueError names the part that is wrong, or that cannot be
-        honoured exactly."""
-        return cls._of(loads(data))
+        honoured exactly, and the class of a tokenizer that is of another one: cbpe.load takes a file of any."""
+        if not isinstance(data, (bytes, str)):
+            raise TypeError(f"data must be the content of a tokenizer.json, bytes or str, not {type(data).__name__}")
+        parts = loads(data.encode() if isinstance(data, str) else data)
+        model_of = next((each for each in MODELS_OF if each in parts.processing), None)
+        if model_of != cls._model_of:
+            problem = f"the model in this tokenizer.json is over {model_of or 'bytes'}, of which {cls.__name__} is none"
+            raise ValueError(f"{problem}: take {parts.kind}.from_json, or cbpe.load for files of any kind")
+        return cls._of(parts)
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer, processing: Mapping[str, Any] | None = None) -> Self:
@@ -209,7 +216,8 @@ class HuggingFaceTokenizer(Tokenizer):
         super().register_special_tokens(checked)
         lost = [token for token in old if token not in checked]
         if lost and checked:
-            warn(f"{listed_texts(map(shown, lost), NAMED)} are no special tokens any more; {OLD_ONES_TOO}")
+            told = "is no special token" if len(lost) == 1 else "are no special tokens"
+            warn(f"{listed_texts(map(shown, lost), NAMED)} {told} any more; {OLD_ONES_TOO}")
 
     # ---- Private: what the methods of Tokenizer are made of, with the steps around
 

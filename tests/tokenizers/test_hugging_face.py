@@ -259,6 +259,23 @@ def test_what_is_done_around_can_be_given():
     assert again.encode("e\u0301<s>") == plain.encode("\u00e9<s>")
 
 
+def test_what_is_of_another_class_is_refused_by_the_name_of_its_own(tmp_path):
+    contents = {"HuggingFaceTokenizer": as_json(a_file()), "WordTokenizer": json.dumps(OF_WORDS).encode()}
+    cbpe.train("low lower", 280, alphabet="characters").save(tmp_path / "characters.json")
+    contents["SentencePieceTokenizer"] = (tmp_path / "characters.json").read_bytes()
+    for name, content in contents.items():
+        for other in contents:
+            if other == name:
+                found = getattr(cbpe, other).from_json(content.decode())
+                assert type(found).__name__ == name
+                assert found.encode("the") == getattr(cbpe, other).from_json(content).encode("the")
+            else:
+                with pytest.raises(ValueError, match=f"of which {other} is none: take {name}.from_json, or cbpe.load"):
+                    getattr(cbpe, other).from_json(content)
+    with pytest.raises(TypeError, match=r"data must be the content of a tokenizer.json, bytes or str, not dict"):
+        HuggingFaceTokenizer.from_json({})
+
+
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_one_made_of_another_does_what_that_one_does(name):
     tok = TOKENIZERS[name]
@@ -373,7 +390,7 @@ def test_other_added_tokens_can_be_put_in_place():
     assert tok.encode("<s>") == [300, 300, 301]
     tok.register_special_tokens({"<s>": 300, "</s>": 301, "<new>": 305})
     assert tok.encode("<new>") == [300, 305, 301]
-    with pytest.warns(UserWarning, match="'<new>' are no special tokens any more; to keep the old ones"):
+    with pytest.warns(UserWarning, match="'<new>' is no special token any more; to keep the old ones"):
         tok.register_special_tokens({"<s>": 300, "</s>": 301})
 
 
