@@ -143,7 +143,7 @@ def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
                     [row["vocab_size"] for row in little], [row[key] for row in little],
                     "o", ms=11, mfc="none", mec=colour(i),
                 )  # fmt: skip
-            axes.set_xscale("log", base=2)
+            put_sizes(axes, [row["vocab_size"] for row in rows])
             axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.tick_params(axis="x", labelsize=8, rotation=30)
             in_percent(axes, key)
@@ -152,6 +152,15 @@ def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
             axes.grid(alpha=0.3)
         put_legend(figure, names, n_legend)
         return picture_of(figure, ending)
+
+
+def put_sizes(axes: Any, sizes: Sequence[int]) -> None:
+    """The axis of sizes of a vocabulary, by doublings; of a few that lie close together, in equal steps, since there is
+    hardly a power of two among them."""
+    if max(sizes) < 4 * min(sizes):
+        axes.xaxis.get_major_locator().set_params(integer=True, nbins=6)
+    else:
+        axes.set_xscale("log", base=2)
 
 
 def in_percent(axes: Any, key: str) -> None:

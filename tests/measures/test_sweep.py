@@ -6,6 +6,7 @@ import io
 import json
 import math
 import random
+import re
 
 import pytest
 
@@ -135,6 +136,16 @@ def several(tmp_path_factory):
     for n, file in enumerate(files):
         file.write_text(TRAINED * (n + 1) + "z" * n, encoding="utf-8")
     return cbpe.train(files, 300), files
+
+
+def test_sizes_that_lie_close_together_are_named_below_their_curves():
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    rng = random.Random(3)
+    tok = cbpe.train(" ".join("".join(rng.choices("abcdefgh", k=5)) for _ in range(400)), 1100)
+    for sizes, named in (([256, 260], {"260", "270"}), ([256, 1024], {"256", "512", "1,024"})):
+        found = cbpe.sweep(tok.shrink(274) if max(sizes) < 274 else tok, {"b": "abc abcd bad head"}, sizes)
+        labels = set(re.findall(r">([\d,]+)</text>", found.plot()._repr_svg_()))
+        assert named <= labels, labels
 
 
 def test_one_of_several_files_that_it_was_trained_on_is_warned_of_by_its_name(several):
