@@ -209,6 +209,12 @@ def left_out(parts: Parts, path: str | os.PathLike[str]) -> list[str]:
         from cbpe.views.inspected import as_shown
 
         words += [f"the special token {as_shown(text)} with id {i}" for text, i in parts.special_tokens.items()]
+    if "special" in missing:
+        from cbpe.text.special_tokens import END_OF_TEXT
+
+        others = [text for text in parts.special_tokens if text != END_OF_TEXT]
+        named = f"{listed(others, NAMED)} {'is a special token' if len(others) == 1 else 'are special tokens'}"
+        words += [f"that {named} (as others know {END_OF_TEXT} alone, unless they are told)"] if others else []
     if "flags" in missing:
         words += flags_left_out(parts)
     never_found = control_tokens(parts)

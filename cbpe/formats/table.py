@@ -42,8 +42,9 @@ class Format:
     may and another not. endings: of names by which it is saved: ".json", or a whole name; none if it is only read.
     in_folders: names of files by which a folder is loaded: any group that is whole. for_characters: ends of names that
     are another format's, unless a tokenizer is over these. leaves_out: what a file does not hold: "pattern",
-    "template", "special_tokens", "never_found" (that special tokens are in no text), "found" (that they are in one),
-    "decoded" (that their characters stand for no bytes), "flags" (how added tokens are found).
+    "template", "special_tokens", "special" (which tokens are special, but for GPT-2's own), "never_found" (that special
+    tokens are in no text), "found" (that they are in one), "decoded" (that their characters stand for no bytes),
+    "flags" (how added tokens are found).
     """
 
     __slots__ = ("endings", "for_characters", "home", "in_folders", "json", "leaves_out", "title")
@@ -139,7 +140,7 @@ FORMATS = (
         None,
         tuple(name for pair in GPT2_FILES for name in pair),
         in_folders=GPT2_FILES,
-        leaves_out=("flags",),
+        leaves_out=("flags", "special"),
     ),
 )
 

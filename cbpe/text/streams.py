@@ -63,10 +63,17 @@ def count_stream(
 
 
 def in_stream(error: KeyError | ValueError, before: int) -> KeyError | ValueError:
-    """The error of a part, whose message counts characters within it, with what to add to these."""
+    """The error of a part, whose message counts characters within it, with the number of the character in the whole
+    text."""
+    import re
+
     if before == 0 or type(error) not in (KeyError, ValueError):
         return error
-    return type(error)(f"{error.args[0]} (counted from character {before:,} of the stream)")
+
+    def of_stream(place: re.Match[str]) -> str:
+        return f"at character {int(place[1].replace(',', '')) + before:,})"
+
+    return type(error)(re.sub(r"at character ([\d,]+)\)", of_stream, error.args[0], count=1))
 
 
 def text_parts(

@@ -89,6 +89,22 @@ def test_a_tokenizer_that_splits_nothing_goes_through_a_file_of_ranks(tmp_path):
     assert max(b" " in again.decode_bytes([token_id])[1:] for token_id in again.encode(TEXT))
 
 
+@pytest.mark.parametrize("name", ["vocab.json", "encoder.json"])
+def test_special_tokens_that_gpt2s_two_files_do_not_tell_from_others_are_named(tmp_path, name):
+    special = ["<|endoftext|>", "<pad>", "<x>"]
+    tok = cbpe.train("aaaa bbbb", 260, pattern=cbpe.GPT2_SPLIT_PATTERN, special_tokens=special)
+    said = r"does not hold that <pad>, <x> are special tokens \(as others know <\|endoftext\|> alone, unless"
+    with pytest.warns(UserWarning, match=said):
+        tok.save(tmp_path / name)
+    assert cbpe.load(tmp_path / name).special_tokens == tok.special_tokens
+    of_one = cbpe.train("aaaa bbbb", 260, pattern=cbpe.GPT2_SPLIT_PATTERN, special_tokens=["<pad>"])
+    with pytest.warns(UserWarning, match="does not hold that <pad> is a special token"):
+        of_one.save(tmp_path / name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cbpe.get_encoding("gpt2").save(tmp_path / name)
+
+
 def test_a_warning_names_what_the_file_does_not_hold(tmp_path):
     said = (
         r"x\.tiktoken does not hold the split pattern, the special token <a> with id 260, the special token <b> with "

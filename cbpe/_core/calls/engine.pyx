@@ -318,7 +318,7 @@ cdef int refuse_special(const Utf8 *text, SpecialTokens forbidden) except -1:
     token = (<const char *>s.bytes)[s.offsets[which] : s.offsets[which + 1]].decode()
     before = (<const char *>text.bytes)[:at].decode()
     raise ValueError(
-        f"the text holds the special token {token!r} (at character {len(before)}), which is not allowed "
+        f"the text holds the special token {token!r} (at character {len(before):,}), which is not allowed "
         f"there. To encode it as the special token, pass allowed_special={{{token!r}}}, or 'all' for all of them; to "
         "encode it as ordinary text, pass allowed_special='none', or a set and a disallowed_special without it."
     )

@@ -68,9 +68,9 @@ def test_a_special_token_behind_long_text_is_found():
     enc = cbpe.get_encoding("cl100k_base")
     text = "é" * 5000 + "<|endoftext|>"
     assert enc.encode(text, allowed_special="all")[-1] == enc.eot_token
-    with pytest.raises(ValueError, match=r"at character 5000"):
+    with pytest.raises(ValueError, match=r"at character 5,000"):
         enc.encode(text)
-    with pytest.raises(ValueError, match=r"at character 5000"):
+    with pytest.raises(ValueError, match=r"at character 5,000"):
         enc.encode_batch([text])
 
 
