@@ -339,8 +339,11 @@ def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: Reader)
     for chunks in texts.strings():
         text = "".join(chunks)
         n_bytes = len(text.encode())
-        tokens_a, covered_a, unknown_a = counted(tok_a, text, n_bytes)
-        tokens_b, covered_b, unknown_b = counted(tok_b, text, n_bytes)
+        try:
+            tokens_a, covered_a, unknown_a = counted(tok_a, text, n_bytes)
+            tokens_b, covered_b, unknown_b = counted(tok_b, text, n_bytes)
+        except KeyError as error:
+            raise texts.of_text(error) from None
         rows.append(TextComparison(n_bytes, tokens_a, tokens_b, covered_a, covered_b, unknown_a, unknown_b))
     found = VersionComparison(a, b, tuple(rows))
     for side, sizes in ((a, found.total.sizes_a), (b, found.total.sizes_b)):

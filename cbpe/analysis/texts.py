@@ -11,7 +11,7 @@ from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
 from cbpe.common.wording import number_of, share_in_words
 from cbpe.corpus.sources import Reader
-from cbpe.text.streams import text_parts
+from cbpe.text.streams import in_stream, text_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,9 +121,13 @@ class TextTally:
         report is a progress callback."""
         for chunks in reader.strings(report):
             self.texts += 1
-            in_word = False
+            in_word, before = False, 0
             for part in text_parts(self.encoder._splitter, self.added.seen(chunks), whole=self.whole_texts):
-                self._add_part(part)
+                try:
+                    self._add_part(part)
+                except KeyError as error:
+                    raise reader.of_text(in_stream(error, before)) from None
+                before += len(part)
                 self.words -= in_word and not part[:1].isspace()  # a word with a cut in it was counted twice
                 in_word = not part[-1:].isspace()
         self.added_as_text |= self.added.found

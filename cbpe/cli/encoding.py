@@ -21,7 +21,7 @@ from cbpe.cli.input.options import (
 )
 from cbpe.cli.input.references import tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import field_of_texts, files_of_ids, id_chunks, input_name, readers, strings
+from cbpe.cli.input.texts import field_of_texts, files_of_ids, id_chunks, input_name, readers
 from cbpe.cli.input.values import special_choice
 from cbpe.cli.output.printing import end_with_failures, print_counts, print_rows, write_bytes
 from cbpe.cli.output.rows import token_row
@@ -29,6 +29,7 @@ from cbpe.cli.registering import new_app
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
+    from cbpe.corpus.sources import Reader
 
 app = new_app(add_completion=False)
 
@@ -71,8 +72,8 @@ def encode(
     tok = tokenizer_of(tokenizer)
     refuse_no_template(tok, tokenizer, template)
     separator, begin, end = (b", ", b"[", b"]\n") if as_json else (b" ", b"", b"\n")
-    texts = strings(files, field_of_texts(form, field, files), errors, missing)
-    for id_lists in encoded(tok, texts, allowed_special, template):
+    named = readers(files, field_of_texts(form, field, files), errors, missing)
+    for id_lists in encoded(tok, named, allowed_special, template):
         before = begin
         for ids in id_lists:
             if ids:
@@ -90,12 +91,22 @@ def refuse_no_template(tok: Tokenizer, reference: str, asked: bool) -> None:
 
 
 def encoded(
-    tok: Tokenizer, texts: Iterator[Iterator[str]], allowed_special: list[str] | None, template: bool
+    tok: Tokenizer, named: list[tuple[str, Reader]], allowed_special: list[str] | None, template: bool
 ) -> Iterator[Iterator[list[int]]]:
-    """The ids of each text, in lists, as they come. template: whether the template's tokens are put around."""
+    """The ids of each text of some files, in lists, as they come. template: whether the template's tokens are put
+    around."""
     allowed = special_choice(tok, allowed_special)
-    for chunks in texts:
-        yield tok.encode_stream(chunks, allowed, (), add_special_tokens=template)
+    for _, reader in named:
+        for chunks in reader.strings():
+            yield placed(reader, tok.encode_stream(chunks, allowed, (), add_special_tokens=template))
+
+
+def placed(reader: Reader, id_lists: Iterator[list[int]]) -> Iterator[list[int]]:
+    """The ids of a text that a reader has given; an error about it has its place."""
+    try:
+        yield from id_lists
+    except KeyError as error:
+        raise reader.of_text(error) from None
 
 
 @app.command()
@@ -226,7 +237,7 @@ def tokens(
     tok = tokenizer_of(tokenizer)
     refuse_no_template(tok, tokenizer, template)
     field = field_of_texts(form, field, files)
-    texts = encoded(tok, strings(files, field, errors, missing), allowed_special, template)
+    texts = encoded(tok, readers(files, field, errors, missing), allowed_special, template)
     found = (((token, tok.vocab[token]) for ids in id_lists for token in ids) for id_lists in texts)
     if as_json:
         are_several = field is not None or len(files or []) > 1

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import utf8
@@ -29,6 +29,8 @@ from cbpe.text.surrogates import ends_within_pair
 __all__ = ["Reader", "Source", "begins_with_objects", "warn_of_names"]
 
 FILE_NAME = re.compile(r"(?:https?://|s3://|~/|\.{1,2}/)\S+|\S+\.(?:txt|jsonl|parquet|words)(?:\.gz|\.xz|\.zst)?")
+T = TypeVar("T")
+
 LONGEST_NAME = 1000  # characters of a text that may be the name of a file
 
 # Item: a source that is one text or file. Source: any source.
@@ -64,6 +66,7 @@ class Reader:
         self.nulls = Nulls(missing)  # of the items that have been read to their ends
         self._done = 0  # bytes of the items that have been read to their ends
         self._file: TextFile | None = None  # that is being read
+        self._given: tuple[Any, int] = (None, 0)  # the item of the last text, and its number there
         source = texts_in(source, counts_are_taken=True)
         if isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike)) or is_open_file(source):
             source = [source]
@@ -121,6 +124,7 @@ class Reader:
         of_items = 0  # of the nulls, those that are in no file
         for i, item in enumerate(self.items):
             if isinstance(item, str) and self.field is None:  # the usual case of many
+                self._given = (None, i)
                 if len(item) > CHUNK_BYTES:
                     yield self._counted(map(utf8, slices(str.__str__(item))))
                 else:
@@ -132,26 +136,50 @@ class Reader:
                 of_items += 1
             elif isinstance(item, os.PathLike):
                 self._file = self._open(item)
-                yield from self._file.texts()
+                yield from self._numbered(item, self._file.texts())
                 self.nulls.skipped += self._file.nulls.skipped
                 self._done, self._file = self.done_bytes, None
             elif self.field is not None and is_open_file(item):
                 name = name_of_open(item, "the text")
-                yield from texts_of_lines(self._counted(read_chunks(item)), self.field, name, self.errors, self.nulls)
+                texts = texts_of_lines(self._counted(read_chunks(item)), self.field, name, self.errors, self.nulls)
+                yield from self._numbered(item, texts)
             elif self.field is not None:
                 raise ValueError(f"the field {shown(self.field)} is of .jsonl and .parquet files, not of a text")
             elif isinstance(item, (bytes, bytearray, memoryview)):
+                self._given = (None, i)
                 view = memoryview(item)
                 view = (view if view.c_contiguous else memoryview(view.tobytes())).cast("B")
                 chunks = (view[at : at + CHUNK_BYTES] for at in range(0, len(view), CHUNK_BYTES))
                 yield self._counted(valid_utf8(chunks, "the text", self.errors))
             elif is_open_file(item):
                 name = name_of_open(item, "the text")
+                self._given = (item, -1)
                 yield self._counted(valid_utf8(told_of_objects(read_chunks(item), name), name, self.errors))
             else:
                 raise TypeError(no_text(item, i))
         if self.nulls.skipped:
             warn(skipped_in_words(self.nulls.skipped, "" if of_items else self.place))
+
+    def _numbered(self, item: Any, texts: Iterable[T]) -> Iterator[T]:
+        """The same texts, which are all in one item."""
+        for number, text in enumerate(texts):
+            self._given = (item, number)
+            yield text
+
+    def of_text(self, error: KeyError) -> KeyError:
+        """The error about a byte without a token, with the place of the text that was given last."""
+        item, number = self._given
+        if isinstance(item, os.PathLike):
+            from cbpe.corpus.documents import place_of
+
+            place = place_of(self._open(item), number)
+        elif item is not None:
+            place = name_of_open(item, "the text") + (f", text {number + 1:,}" if number >= 0 else "")
+        elif isinstance(self.items, (list, tuple)) and len(self.items) == 1:
+            return error
+        else:
+            place = f"text number {number:,} of the source (counted from 0)"
+        return KeyError(f"{place}: {error.args[0]}")
 
     def strings(self, report: ProgressCallback | None = None) -> Iterator[Iterator[str]]:
         """The texts as strings, each in chunks that end between two characters. Each has to be read to its end before

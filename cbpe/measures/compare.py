@@ -20,7 +20,7 @@ from cbpe.measures.comparison import Comparison, TokenCounts
 from cbpe.measures.definitions import DEFAULT_ALPHA, INTERMEDIATE
 from cbpe.measures.formulas import gini, ratio, renyi_efficiency
 from cbpe.measures.rows import told_of_row
-from cbpe.measures.tallies import TokenTally, WordTally, tokens_of_words
+from cbpe.measures.tallies import TokenTally, WordTally, not_encoded, tokens_of_words
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -83,7 +83,10 @@ def compare(
     with progress_reports(progress) as report:
         for name, reader in readers.items():
             told = about(report, name)
-            found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=told)
+            try:
+                found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=told)
+            except KeyError as error:
+                raise KeyError(f"{name} {error.args[0]}") from None
     costs = Costs.of(found, parallel) if parallel is not None else None
     gaps = [] if costs is None else [*costs.gaps()]
     for gap in gaps:
@@ -100,7 +103,11 @@ def compare(
             row: dict[str, Any] = {"tokenizer": name, "corpus": corpus, **counted.sizes()}
             covered = counted.tokens[name].covered(row["bytes"], row["characters"])
             of_text = counted.tokens[name].added.found
-            row |= of_tokens(tokens, counted, covered, of_text, alpha) | of_words(tok, counted.words, workers)
+            row |= of_tokens(tokens, counted, covered, of_text, alpha)
+            try:
+                row |= of_words(tok, counted.words, workers)
+            except KeyError as error:  # of the space before a word
+                raise KeyError(f"the words of {corpus} {not_encoded(error, name).args[0]}") from None
             for misleading in told_of_row(row):
                 warn(misleading)
             row["nsl"] = ratio(row["tokens"], reference_tokens)
@@ -201,7 +208,7 @@ def read(
     report: ProgressCallback | None,
 ) -> Counted:
     """Read a corpus once, for all tokenizers. by_line: each line is a text, without its line break."""
-    tallies = {name: TokenTally(tok, workers, by_text=by_line) for name, tok in tokenizers.items()}
+    tallies = {name: TokenTally(tok, name, workers, by_text=by_line) for name, tok in tokenizers.items()}
     words = WordTally()
     everyone: list[Any] = [*tallies.values(), words]
     sightings = [tally.added for tally in tallies.values() if tally.added.any_of is not None]

@@ -26,6 +26,7 @@ from cbpe.measures.compare import check_corpora, readers_of
 from cbpe.measures.definitions import LITTLE
 from cbpe.measures.formulas import ratio
 from cbpe.measures.rows import csv_of, json_of, plain
+from cbpe.measures.tallies import not_encoded
 from cbpe.text.added_tokens import NO_CHANGE_OF_TEXT
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.kinds import KINDS
@@ -235,7 +236,10 @@ def sweep(
             for done, (size, vocabulary) in enumerate(vocabularies.items()):
                 if report:
                     report("encoding", done, len(vocabularies))
-                tokens[size], used = pieces.encoded(vocabulary, workers)
+                try:
+                    tokens[size], used = pieces.encoded(vocabulary, workers)
+                except KeyError as error:
+                    raise KeyError(f"{corpus} {not_encoded(error, name).args[0]}") from None
                 if size in asked:
                     n_bytes = counts.text_bytes, pieces.n_bytes
                     row = {"tokenizer": name, **row_of(corpus, size, n_bytes, words, tokens, used)}

@@ -6,8 +6,11 @@ number for each token of a vocabulary.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from string import printable
 from typing import TYPE_CHECKING, Any
 
 from cbpe._core.counting.count import PieceCounter
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["TokenTally", "WordTally", "tokens_of_words"]
+__all__ = ["TokenTally", "WordTally", "not_encoded", "tokens_of_words"]
 
 BATCH_CHARACTERS = 1 << 22
 WORD = r"[^\s\x1c-\x1f]+"  # white space separates words: that of str.split, as everywhere else
@@ -36,10 +39,11 @@ class TokenTally:
     by_text: also keep the number of tokens of each text.
     """
 
-    def __init__(self, tok: Tokenizer, workers: int | None, *, by_text: bool = False) -> None:
+    def __init__(self, tok: Tokenizer, name: str, workers: int | None, *, by_text: bool = False) -> None:
         import numpy as np
 
         self.tok = tok
+        self.name = name
         self.workers = workers
         self.counts = np.zeros(tok._vocabulary.max_id + 1, dtype=np.int64)  # item i is of the token with the id i
         self.texts: array[int] | None = array("q") if by_text else None
@@ -82,12 +86,22 @@ class TokenTally:
         """Count what is held."""
         import numpy as np
 
-        tokens, starts = self.tok._encode_flat(self.batch, None, None, self.workers)
+        try:
+            tokens, starts = self.tok._encode_flat(self.batch, None, None, self.workers)
+        except KeyError as error:
+            raise not_encoded(error, self.name) from None
         found = np.frombuffer(memoryview(tokens), dtype=np.uint32)
         self.counts += np.bincount(found, minlength=len(self.counts))
         if self.texts is not None:
             self.texts.frombytes(np.diff(np.frombuffer(starts, dtype=np.int64)).tobytes())
         self.batch, self.size = [], 0
+
+
+def not_encoded(error: KeyError, name: str) -> KeyError:
+    """The error about a byte without a token, as the end of a sentence that begins with a corpus. Where in it the byte
+    is, is not known any more."""
+    reason = re.sub(r", at character [\d,]+\)", ")", error.args[0], count=1)
+    return KeyError(f"cannot be encoded by {name}: {reason}")
 
 
 def first_bytes(token: bytes) -> int:
@@ -159,5 +173,9 @@ def batches_of_words(data: bytes, lengths: Sequence[int], space: str) -> Iterato
 
 def puts_space(tok: Any) -> bool:
     """Whether a tokenizer puts a space before every text."""
-    ids = tok.encode_ordinary("x")
+    ids: list[int] = []
+    for character in printable:  # not all of which need have a token
+        with suppress(KeyError):
+            ids = tok.encode_ordinary(character)
+            break
     return len(ids) > 0 and b"".join(tok.vocab[token_id] for token_id in ids).startswith(b" ")

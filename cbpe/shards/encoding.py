@@ -15,7 +15,7 @@ import numpy as np
 from cbpe._core.analysis.coverage import covers_all_text
 from cbpe._core.arrow.exported import ArrowColumn, memory_of
 from cbpe._core.splitting.split import Splitter
-from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, TextsOfLines, documents
+from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, TextsOfLines, documents, place_of
 from cbpe.corpus.files import TextFile
 from cbpe.shards.formats.writing import Shard, Writer
 from cbpe.shards.kept_columns import KeptColumn
@@ -25,7 +25,7 @@ from cbpe.shards.parts import PARTS, PartWriter
 from cbpe.tasks.cutting import Span, Task
 from cbpe.tasks.outputs import Outputs
 from cbpe.tasks.run import Run
-from cbpe.text.streams import text_parts
+from cbpe.text.streams import in_stream, text_parts
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -163,7 +163,10 @@ class Encoded:
                 yield batch
                 continue
             position, empty = file.position, 0
-            ids, offsets = self.encoded(batch.texts)
+            try:
+                ids, offsets = self.encoded(batch.texts)
+            except KeyError as error:
+                raise self.refused(error, batch.texts, self.task.spans[span], before) from None
             self.unknown_tokens += self.unknown_in(ids)
             if self.lengths is not None:
                 self.measure(batch.texts if isinstance(batch.texts, list) else batch.texts.as_strings(), ids)
@@ -192,6 +195,18 @@ class Encoded:
             return encode(texts.as_strings(), **options)
         return flat(column)
 
+    def refused(
+        self, error: KeyError, texts: list[str] | TextsOfColumn | TextsOfLines, span: Span, before: int
+    ) -> KeyError:
+        """The error about a byte without a token, with the place of the first document that has it, of documents that
+        come after so many others of a span."""
+        found = self.work.tokenizer._first_refused(KeyError, texts if isinstance(texts, list) else texts.as_strings())
+        if found is None:
+            return error
+        number, reason = found
+        file = span.open(self.options.field, self.options.errors, self.options.missing)
+        return KeyError(f"{place_of(file, before + number)}: {reason}")
+
     def unknown_in(self, ids: npt.NDArray[np.uint32]) -> int:
         return 0 if self.unknown is None else int(np.count_nonzero(ids == self.unknown))
 
@@ -214,8 +229,13 @@ class Encoded:
         waiting = end if before else []
         finds_added = self.as_ordinary_text["allowed_special"] != "none"  # which a cut could divide
         whole = tokenizer._takes_whole_texts() or finds_added
+        before_part = 0  # characters
         for part in text_parts(tokenizer._splitter, document.chunks, whole=whole):
-            ids = tokenizer.encode_to_numpy(part, **self.as_ordinary_text, workers=self.threads)
+            try:
+                ids = tokenizer.encode_to_numpy(part, **self.as_ordinary_text, workers=self.threads)
+            except KeyError as error:
+                raise KeyError(f"{file.path}: {in_stream(error, before_part).args[0]}") from None
+            before_part += len(part)
             self.unknown_tokens += self.unknown_in(ids)
             if self.lengths is not None:
                 self.measure([part], ids)

@@ -14,11 +14,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Iterable, Iterator
+    from typing import Any
 
     from cbpe._core.calls.encoder import Encoder, PythonSplitter
     from cbpe._core.text.special import SpecialTokens
 
-__all__ = ["TextParts", "count_stream", "encode_stream", "text_parts"]
+__all__ = ["TextParts", "count_stream", "encode_stream", "in_stream", "text_parts"]
 
 NEAR_THE_END = 4096  # characters that are searched for a cut before the whole text is
 
@@ -62,9 +63,9 @@ def count_stream(
     return found
 
 
-def in_stream(error: KeyError | ValueError, before: int) -> KeyError | ValueError:
-    """The error of a part, whose message counts characters within it, with the number of the character in the whole
-    text."""
+def in_stream(error: KeyError | ValueError, before: int) -> Any:
+    """The error of a part (of the same class), whose message counts characters within it, with the number of the
+    character in the whole text."""
     import re
 
     if before == 0 or type(error) not in (KeyError, ValueError):

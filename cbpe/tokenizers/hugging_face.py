@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
     from cbpe._core.arrow.exported import ArrowColumn
+    from cbpe._core.calls.encoder import PythonSplitter
+    from cbpe._core.splitting.split import Splitter
     from cbpe._core.text.special import SpecialTokens
     from cbpe._core.vocabulary.vocabulary import Vocabulary
     from cbpe.text.normalizing import Normalizer
@@ -262,8 +264,13 @@ class HuggingFaceTokenizer(Tokenizer):
         before, after = around(checked)
         self._template = Template(before, after) if before or after else None
         self._changes_nothing = checked.keys() <= {"ordinary", "splits", "template", "trim_offsets"}
+        self._tell_places(self._changes_nothing)
         self._tables.pop("finders", None)
         self._tables.pop("skipped ids", None)
+
+    def _use(self, vocabulary: Vocabulary, splitter: Splitter | PythonSplitter, special_tokens: dict[str, int]) -> None:
+        super()._use(vocabulary, splitter, special_tokens)
+        self._tell_places(getattr(self, "_changes_nothing", True))
 
     def _refuse_contradictions(
         self, processing: Mapping[str, Any], normalizer: Normalizer, special_tokens: Mapping[str, int]

@@ -710,16 +710,13 @@ class Tokenizer(TokenizerBase):
         """The error, with the number of the first text of a batch that is wrong, if one is found to be."""
         if type(error) not in (TypeError, ValueError, KeyError) or not isinstance(texts, list):
             return error
-        for i, text in enumerate(texts):
-            place = f"text {i} of the batch"
-            if not isinstance(text, str):
-                if isinstance(error, TypeError):
-                    return TypeError(f"{error} ({place}, counted from 0){missing(text)}")
-                continue
-            found = self._refusal(type(error), text, allowed, forbidden)
-            if found is not None:
-                return type(error)(f"{place} (counted from 0): {found}")
-        return error
+        if isinstance(error, TypeError):
+            wrong = next((i for i, text in enumerate(texts) if not isinstance(text, str)), None)
+            if wrong is None:
+                return error
+            return TypeError(f"{error} (text {wrong} of the batch, counted from 0){missing(texts[wrong])}")
+        found = self._first_refused(type(error), texts, allowed, forbidden)
+        return error if found is None else type(error)(f"text {found[0]} of the batch (counted from 0): {found[1]}")
 
     def _of_column(self, error: Exception, column: Any, allowed: Any, forbidden: Any) -> Exception:
         """The error, with the number of the first row that holds what is refused; of a column that can be read only
@@ -728,11 +725,18 @@ class Tokenizer(TokenizerBase):
             return error
         from cbpe._core.arrow.texts import text_column
 
-        for row, text in enumerate(text_column(column).as_strings()):
-            found = self._refusal(type(error), text, allowed, forbidden)
+        found = self._first_refused(type(error), text_column(column).as_strings(), allowed, forbidden)
+        return error if found is None else type(error)(f"row {found[0]} of the column (counted from 0): {found[1]}")
+
+    def _first_refused(
+        self, kind: type[Exception], texts: Iterable[object], allowed: Any = None, forbidden: Any = None
+    ) -> tuple[int, str] | None:
+        """The number of the first text for which there is an error of this kind, and what it says."""
+        for i, text in enumerate(texts):
+            found = self._refusal(kind, text, allowed, forbidden) if isinstance(text, str) else None
             if found is not None:
-                return type(error)(f"row {row} of the column (counted from 0): {found}")
-        return error
+                return i, found
+        return None
 
     def _refusal(self, kind: type[Exception], text: str, allowed: Any, forbidden: Any) -> str | None:
         """What an error of this kind says of a text: ValueError of a special token that is forbidden, KeyError of a

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tokenizer_json import BYTE_LEVEL, PLAIN, TEMPLATE, a_file, as_json, tokenizers
 
 import cbpe
+from cbpe.formats.gpt2 import BYTE_TO_CHARACTER
 from cbpe.tokenizers.description import build, describe
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 
@@ -274,6 +275,30 @@ def test_what_is_of_another_class_is_refused_by_the_name_of_its_own(tmp_path):
                     getattr(cbpe, other).from_json(content)
     with pytest.raises(TypeError, match=r"data must be the content of a tokenizer.json, bytes or str, not dict"):
         HuggingFaceTokenizer.from_json({})
+
+
+LOWER, PREPEND = {"type": "Lowercase"}, {"type": "Prepend", "prepend": "ab"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "text", "place"),
+    [
+        ({}, "the <s>xx \u9022", "in '\u9022'"),
+        ({"normalizer": LOWER}, "THE \u9022", "in '\u9022', as it is encoded"),
+        ({"normalizer": PREPEND}, "the \u9022", "in '\u9022', as it is encoded"),
+        ({"pre_tokenizer": SPACE}, "the \u9022", "in '\u9022', as it is encoded"),
+        ({"post_processor": TEMPLATE, "added_tokens": ADDED[:2]}, "the \u9022", "first in '\u9022', at character 4"),
+        ({"added_tokens": ADDED[:2]}, "the </s> \u9022", "first in '\u9022', at character 9"),
+    ],
+)
+def test_a_byte_without_a_token_has_a_place_in_the_text_that_was_given_or_none(parts, text, place):
+    content = a_file(**{"added_tokens": ADDED, **parts})
+    del content["model"]["vocab"][BYTE_TO_CHARACTER[0xE9]]
+    tok = HuggingFaceTokenizer.from_json(as_json(content))
+    for _ in range(2):
+        with pytest.raises(KeyError, match=rf"the byte 0xe9 has no token .* \(the text has it {place}"):
+            tok.encode(text)
+        tok.register_special_tokens(dict(tok.special_tokens))  # which makes an engine anew
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)

@@ -201,6 +201,10 @@ cdef class Encoder:
         with cython.critical_section(self):
             self.engine = engine
 
+    def _tell_places(self, bint tells_places):
+        """Whether the texts are those that were given, so that errors count their characters."""
+        self.installed().tells_places = tells_places
+
     cdef Engine installed(self):
         cdef Engine engine
         with cython.critical_section(self):     # without a GIL, another thread may put another one in place now

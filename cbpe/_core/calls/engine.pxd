@@ -62,6 +62,7 @@ cdef class Engine:
     cdef uint64_t seed
     cdef Instructions instructions
     cdef void *last_text                # see read_utf8
+    cdef bint tells_places              # whether the texts are the caller's own, in which errors count characters
     cdef PyObject **ints                # id -> its int object, made when first wanted
     cdef Py_ssize_t n_ints
 

@@ -110,6 +110,7 @@ cdef class Engine:
         self.cache_bytes = self.budget.total = self.budget.left = cache_bytes
         self.seed = int.from_bytes(os.urandom(8), "little")
         self.instructions = choose_instructions(None)
+        self.tells_places = True
         self.split = &(<Splitter>splitter).tables if isinstance(splitter, Splitter) else NULL
         open_decode_table(&self.table, &vocabulary.tables, &special_tokens.tables)
         self.n_ints = self.table.n_slots
@@ -164,7 +165,10 @@ cdef class Engine:
 
     cdef int refuse_byte(self, uint8_t byte, str place) except -1:
         where = " at its place in a word" if self.table.marked != NULL else ""
-        raise KeyError(f"the byte 0x{byte:02x} has no token in this vocabulary{where}{place}")
+        raise KeyError(
+            f"the byte 0x{byte:02x} has no token in this vocabulary{where}{place}: leave such text out, or take a "
+            "tokenizer that has a token for each byte"
+        )
 
     cdef int encode_by_python(
         self, Workspace *work, const uint8_t *text, Py_ssize_t start, Py_ssize_t stop
@@ -254,7 +258,8 @@ cdef class Engine:
             if status == DONE:
                 return 0
             if status == NO_TOKEN:
-                self.refuse_byte(work.byte, first_place((<const char *>utf8)[spaces != NO_SPACES : size], work.byte))
+                place = first_place((<const char *>utf8)[spaces != NO_SPACES : size], work.byte, self.tells_places)
+                self.refuse_byte(work.byte, place)
             if status != MORE:
                 self.check(status, work)
             PyErr_CheckSignals()
@@ -297,14 +302,17 @@ cdef class Engine:
         return 0
 
 
-cdef str first_place(bytes text, uint8_t byte):
-    """Where a text, as it is encoded, has a byte first: " (the text has it first in 'x', at character 2)" """
+cdef str first_place(bytes text, uint8_t byte, bint counts):
+    """Where a text, as it is encoded, has a byte first: " (the text has it first in 'x', at character 2)". counts:
+    whether it is the text that was given, and so its characters."""
     cdef Py_ssize_t at = text.find(byte)
     if at < 0:      # it is of a space that was put in
         return ""
     while at > 0 and text[at] & 0xC0 == 0x80:
         at -= 1
     character = text[at : at + 4].decode("utf-8", "ignore")[:1]
+    if not counts:
+        return f" (the text has it in {character!r}, as it is encoded)"
     return f" (the text has it first in {character!r}, at character {len(text[:at].decode()):,})"
 
 

@@ -41,7 +41,12 @@ def file_counts(
 
     def counted(file: str, reader: Reader) -> int:
         with reading_bar(file) as report:
-            texts = reader.strings(report)
-            return sum(tok.count_stream(chunks, allowed, (), add_special_tokens=template) for chunks in texts)
+            found = 0
+            for chunks in reader.strings(report):
+                try:
+                    found += tok.count_stream(chunks, allowed, (), add_special_tokens=template)
+                except KeyError as error:
+                    raise reader.of_text(error) from None
+            return found
 
     return each_file(files, counted)

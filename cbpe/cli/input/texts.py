@@ -34,7 +34,6 @@ __all__ = [
     "refuse_encodings",
     "source_of",
     "sources_of",
-    "strings",
     "text_of_standard_input",
     "warn_of_no_text",
 ]
@@ -175,12 +174,6 @@ def reading_bar(file: str) -> Iterator[ProgressCallback | None]:
     gives."""
     with progress_reports(bars_wanted([file])) as report:
         yield about(report, "standard input" if file == STANDARD_STREAM else os.path.basename(file))
-
-
-def strings(files: list[str] | None, field: str | None, errors: Errors, missing: Missing) -> Iterator[Iterator[str]]:
-    """The texts of all files, each in chunks."""
-    for _, reader in readers(files, field, errors, missing):
-        yield from reader.strings()
 
 
 def files_of_ids(files: list[str] | None) -> list[str]:

@@ -233,6 +233,7 @@ class SentencePieceTokenizer(HuggingFaceTokenizer):
         )
         super()._set_processing(rest)
         self._changes_nothing = False
+        self._tell_places(False)
         vocabulary = self._vocabulary
         special = self.special_tokens
         normalized = frozenset() if self._controls else frozenset(self._steps.get("normalized", ()))
