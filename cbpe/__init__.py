@@ -5,6 +5,7 @@ load what training needs. Type checkers read __init__.pyi.
 """
 
 import importlib
+import os
 
 _HOMES = {
     "GPT2_SPLIT_PATTERN": "cbpe.text.patterns",
@@ -58,6 +59,24 @@ _OURS = ("distributed", "patterns")
 _MODULES = (*_OURS, "core", "model", "registry")
 
 __all__ = list(_HOMES)
+
+
+def _refuse_sources() -> None:
+    """ImportError in a checkout that is not compiled, which Python finds first where it was started there."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    first = os.path.join(here, "_core", "vocabulary", "vocabulary")
+    if not os.path.exists(f"{first}.pyx"):
+        return
+    from importlib.machinery import EXTENSION_SUFFIXES
+
+    if not any(os.path.exists(first + ending) for ending in EXTENSION_SUFFIXES):
+        raise ImportError(
+            f"this is the cbpe of the checkout {os.path.dirname(here)}, which is not compiled: start Python in another "
+            "folder, where it finds the cbpe that is installed, or compile this one by pip install -e ."
+        )
+
+
+_refuse_sources()
 
 
 def __getattr__(name: str) -> object:

@@ -15,6 +15,7 @@ from cbpe.common.public import public_of
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed, number_of
 from cbpe.corpus.sources import Reader
+from cbpe.text.added_tokens import AnyOf
 from cbpe.tokenizers.description import Model, describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store.records.content import model_of
@@ -254,16 +255,19 @@ class TextComparison(NamedTuple):
     covered_bytes_b: int
     unknown_tokens_a: int  # those of tokens_a that stand for characters without a token
     unknown_tokens_b: int
+    added_as_text_a: bool = False  # whether the text has added tokens of a's that are not special: ordinary text here
+    added_as_text_b: bool = False
 
     @property
-    def sizes_a(self) -> tuple[int, int, int, int]:
-        """Of a: the bytes of the text, those in tokens, the tokens, and the unknown ones of these."""
-        return self.text_bytes, self.covered_bytes_a, self.tokens_a, self.unknown_tokens_a
+    def sizes_a(self) -> tuple[int, int, int, int, bool]:
+        """Of a: the bytes of the text, those in tokens, the tokens, and the unknown ones of these; and whether there
+        are added tokens in it."""
+        return self.text_bytes, self.covered_bytes_a, self.tokens_a, self.unknown_tokens_a, self.added_as_text_a
 
     @property
-    def sizes_b(self) -> tuple[int, int, int, int]:
+    def sizes_b(self) -> tuple[int, int, int, int, bool]:
         """As sizes_a."""
-        return self.text_bytes, self.covered_bytes_b, self.tokens_b, self.unknown_tokens_b
+        return self.text_bytes, self.covered_bytes_b, self.tokens_b, self.unknown_tokens_b, self.added_as_text_b
 
     @property
     def bytes_per_token_a(self) -> float:
@@ -330,12 +334,15 @@ def all_together(texts: Iterable[TextComparison]) -> TextComparison:
     total = (0,) * len(TextComparison._fields)
     for text in texts:
         total = tuple(map(add, total, text))
-    return TextComparison(*total)
+    *sizes, added_a, added_b = total
+    return TextComparison._make([*sizes, added_a > 0, added_b > 0])
 
 
 def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: Reader) -> VersionComparison:
-    """Count the tokens of texts, one text at a time. Special tokens in them count as ordinary text."""
+    """Count the tokens of texts, one text at a time. Special tokens in them count as ordinary text, and so do added
+    ones."""
     rows = []
+    added_a, added_b = (AnyOf(tok._found_always()) for tok in (tok_a, tok_b))
     for chunks in texts.strings():
         text = "".join(chunks)
         n_bytes = len(text.encode())
@@ -344,12 +351,13 @@ def compare(a: Side, b: Side, tok_a: Tokenizer, tok_b: Tokenizer, texts: Reader)
             tokens_b, covered_b, unknown_b = counted(tok_b, text, n_bytes)
         except KeyError as error:
             raise texts.of_text(error) from None
-        rows.append(TextComparison(n_bytes, tokens_a, tokens_b, covered_a, covered_b, unknown_a, unknown_b))
-    found = VersionComparison(a, b, tuple(rows))
-    for side, sizes in ((a, found.total.sizes_a), (b, found.total.sizes_b)):
+        found = n_bytes, tokens_a, tokens_b, covered_a, covered_b, unknown_a, unknown_b
+        rows.append(TextComparison(*found, added_a.is_in(text), added_b.is_in(text)))
+    compared = VersionComparison(a, b, tuple(rows))
+    for side, sizes in ((a, compared.total.sizes_a), (b, compared.total.sizes_b)):
         for told in told_of_measures(str(side), "these texts", *sizes):
             warn(told)
-    return found
+    return compared
 
 
 def counted(tok: Tokenizer, text: str, n_bytes: int) -> tuple[int, int, int]:

@@ -27,7 +27,7 @@ from cbpe.measures.definitions import LITTLE
 from cbpe.measures.formulas import ratio
 from cbpe.measures.rows import csv_of, json_of, plain
 from cbpe.measures.tallies import not_encoded
-from cbpe.text.added_tokens import NO_CHANGE_OF_TEXT
+from cbpe.text.added_tokens import NO_CHANGE_OF_TEXT, Sighting
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.kinds import KINDS
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -225,12 +225,14 @@ def sweep(
         for corpus, source in corpora.items():
             report = about(reports, corpus)
             reader = readers[corpus]
-            counts, words = counted(reader, tokenizer._splitter, workers, report)
+            added = Sighting(tokenizer._found_always())  # which are ordinary text here
+            counts, words = counted(reader, tokenizer._splitter, added, workers, report)
             trained_on.check(corpus, source, counts)
             pieces = Pieces(counts)
             if not counts.text_bytes:
                 warn(f"{corpus} {EMPTY}")
-            for told in told_of_measures("the tokenizer", corpus, counts.text_bytes, pieces.n_bytes, 0):
+            n_bytes = counts.text_bytes, pieces.n_bytes
+            for told in told_of_measures("the tokenizer", corpus, *n_bytes, 0, 0, added.found):
                 warn(told)
             tokens: dict[int, int] = {}
             for done, (size, vocabulary) in enumerate(vocabularies.items()):
@@ -241,8 +243,7 @@ def sweep(
                 except KeyError as error:
                     raise KeyError(f"{corpus} {not_encoded(error, name).args[0]}") from None
                 if size in asked:
-                    n_bytes = counts.text_bytes, pieces.n_bytes
-                    row = {"tokenizer": name, **row_of(corpus, size, n_bytes, words, tokens, used)}
+                    row = {"tokenizer": name, **row_of(corpus, size, n_bytes, added.found, words, tokens, used)}
                     rows.append(row | reader.nulls.as_row())
             if report:
                 report("encoding", len(vocabularies), len(vocabularies))
@@ -287,10 +288,15 @@ def smaller_ones(tokenizer: Tokenizer, sizes: set[int]) -> Iterator[tuple[int, V
 
 
 def counted(
-    reader: Reader, splitter: Splitter | PythonSplitter, workers: int, report: ProgressCallback | None
+    reader: Reader,
+    splitter: Splitter | PythonSplitter,
+    added: Sighting,
+    workers: int,
+    report: ProgressCallback | None,
 ) -> tuple[WordCounts, int]:
-    """The distinct pieces of all texts, and how many words there are, which white space separates."""
-    words = Words()
+    """The distinct pieces of all texts, and how many words there are, which white space separates. added: is shown all
+    texts."""
+    words = Words(added)
     last_border = splitter.last_border if isinstance(splitter, Splitter) and splitter.pattern is not None else None
     cut = batches(words.seen(reader.texts()), last_border)
     tally = Tally(splitter, None)
@@ -308,16 +314,19 @@ def counted(
 
 
 class Words:
-    """Counts the words of texts that others read."""
+    """Counts the words of texts that others read, and looks for added tokens in them."""
 
-    def __init__(self) -> None:
+    def __init__(self, added: Sighting) -> None:
         self.n = 0
+        self.added = added
 
     def seen(self, texts: Iterable[bytes | Iterator[bytes]]) -> Iterator[bytes | Iterator[bytes]]:
         """The same texts; the words of each count when it has been read."""
         for text in texts:
             if isinstance(text, bytes):
-                self.n += len(text.decode().split())
+                characters = text.decode()
+                self.n += len(characters.split())
+                self.added.whole(characters)
                 yield text
             else:
                 yield self.seen_chunks(text)
@@ -326,10 +335,12 @@ class Words:
         in_word = False
         for chunk in chunks:
             text = bytes(chunk).decode()
+            self.added.push(text)
             if text:  # the last chunk may be empty
                 self.n += len(text.split()) - (in_word and not text[0].isspace())  # a word with a cut in it is one
                 in_word = not text[-1].isspace()
             yield chunk
+        self.added.end()
 
 
 class Pieces:
@@ -358,7 +369,13 @@ class Pieces:
 
 
 def row_of(
-    corpus: str, size: int, n_bytes: tuple[int, int], words: int, tokens: Mapping[int, int], used: int
+    corpus: str,
+    size: int,
+    n_bytes: tuple[int, int],
+    added_as_text: bool,
+    words: int,
+    tokens: Mapping[int, int],
+    used: int,
 ) -> dict[str, Any]:
     """n_bytes: of the texts, and of their pieces, which are in tokens."""
     n = tokens[size]
@@ -371,6 +388,7 @@ def row_of(
         "words": words,
         "tokens": n,
         "covered_bytes": n_bytes[1],
+        "added_as_text": added_as_text,
         "bytes_per_token": ratio(n_bytes[1], n),
         "fertility": ratio(n, words),
         "tokens_used": used,

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["FLAGS", "NO_CHANGE_OF_TEXT", "Finder", "Finders"]
+__all__ = ["FLAGS", "NO_CHANGE_OF_TEXT", "AnyOf", "Finder", "Finders", "Sighting"]
 
 # Lists of added tokens in a tokenizer's processing: those that take the white space before them, or after them, those
 # that are looked for in normalized text, those that are not called special, and those that are none within a word. They

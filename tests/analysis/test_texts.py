@@ -170,6 +170,15 @@ def test_added_tokens_that_are_ordinary_text_to_measures_are_told(tmp_path, recw
         [row] = cbpe.compare({"tok": tok}, {"text": "low <b> lower"}).rows
     assert row["added_as_text"] is True
     assert row["tokens"] > len(tok.encode("low <b> lower"))
+    parts = tmp_path / "parts.txt"
+    parts.write_text("low " * 300_000 + "<b> lower")  # in chunks
+    for corpus in ("low <b> lower", parts):
+        with pytest.warns(UserWarning, match=told.format("the tokenizer", "text")):
+            swept = cbpe.sweep(tok, {"text": corpus}, [256])
+        assert [row["added_as_text"] for row in swept.rows] == [True, True]
+    recwarn.clear()
+    assert cbpe.sweep(tok, {"text": "low <s> lower"}, [256]).rows[0]["added_as_text"] is False
+    assert recwarn.list == []
 
 
 def test_word_counts_are_no_texts_to_statistics():

@@ -6,6 +6,7 @@ import re
 import pytest
 from books import rows, trained
 from command_line import TEXT, error_of, run
+from tokenizer_json import a_file, as_json
 
 import cbpe
 from cbpe.cli.output import printing
@@ -91,6 +92,23 @@ def test_compare_names_the_tokenizer_and_the_file_of_tokens_that_stand_for_other
     assert told.count("\n") == 1
     found = rows("compare", tmp_path / "chars.json", "book", tmp_path / "text.txt")["total"]
     assert (found["unknown_tokens_a"], found["unknown_tokens_b"]) == (1, 0)
+
+
+def test_compare_says_that_added_tokens_are_ordinary_text_to_it(models, tmp_path):
+    content = a_file(added_tokens=[("<b>", {"special": False})])
+    (tmp_path / "added.json").write_bytes(as_json(content))
+    for name, text in (("one.txt", "the <b>"), ("two.txt", "the"), ("three.txt", "<b>")):
+        (tmp_path / name).write_text(text)
+    files = [tmp_path / name for name in ("one.txt", "two.txt", "three.txt")]
+    said = run("models", "compare", tmp_path / "added.json", "book", *files).stderr.splitlines()
+    told = "added tokens that are not special in {}, which are ordinary text"
+    assert [any(told.format(file) in line for line in said) for file in files] == [True, False, True]
+    assert len(said) == 2
+    found = rows("compare", tmp_path / "added.json", "book", *files)
+    assert [text["added_as_text_a"] for text in found["texts"]] == [True, False, True]
+    assert (found["total"]["added_as_text_a"], found["total"]["added_as_text_b"]) == (True, False)
+    with pytest.warns(UserWarning, match=told.format("these texts")):
+        assert models.compare(cbpe.load(tmp_path / "added.json"), "book", ["the <b>"]).total.added_as_text_a is True
 
 
 def test_compare_counts_no_bytes_that_the_split_pattern_leaves_out(models, tmp_path):

@@ -41,6 +41,7 @@ SHARED = {
     "cbpe.encodings.references": {"FILE_ENDINGS", "is_encoding", "shadowed"},
     "cbpe.formats.files": {"format_of_name", "holds_tokenizer"},
     "cbpe.formats.minbpe": {"render_token"},
+    "cbpe.text.added_tokens": {"AnyOf"},
     "cbpe.text.splitting": {"refuse_pattern_name"},
     "cbpe.text.surrogates": {"without_surrogates"},
     "cbpe.tokenizers.description": {"KINDS", "Model", "build", "canonical_form", "describe", "in_decoded_order"},

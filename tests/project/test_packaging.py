@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from importlib import metadata
@@ -139,3 +140,17 @@ def test_a_wheel_holds_no_source_that_it_does_not_need():
     ends = {pattern.rsplit(".", 1)[1] for patterns in shipped["package-data"].values() for pattern in patterns}
     assert shipped["include-package-data"] is False
     assert ends == {"typed", "pyi", "cbpe", "mako", "ini", "html", "css", "js", "svg"}
+
+
+def test_a_checkout_that_is_not_compiled_says_what_to_do(tmp_path):
+    """Python finds it before the cbpe that is installed, where it is started there."""
+    shutil.copytree(ROOT / "cbpe", tmp_path / "cbpe", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
+    command = [sys.executable, "-c", "import cbpe; cbpe.load"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(
+        f"ImportError: this is the cbpe of the checkout {tmp_path.resolve()}, which is not compiled: "
+    )
+    assert "start Python in another folder" in said
+    assert "pip install -e ." in said

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 METRICS_SHOWN = 8  # in a message
 TEXTS_NAMED = 3  # in a message
-COMPARED = ("tokens", "covered_bytes", "unknown_tokens", "bytes_per_token")  # of either side, in JSON
+COMPARED = ("tokens", "covered_bytes", "unknown_tokens", "added_as_text", "bytes_per_token")  # of either side, in JSON
 
 OneSide = Annotated[
     str,
@@ -437,7 +437,7 @@ def print_comparison(
     for file, row in rows:
         warn_of_no_text(file, row.text_bytes)
     printed = [*rows, ("total", found.total)] if len(rows) > 1 else rows
-    for file, row in printed:
+    for file, row in rows:
         warn_of_measures(names[0], file, *row.sizes_a)
         warn_of_measures(names[1], file, *row.sizes_b)
     if as_json:

@@ -82,7 +82,8 @@ def load(file: File) -> Parts:
     pre = PRE.get(values["pre"]) if isinstance(values.get("pre"), str) else None
     if pre is None:
         why = f"the split patterns that are known are {', '.join(PRE)}"
-        raise ValueError(f"{PREFIX}pre is {str(values.get('pre'))[:80]!r}: {why}")
+        said = f"{PREFIX}pre is {str(values['pre'])[:80]!r}" if "pre" in values else f"there is no {PREFIX}pre"
+        raise ValueError(f"{said}: {why}")
     tokens, kinds, merges = read_lists(values)
     special_tokens, user_defined, vocab = sort_tokens(tokens, kinds)
     processing: dict[str, Any] = {}
