@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import stat
@@ -91,11 +92,11 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise ValueError(f"it {not_utf8(error)}: it is damaged, or no model") from None
 
 
-def parse_json(data: bytes, name: str) -> Any:
+def parse_json(data: bytes, name: str, most_digits: int = MAX_DIGITS) -> Any:
     """The value in a JSON file called `name`. ValueError for anything that is not JSON in UTF-8, for an object that
-    has a key twice, and for nesting or numbers without end."""
+    has a key twice, and for nesting or numbers without end: those with more than most_digits."""
     n_members, longest = scan(data)
-    if longest < MAX_DIGITS:
+    if longest < most_digits:
         try:  # without looking at each object and number, which takes twice as long
             value = fast_json(data)
         except (RecursionError, ValueError):
@@ -107,8 +108,9 @@ def parse_json(data: bytes, name: str) -> Any:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is no JSON: it {not_utf8(error)}") from None
+    number = functools.partial(short_int, most_digits=most_digits)
     try:
-        return json.loads(text, object_pairs_hook=unique_keys, parse_int=short_int, parse_constant=refuse_constant)
+        return json.loads(text, object_pairs_hook=unique_keys, parse_int=number, parse_constant=refuse_constant)
     except RecursionError:
         raise ValueError(f"{name} is no JSON that can be read: it {nesting_problem(text)}") from None
     except ValueError as error:
@@ -139,8 +141,8 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def short_int(digits: str) -> int:
-    if len(digits) > MAX_DIGITS:
+def short_int(digits: str, most_digits: int) -> int:
+    if len(digits) > most_digits:
         raise ValueError(f"the number {digits[:MAX_DIGITS]}... of {len(digits):,} digits is too large")
     return int(digits)
 

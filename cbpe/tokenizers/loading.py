@@ -382,20 +382,22 @@ def tell_of_split_special_tokens() -> None:
 def tell_of_settings_beside(folder: str, tok: Tokenizer, is_json: bool) -> None:
     """A UserWarning for what transformers' files in the folder of a tokenizer say, and it does not do. is_json: of a
     tokenizer.json, which holds added tokens and the rest itself."""
-    from cbpe.formats.beside.settings import left_aside, splits_special_tokens
+    from cbpe.formats.beside.settings import left_aside, left_aside_of_json, splits_special_tokens
 
     if is_json:
         if splits_special_tokens(folder):
             tell_of_split_special_tokens()
-        return
-    told = left_aside(folder, id_of=tok.token_to_id)
+        template = tok._template
+        around = ([], []) if template is None else (template.before, template.after)
+        told = left_aside_of_json(folder, id_of=tok.token_to_id, around=around)
+        way = "cbpe.from_transformers takes them over from the tokenizer that AutoTokenizer makes"
+    else:
+        told = left_aside(folder, id_of=tok.token_to_id)
+        way = "a tokenizer.json has these, as save_pretrained of transformers writes"
     if told:
         from cbpe.common.warning import warn
 
-        warn(
-            f"left aside is what the files beside it say: {', and '.join(told)}; a tokenizer.json has these, as "
-            "save_pretrained of transformers writes"
-        )
+        warn(f"left aside is what the files beside it say: {', and '.join(told)}; {way}")
 
 
 def file_of_transformers(tokenizer: Any) -> str | None:

@@ -50,6 +50,7 @@ def test_a_pair_of_a_class_that_may_split_otherwise_is_refused(pair, name, given
         {"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": False, "add_bos_token": False},
         {"tokenizer_class": "GPT2TokenizerFast", "added_tokens_decoder": {"280": {"content": "<|endoftext|>"}}},
         {"auto_map": {"AutoTokenizer": ["some/model--tokenization.CodeGenTokenizer", None]}},
+        {"model_max_length": int(1e30)},  # as transformers writes it where no length is known
         {"added_tokens_decoder": {"x": {"content": "a"}, "1": {"content": 2}, "2": 3}},
     ],
 )
@@ -156,6 +157,51 @@ def test_what_a_folder_of_sentencepieces_model_says_besides_is_told(model, recwa
     put(model, {"add_bos_token": True})
     with pytest.warns(UserWarning, match=r"say: added tokens \('<pad>'\), and add_bos_token; a tokenizer.json has"):
         assert cbpe.load(model).encode(TEXT) == tok.encode(TEXT)
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """A tokenizer.json with a template that puts a token before a text."""
+    tok = cbpe.train(TEXT, 270, special_tokens=["<s>", "</s>"])
+    begin, text = {"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}
+    second = {"Sequence": {"id": "B", "type_id": 1}}
+    known = {"<s>": {"id": "<s>", "ids": [tok.special_tokens["<s>"]], "tokens": ["<s>"]}}
+    template = {"single": [begin, text], "pair": [begin, text, second], "special_tokens": known}
+    cbpe.HuggingFaceTokenizer.from_tokenizer(tok, {"template": template}).save(tmp_path / "tokenizer.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"added_tokens_decoder": {"282": {"content": "<pad>"}}}, r"added tokens \('<pad>'\)"),
+        ({"added_tokens_decoder": {"290": {"content": "<s>"}}}, r"added tokens \('<s>'\)"),
+        ({"add_eos_token": True, "eos_token": "</s>"}, "add_eos_token"),
+        ({"add_bos_token": True, "bos_token": {"content": "</s>"}}, "add_bos_token"),
+        ("{", r"all of tokenizer_config\.json, which cannot be read"),
+    ],
+)
+def test_what_a_folder_of_a_whole_tokenizer_says_besides_is_told(whole, config, told):
+    put(whole, config)
+    said = rf"left aside is what the files beside it say: {told}; cbpe\.from_transformers takes them over"
+    with pytest.warns(UserWarning, match=said):
+        cbpe.load(whole)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"add_bos_token": True, "bos_token": {"content": "<s>"}, "add_eos_token": False, "eos_token": "</s>"},
+        {"add_eos_token": True, "eos_token": None},
+        {"model_max_length": int(1e30)},
+        {"added_tokens_decoder": {"270": {"content": "<s>"}, "271": {"content": "</s>"}}, "add_prefix_space": True},
+    ],
+)
+def test_what_a_whole_tokenizer_does_is_no_news(whole, config, recwarn):
+    put(whole, config)
+    cbpe.load(whole)
+    cbpe.load(whole / "tokenizer.json")
+    assert recwarn.list == []
 
 
 def test_transformers_splits_such_a_pair_otherwise(pair):

@@ -11,6 +11,7 @@ from cbpe.formats.reading import parse_json, read_whole
 __all__ = ["CONFIG", "class_named", "config_in", "settings_in", "unread"]
 
 CONFIG = "tokenizer_config.json"
+MOST_DIGITS = 100  # of a number: where no length is known, transformers writes a model_max_length of 10**30
 
 
 def config_in(folder: str) -> dict[str, Any] | None:
@@ -43,7 +44,7 @@ def unread(folder: str, name: str) -> str | None:
 
 def object_in(folder: str, name: str) -> dict[str, Any]:
     """What a file of transformers' says. OSError where it cannot be read, ValueError for what is no object."""
-    settings: dict[str, Any] = parse_json(read_whole(os.path.join(folder, name)), name)
+    settings: dict[str, Any] = parse_json(read_whole(os.path.join(folder, name)), name, MOST_DIGITS)
     if not isinstance(settings, dict):
         refuse(name, settings, "an object should be here")
     return settings

@@ -3,13 +3,13 @@ tokenizer.json. What of it changes ids, and is left aside, is told; a class that
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cbpe.common.wording import listed, shown
 from cbpe.formats.beside.config import CONFIG, class_named, settings_in, unread
 
-__all__ = ["left_aside", "refuse_other_class", "splits_special_tokens"]
+__all__ = ["left_aside", "left_aside_of_json", "refuse_other_class", "splits_special_tokens"]
 
 ADDED_TOKENS = "added_tokens.json"
 MODEL_CONFIG = "config.json"
@@ -26,7 +26,8 @@ SPLIT_AS_GPT2 = {
     "WhisperTokenizer": True,
 }
 SPLIT_OTHERWISE = ("clip", "deepseek", "llama", "qwen")  # beginnings of the model types of others with such a pair
-OPTIONS = ("add_prefix_space", "add_bos_token", "add_eos_token")  # each puts something before or behind a text
+AROUND = ("add_bos_token", "add_eos_token")
+OPTIONS = ("add_prefix_space", *AROUND)  # each puts something before or behind a text
 NAMED = 3  # added tokens
 
 
@@ -61,11 +62,7 @@ def left_aside(folder: str, *, id_of: Callable[[str], int | None]) -> list[str]:
     """What the files of a folder say besides a tokenizer that is read without them, in words. id_of: of a text, the id
     that it is to the tokenizer."""
     settings = settings_in(folder)
-    damaged = [name for name in (CONFIG, ADDED_TOKENS) if unread(folder, name) is not None]
-    told = [f"all of {name}, which cannot be read" for name in damaged]
-    lacking = [text for text, token_id in added_tokens(folder, settings).items() if id_of(text) != token_id]
-    if lacking:
-        told.append(f"added tokens ({listed(map(shown, lacking), NAMED)})")
+    told = lacking(folder, settings, id_of)
     options = [option for option in OPTIONS if settings.get(option) is True]
     if options:
         told.append(listed(options, len(options)))
@@ -73,6 +70,29 @@ def left_aside(folder: str, *, id_of: Callable[[str], int | None]) -> list[str]:
     if name is not None and SPLIT_AS_GPT2.get(plain(name)):
         told.append(f"what {name} puts around a text")
     return told
+
+
+def left_aside_of_json(
+    folder: str, *, id_of: Callable[[str], int | None], around: tuple[Sequence[int], Sequence[int]]
+) -> list[str]:
+    """The same of a folder with a tokenizer.json. around: the tokens that its template puts before a text, and
+    behind."""
+    settings = settings_in(folder)
+    told = lacking(folder, settings, id_of)
+    for option, name, ids in zip(AROUND, ("bos_token", "eos_token"), around, strict=True):
+        token = settings.get(name)
+        text = token.get("content") if isinstance(token, dict) else token
+        if settings.get(option) is True and isinstance(text, str) and id_of(text) not in ids:
+            told.append(option)
+    return told
+
+
+def lacking(folder: str, settings: dict[str, Any], id_of: Callable[[str], int | None]) -> list[str]:
+    """What files say that cannot be read, and added tokens that the tokenizer has not, or with another id."""
+    damaged = [name for name in (CONFIG, ADDED_TOKENS) if unread(folder, name) is not None]
+    told = [f"all of {name}, which cannot be read" for name in damaged]
+    others = [text for text, token_id in added_tokens(folder, settings).items() if id_of(text) != token_id]
+    return [*told, f"added tokens ({listed(map(shown, others), NAMED)})"] if others else told
 
 
 def added_tokens(folder: str, settings: dict[str, Any]) -> dict[str, int]:
