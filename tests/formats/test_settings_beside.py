@@ -178,7 +178,6 @@ def whole(tmp_path):
         ({"added_tokens_decoder": {"290": {"content": "<s>"}}}, r"added tokens \('<s>'\)"),
         ({"add_eos_token": True, "eos_token": "</s>"}, "add_eos_token"),
         ({"add_bos_token": True, "bos_token": {"content": "</s>"}}, "add_bos_token"),
-        ("{", r"all of tokenizer_config\.json, which cannot be read"),
     ],
 )
 def test_what_a_folder_of_a_whole_tokenizer_says_besides_is_told(whole, config, told):

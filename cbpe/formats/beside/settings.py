@@ -62,7 +62,8 @@ def left_aside(folder: str, *, id_of: Callable[[str], int | None]) -> list[str]:
     """What the files of a folder say besides a tokenizer that is read without them, in words. id_of: of a text, the id
     that it is to the tokenizer."""
     settings = settings_in(folder)
-    told = lacking(folder, settings, id_of)
+    damaged = [name for name in (CONFIG, ADDED_TOKENS) if unread(folder, name) is not None]
+    told = [*(f"all of {name}, which cannot be read" for name in damaged), *lacking(folder, settings, id_of)]
     options = [option for option in OPTIONS if settings.get(option) is True]
     if options:
         told.append(listed(options, len(options)))
@@ -75,8 +76,8 @@ def left_aside(folder: str, *, id_of: Callable[[str], int | None]) -> list[str]:
 def left_aside_of_json(
     folder: str, *, id_of: Callable[[str], int | None], around: tuple[Sequence[int], Sequence[int]]
 ) -> list[str]:
-    """The same of a folder with a tokenizer.json. around: the tokens that its template puts before a text, and
-    behind."""
+    """The same of a folder with a tokenizer.json, which is whole whatever cannot be read beside it. around: the tokens
+    that its template puts before a text, and behind."""
     settings = settings_in(folder)
     told = lacking(folder, settings, id_of)
     for option, name, ids in zip(AROUND, ("bos_token", "eos_token"), around, strict=True):
@@ -88,11 +89,9 @@ def left_aside_of_json(
 
 
 def lacking(folder: str, settings: dict[str, Any], id_of: Callable[[str], int | None]) -> list[str]:
-    """What files say that cannot be read, and added tokens that the tokenizer has not, or with another id."""
-    damaged = [name for name in (CONFIG, ADDED_TOKENS) if unread(folder, name) is not None]
-    told = [f"all of {name}, which cannot be read" for name in damaged]
+    """The added tokens that the tokenizer has not, or with another id."""
     others = [text for text, token_id in added_tokens(folder, settings).items() if id_of(text) != token_id]
-    return [*told, f"added tokens ({listed(map(shown, others), NAMED)})"] if others else told
+    return [f"added tokens ({listed(map(shown, others), NAMED)})"] if others else []
 
 
 def added_tokens(folder: str, settings: dict[str, Any]) -> dict[str, int]:
