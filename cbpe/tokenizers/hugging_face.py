@@ -96,8 +96,8 @@ class HuggingFaceTokenizer(Tokenizer):
         parts = loads(data.encode() if isinstance(data, str) else data)
         model_of = next((each for each in MODELS_OF if each in parts.processing), None)
         if model_of != cls._model_of:
-            problem = f"the model in this tokenizer.json is over {model_of or 'bytes'}, of which {cls.__name__} is none"
-            raise ValueError(f"{problem}: take {parts.kind}.from_json, or cbpe.load for files of any kind")
+            problem = f"the model in this tokenizer.json is over {model_of or 'bytes'}, and not one of a {cls.__name__}"
+            raise ValueError(f"{problem}: {parts.kind}.from_json reads it, and cbpe.load a file of any kind")
         return cls._of(parts)
 
     @classmethod

@@ -271,7 +271,7 @@ def test_what_is_of_another_class_is_refused_by_the_name_of_its_own(tmp_path):
                 assert type(found).__name__ == name
                 assert found.encode("the") == getattr(cbpe, other).from_json(content).encode("the")
             else:
-                with pytest.raises(ValueError, match=f"of which {other} is none: take {name}.from_json, or cbpe.load"):
+                with pytest.raises(ValueError, match=f"not one of a {other}: {name}.from_json reads it, and cbpe.load"):
                     getattr(cbpe, other).from_json(content)
     with pytest.raises(TypeError, match=r"data must be the content of a tokenizer.json, bytes or str, not dict"):
         HuggingFaceTokenizer.from_json({})

@@ -143,8 +143,9 @@ def takes_no_bytes(content: dict[str, Any]) -> bool:
     vocab, added_tokens = content["model"].get("vocab"), content.get("added_tokens")
     if not isinstance(vocab, (dict, ListedTokens)) or not isinstance(added_tokens, (list, type(None))):
         return False  # it is refused
-    added = [token.get("content") for token in added_tokens or () if isinstance(token, dict)]
-    return not any(text in vocab or text in added for text in BYTE_TOKENS)
+    texts = (token.get("content") for token in added_tokens or () if isinstance(token, dict))
+    added = {text for text in texts if isinstance(text, str)}
+    return BYTE_TOKENS.isdisjoint(added) and not any(text in vocab for text in BYTE_TOKENS)
 
 
 def vocabulary_over_characters(
