@@ -22,6 +22,7 @@ IN_OPTIONS = {
         "give an https:// URL, which is fetched from anywhere; one with http:// is fetched from this machine alone"
     ),
     "or set force": "or give --force",
+    "cbpe.train takes it, and count_corpus": "cbpe train takes it, and cbpe count-words",
     "or delete all by delete_name": "or give --all",
     "takes no unsigned one: set key": "takes no unsigned one: give --key",
     "set key to sign it": "sign it by --key",
