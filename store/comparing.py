@@ -112,7 +112,7 @@ class Diff:
             ("only in a", len(self.only_a)),
             ("only in b", len(self.only_b)),
             ("under other ids", len(self.moved)),
-            ("special tokens that differ", listed(special, SHOWN)),
+            *([("special tokens that differ", listed(special, SHOWN))] if special else []),
             *(
                 (f"{name} of {side}", value)
                 for name, ours, theirs in differing(self.settings)
@@ -135,7 +135,15 @@ class Diff:
     def __repr__(self) -> str:
         if self.same:
             return f"<Diff: {self.a!s} and {self.b!s} give the same results>"
-        special = len(self.special_only_a) + len(self.special_only_b) + len(self.special_moved)
+        special = [
+            f"{number_of(n, 'special token')} {where}"
+            for n, where in (
+                (len(self.special_only_a), f"only in {self.a!s}"),
+                (len(self.special_only_b), f"only in {self.b!s}"),
+                (len(self.special_moved), "under other ids"),
+            )
+            if n
+        ]
         told = [
             *([f"{len(self.only_a):,} tokens only in {self.a!s}"] if self.only_a else []),
             *([f"{len(self.only_b):,} only in {self.b!s}"] if self.only_b else []),
@@ -146,8 +154,7 @@ class Diff:
             told = [continuation(self, str(self.a), str(self.b))]
             if not special and not self.settings:
                 return f"<Diff: {told[0]}>"
-        told += [f"{special:,} special token{'' if special == 1 else 's'}"] if special else []
-        told += self.settings
+        told += [*special, *self.settings]
         return f"<Diff of {self.a!s} and {self.b!s}: {', '.join(told)}>"
 
 

@@ -31,7 +31,7 @@ LONGEST_TITLE = 100  # characters of a name above the curves
 BARS = 0.8  # the share of a chart that they take: the rest is between the corpora
 # Inches of a picture.
 WIDTH = 8.0  # if it need not be wider
-WIDTH_OF_CURVES = 11.0
+WIDTH_OF_CURVES = 9.0  # as much as the page of a notebook shows
 WIDEST = 100.0
 LEAST_BAR = 0.045  # of a bar
 AXIS = 0.6  # beside a chart

@@ -84,7 +84,7 @@ class TrainingRecord:
             ("merges", len(self.counts)),
             ("bytes per token", self.compression()),
             ("seconds", self.seconds),
-            ("stopped", self.stopped),
+            *([("stopped", self.stopped)] if self.stopped else []),
             ("cbpe", self.cbpe_version),
         )
         drawn = curve(self.compression_curve(), "bytes per token, by the number of merges")

@@ -31,10 +31,12 @@ def test_what_differs_beside_more_merges_is_not_left_out(models):
     first = cbpe.train("low lower lowest", 258)
     special = cbpe.train("low lower lowest", 260, initial=first, special_tokens=["<|end|>"])
     moved = cbpe.train("low lower lowest", 258, special_tokens={"<|end|>": 300})
-    for other in (first, moved):
-        told = repr(models.diff(other, special))
-        assert told.startswith("<Diff of ")
-        assert told.endswith(": 2 more merges, 1 special token>")
+    for other, said in ((first, f"1 special token only in {special}"), (moved, "1 special token under other ids")):
+        found = models.diff(other, special)
+        assert repr(found).startswith("<Diff of ")
+        assert repr(found).endswith(f": 2 more merges, {said}>")
+        assert "special tokens that differ" in found._repr_html_()
+    assert "special tokens that differ" not in models.diff(first, cbpe.train("low lower", 258))._repr_html_()
     more = repr(models.diff(first, cbpe.train("low lower lowest", 260, initial=first)))
     assert more.startswith("<Diff: ")
     assert more.endswith(": 2 more merges>")
