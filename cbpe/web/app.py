@@ -35,7 +35,7 @@ from cbpe.web.bodies import (
 )
 from cbpe.web.catalogue import Catalogue
 from cbpe.web.guard import API, Guard
-from cbpe.web.refusals import LIMITS, LONGEST_BODY, MOST_AT_ONCE, SECONDS, Refused, in_a_line
+from cbpe.web.refusals import LIMITS, LONGEST_TEXT, MOST_AT_ONCE, SECONDS, Refused, in_a_line
 
 __all__ = ["Api", "make_app"]
 
@@ -174,7 +174,10 @@ class Api:
         text = self.catalogue.texts[number]
 
         def read() -> dict[str, Any]:
-            content, whole = text.read(LONGEST_BODY // 2)
+            content, whole = text.read(LONGEST_TEXT)
+            data = content.encode()
+            if len(data) > LONGEST_TEXT:
+                content, whole = data[:LONGEST_TEXT].decode(errors="ignore"), False
             return {"name": text.name, "text": content, "whole": whole}
 
         return await self.answer(read)

@@ -7,6 +7,7 @@ import os
 __all__ = [
     "LIMITS",
     "LONGEST_BODY",
+    "LONGEST_TEXT",
     "MOST_AT_ONCE",
     "MOST_OF_A_PAGE",
     "SECONDS",
@@ -16,7 +17,8 @@ __all__ = [
     "in_a_line",
 ]
 
-LONGEST_BODY = 10_000_000  # bytes of a request, and of what the page shows of a file
+LONGEST_BODY = 10_000_000  # bytes of a request
+LONGEST_TEXT = LONGEST_BODY // 2  # bytes of what is shown of a file: in JSON many characters take two
 MOST_OF_A_PAGE = 500  # tokens that a search answers at once
 SECONDS_OF_MATCHING = 2.0  # for an expression
 SECONDS = 10.0  # for what one request asks

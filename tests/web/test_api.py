@@ -19,7 +19,7 @@ from cbpe.web import comparing, vocabulary
 from cbpe.web.app import Api, make_app
 from cbpe.web.assets import PAGES, assets, pages
 from cbpe.web.catalogue import Catalogue, Choice, Text
-from cbpe.web.refusals import LONGEST_BODY, MOST_AT_ONCE
+from cbpe.web.refusals import LONGEST_BODY, LONGEST_TEXT, MOST_AT_ONCE
 
 DOCUMENTED = Path(__file__).parents[2] / "docs" / "page.md"
 TEXT = "naïve 👩‍🚀<|endoftext|> 안녕하세요\r\n\x00 \u202e <script>alert(1)</script>"
@@ -254,6 +254,20 @@ def test_every_status_of_an_error_is_documented():
     raised = set(re.findall(r"(?:Refused\(|return |== )(4\d\d|503)\b", code)) | {"401", "405"}
     assert raised >= {"400", "403", "404", "408", "413", "415"}
     assert [status for status in sorted(raised) if not re.search(rf"(^\| .*|status is ){status}\b", said, re.M)] == []
+
+
+@pytest.mark.parametrize("text", ["a\n", "\u4e2d", "\U0001f600"])
+def test_of_a_file_that_was_named_at_start_as_much_is_shown_as_can_be_encoded(text):
+    """A request has so many bytes at most, whatever script a text is of."""
+    content = text * (LONGEST_TEXT // len(text))
+    app = make_app(
+        Catalogue([Choice("gpt2", "given", lambda: None)], texts=[Text("a", lambda most: (content[:most], False))])
+    )
+    shown = call(app, "GET", "/api/v1/text?number=0").json()
+    assert shown["whole"] is False
+    n_bytes = len(shown["text"].encode())
+    assert LONGEST_TEXT - 4 < n_bytes <= LONGEST_TEXT
+    assert len(json.dumps({"tokenizer": "gpt2", "text": shown["text"]}, ensure_ascii=False).encode()) < LONGEST_BODY
 
 
 def test_a_text_of_100_mb_is_refused_by_the_length_that_it_is_said_to_have(app):

@@ -118,10 +118,10 @@ def test_that_only_the_beginning_of_a_file_is_shown_is_said_as_long_as_it_is(pag
     page.goto(url)
     shows_sums_of(page, "the beginning")
     said = page.locator("#said")
-    assert said.inner_text() == "This is the beginning of the file."
+    assert said.inner_text().startswith("This is the beginning of the file: what comes after it is not counted")
     page.goto(f"{url}#t=r50k_base")  # the text stays
     shows(page, "document.querySelector('.column select, .column input').value === 'r50k_base'")
-    assert said.inner_text() == "This is the beginning of the file."
+    assert said.inner_text().startswith("This is the beginning of the file")
     page.goto(f"{url}#t=gpt2&text=hello")
     shows_sums_of(page, "hello")
     assert said.inner_text() == ""

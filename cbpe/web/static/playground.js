@@ -357,7 +357,7 @@ async function openNamed(index) {
 }
 
 function sayWhole(whole) {
-  byId("said").textContent = whole ? "" : "This is the beginning of the file.";
+  byId("said").textContent = whole ? "" : "This is the beginning of the file: what comes after it is not counted.";
 }
 
 async function copyLink() {
