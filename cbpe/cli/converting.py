@@ -96,7 +96,7 @@ def convert(
     }
     if as_json:
         row = {
-            "written": output,
+            "written": saved_files(output, over),
             "format": title,
             "vocab_size": tokens,
             "n_special_tokens": special_tokens,

@@ -114,7 +114,9 @@ def split_pattern(name_or_expression: str | None) -> str:
     """ "gpt2" -> GPT2_SPLIT_PATTERN, "characters" -> that of training over characters"""
     if name_or_expression is None:
         return GPT4_SPLIT_PATTERN
-    return CHARACTERS_SPLIT_PATTERN if name_or_expression == CHARACTERS else pattern_of(name_or_expression)
+    return (
+        CHARACTERS_SPLIT_PATTERN if name_or_expression == CHARACTERS else pattern_of(name_or_expression, (CHARACTERS,))
+    )
 
 
 def summary(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -26,12 +26,13 @@ def test_a_model_becomes_another_file_with_the_same_ids(here, ending):
 
 def test_what_was_written_is_told(here):
     assert json.loads(run("convert", "book.model", "book.json", "--json").stdout) == {
-        "written": "book.json",
+        "written": ["book.json"],
         "format": "Hugging Face's tokenizer.json",
         "vocab_size": 290,
         "n_special_tokens": 1,
         "left_out": [],
     }
+    assert json.loads(run("convert", "book.model", "b.model", "--json").stdout)["written"] == ["b.model", "b.vocab"]
     assert "book.json" in run("convert", "book.model", "book.json").stdout
     assert "Mistral's tekken.json" not in run("convert", "gpt2", "new_tekken.json").stdout
 

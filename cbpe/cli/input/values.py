@@ -231,9 +231,9 @@ def hex_bytes(digits: str) -> bytes:
         raise typer.BadParameter(f"{shown(digits)} is no bytes in hexadecimal", param_hint="--bytes") from error
 
 
-def pattern_of(name_or_expression: str) -> str:
+def pattern_of(name_or_expression: str, others: tuple[str, ...] = ()) -> str:
     """ "gpt2" -> GPT2_SPLIT_PATTERN; "cl100k_base" -> the pattern of that encoding; an expression -> itself.
-    BadParameter for what is none."""
+    BadParameter for what is none. others: names that a command takes besides."""
     if name_or_expression in BY_NAME:
         return BY_NAME[name_or_expression]
     if name_or_expression in SPECS:
@@ -241,7 +241,7 @@ def pattern_of(name_or_expression: str) -> str:
     if not name_or_expression or name_or_expression.replace("-", "").replace("_", "").isalnum():
         raise typer.BadParameter(
             f"{shown(name_or_expression)} is no expression that could split a text, and the known names are "
-            f"{PATTERN_NAMES}",
+            f"{', '.join([*BY_NAME, *others])}{meant(name_or_expression, [*BY_NAME, *SPECS, *others])}",
             param_hint="--pattern",
         )
     with wrong_value_of("--pattern"):
