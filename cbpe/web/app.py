@@ -32,6 +32,7 @@ from cbpe.web.bodies import (
     special_in,
     string_in,
     tag_in,
+    text_in,
 )
 from cbpe.web.catalogue import Catalogue
 from cbpe.web.guard import API, Guard
@@ -258,7 +259,7 @@ class Api:
 
     async def of_text(self, request: Request, ask: Callable[..., dict[str, Any]]) -> Response:
         values = await body_of(request, ("tokenizer", "text", "special"))
-        name, text, special = string_in(values, "tokenizer"), string_in(values, "text"), special_in(values)
+        name, text, special = string_in(values, "tokenizer"), text_in(values), special_in(values)
         return await self.answer(lambda: ask(name, self.catalogue.tokenizer(name), text, special))
 
     async def decode(self, request: Request) -> Response:

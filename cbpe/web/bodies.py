@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from cbpe.common.checks import bounds_in
 from cbpe.common.wording import shown
-from cbpe.web.refusals import LONGEST_BODY, SECONDS_OF_READING, Refused
+from cbpe.web.refusals import LONGEST_BODY, LONGEST_TEXT, SECONDS_OF_READING, Refused
 
 __all__ = [
     "body_of",
@@ -27,18 +27,17 @@ __all__ = [
     "special_in",
     "string_in",
     "tag_in",
+    "text_in",
 ]
 
 LARGEST = 2**32 - 1  # number that a key takes, as a token id
 LONGEST_NUMBER = 20  # characters of a number in an URL
 # Bytes of a request that are read before it is refused as too long: who sends all before listening, as Python's client,
 # would be told of a lost connection.
-MOST_PASSED_OVER = 20 * LONGEST_BODY
+MOST_PASSED_OVER = 200_000_000
 
-TOO_LONG = (
-    f"a request of more than {LONGEST_BODY:,} bytes: the page is for looking at texts; cbpe count and cbpe compare "
-    "take files of any size"
-)
+ANY_SIZE = "the page is for looking at texts; cbpe count and cbpe compare take files of any size"
+TOO_LONG = f"a request of more than {LONGEST_BODY:,} bytes: {ANY_SIZE}"
 
 
 async def body_of(request: Request, known: Iterable[str]) -> dict[str, Any]:
@@ -141,6 +140,14 @@ def in_range(number: int, key: str) -> int:
     if not 0 <= number <= LARGEST:
         raise Refused(400, f"{key!r} is {shown(number)}, not from 0 to {LARGEST:,}")
     return number
+
+
+def text_in(values: Mapping[str, Any]) -> str:
+    """The text that is to be encoded."""
+    text = string_in(values, "text")
+    if len(text) > LONGEST_TEXT or len(text.encode("utf-8", "surrogatepass")) > LONGEST_TEXT:
+        raise Refused(413, f"a text of more than {LONGEST_TEXT:,} bytes: {ANY_SIZE}")
+    return text
 
 
 def special_in(values: Mapping[str, Any]) -> Any:

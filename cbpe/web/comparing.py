@@ -12,7 +12,7 @@ from cbpe.measures.compare import compare
 from cbpe.measures.definitions import DEFAULT_ALPHA, MEASURES, SHARES
 from cbpe.measures.rows import told_of_row
 from cbpe.web.bodies import required_in
-from cbpe.web.refusals import LONGEST_TEXT, Refused
+from cbpe.web.refusals import LONGEST_COMPARED, Refused
 
 if TYPE_CHECKING:
     from cbpe.tokenizers.tokenizer import Tokenizer
@@ -75,7 +75,7 @@ def compared(
     for name in wanted.named:
         if name not in named:
             raise Refused(404, f"no text {shown(name)} was named at start")
-        text, whole = named[name](LONGEST_TEXT)
+        text, whole = named[name](LONGEST_COMPARED)
         corpora[name] = utf8(text)
         if not whole:
             cut.append(name)

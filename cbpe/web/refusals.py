@@ -7,6 +7,7 @@ import os
 __all__ = [
     "LIMITS",
     "LONGEST_BODY",
+    "LONGEST_COMPARED",
     "LONGEST_TEXT",
     "MOST_AT_ONCE",
     "MOST_OF_A_PAGE",
@@ -17,15 +18,16 @@ __all__ = [
     "in_a_line",
 ]
 
-LONGEST_BODY = 10_000_000  # bytes of a request
-LONGEST_TEXT = LONGEST_BODY // 2  # bytes of what is shown of a file: in JSON many characters take two
+LONGEST_TEXT = 10_000_000  # bytes of one that is encoded
+LONGEST_COMPARED = 5_000_000  # characters of a file that is compared
+LONGEST_BODY = 50_000_000  # bytes of a request: of a text in JSON, where many characters take two, or of eight compared
 MOST_OF_A_PAGE = 500  # tokens that a search answers at once
 SECONDS_OF_MATCHING = 2.0  # for an expression
 SECONDS = 10.0  # for what one request asks
 SECONDS_OF_READING = 30.0  # for a request to arrive
 MOST_AT_ONCE = 16  # requests that are worked on
 
-LIMITS = {"bytes": LONGEST_BODY, "seconds": SECONDS}
+LIMITS = {"bytes": LONGEST_TEXT, "seconds": SECONDS}
 
 
 class Refused(Exception):  # noqa: N818

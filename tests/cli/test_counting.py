@@ -203,7 +203,9 @@ def test_texts_that_are_null_are_skipped_where_it_is_asked_for_and_said(tmp_path
     assert (stdin.stdout, stdin.stderr) == ("4\n", "cbpe: left out 1 text that is null\n")
 
 
-@pytest.mark.parametrize(("name", "meant"), [("character", "did you mean 'characters'?"), ("gpt5", "gpt2, gpt4, llama3")])
+@pytest.mark.parametrize(
+    ("name", "meant"), [("character", "did you mean 'characters'?"), ("gpt5", "gpt2, gpt4, llama3")]
+)
 def test_a_name_of_no_pattern_is_told_with_those_that_are_known(corpus, tmp_path, name, meant):
     told = error_of("count-words", corpus, "--pattern", name, "-o", tmp_path / "x.words", exit_code=2)
     assert "r50k, characters: did you mean" in told

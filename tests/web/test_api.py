@@ -270,6 +270,17 @@ def test_of_a_file_that_was_named_at_start_as_much_is_shown_as_can_be_encoded(te
     assert len(json.dumps({"tokenizer": "gpt2", "text": shown["text"]}, ensure_ascii=False).encode()) < LONGEST_BODY
 
 
+@pytest.mark.parametrize("character", ["\n", "\u4e2d"])
+def test_a_text_has_so_many_bytes_at_most_however_many_it_takes_in_json(app, character):
+    most = character * (LONGEST_TEXT // len(character.encode()))
+    found = post(app, "count", {"tokenizer": "gpt2", "text": most})
+    assert (found.status, found.json()["n_bytes"]) == (200, len(most.encode()))
+    for path in ("encode", "count"):
+        refused = post(app, path, {"tokenizer": "gpt2", "text": most + character})
+        assert refused.status == 413
+        assert "a text of more than 10,000,000 bytes: the page is for looking at texts" in refused.json()["error"]
+
+
 def test_a_text_of_100_mb_is_refused_by_the_length_that_it_is_said_to_have(app):
     answer = post(app, "encode", b"{}", headers=[("Content-Length", "100000000")])
     assert answer.status == 413
