@@ -96,7 +96,7 @@ def other_sources(place: object, said: Identity, mine: Identity, done: Sequence[
         return f"{place} belongs to another run: its sources are {which(before, now)}"
     return (
         f"{changed} has changed since the run in {place} began ({in_words(before[changed])}; now "
-        f"{in_words(now[changed])})"
+        f"{in_words(now[changed])}), and is to stay as it was"
     )
 
 

@@ -179,6 +179,27 @@ def test_a_full_disk_after_some_tasks_says_what_is_kept_and_how_to_go_on(corpus,
         assert json.loads(last)["documents"] == 50
 
 
+def test_a_text_that_stops_a_run_after_some_tasks_says_what_is_kept_and_what_may_change(tmp_path):
+    """A part of a file may be done: then that file has to stay, and what stopped the run has to be let pass."""
+    path = tmp_path / "large.jsonl"
+    rows = [b'{"text": "line %d"}' % i for i in range(40)]
+    path.write_bytes(b"\n".join([*rows, b'{"text": "\xff"}']) + b"\n")
+    options = ["--field", "text", "--task-bytes", 300, "--workers", 1, "--json"]
+    for command, state, kind in (
+        (["count-words", path, "-o", tmp_path / "o.words"], tmp_path / "o.words.run", "words"),
+        (["tokenize", path, "-t", "gpt2", "-o", tmp_path / "shards"], tmp_path / "shards" / ".run", "shards"),
+    ):
+        told = run(*command, *options, exit_code=1).stderr.splitlines()
+        assert "is not UTF-8 (byte 0xff at offset" in told[0], kind
+        assert re.fullmatch(
+            rf"cbpe: [23] tasks are done, which {re.escape(str(state))} keeps: once a file is mended of which no task "
+            r"is done, or with --errors replace or --missing skip, the same command with --resume goes on from there",
+            told[1],
+        )
+        last = run(*command, *options, "--errors", "replace", "--resume").stdout.splitlines()[-1]
+        assert json.loads(last)["documents"] == 41
+
+
 def test_texts_that_are_null_are_skipped_where_it_is_asked_for_and_said(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"text": "a b"}\n{"text": null}\n{"text": "hello world"}\n')

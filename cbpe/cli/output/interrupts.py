@@ -15,6 +15,8 @@ from cbpe.cli.output.printing import print_error
 __all__ = ["ADVICE", "finishing", "told_if_stopped"]
 
 ADVICE = "advice"  # the attribute of an exception for a second line
+# What may change before a run goes on that a text has stopped: all else makes another run.
+MENDED = "once a file is mended of which no task is done, or with --errors replace or --missing skip"
 STDERR = 2  # the descriptor
 LET_PASS = b"cbpe: what was done is being written; once more gives that up\n"
 
@@ -44,18 +46,19 @@ def finishing() -> Iterator[None]:
 
 @contextmanager
 def told_if_stopped(output: str, kind: Literal["file", "folder"], resumes: bool) -> Iterator[None]:
-    """A context that says after Ctrl-C what is kept of a run, and what goes on with it; after an OSError too, where
-    tasks were done before it. kind: what the run makes; resumes: whether the command as it is does."""
+    """A context that says after Ctrl-C what is kept of a run, and what goes on with it; where tasks were done before
+    it, after another exception too. kind: what the run makes; resumes: whether the command as it is does."""
     from cbpe.tasks.run import left_of
 
     how = "the same command" if resumes else "the same command with --resume"
     before = left_of(Path(output), kind)
     try:
         yield
-    except OSError as error:  # as of a full disk; a source that is mended is another one, and begins another run
+    except (OSError, ValueError) as error:  # as of a full disk, or of a text that is no UTF-8
         left = left_of(Path(output), kind)
-        if before and left and left[1] > before[1]:
-            setattr(error, ADVICE, f"{done(*left)}: once that is mended, {how} goes on from there")
+        if before and left and left[1] > before[1] and "resume" not in str(error):  # else it says so itself
+            mended = "once that is mended" if isinstance(error, OSError) else MENDED
+            setattr(error, ADVICE, f"{done(*left)}: {mended}, {how} goes on from there")
         raise
     except KeyboardInterrupt:
         left = left_of(Path(output), kind)
