@@ -23,6 +23,11 @@ __all__ = ["Name", "SourceFile", "find_sources", "refuse_within_sources", "versi
 Name: TypeAlias = str | os.PathLike[str]
 
 WRITTEN = re.compile(r"mtime ([0-9]{13,19})")  # in ns, as version_of says it; other systems say seconds
+# What tokenizers are saved as, in text that would be read as well.
+TOKENIZER = re.compile(
+    r".+\.(model|vocab|tiktoken|settings\.json)|(.+[-_.])?(tokenizer|tokenizer_config)\.json"
+    r"|special_tokens_map\.json|vocab\.(json|bpe)|encoder\.json|merges\.txt"
+)
 MOST_NAMED = 3  # files of a folder that are left out
 HIDDEN = "A file does not count if its name, or that of a folder it is in, begins with a dot or an underscore"
 
@@ -232,9 +237,23 @@ def wanted(places: list[Any], folder: str, field: str | None) -> list[Any]:
         inside = str(place).removeprefix(folder).replace(os.sep, "/").split("/")
         if not any(map(is_hidden, inside)):
             found[has_field(place)].append(place)
-    if found[field is not None]:
+    read = found[field is not None]
+    if read:
         tell_left_out(found[field is None], folder, field)
-    return found[field is not None]
+        tell_tokenizers([place for place in read if TOKENIZER.fullmatch(os.path.basename(str(place)))], folder)
+    return read
+
+
+def tell_tokenizers(places: list[Any], folder: str) -> None:
+    """A UserWarning for files of a folder that are read as texts, and by their names hold tokenizers."""
+    if places:
+        what = (
+            "is read as text, by its name a tokenizer"
+            if len(places) == 1
+            else "are read as texts, by their names tokenizers"
+        )
+        named = listed(sorted(os.path.relpath(str(place), folder) for place in places), MOST_NAMED)
+        warn(f"of the folder {folder}, {number_of(len(places), 'file')} ({named}) {what}: keep such in another folder")
 
 
 def tell_left_out(places: list[Any], folder: str, field: str | None) -> None:

@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import pickle
+import re
 import sys
 from pathlib import Path
 from random import Random
@@ -44,6 +45,20 @@ def names(found, folder):
 def test_a_folder_is_its_files_in_order(corpus):
     assert names(sources(corpus), corpus) == ["a.jsonl", "b.jsonl", "deep/c.jsonl"]
     assert names(sources(corpus, field=None), corpus) == ["read_me.txt"]
+
+
+@pytest.mark.parametrize(
+    "name", ["book.model", "gpt2.tiktoken", "tokenizer.json", "my-tokenizer.json", "deep/vocab.bpe", "merges.txt"]
+)
+def test_a_tokenizer_that_a_folder_holds_is_told_as_it_is_read_as_text(tmp_path, name):
+    (tmp_path / "deep").mkdir()
+    for each in ("a.txt", "models.json", "my.model.txt", "merges.txt.old", name):
+        (tmp_path / each).write_text("words")
+    told = rf"of the folder .*, 1 file \({re.escape(name)}\) is read as text, by its name a tokenizer: keep"
+    with pytest.warns(UserWarning, match=told) as caught:
+        found = find_sources(tmp_path, field=None, errors="strict")
+    assert (len(found), len(caught)) == (5, 1)
+    find_sources([tmp_path / name], field=None, errors="strict")  # whoever names a file means it
 
 
 def test_texts_of_a_folder_that_are_left_out_are_told(tmp_path):
