@@ -206,7 +206,26 @@ def test_quotes_that_nothing_closes_are_looked_at_once():
 
 def test_a_name_is_not_folded_before_its_ending():
     assert folded("/some/zoo/llama3.json", 14) == ["/some/zoo/", "llama3.json"]
-    assert folded("/some/zoo/rows.jsonl.gz", 16) == ["/some/zoo/rows.", "jsonl.gz"]
+    assert folded("/some/zoo/rows.jsonl.gz", 12) == ["/some/zoo/", "rows.", "jsonl.gz"]
+
+
+def test_a_path_is_folded_at_its_slashes_before_its_names_are():
+    assert folded("/some/zoo/rows.jsonl.gz", 16) == ["/some/zoo/", "rows.jsonl.gz"]
+    assert folded("my_models/of_many_kinds/a.json", 14) == ["my_models/", "of_many_kinds/", "a.json"]
+    assert folded("my_models/of_many_kinds/a.json", 12) == ["my_models/", "of_many_", "kinds/a.json"]
+
+
+def test_measures_stand_beside_a_long_path_which_is_folded(terminal, capfd):
+    path = "/home/someone/a_folder_of_a_long_name/models_of_mine/tokenizer.json"
+    terminal(80)
+    columns = ["tokenizer", "corpus", "tokens", "bytes/token", "fertility"]
+    row = [path, "book.txt", 4557, 1.28, 5.54]
+    printing.print_table(columns, [row, ["gpt2", *row[1:]]], spare=["fertility", "bytes/token"])
+    told = capfd.readouterr().out
+    first, second, *_ = told.splitlines()[-4:]
+    assert first.split() == ["/home/someone/a_folder_of_a_long_name/", "book.txt", "4,557", "1.28"]
+    assert second == "models_of_mine/tokenizer.json"
+    assert "left out for the width: fertility (--wide" in told
 
 
 LONG_NAME = "a-rather-long-model-name-for-production-english-v2@1"

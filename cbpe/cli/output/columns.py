@@ -13,6 +13,7 @@ __all__ = ["SPACE", "Column", "needed", "widths_in", "with_folded_headings", "wi
 SPACE = 2  # columns of a terminal beside each
 LEGIBLE = 18  # columns that each which need not be whole wants: for that, spare columns are left out
 LONG_WORD = 32  # and for a word of so many, as a tag and its value are
+LONG_PATH = 40  # of a longer path, that many are wanted: what is spare is not left out for the rest of it
 FOLDED = 6  # columns that each of these keeps
 NUMBER = len("-2.2250738585072014e-308")  # columns of the longest float, which is not broken before names are
 SHORT = 10  # columns of a word, or of a date, that is not broken before names are
@@ -66,8 +67,10 @@ class Column(NamedTuple):
     @property
     def needs(self) -> int:
         """How wide it has to be to be legible, with the space beside it."""
-        if self.whole:
+        if self.numbers:
             return SPACE + self.widest
+        if self.whole:
+            return SPACE + max(wanted_by(line) for cell in self.cells for line in cell.split("\n"))
         word = self.longest_word
         return SPACE + min(self.widest, max(LEGIBLE, word if word <= LONG_WORD else 0))
 
@@ -78,6 +81,14 @@ class Column(NamedTuple):
         if self.numbers:
             return self.widest
         return min(self.widest, STEPS[step][self.whole](self))
+
+
+def wanted_by(name: str) -> int:
+    """How many columns a name wants before what is spare is left out."""
+    from rich.cells import cell_len
+
+    width = cell_len(name)
+    return min(width, max(LONG_PATH, longest_part(name))) if "/" in name else width
 
 
 # How narrow columns may become, step by step: those that need not be whole, and names that should be.

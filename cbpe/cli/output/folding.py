@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ PARTS = re.compile(
     rf"(?:\b\d{{4}}-\d\d-\d\d\b|(?:{NUMBER.pattern}|[^/@_.=-]|\.(?=[A-Za-z]\w{{0,7}}$))+)"
     rf"(?:{VERSION}|(?:[/@_.=]|(?<!=)-|-(?!\d))*)|[/@_.=-]+"
 )
+OF_PATH = re.compile(r"[^/]*/+|[^/]+")
 ENDING = re.compile(rf"(?:{VERSION}|[/@_.=-]+|\.[A-Za-z]\w{{0,7}})$")  # of a part, before which it is not cut
 # What stands in double quotes, as in JSON; what nothing closes goes to the end, so that no part is looked at twice.
 QUOTED = re.compile(r'(?s)"([^"\\]*(?:\\(?:.|\Z)[^"\\]*)*)("|\Z)')
@@ -109,13 +111,15 @@ def longest_number(text: str) -> int:
 
 
 def within(word: str, width: int) -> list[str]:
-    """The lines of a word: as many whole parts in each as fit, and of a longer part as many characters."""
+    """The lines of a word: as many whole parts in each as fit, and of a longer part as many characters. What stands
+    between two slashes of a path is cut only where it is too wide."""
     from rich.cells import cell_len
 
     if cell_len(word) <= width:
         return [word]
     lines = [""]
-    for part in PARTS.findall(word):
+    of_path = [[each] if cell_len(each) <= width else PARTS.findall(each) for each in OF_PATH.findall(word)]
+    for part in chain.from_iterable(of_path):
         if cell_len(lines[-1]) + cell_len(part) <= width:
             lines[-1] += part
         else:
