@@ -23,7 +23,7 @@ PARTS = re.compile(
     rf"(?:\b\d{{4}}-\d\d-\d\d\b|(?:{NUMBER.pattern}|[^/@_.=-]|\.(?=[A-Za-z]\w{{0,7}}$))+)"
     rf"(?:{VERSION}|(?:[/@_.=]|(?<!=)-|-(?!\d))*)|[/@_.=-]+"
 )
-OF_PATH = re.compile(r"[^/]*/+|[^/]+")
+OF_PATH = re.compile(r"[^/]*/+|[^/]+")  # "a-b/c.json" -> "a-b/", "c.json"
 ENDING = re.compile(rf"(?:{VERSION}|[/@_.=-]+|\.[A-Za-z]\w{{0,7}})$")  # of a part, before which it is not cut
 # What stands in double quotes, as in JSON; what nothing closes goes to the end, so that no part is looked at twice.
 QUOTED = re.compile(r'(?s)"([^"\\]*(?:\\(?:.|\Z)[^"\\]*)*)("|\Z)')
