@@ -136,7 +136,7 @@ def unknown(reference: str, of_the_store: str) -> str:
             f"nothing is downloaded: of a model on the Hugging Face Hub, get its file (hf download {reference} "
             "tokenizer.json), and name that"
         )
-    elif model_of is None and seems_a_name(reference) and "did you mean" not in "".join(tried):
+    elif model_of is None and seems_a_name(reference) and "@" not in reference and "did you mean" not in str(tried):
         tried.append("nothing is downloaded: of a tokenizer that is published elsewhere, name its file")
     return f"no tokenizer {reference!r}: {'; '.join(tried)}"
 

@@ -121,7 +121,7 @@ def compare(
 
 def check_tokenizers(tokenizers: object) -> None:
     if not isinstance(tokenizers, Mapping) or not tokenizers:
-        raise TypeError(f"tokenizers are a dict of names and tokenizers, not {kind_of(tokenizers)}")
+        raise TypeError(f"tokenizers are a dict of names and tokenizers, {kind_of(tokenizers, TOKENIZERS)}")
     for name, tok in tokenizers.items():
         if not isinstance(name, str):
             raise TypeError(f"the name of a tokenizer is a str, not {shown(name)}")
@@ -129,14 +129,19 @@ def check_tokenizers(tokenizers: object) -> None:
             raise TypeError(f"{shown(name)} is no tokenizer, as cbpe.load gives, but {of_another_library(tok)}")
 
 
-def kind_of(given: object) -> str:
-    """What is given in place of a dict, which may be long."""
-    return "one that is empty" if isinstance(given, Mapping) else type(given).__name__
+TOKENIZERS = '{"gpt2": cbpe.get_encoding("gpt2")}'
+CORPORA = '{"english": "english.txt"}'
+
+
+def kind_of(given: object, example: str) -> str:
+    """The end of a message about what is given in place of a dict, which may be long."""
+    kind = "one that is empty" if isinstance(given, Mapping) else type(given).__name__
+    return f"not {kind}: pass {example}"
 
 
 def check_corpora(corpora: object) -> None:
     if not isinstance(corpora, Mapping) or not corpora:
-        raise TypeError(f"corpora are a dict of names and sources, not {kind_of(corpora)}")
+        raise TypeError(f"corpora are a dict of names and sources, {kind_of(corpora, CORPORA)}")
     for name, source in corpora.items():
         if not isinstance(name, str):
             raise TypeError(f"the name of a corpus is a str, not {shown(name)}")

@@ -24,7 +24,7 @@ class Progress(NamedTuple):
     total_bytes: int
     tasks: int
     total_tasks: int
-    seconds: float  # since this process began to work
+    seconds: float  # since this process began with the stage
     new_bytes: int  # that this process has read
 
     @property

@@ -29,5 +29,6 @@ def checked_rules(
     if max_token_length is not None:
         max_token_length = checked_int("max_token_length", max_token_length, 2)
     if tie_break not in tie_breaks:
-        raise ValueError(f"tie_break is {shown(tie_break)}; it must be one of {', '.join(map(repr, tie_breaks))}")
+        takes = f"over {'bytes' if tie_breaks == BYTE_TIE_BREAKS else 'characters'} it must be one of "
+        raise ValueError(f"tie_break is {shown(tie_break)}; {takes}{', '.join(map(repr, tie_breaks))}")
     return Rules(tie_break, min_count, max_token_length)

@@ -215,17 +215,51 @@ def test_a_path_is_folded_at_its_slashes_before_its_names_are():
     assert folded("my_models/of_many_kinds/a.json", 12) == ["my_models/", "of_many_", "kinds/a.json"]
 
 
-def test_measures_stand_beside_a_long_path_which_is_folded(terminal, capfd):
+MEASURES = ["tokenizer", "corpus", "tokens", "bytes/token", "fertility", "NSL"]
+
+
+def headings(told):
+    return " ".join(re.sub(r"\x1b\[\d*m", "", told).partition("gpt2")[0].split())
+
+
+@pytest.mark.parametrize(("width", "left_out"), [(90, []), (75, ["fertility"]), (60, ["fertility", "NSL"])])
+def test_measures_stand_beside_a_long_path_which_is_folded(width, left_out, terminal, capfd):
     path = "/home/someone/a_folder_of_a_long_name/models_of_mine/tokenizer.json"
-    terminal(80)
-    columns = ["tokenizer", "corpus", "tokens", "bytes/token", "fertility"]
-    row = [path, "book.txt", 4557, 1.28, 5.54]
-    printing.print_table(columns, [row, ["gpt2", *row[1:]]], spare=["fertility", "bytes/token"])
+    terminal(width)
+    row = ["book.txt", 4557, 1.28, 5.54, 1.04]
+    printing.print_table(MEASURES, [["gpt2", *row], [path, *row]], spare=["NSL", "fertility"])
     told = capfd.readouterr().out
-    first, second, *_ = told.splitlines()[-4:]
-    assert first.split() == ["/home/someone/a_folder_of_a_long_name/", "book.txt", "4,557", "1.28"]
-    assert second == "models_of_mine/tokenizer.json"
-    assert "left out for the width: fertility (--wide" in told
+    assert "/home/someone/a_folder_of_a_long_name/" in told or width == 60
+    assert "models_of_mine/tokenizer.json" in told
+    rows = re.findall(r"book\.txt +4,557 (.*)", told)
+    measures = [
+        measure for name, measure in zip(MEASURES[3:], ("1.28", "5.54", "1.04"), strict=True) if name not in left_out
+    ]
+    assert [row.split() for row in rows] == [measures] * 2
+    notes = [line for line in told.splitlines() if "left out" in line]
+    assert [all(name in note for name in left_out) for note in notes] == ([True] if left_out else [])
+    assert max(map(len, re.sub(r"\x1b\[\d*m", "", told).splitlines())) <= width
+
+
+def test_a_heading_goes_on_below_before_a_measure_is_left_out(terminal, capfd):
+    row = ["gpt2", "a/" + "b" * 30, 4557, 1.28, 5.54, 1.04]
+    for width in range(70, 90):
+        terminal(width)
+        shown = printing.print_table(MEASURES, [row], spare=["fertility", "NSL"])
+        told = headings(capfd.readouterr().out)
+        in_one_line = 9 + 2 + 32 + 2 + 6 + 2 + 11 + 2 + 9 + 2 + 4
+        assert ("bytes/token" in told) == (width >= in_one_line or "fertility" not in shown), width
+        assert "NSL" in shown, width
+
+
+def test_paths_are_folded_further_for_a_measure_that_was_asked_for(terminal, capfd):
+    row = ["data/validation/news-of-germany-in-2024.txt", "gpt2", 4557, 1.28, 5.54, 1.04]
+    terminal(54)
+    spare = ["fertility", "NSL"]
+    assert printing.print_table(MEASURES, [row], spare=spare)[4:] == []
+    assert printing.print_table(MEASURES, [row], spare=spare, asked=["fertility"])[4:] == ["fertility"]
+    assert printing.print_table(MEASURES, [row], spare=spare, asked=["NSL"])[4:] == ["NSL"]
+    assert max(map(len, re.sub(r"\x1b\[\d*m", "", capfd.readouterr().out).splitlines())) <= 54
 
 
 LONG_NAME = "a-rather-long-model-name-for-production-english-v2@1"

@@ -243,7 +243,7 @@ def test_a_name_that_is_like_none_is_told_that_nothing_is_downloaded(here):
     assert told in error_of("count", "-t", "llama-3.1")
     with pytest.raises(LookupError, match=told):
         cbpe.load("mistral")
-    for reference in ("gpt4o", "some/gpt2", "gone.json", "gpt-4", "gpt3"):
+    for reference in ("gpt4o", "some/gpt2", "gone.json", "gpt-4", "gpt3", "mine@9"):
         assert told not in error_of("count", "-t", reference)
 
 

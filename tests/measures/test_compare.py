@@ -352,10 +352,10 @@ def test_overlaps_are_those_of_merging_step_by_step():
     ("arguments", "options", "error", "message"),
     [
         (({}, {"a": "b"}), {}, TypeError, "tokenizers are a dict of names"),
-        ((["gpt2"], {"a": "b"}), {}, TypeError, "tokenizers are a dict of names"),
+        ((["gpt2"], {"a": "b"}), {}, TypeError, r'not list: pass \{"gpt2": cbpe\.get_encoding\("gpt2"\)\}'),
         (({"gpt2": "gpt2"}, {"a": "b"}), {}, TypeError, "'gpt2' is no tokenizer, as cbpe.load gives, but str"),
         (({3: None}, {"a": "b"}), {}, TypeError, "the name of a tokenizer is a str, not 3"),
-        (({"t": "ok"}, {}), {}, TypeError, "corpora are a dict of names"),
+        (({"t": "ok"}, {}), {}, TypeError, "corpora are a dict of names and sources, not one that is empty: pass"),
         (({"t": "ok"}, {"a": cbpe.WordCounts()}), {}, TypeError, "'a' is WordCounts"),
         (({"t": "ok"}, {4: "b"}), {}, TypeError, "the name of a corpus is a str, not 4"),
         (({"t": "ok"}, {"a": "b"}), {"reference": "u"}, ValueError, "there is no tokenizer 'u', only 't'"),
@@ -394,7 +394,7 @@ def test_bytes_and_characters_per_token_are_of_what_the_pattern_does_not_leave_o
 def test_a_table_in_place_of_a_dict_is_named_and_not_shown():
     table = type("Table", (), {"__repr__": lambda _: "x\n" * 1000})()
     for given in (({"t": cbpe.RegexTokenizer()}, table), (table, {"d": "x"})):
-        with pytest.raises(TypeError, match=r"are a dict of names and \w+, not Table$"):
+        with pytest.raises(TypeError, match=r"are a dict of names and \w+, not Table: pass [^\n]+$"):
             cbpe.compare(*given)
 
 

@@ -392,7 +392,11 @@ def test_ctrl_c_stops_training():
         ({"pattern": None}, ValueError, "leave the pattern out"),
         ({"initial": cbpe.BasicTokenizer()}, ValueError, "leave initial out"),
         ({"checkpoint": "a.model"}, ValueError, "a checkpoint cannot hold a vocabulary over characters"),
-        ({"tie_break": "largest"}, ValueError, "tie_break is 'largest'; it must be one of 'shortest', 'first'"),
+        (
+            {"tie_break": "largest"},
+            ValueError,
+            "tie_break is 'largest'; over characters it must be one of 'shortest', 'first'",
+        ),
         ({"max_token_length": 1}, ValueError, "max_token_length is 1; it must be at least 2"),
         ({"special_tokens": {"<x>": 5}}, TypeError, "give their texts alone"),
         ({"special_tokens": "<x>"}, TypeError, "special_tokens are several texts, not '<x>'"),
@@ -413,7 +417,9 @@ def test_options_that_are_wrong_are_refused(options, error, message):
 
 
 def test_over_bytes_no_tie_is_broken_by_characters():
-    with pytest.raises(ValueError, match="tie_break is 'shortest'; it must be one of 'first', 'largest', 'smallest'"):
+    with pytest.raises(
+        ValueError, match="tie_break is 'shortest'; over bytes it must be one of 'first', 'largest', 'smallest'"
+    ):
         cbpe.train("ab c", 300, tie_break="shortest")
 
 

@@ -45,7 +45,7 @@ from cbpe.cli.output.printing import (
 from cbpe.cli.output.replacing import refuse_replacing_by_picture
 from cbpe.cli.registering import new_app
 from cbpe.common.atomic_files import check_writable
-from cbpe.common.wording import number_text, shown
+from cbpe.common.wording import listed, number_text, shown
 from cbpe.measures.definitions import BY_KEY, DEFAULT_ALPHA
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ SPARE = [
     BY_KEY[key].title
     for key in (
         "vocabulary_used", "renyi_efficiency", "continued_words", "strr", "gini", "nsl", "fertility", "premium",
-        "bytes_per_token",
     )
 ]  # fmt: skip
-NSL, RENYI = BY_KEY["nsl"].title, BY_KEY["renyi_efficiency"].title
+NAMES_SHOWN = 5
+PREMIUM, NSL, RENYI = (BY_KEY[key].title for key in ("premium", "nsl", "renyi_efficiency"))
 
 TokenizersOption = Annotated[
     list[str],
@@ -150,7 +150,8 @@ def compare(
     refuse_named_twice(tokenizers)
     for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
         if given is not None and given not in known:
-            raise typer.BadParameter(f"{shown(given)} is none of those that are compared", param_hint=option)
+            problem = f"{shown(given)} is none of those that are compared: {listed(map(shown, known), NAMES_SHOWN)}"
+            raise typer.BadParameter(problem, param_hint=option)
     refuse_unplottable(plot, tokenizers, files)
     if save_metrics:
         check_savable(tokenizers, [kept_name(corpus, field) for corpus in corpora])
@@ -172,9 +173,9 @@ def compare(
         write_text(found.to_json() if as_json else found.to_csv())
     else:
         headings, cells = found._table()
-        asked = {NSL: reference is not None, RENYI: alpha is not None}
-        spare = sorted(SPARE, key=lambda title: asked.get(title, False))  # what was asked for is left out last
-        print_table(headings, cells, whole=headings, spare=spare, wide=wide)
+        asked_by: dict[str, object] = {PREMIUM: parallel, NSL: reference, RENYI: alpha}
+        asked = [title for title, value in asked_by.items() if value is not None]
+        print_table(headings, cells, whole=headings, spare=SPARE, asked=asked, wide=wide)
     draw(found, plot)
     if save_metrics:
         for each in filter(version_of, tokenizers):

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from cbpe.cli.output.folding import folded, longest_number, longest_part
 
-__all__ = ["SPACE", "Column", "needed", "widths_in", "with_folded_headings", "with_room"]
+__all__ = ["SPACE", "Column", "widths_in", "with_room"]
 
 SPACE = 2  # columns of a terminal beside each
 LEGIBLE = 18  # columns that each which need not be whole wants: for that, spare columns are left out
 LONG_WORD = 32  # and for a word of so many, as a tag and its value are
-LONG_PATH = 40  # of a longer path, that many are wanted: what is spare is not left out for the rest of it
+LONG_PATH = 40  # of a longer path, that many or half of the terminal are wanted: for the rest of it nothing is left out
+LONG_IN_HEADING = 20  # columns of a word that a heading does not go on within
 FOLDED = 6  # columns that each of these keeps
 NUMBER = len("-2.2250738585072014e-308")  # columns of the longest float, which is not broken before names are
 SHORT = 10  # columns of a word, or of a date, that is not broken before names are
@@ -64,13 +65,12 @@ class Column(NamedTuple):
             return self.widest
         return max(cell_len(line) for cell in self.cells for line in folded(cell, width))
 
-    @property
-    def needs(self) -> int:
-        """How wide it has to be to be legible, with the space beside it."""
+    def needs(self, of_path: int) -> int:
+        """How wide it has to be to be legible, with the space beside it; of_path: what a longer path wants."""
         if self.numbers:
             return SPACE + self.widest
         if self.whole:
-            return SPACE + max(wanted_by(line) for cell in self.cells for line in cell.split("\n"))
+            return SPACE + max(wanted_by(line, of_path) for cell in self.cells for line in cell.split("\n"))
         word = self.longest_word
         return SPACE + min(self.widest, max(LEGIBLE, word if word <= LONG_WORD else 0))
 
@@ -83,12 +83,12 @@ class Column(NamedTuple):
         return min(self.widest, STEPS[step][self.whole](self))
 
 
-def wanted_by(name: str) -> int:
+def wanted_by(name: str, of_path: int) -> int:
     """How many columns a name wants before what is spare is left out."""
     from rich.cells import cell_len
 
     width = cell_len(name)
-    return min(width, max(LONG_PATH, longest_part(name))) if "/" in name else width
+    return min(width, max(of_path, longest_part(name))) if "/" in name else width
 
 
 # How narrow columns may become, step by step: those that need not be whole, and names that should be.
@@ -104,22 +104,43 @@ STEPS: tuple[tuple[Callable[[Column], int], Callable[[Column], int]], ...] = (
 )
 
 
-def with_room(columns: list[Column], spare: Sequence[int], room: int) -> list[int]:
+def with_room(
+    columns: list[Column], spare: Sequence[int], asked: Sequence[int], kept: Sequence[str], room: int
+) -> tuple[list[Column], list[int]]:
+    """The columns that a terminal of so much room has, and their places: as many as may be, with headings in as few
+    lines as that allows. kept: headings that stay in one, if there is room for them without the spare columns."""
+    if needed(columns, range(len(columns)), room) > room:
+        columns = with_folded_headings(columns, LONG_IN_HEADING, kept)
+    there = without_spare(columns, spare, asked, room)
+    narrow = with_folded_headings(columns, 0, kept)
+    more = without_spare(narrow, spare, asked, room)
+    if len(more) > len(there):
+        columns, there = narrow, more
+    columns = [columns[i] for i in there]
+    if needed(columns, range(len(columns)), room) > room:
+        columns = with_folded_headings(columns, 0)
+    return columns, there
+
+
+def without_spare(columns: Sequence[Column], spare: Sequence[int], asked: Sequence[int], room: int) -> list[int]:
     """The places of the columns without those of the spare ones that are left out: the first of them first, and none
-    that fits beside the others in the end."""
+    that fits beside the others in the end. Those that were asked for are left out last, and only where paths that are
+    folded into short lines make no room for them."""
     there = [*range(len(columns))]
-    for i in spare:
-        if needed(columns, there) > room:
+    left_out_last = [i for i in spare if i in asked]
+    for i in [*(i for i in spare if i not in asked), *left_out_last]:
+        if needed(columns, there, room, LEGIBLE if i in asked else LONG_PATH) > room:
             there.remove(i)
-    for i in reversed(spare):
-        if i not in there and needed(columns, [*there, i]) <= room:
+    for i in [*reversed(left_out_last), *reversed(spare)]:
+        if i not in there and needed(columns, [*there, i], room) <= room:
             there.append(i)
     return sorted(there)
 
 
-def needed(columns: Sequence[Column], there: Sequence[int]) -> int:
-    """How wide some of the columns are, each legible, without the space after the last."""
-    return sum(columns[i].needs for i in there) - SPACE
+def needed(columns: Sequence[Column], there: Sequence[int], room: int, of_path: int = LONG_PATH) -> int:
+    """How wide some of the columns are, each legible, without the space after the last. of_path: what a longer path
+    wants, if that is no more than half of the room."""
+    return sum(columns[i].needs(min(of_path, room // 2)) for i in there) - SPACE
 
 
 def widths_in(columns: Sequence[Column], room: int) -> list[int]:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TextIO
 
-from cbpe.cli.output.columns import SPACE, Column, needed, widths_in, with_folded_headings, with_room
+from cbpe.cli.output.columns import SPACE, Column, widths_in, with_room
 from cbpe.cli.output.folding import Folding, Words, at_blanks, folded
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.readable import printable, readable_bytes
@@ -62,7 +62,6 @@ WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every lin
 USUAL = 80  # columns of a terminal that does not say how many it has
 LINES = 25  # of a terminal; nothing that is printed here depends on them
 ESCAPES = "cbpe-escapes"  # a way for Python's encoders
-LONG_WORD = 20  # columns of a word that a heading does not go on within
 # Names of values that are not folded, as they are copied: split patterns and URLs.
 COPIED = ("pattern", "split pattern", "split first", "config.pattern", "page", "from elsewhere", "sha256")
 
@@ -310,12 +309,14 @@ def print_table(
     *,
     whole: Sequence[str] = (),
     spare: Sequence[str] = (),
+    asked: Sequence[str] = (),
     kept: Sequence[str] = (),
     wide: bool = False,
 ) -> list[str]:
     """A table with a line of headings; columns of numbers are aligned to the right. Returns the columns that it has.
 
-    In a narrow terminal the `spare` columns are left out, the first of them first, until the others fit. What a row is
+    In a narrow terminal the `spare` columns are left out, the first of them first and those that were `asked` for last,
+    until the others fit; what was asked for stays if folded paths make room for it. What a row is
     called, its numbers and the columns in `whole` are not folded, if there is room for the rest. Where `wide`, nothing
     is folded or left out. In a narrow terminal headings have their words below each other where cells are narrower (but
     for those that are `kept` in a line, if there is room for them without the spare columns), and a line below says
@@ -333,12 +334,8 @@ def print_table(
         for i, cells in enumerate(found)
     ]
     room = console(wide).width
-    if needed(drawn, range(len(drawn))) > room:
-        drawn = with_folded_headings(drawn, LONG_WORD, kept)
-    there = with_room(drawn, [columns.index(name) for name in spare if name in columns], room)
-    drawn = [drawn[i] for i in there]
-    if needed(drawn, range(len(drawn))) > room:
-        drawn = with_folded_headings(drawn, 0)
+    places = [columns.index(name) for name in spare if name in columns]
+    drawn, there = with_room(drawn, places, [i for i in places if columns[i] in asked], kept, room)
     table = Table(box=None, padding=(0, SPACE, 0, 0), pad_edge=False, header_style="bold")
     for column, width in zip(drawn, widths_in(drawn, room), strict=True):
         side: Any = "right" if column.numbers else "left"
