@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 
-from cbpe.common.atomic_files import write_whole
 from cbpe.common.checks import N_BYTES
-from cbpe.views.pictures import INK, STYLE, picture_of, refuse_picture
+from cbpe.views.pictures import INK, STYLE, picture_of
 
-__all__ = ["USE", "plot_compression"]
+__all__ = ["USE", "draw_compression"]
 
 USE = "plot a training"  # what matplotlib is for, in a message
 
@@ -18,21 +16,13 @@ MOST_POINTS = 2000  # more would make the file large and the curve no better
 CURVE = "#4c8fd0"  # of a lightness like the ink's
 
 
-def plot_compression(
-    path: str | os.PathLike[str],
-    curve: Sequence[float],
-    merges_before: int,
-    text_bytes: int,
-    *,
-    start_tokens: int = N_BYTES,
-) -> None:
-    """Draw a compression curve to a file. curve: item i is the bytes of text per token with start_tokens + i tokens, at
-    least one item. merges_before: after how many merges a mark stands, 0 for no mark. text_bytes: for the title.
-
-    Raises ImportError where matplotlib is missing, ValueError for a name that does not end in .svg, .png or .pdf, and
-    where the text has no token.
+def draw_compression(
+    curve: Sequence[float], merges_before: int, text_bytes: int, ending: str, *, start_tokens: int = N_BYTES
+) -> bytes:
+    """A compression curve as a picture of the kind that refuse_picture gave. curve: item i is the bytes of text per
+    token with start_tokens + i tokens, at least one item. merges_before: after how many merges a mark stands, 0 for no
+    mark. text_bytes: for the title. ValueError where the text has no token.
     """
-    ending = refuse_picture(path, use=USE)
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -52,5 +42,4 @@ def plot_compression(
         axes.set_ylabel("bytes of text per token")
         axes.set_title(f"{text_bytes:,} bytes: {curve[-1]:.2f} bytes per token")
         axes.grid(alpha=0.3)
-        picture = picture_of(figure, ending)
-    write_whole(path, [picture])
+        return picture_of(figure, ending)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from array import array
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
+from cbpe.common.atomic_files import write_whole
 from cbpe.common.checks import MAX_TOKENS, N_BYTES, checked_int
 from cbpe.common.public import public
 from cbpe.common.wording import number_of
+
+if TYPE_CHECKING:
+    from cbpe.views.pictures import Picture
 
 __all__ = ["TrainingRecord"]
 
@@ -110,16 +114,25 @@ class TrainingRecord:
         n_bytes = self.covered_bytes
         return [n_bytes / tokens if tokens else float("nan") for tokens in (self.tokens_at_start, *self.tokens)]
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
+    @overload
+    def plot(self, path: None = None) -> Picture: ...
+    @overload
+    def plot(self, path: str | os.PathLike[str]) -> None: ...
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Picture | None:
         """Draw bytes of text per token against the size of the vocabulary, to a file: .svg, .png or .pdf, as its name
-        ends. (A notebook shows the curve with the record itself.)
+        ends. Without a path, return the curve as a picture that a notebook shows.
 
         A mark stands where the merges of this training begin, if it began with some. Raises ImportError where
         matplotlib is missing, which `pip install "cbpe[plot]"` brings, and ValueError for another ending, or a
         text without a token.
         """
-        from cbpe.training.plot import plot_compression
+        from cbpe.training.plot import USE, draw_compression
+        from cbpe.views.pictures import Picture, refuse_picture
 
-        plot_compression(
-            path, self.compression_curve(), self.merges_before, self.text_bytes, start_tokens=self.start_tokens
-        )
+        ending = refuse_picture("curve.svg" if path is None else path, use=USE)
+        curve, begun = self.compression_curve(), self.merges_before
+        picture = draw_compression(curve, begun, self.text_bytes, ending, start_tokens=self.start_tokens)
+        if path is None:
+            return Picture(picture)
+        write_whole(path, [picture])
+        return None

@@ -106,10 +106,21 @@ def test_the_picture_is_the_same_each_time_and_has_words_on_it(tmp_path):
         assert words.encode() in svg
 
 
+def test_without_a_path_the_curve_is_a_picture_for_a_notebook(tmp_path):
+    record = cbpe.train(TEXT, 266).training
+    assert record.plot(tmp_path / "curve.svg") is None
+    shown = record.plot()
+    assert shown.svg == (tmp_path / "curve.svg").read_bytes()
+    assert "bytes of text per token" in shown._repr_svg_()
+    assert repr(shown).startswith("<Picture: ")
+
+
 def test_a_training_without_text_has_no_picture(tmp_path):
     record = cbpe.train("", 256).training
     with pytest.raises(ValueError, match="nothing to plot"):
         record.plot(tmp_path / "curve.svg")
+    with pytest.raises(ValueError, match="nothing to plot"):
+        record.plot()
     assert not list(tmp_path.iterdir())
 
 
