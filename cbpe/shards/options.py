@@ -174,7 +174,7 @@ def checked_eot(
         if not special:
             raise ValueError(
                 f"this tokenizer has no special tokens, so none to end documents with, as {shown(token)}: add "
-                f"one{without}"
+                f"one by register_special_tokens{without}"
             )
         has = listed(map(repr, special), NAMES)
         raise ValueError(

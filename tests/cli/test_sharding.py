@@ -138,11 +138,13 @@ def test_a_tokenizer_without_special_tokens_is_told_both_ways(tmp_path):
     cbpe.train("a text", 258).save(tmp_path / "plain.json")
     arguments = ("tokenize", tmp_path / "in.txt", "-t", tmp_path / "plain.json", "-o", tmp_path / "out")
     error = error_of(*arguments, "--format", "bin")
-    assert (
-        "has no special tokens, so none to end documents with, as '<|endoftext|>': add one, or give --no-append-eot"
-        in error
-    )
+    told = "has no special tokens, so none to end documents with, as '<|endoftext|>': add one by "
+    assert f"{told}cbpe convert FILE NEW.json --special TOKEN, or give --no-append-eot" in error
     run(*arguments, "--format", "bin", "--no-append-eot")
+    run("convert", tmp_path / "plain.json", tmp_path / "new.json", "--special", "<|endoftext|>")
+    arguments = ("tokenize", tmp_path / "in.txt", "-t", tmp_path / "new.json", "-o", tmp_path / "new")
+    run(*arguments, "--format", "bin")
+    arguments = ("tokenize", tmp_path / "in.txt", "-t", tmp_path / "plain.json", "-o", tmp_path / "out")
     assert "append" not in error_of(*arguments, "--format", "llmc")
 
 

@@ -321,7 +321,8 @@ def test_parquet_without_pyarrow_is_refused_before_any_work(corpus, tok, tmp_pat
 
 def test_a_tokenizer_without_special_tokens_is_told_apart(corpus, tmp_path):
     with pytest.raises(
-        ValueError, match=r"has no special tokens, so none to end documents with.*: add one, or set append"
+        ValueError,
+        match=r"so none to end documents with.*: add one by register_special_tokens, or set append",
     ):
         tokenize(corpus, cbpe.BasicTokenizer(), tmp_path / "out", append_eot=True)
 
