@@ -20,7 +20,7 @@ from cbpe.common.warning import warn
 from cbpe.common.wording import NamedErrors, links_not_followed
 from cbpe.formats.files import format_of_name, holds_tokenizer
 from cbpe.tokenizers.description import KINDS, Model, build, canonical_form, describe
-from cbpe.tokenizers.loading import lacks_pattern, load
+from cbpe.tokenizers.loading import lacks_pattern, load, tell_of_files_beside
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store import saving
 from store.database.opening import Database
@@ -239,6 +239,7 @@ def import_folder(
                     "gives it another name"
                 )
             tok = loaded(path, pattern)
+            tell_of_files_beside(path, tok)
             entry = saving.entry_of(describe(tok), tok.training)
             saved.append(saving.save(database, entry, checked_name(name), NO_LABELS, None, "import", source=path))
             files_by_name[name] = path

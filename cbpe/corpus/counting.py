@@ -17,6 +17,7 @@ from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.corpus.batches import BATCH_BYTES, Batch, batches
 from cbpe.corpus.counted import name_of_counts, with_counts_loaded
+from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
@@ -72,6 +73,7 @@ def count_words(
     [(b'to', 1), (b' be', 2), (b' or', 1), (b' not', 1), (b' to', 1)]
     """
     splitter = make_splitter(pattern)
+    tell_of_plain_text(source, field=field)
     with progress_reports(progress) as report:
         return count_source(
             source, splitter, report, workers=workers, max_words=max_words, field=field, errors=errors, missing=missing

@@ -128,6 +128,10 @@ class WordCounts:
             yield data[start : start + length], count
             start += length
 
+    def __contains__(self, piece: object) -> bool:
+        """TypeError: a look through all pieces would be slow, and `dict(counts)` answers at once."""
+        raise TypeError("WordCounts are no mapping: ask dict(counts), as in b'low' in dict(counts)")
+
     def data(self) -> bytes:
         """The bytes of all distinct pieces, one after the other."""
         return self._counter.data()

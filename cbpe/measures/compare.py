@@ -13,6 +13,7 @@ from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed, meant, of_another_library, shown
+from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.files import checked_missing
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
@@ -130,7 +131,7 @@ def check_tokenizers(tokenizers: object) -> None:
 
 
 TOKENIZERS = '{"gpt2": cbpe.get_encoding("gpt2")}'
-CORPORA = '{"english": "english.txt"}'
+CORPORA = '{"english": Path("english.txt")}'
 
 
 def kind_of(given: object, example: str) -> str:
@@ -150,7 +151,10 @@ def check_corpora(corpora: object) -> None:
 
 
 def readers_of(corpora: Mapping[str, Source], field: str | None, errors: str, missing: str | None) -> dict[str, Reader]:
-    """What reads each corpus. A file that is missing raises before any is read."""
+    """What reads each corpus. A file that is missing raises before any is read. A UserWarning tells of files that are
+    tables or JSON, and are read as plain text."""
+    for source in corpora.values():
+        tell_of_plain_text(source, field=field)
     return {name: Reader(source, field=field, errors=errors, missing=missing) for name, source in corpora.items()}
 
 

@@ -400,6 +400,16 @@ def tell_of_settings_beside(folder: str, tok: Tokenizer, is_json: bool) -> None:
         warn(f"left aside is what the files beside it say: {', and '.join(told)}; {way}")
 
 
+def tell_of_files_beside(path: str, tok: Tokenizer) -> None:
+    """The same for a file that was loaded by its own name, if it is the one that the name of its folder stands for."""
+    folder, name = os.path.split(path)
+    is_json = name == "tokenizer.json"
+    is_alone = name == "tokenizer.model" and not os.path.isfile(os.path.join(folder, "tokenizer.json"))
+    if (is_json or is_alone) and type(tok).__name__ != "Encoding":
+        with warnings_naming(path):
+            tell_of_settings_beside(folder, tok, is_json)
+
+
 def file_of_transformers(tokenizer: Any) -> str | None:
     """The tokenizer.json that a tokenizer of transformers was loaded from, if it is there."""
     given = getattr(tokenizer, "init_kwargs", {}).get("tokenizer_file")

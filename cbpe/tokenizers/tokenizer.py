@@ -601,7 +601,7 @@ class Tokenizer(TokenizerBase):
         in them are ordinary text, and a template adds nothing. Bytes that the split pattern leaves out count in `bytes`
         and not in `covered_bytes`, from which bytes per token come: a UserWarning tells of them, of `unknown_tokens`,
         which stand for characters without a token, of added tokens that are not special, which are ordinary text as
-        well, and of a source without text.
+        well, of files that are tables or JSON and are read as plain text, and of a source without text.
 
         source, field, errors, missing and what is raised: as for cbpe.count_words. What is held in memory is as for
         encode_stream.
@@ -611,11 +611,13 @@ class Tokenizer(TokenizerBase):
         """
         from cbpe.analysis.texts import EMPTY, told_of_measures
         from cbpe.common.warning import warn
+        from cbpe.corpus.describing import tell_of_plain_text
         from cbpe.corpus.sources import Reader
         from cbpe.corpus.word_counts import WordCounts
 
         if isinstance(source, WordCounts):
             raise TypeError("WordCounts hold words, and no texts: statistics takes the texts themselves")
+        tell_of_plain_text(source, field=field)
         tally = self.tally()
         tally.add(Reader(source, field=field, errors=errors, missing=missing))
         found = tally.statistics()

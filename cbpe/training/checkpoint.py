@@ -157,7 +157,14 @@ class Checkpoint:
 
     def write(self, trainer: Trainer) -> None:
         """Write the state if the file does not hold it yet. A UserWarning where that fails: the state is still in
-        memory, and the file is what it was."""
+        memory, and the file is what it was. One Ctrl-C takes effect when it is written, a second one at once."""
+        try:
+            self._write(trainer)
+        except KeyboardInterrupt:  # else it would lose all that was learned since the last time
+            self._write(trainer)
+            raise
+
+    def _write(self, trainer: Trainer) -> None:
         if len(trainer) == self.written and self.special_written == self.special_tokens:
             return
         try:

@@ -136,7 +136,8 @@ def test_metrics_keep_the_reference_and_the_order_that_they_were_measured_by(fil
 
     # Another file makes the figures of the one before take their names, and the tags with them.
     said = run("sweep", "ko", "en.txt", "--sizes", "256", "--save-metrics").stderr
-    assert said.endswith("more now, in place of what was measured there before\n")
+    n_replaced = sum(key.endswith(":ko.txt") for key in together)
+    assert said.endswith(f"more now, in place of {n_replaced} metrics that were measured in other lines\n")
     run("sweep", "en", "ko.txt", "--sizes", "256", "--save-metrics")
     told = "fertility was measured on different texts: the tag measured_on says 'en.txt', 'ko.txt'"
     assert run("models", "ls", "--order-by", "fertility").stderr == f"cbpe: {told}\n"
@@ -358,3 +359,26 @@ def test_metrics_of_a_corpus_that_nobody_named_are_not_replaced_without_a_word(f
     said = run("compare", "-t", "small", "en.txt", "--save-metrics").stderr
     assert "in place of or beside those of a corpus that nobody named: bytes_per_token was 9.25" in said
     assert "loss" not in said
+
+
+def test_measures_of_whole_texts_get_the_name_of_theirs_though_others_of_aligned_lines_had_it(files):
+    """And the message counts those of aligned lines, whose place they take."""
+    with ModelStore() as models:
+        models.save(cbpe.train(OTHER, 280), "ko")
+    tok = cbpe.load("ko@1")
+    whole = cbpe.compare({"ko": tok}, {"en.txt": ENGLISH}).metrics("ko")
+    aligned = "compare", "-t", "ko", "en.txt", "ko.txt", "--parallel", "en.txt", "--save-metrics"
+    run(*aligned)
+    run("compare", "-t", "ko", "en.txt", "--save-metrics")
+    said = run("sweep", "ko", "en.txt", "ko.txt", "--sizes", "256", "--save-metrics").stderr
+    assert re.search(r"in place of \d+ metrics that were measured in other lines", said)
+    with ModelStore() as models:
+        kept = models.version("ko").metrics
+    assert {key: kept.get(f"{key}:en.txt") for key in whole} == whole
+
+    run(*aligned)
+    run("sweep", "ko", "en.txt", "--sizes", "256", "--save-metrics")
+    with ModelStore() as models:
+        before = sum(key.endswith(":en.txt") for key in models.version("ko").metrics)
+    said = run("compare", "-t", "ko", "ko.txt", "--save-metrics").stderr
+    assert f"more now, in place of {before} metrics that were measured in other lines" in said

@@ -485,3 +485,12 @@ def test_what_models_import_and_train_say_is_folded_between_words_in_a_terminal(
 def test_blanks_within_a_quoted_value_stay_and_lines_become_one(capfd):
     printing.print_error("there is no '  a   b'\n  here\r\n")
     assert capfd.readouterr().err == "cbpe: there is no '  a   b' here\n"
+
+
+def test_a_terminal_acts_upon_nothing_in_csv_and_a_pipe_gets_it_as_it_is(terminal, capfdbinary):
+    rows = "file,tokens\n\x1b[31mred.txt,1\n"
+    printing.write_text(rows)
+    assert capfdbinary.readouterr().out == rows.encode()
+    terminal(80)
+    printing.write_text(rows)
+    assert capfdbinary.readouterr().out == b"file,tokens\n\\u001b[31mred.txt,1\n"

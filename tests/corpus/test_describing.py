@@ -137,3 +137,24 @@ def test_counting_a_corpus_tells_of_tables(tmp_path):
     (tmp_path / "a.csv").write_text("id,text\n1,low lower\n")
     with pytest.warns(UserWarning, match=re.escape(WHOLE)):
         cbpe.count_corpus(Path(tmp_path / "a.csv"), tmp_path / "a.words")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("t.csv", "id,text\n1,low\n", f"t.csv is {WHOLE}"),
+        ("lines.txt", '{"text": "low"}\n' * 9, "is a JSON object: rename"),
+    ],
+)
+def test_all_that_measure_and_count_tell_of_tables_and_of_json(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text)
+    tok = cbpe.train("low lower", 260)
+    for measured in (
+        lambda: cbpe.compare({"tok": tok}, {"text": path}),
+        lambda: cbpe.sweep(tok, {"text": path}),
+        lambda: tok.statistics(path),
+        lambda: cbpe.count_words(path),
+    ):
+        with pytest.warns(UserWarning, match=re.escape(message)):
+            measured()

@@ -16,7 +16,7 @@ from cbpe._core.text.utf8 import utf8
 from cbpe.corpus import sources
 from cbpe.corpus.describing import describe_source
 from cbpe.corpus.sources import Reader, slices
-from cbpe.corpus.stored_bytes import SIGNS
+from cbpe.corpus.stored_bytes import OTHER_KINDS, SIGNS
 
 
 def read(source, **options):
@@ -108,7 +108,9 @@ SOME_BYTES = st.binary(max_size=12) | st.lists(
 ).map(b"".join)
 
 
-@given(SOME_BYTES.filter(lambda data: not data.startswith(tuple(SIGNS))), st.integers(1, 4) | st.integers(30, 80))
+@given(
+    SOME_BYTES.filter(lambda data: not data.startswith((*SIGNS, *OTHER_KINDS))), st.integers(1, 4) | st.integers(30, 80)
+)
 def test_chunks_are_decoded_as_all_bytes_at_once(data, size):
     chunks = [data[i : i + size] for i in range(0, len(data), size)]
     parts = list(sources.valid_utf8(chunks, "name", "replace"))

@@ -344,3 +344,10 @@ def test_counts_cannot_be_changed_by_what_is_read_of_them():
     assert counter.data() == b"ab"
     counter.clear()
     assert counter.data() == b""
+
+
+def test_whether_a_piece_is_among_them_is_asked_of_a_dict():
+    counts = cbpe.count_words("low lower")
+    with pytest.raises(TypeError, match=r"WordCounts are no mapping: ask dict\(counts\)"):
+        b"low" in counts  # noqa: B015  # what it raises
+    assert b"low" in dict(counts)

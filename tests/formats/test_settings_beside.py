@@ -1,6 +1,7 @@
 """What transformers' files say beside GPT-2's pair and beside SentencePiece's model: it is told, or refused."""
 
 import json
+import re
 
 import pytest
 
@@ -210,3 +211,13 @@ def test_transformers_splits_such_a_pair_otherwise(pair):
     ours = cbpe.load(pair)
     assert transformers.GPT2Tokenizer(*files).encode(TEXT) == ours.encode(TEXT)
     assert transformers.Qwen2Tokenizer(*files).encode(TEXT) != ours.encode(TEXT)
+
+
+def test_importing_a_folder_tells_of_the_files_beside_a_tokenizer_too(whole):
+    from store import ModelStore
+
+    put(whole, {"added_tokens_decoder": {"282": {"content": "<pad>"}}})
+    said = re.escape(f"{whole / 'tokenizer.json'}: left aside is what the files beside it say: added tokens ('<pad>')")
+    with ModelStore(":memory:") as models, pytest.warns(UserWarning, match=said):
+        found = models.import_folder(whole)
+    assert (len(found.versions), found.problems) == (1, ())

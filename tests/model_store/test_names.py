@@ -45,7 +45,7 @@ SHARED = {
     "cbpe.text.splitting": {"refuse_pattern_name"},
     "cbpe.text.surrogates": {"without_surrogates"},
     "cbpe.tokenizers.description": {"KINDS", "Model", "build", "canonical_form", "describe", "in_decoded_order"},
-    "cbpe.tokenizers.loading": {"lacks_pattern", "load"},
+    "cbpe.tokenizers.loading": {"lacks_pattern", "load", "tell_of_files_beside"},
     "cbpe.tokenizers.tokenizer": {"Tokenizer"},
     "cbpe.training.record": {"TrainingRecord"},
     "cbpe.views.html": {"block", "pairs", "table"},

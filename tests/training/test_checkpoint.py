@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from interrupts import heed_ctrl_c
 
 import cbpe
+from cbpe.training import checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore:training stopped")
 
@@ -365,3 +366,22 @@ def test_an_error_while_writing_is_a_warning_and_the_next_try_may_succeed(tmp_pa
     assert (len(load(path).merges), len(tok.merges)) == (4, 14)
     assert list(tmp_path.iterdir()) == [path]
     assert cbpe.train(TEXT, 270, checkpoint=path).merges == load(path).merges == tok.merges
+
+
+@pytest.mark.parametrize(("n_signals", "n_kept"), [(1, 14), (2, None)])
+def test_ctrl_c_while_it_is_written_takes_effect_when_it_is_and_a_second_at_once(
+    tmp_path, monkeypatch, n_signals, n_kept
+):
+    path = tmp_path / "so_far.model"
+    write_whole, left = checkpoint.write_whole, [KeyboardInterrupt] * n_signals
+
+    def interrupted(*arguments):
+        if left:
+            raise left.pop()
+        write_whole(*arguments)
+
+    monkeypatch.setattr(checkpoint, "write_whole", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cbpe.train(TEXT, 270, checkpoint=path)
+    assert (len(load(path).merges) if path.exists() else None) == n_kept
+    assert [*tmp_path.iterdir()] == ([] if n_kept is None else [path])

@@ -118,7 +118,7 @@ def keep_metrics(
         else:
             old = of_other_text(version, sizes, measured_by.get(MEASURED_PARALLEL))
             moved = under_their_name(version, sizes, measured_by.get(MEASURED_PARALLEL))
-            old = Replaced({**moved.metrics, **old.metrics}, {**moved.tags, **old.tags}, moved.told + old.told)
+            old = Replaced({**old.metrics, **moved.metrics}, {**old.tags, **moved.tags}, moved.told + old.told)
             old.tags.update({of_corpus(MEASURED_BYTES, corpus): size for corpus, size in sizes.items()})
         told = old.told
         unmeasured = {key: None for _, _, keys in told_by for key in keys if key in version.metrics}
@@ -169,7 +169,7 @@ def of_another_corpus(version: Version, corpus: str, size: str) -> Replaced:
     retagged = {**other.tags, **dict.fromkeys(tags), **{of_corpus(tag, before): tags[tag] for tag in tags}}
     named = listed((of_corpus(key, before) for key in found), METRICS_NAMED)
     lost = any(key not in found and version.metrics.get(key, value) != value for key, value in renamed.items())
-    more = ", in place of what was measured there before" if lost else ""
+    more = other.told or (", in place of what was measured there before" if lost else "")
     return Replaced(renamed, retagged, f" on {corpus}; those on {before} are {named} now{more}")
 
 

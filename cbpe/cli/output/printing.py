@@ -191,7 +191,10 @@ def escape_what_is_missing() -> None:
 
 
 def write_text(text: str) -> None:
-    """A whole text in UTF-8, such as CSV; a byte of a file's name that is no UTF-8 is escaped."""
+    """A whole text in UTF-8, such as CSV; a byte of a file's name that is no UTF-8 is escaped, and in a terminal what
+    it would act upon."""
+    if sys.stdout.isatty():
+        text = "\n".join(map(printable, text.split("\n")))
     write_bytes(text.encode("utf-8", "backslashreplace"))
 
 

@@ -19,7 +19,7 @@ export class ExactText {
   set value(text) {
     this.field.value = text;
     this.kept = this.field.value === text ? null : text;
-    this.say(this.kept === null ? null : `This text has ${lineEnds(text)}, which the field shows as LF. They are counted, and stay in the link, until you edit the text.`);
+    this.say(this.kept === null ? null : `This text has ${lineEnds(text)}, which the field shows as LF. They are counted, and stay in a link that holds the text, until you edit it.`);
   }
 
   edited() {
