@@ -328,7 +328,7 @@ def tokenizer_files(folder: str | os.PathLike[str], files_named: FilesNamed) -> 
         of_folder = os.path.basename(os.path.abspath(top)) if own == "." else own
         json_files = [name for name in names if name.lower().endswith(".json")]
         of_pair = [pair[0] for pair in PAIRS if set(pair) <= set(names)]
-        if "tokenizer.json" in names or of_pair:
+        if of_pair or not {"tokenizer.json", "tokenizer.model"}.isdisjoint(names):
             usual = ["tokenizer.json"] if "tokenizer.json" in names else of_pair
             beside = {*json_files} - {*usual, *of_pair}  # mostly its settings, of which nothing is told
             json_files = [*usual, *(name for name in beside if seems_tokenizer(os.path.join(where, name)))]

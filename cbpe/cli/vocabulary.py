@@ -251,7 +251,7 @@ def print_statistics(rows: list[MeasuredFile], as_csv: bool, as_json: bool, wide
     if as_csv:
         write_text(csv_of([*map(statistics_row, rows)]))
         return
-    spare = ("words", "vocabulary used", "bytes")
+    spare = ("words", "vocabulary used", "bytes", "tokens/word")
     names = ("tokenizer", "file", "bytes", "words", "tokens", "bytes/token", "tokens/word", "vocabulary used")
     print_table(names, map(statistics_cells, rows), whole=("file",), spare=spare, wide=wide)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 from typing import Any
 
@@ -29,7 +30,8 @@ def listen(host: str, port: int | None) -> socket.socket:
             if number == USUAL_PORT and port is None:
                 continue
             at = f"{host}, port {number}" if number else host
-            raise OSError(f"cannot listen at {at}: {error.strerror or error}") from error
+            way = ": give another port, or 0 for any that is free" if error.errno == errno.EADDRINUSE else ""
+            raise OSError(f"cannot listen at {at}: {error.strerror or error}{way}") from error
     raise AssertionError("a free port is always asked for")
 
 

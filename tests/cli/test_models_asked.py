@@ -46,6 +46,9 @@ def test_ls_lists_and_filters(models):
     assert "prod" in table[1].split()
     assert "final, language=en" in table[1]
     assert "--order is 'size'" in error_of("models", "ls", "--order", "size", exit_code=2)
+    for order in ("name", "-time"):
+        told = error_of("models", "ls", "--order", order, "--order-by", "loss", exit_code=2)
+        assert "--order-by: not together with --order" in told
     assert rows("ls", "--vocab-size", "0.2k-0.27k") == rows("ls", "--vocab-size", "200-270")
     assert "'many' is no size" in error_of("models", "ls", "--vocab-size", "many", exit_code=2)
 

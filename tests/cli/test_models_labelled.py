@@ -83,7 +83,10 @@ def test_tags_notes_and_metrics_are_edited(models):
 def test_metrics_are_shown_with_all_their_digits(models):
     told = run("models", "metrics", "book", "loss=0.000012345", "tokens=61548", "big=1e300", "ratio=3.25").stdout
     assert told.split(": ")[1].split() == ["loss=1.2345e-05", "tokens=61548", "big=1e+300", "ratio=3.25"]
-    shown = dict(line.split() for line in run("models", "metrics", "book").stdout.splitlines())
+    run("models", "metrics", "book", "at@1024=2", "at@512=1")
+    lines = [line.split() for line in run("models", "metrics", "book").stdout.splitlines()]
+    assert [key for key, _ in lines if "@" in key] == ["at@512", "at@1024"]
+    shown = {key: value for key, value in lines if "@" not in key}
     assert shown == {"loss": "1.2345e-05", "tokens": "61548", "big": "1e+300", "ratio": "3.25"}
     shown = run("models", "show", "book").stdout
     assert all(value in shown for value in (" 1.2345e-05\n", " 61548\n", " 1e+300\n", " 3.25\n"))

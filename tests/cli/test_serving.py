@@ -136,6 +136,7 @@ def test_a_port_that_is_taken_is_said_and_the_usual_one_is_left_for_another(serv
         port = taken.getsockname()[1]
         said = error_of("ui", "--no-open", "--port", port)
         assert f"cannot listen at 127.0.0.1, port {port}: " in said
+        assert said.endswith(": give another port, or 0 for any that is free\n")
     runs = [json.loads(run("ui", "--no-open", "--json").stdout)["url"] for _ in range(2)]
     assert all(url.startswith("http://127.0.0.1:") for url in runs)
 

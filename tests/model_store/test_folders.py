@@ -72,6 +72,16 @@ def test_other_tokenizers_beside_a_tokenizer_json_are_saved_and_its_settings_are
     assert references(models.import_folder(folder)) == ["other@1", "hf@2"]
 
 
+def test_settings_beside_a_sentencepiece_model_are_no_tokenizers(models, tmp_path):
+    folder = tmp_path / "hf"
+    folder.mkdir()
+    cbpe.train("low lower lowest " * 9, 270, alphabet="characters").save(folder / "tokenizer.model")
+    for name in ("tokenizer_config.json", "special_tokens_map.json", "generation_config.json"):
+        (folder / name).write_text('{"a": 1}')
+    found = models.import_folder(folder)
+    assert (references(found), found.problems) == (["tokenizer@1"], ())
+
+
 def test_exported_versions_of_any_name_and_gguf_files_are_imported(models, tmp_path):
     folder = tmp_path / "mixed"
     folder.mkdir()

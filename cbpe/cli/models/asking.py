@@ -96,11 +96,11 @@ PatternOption = Annotated[
 ]
 
 OrderOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="ORDER",
         help="Sort by name, number, time, vocab_size, digest or metric:KEY; with - in front (-time) "
-        "the other way round.",
+        "the other way round.  [default: name]",
         autocompletion=complete_order,
     ),
 ]
@@ -148,7 +148,7 @@ def list_versions(
     since: SinceOption = None,
     has_token: Annotated[str | None, typer.Option(metavar="TEXT", help="Only versions with this token.")] = None,
     pattern: PatternOption = None,
-    order: OrderOption = "name",
+    order: OrderOption = None,
     order_by: OrderByOption = None,
     limit: Annotated[int | None, typer.Option(min=0, help="List at most this many.")] = None,
     offset: Annotated[int, typer.Option(min=0, help="Leave out so many of the first ones.")] = 0,
@@ -165,10 +165,7 @@ def list_versions(
       cbpe models ls --metric loss=..3.5 --order-by loss
       cbpe models ls --vocab-size 1k..50k --has-token " the" --json
     """
-    if order_by is not None:
-        if order != "name":
-            raise typer.BadParameter("not together with --order", param_hint="--order-by")
-        order = f"-{BY_METRIC}{order_by[1:]}" if order_by.startswith("-") else f"{BY_METRIC}{order_by}"
+    order = order_of(order, order_by)
     by = ordered_by(order)
     with open_store(read_only=True) as models, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "no version has the metric")  # which is refused below
@@ -198,6 +195,15 @@ def patterns_alike(pattern: str) -> list[str]:
     """A split pattern, and what is known to split every text as it does: that of the encoding gpt2 is not spelled as
     GPT-2's own."""
     return next((list(group) for group in ALIKE if pattern in group), [pattern])
+
+
+def order_of(order: str | None, metric: str | None) -> str:
+    """What --order and --order-by ask for, of which one may be given."""
+    if metric is None:
+        return "name" if order is None else order
+    if order is not None:
+        raise typer.BadParameter("not together with --order", param_hint="--order-by")
+    return f"-{BY_METRIC}{metric[1:]}" if metric.startswith("-") else f"{BY_METRIC}{metric}"
 
 
 def ordered_by(order: str) -> str | None:

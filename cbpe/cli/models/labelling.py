@@ -14,7 +14,7 @@ from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM
 from cbpe.cli.input.values import metrics_of, pairs_of
 from cbpe.cli.models.app import app
-from cbpe.cli.models.versions import labels, measured, print_done
+from cbpe.cli.models.versions import in_order, labels, measured, print_done
 from cbpe.cli.output.printing import print_error, print_json, print_pairs, print_told
 from cbpe.cli.output.readable import printable
 from cbpe.common.wording import number_text
@@ -198,7 +198,8 @@ def metrics(
         if as_json:
             print_json(version.metrics)
         else:
-            print_labels(version, measured(version.metrics), "metrics")
+            ordered = {key: version.metrics[key] for key in sorted(version.metrics, key=in_order)}
+            print_labels(version, measured(ordered), "metrics")
         return
     gone = [f"removed {', '.join(remove)}"] if remove else []
     new = " ".join(labels(measured(given))) + in_place_of(labels(measured(replaced(before, given))))

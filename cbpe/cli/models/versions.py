@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from store import Version
 
 __all__ = [
+    "in_order",
     "labels",
     "local_time",
     "measured",
