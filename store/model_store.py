@@ -13,6 +13,7 @@ from sqlalchemy import URL
 from cbpe.common.checks import checked_flag, refuse_no_path
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public_of
+from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.sources import Reader, Source
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -255,6 +256,7 @@ class ModelStore:
         as ordinary text. texts, field, errors: as the source of cbpe.count_words. Raises as load does, and what reading
         the texts raises."""
         reader = Reader(texts, field=field, errors=errors)
+        tell_of_plain_text(texts, field=field)
         side_a, side_b = (given if isinstance(given, Tokenizer) else self.version(given) for given in (a, b))
         tok_a, tok_b = (side if isinstance(side, Tokenizer) else self.load(side) for side in (side_a, side_b))
         return comparing.compare(side_a, side_b, tok_a, tok_b, reader)

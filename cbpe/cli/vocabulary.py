@@ -34,7 +34,7 @@ from cbpe.cli.input.texts import (
     is_stream,
     readers,
     reading_bar,
-    source_of,
+    tell_of_plain_text_in,
     warn_of_no_text,
 )
 from cbpe.cli.input.values import hex_bytes, refuse_named_twice, wrong_value_of
@@ -54,7 +54,6 @@ from cbpe.cli.output.readable import readable_bytes
 from cbpe.cli.output.rows import token_row
 from cbpe.cli.registering import new_app
 from cbpe.common.wording import listed, shown
-from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.measures.rows import csv_of
 from cbpe.text.spaces import told_of_marks
 from cbpe.views.inspected import special_counted
@@ -211,7 +210,7 @@ def stats(
             raise typer.BadParameter(f"{shown(file)} is a pipe or a device, which {ONCE}", param_hint="FILE")
     refuse_two_forms(as_csv, as_json)
     field = field_of_texts(form, field, files)
-    tell_of_plain_text([source_of(file) for file in files or () if file != STANDARD_STREAM], field=field)
+    tell_of_plain_text_in(files, field)
     rows: list[MeasuredFile] = []
     failures: list[Exception] = []
     for reference in tokenizers:

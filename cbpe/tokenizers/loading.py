@@ -402,10 +402,12 @@ def tell_of_settings_beside(folder: str, tok: Tokenizer, is_json: bool) -> None:
 
 def tell_of_files_beside(path: str, tok: Tokenizer) -> None:
     """The same for a file that was loaded by its own name, if it is the one that the name of its folder stands for."""
+    from cbpe.tokenizers.tiktoken import Encoding
+
     folder, name = os.path.split(path)
     is_json = name == "tokenizer.json"
     is_alone = name == "tokenizer.model" and not os.path.isfile(os.path.join(folder, "tokenizer.json"))
-    if (is_json or is_alone) and type(tok).__name__ != "Encoding":
+    if (is_json or is_alone) and not isinstance(tok, Encoding):
         with warnings_naming(path):
             tell_of_settings_beside(folder, tok, is_json)
 

@@ -110,6 +110,17 @@ def test_compare_says_that_added_tokens_are_ordinary_text_to_it(models, tmp_path
         assert models.compare(cbpe.load(tmp_path / "added.json"), "book", ["the <b>"]).total.added_as_text_a is True
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["compare", "-t", "book"], ["stats", "-t", "book", "-t", "gpt2"], ["models", "compare", "book", "gpt2"]],
+)
+def test_all_that_compare_tell_once_of_json_that_is_read_as_text(command, models, tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text('{"text": "low"}\n' * 9)
+    said = run(*command, path).stderr
+    assert said.count(f"{path} is read as one text, and each of its first lines is a JSON object: rename it") == 1
+
+
 def test_compare_counts_no_bytes_that_the_split_pattern_leaves_out(models, tmp_path):
     models.save(cbpe.train("the cat " * 9, 260, pattern=r"\p{L}+"), "letters")
     text = "the cat, the 123 ! \ud83d\ude00 \udc00"

@@ -11,6 +11,7 @@ import pytest
 import cbpe
 from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.sources import Reader
+from store import ModelStore
 
 END = "<|endoftext|>"
 STORIES = f"Once there was a cat.{END}Twice there was a cat.{END}"
@@ -155,6 +156,7 @@ def test_all_that_measure_and_count_tell_of_tables_and_of_json(tmp_path, name, t
         lambda: cbpe.sweep(tok, {"text": path}),
         lambda: tok.statistics(path),
         lambda: cbpe.count_words(path),
+        lambda: ModelStore(":memory:").compare(tok, tok, path),
     ):
         with pytest.warns(UserWarning, match=re.escape(message)):
             measured()

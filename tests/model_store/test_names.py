@@ -28,6 +28,7 @@ SHARED = {
     "cbpe.common.progress": {"ProgressCallback", "progress_reports"},
     "cbpe.common.public": {"public_of"},
     "cbpe.common.warning": {"warn"},
+    "cbpe.corpus.describing": {"tell_of_plain_text"},
     "cbpe.corpus.sources": {"Reader", "Source"},
     "cbpe.common.wording": {
         "links_not_followed",

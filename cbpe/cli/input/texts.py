@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
 from cbpe.common.wording import shown
+from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.files import TextFile
 from cbpe.corpus.sources import Reader, read_chunks
 from cbpe.corpus.storage import place_of
@@ -34,6 +35,7 @@ __all__ = [
     "refuse_encodings",
     "source_of",
     "sources_of",
+    "tell_of_plain_text_in",
     "text_of_standard_input",
     "warn_of_no_text",
 ]
@@ -138,6 +140,11 @@ def readers(
             raise
         problem = f"{error.strerror}; nothing was read of the {len(named)} files, which are all looked at first"
         raise OSError(error.errno, problem, error.filename) from error
+
+
+def tell_of_plain_text_in(files: list[str] | None, field: str | None) -> None:
+    """A warning of files that are tables or JSON, and are measured as plain text. A reader tells of standard input."""
+    tell_of_plain_text([source_of(file) for file in files or () if file != STANDARD_STREAM], field=field)
 
 
 def named_once(files: list[str] | None) -> list[str]:

@@ -33,7 +33,7 @@ from cbpe.cli.input.references import (
     side_of,
 )
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import field_of_texts, readers, warn_of_no_text
+from cbpe.cli.input.texts import field_of_texts, readers, tell_of_plain_text_in, warn_of_no_text
 from cbpe.cli.input.values import (
     PATTERN_NAMES,
     complete_pattern,
@@ -412,6 +412,7 @@ def compare(
     with open_store_to_compare(reference, other) as models:
         sides = side_of(models, reference), side_of(models, other)  # before somebody types a text for them
         opened = readers(files, field, errors, missing)
+        tell_of_plain_text_in(files, field)
         named = [
             ((number, file), text)
             for number, (file, reader) in enumerate(opened)
