@@ -105,7 +105,8 @@ def counts_of(
     source = with_counts_loaded(source)
     if not isinstance(source, WordCounts):
         return count_source(source, splitter, report, **reading)
-    for option, unsaid in (("max_words", None), ("field", None), ("errors", "strict"), ("missing", "error")):
+    to_read = {"workers": None, "max_words": None, "field": None, "errors": "strict", "missing": "error"}
+    for option, unsaid in to_read.items():
         if reading.get(option, unsaid) != unsaid:
             raise ValueError(f"{option} is for counting words, and these WordCounts are counted: leave it out")
     refuse_other_pattern(source, splitter.pattern, name)

@@ -128,6 +128,10 @@ def test_metrics_keep_the_reference_and_the_order_that_they_were_measured_by(fil
     with ModelStore() as models:
         assert models.version("ko").metrics == {**alone, **together}
         bare["measured_bytes"] = str(sizes["ko.txt"])
+        assert models.version("ko").tags == {**bare, **named, **of_lines, "measured_earlier": "true"}
+    run("compare", "-t", "ko", "ko.txt", "--save-metrics")
+    with ModelStore() as models:
+        assert models.version("ko").metrics == {**alone, **together}
         assert models.version("ko").tags == {**bare, **named, **of_lines}
 
     n_tags = len(bare) + len(named) + len(of_lines)
@@ -382,3 +386,24 @@ def test_measures_of_whole_texts_get_the_name_of_theirs_though_others_of_aligned
         before = sum(key.endswith(":en.txt") for key in models.version("ko").metrics)
     said = run("compare", "-t", "ko", "ko.txt", "--save-metrics").stderr
     assert f"more now, in place of {before} metrics that were measured in other lines" in said
+
+
+def test_older_measures_of_a_whole_text_do_not_replace_newer_ones_of_its_lines(files):
+    """Though those of the whole text have no place left where another text is measured alone."""
+    with ModelStore() as models:
+        models.save(cbpe.train(OTHER, 280), "ko")
+    run("compare", "-t", "ko", "en.txt", "--save-metrics")
+    run("compare", "-t", "ko", "en.txt", "ko.txt", "--parallel", "en.txt", "--save-metrics")
+    (files / "code.txt").write_text("def f(): pass", encoding="utf-8")
+    with ModelStore() as models:
+        aligned = {key: value for key, value in models.version("ko").metrics.items() if ":" in key}
+        n_whole = len(models.version("ko").metrics) - len(aligned)
+    assert "parity:ko.txt" in aligned
+    said = run("compare", "-t", "ko", "code.txt", "--save-metrics").stderr
+    told = f"in place of {n_whole} metrics on en.txt, whose name newer ones of aligned lines have"
+    assert told in " ".join(said.split())
+    with ModelStore() as models:
+        version = models.version("ko")
+        assert {key: value for key, value in version.metrics.items() if ":" in key} == aligned
+        assert version.tags["measured_on"] == "code.txt"
+        assert "measured_earlier" not in version.tags

@@ -129,7 +129,7 @@ def test_minbpes_classes_train_on_any_source(tmp_path):
     path.write_bytes(b"low lower lowest")
     for source in (path, b"low lower lowest", count_words("low lower lowest")):
         tok = cbpe.RegexTokenizer()
-        tok.train(source, 258, workers=1)
+        tok.train(source, 258)
         assert tok.vocab[257] == b"low"
 
 
@@ -233,9 +233,11 @@ def test_options_for_texts_are_refused_with_word_counts():
         cbpe.train(counts, 257, max_words=5)
     with pytest.raises(ValueError, match="field is for counting words"):
         cbpe.train(counts, 257, field="text")
+    with pytest.raises(ValueError, match="workers is for counting words"):
+        cbpe.train(counts, 257, workers=3)
     with pytest.raises(TypeError, match="WordCounts already"):
         count_words(counts)
-    assert counts_of(counts, GPT4, workers=3) is counts
+    assert counts_of(counts, GPT4, workers=None) is counts
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -54,7 +54,9 @@ def test_how_many_are_the_most_common_is_a_number(n, error):
         WordCounts({b"a": 1}).most_common(n)
 
 
-@pytest.mark.parametrize("option", [{"errors": "replace"}, {"missing": "skip"}, {"field": "text"}, {"max_words": 5}])
+@pytest.mark.parametrize(
+    "option", [{"errors": "replace"}, {"missing": "skip"}, {"field": "text"}, {"max_words": 5}, {"workers": 1}]
+)
 def test_what_is_for_reading_texts_is_refused_for_counts(option):
     with pytest.raises(ValueError, match=f"{next(iter(option))} is for counting words"):
         cbpe.train(WordCounts({b"ab": 2}), 257, **option)

@@ -7,6 +7,7 @@ __all__ = [
     "MEASURED_AGAINST",
     "MEASURED_ALPHA",
     "MEASURED_BYTES",
+    "MEASURED_EARLIER",
     "MEASURED_ON",
     "MEASURED_PARALLEL",
     "OF_CORPUS",
@@ -18,6 +19,8 @@ MEASURED_BYTES = "measured_bytes"  # the size of the corpus: another text of the
 MEASURED_AGAINST = "measured_against"  # the reference of NSL
 MEASURED_ALPHA = "measured_alpha"  # the order of the Rényi entropy
 MEASURED_PARALLEL = "measured_parallel"  # the text that others translate
+# That metrics which name no corpus are older than those that name theirs, which are of aligned lines.
+MEASURED_EARLIER = "measured_earlier"
 # Tags -> the measures that depend on what they say.
 DEPENDING = {
     MEASURED_AGAINST: ("nsl",),
@@ -30,4 +33,4 @@ OF_CORPUS = (MEASURED_BYTES, *DEPENDING)
 
 def is_of_metrics(tag: str) -> bool:
     """Whether a tag says how metrics were measured: "measured_on", "measured_alpha:de.txt" """
-    return tag.partition(":")[0] in (MEASURED_ON, *OF_CORPUS)
+    return tag.partition(":")[0] in (MEASURED_ON, MEASURED_EARLIER, *OF_CORPUS)

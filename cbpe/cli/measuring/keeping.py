@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from cbpe.cli.input.measured import DEPENDING, MEASURED_BYTES, MEASURED_ON, MEASURED_PARALLEL, OF_CORPUS
+from cbpe.cli.input.measured import (
+    DEPENDING,
+    MEASURED_BYTES,
+    MEASURED_EARLIER,
+    MEASURED_ON,
+    MEASURED_PARALLEL,
+    OF_CORPUS,
+)
 from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.references import version_of
 from cbpe.cli.input.texts import input_name
@@ -115,6 +122,7 @@ def keep_metrics(
             stale = of_other_size(version, corpus, size, measured_by.get(MEASURED_PARALLEL))
             old = Replaced({**stale.metrics, **old.metrics}, {**stale.tags, **old.tags}, old.told + stale.told)
             old.tags.update({MEASURED_ON: corpus, MEASURED_BYTES: size})
+            old.tags.update(dict.fromkeys({MEASURED_EARLIER} & version.tags.keys()))
         else:
             old = of_other_text(version, sizes, measured_by.get(MEASURED_PARALLEL))
             moved = under_their_name(version, sizes, measured_by.get(MEASURED_PARALLEL))
@@ -153,7 +161,7 @@ def of_when(n_metrics: int, corpus: str, size_before: str | None, size: str) -> 
 
 def of_another_corpus(version: Version, corpus: str, size: str) -> Replaced:
     """What becomes of the measures that name no corpus, where those of this one come: they get the name of theirs, or
-    go where it has the same."""
+    go where it has the same, or where newer ones of aligned lines have that name."""
     before = version.tags.get(MEASURED_ON)
     found, tags = that_name_no_corpus(version)
     size_before = tags.get(MEASURED_BYTES)
@@ -165,6 +173,10 @@ def of_another_corpus(version: Version, corpus: str, size: str) -> Replaced:
     if before == corpus:
         return Replaced(dict.fromkeys(found), dict.fromkeys(tags), of_when(len(found), corpus, size_before, size))
     other = of_other_text(version, {before: size_before}, tags.get(MEASURED_PARALLEL))
+    if other.metrics and MEASURED_EARLIER in version.tags:
+        gone = f" on {corpus}, in place of {number_of(len(found), 'metric')} on {before}"
+        told = f"{gone}, whose name newer ones of aligned lines have"
+        return Replaced(dict.fromkeys(found), dict.fromkeys(tags), told)
     renamed = {**other.metrics, **dict.fromkeys(found), **{of_corpus(key, before): found[key] for key in found}}
     retagged = {**other.tags, **dict.fromkeys(tags), **{of_corpus(tag, before): tags[tag] for tag in tags}}
     named = listed((of_corpus(key, before) for key in found), METRICS_NAMED)
@@ -176,14 +188,15 @@ def of_another_corpus(version: Version, corpus: str, size: str) -> Replaced:
 def under_their_name(version: Version, sizes: Mapping[str, str], parallel: str | None) -> Replaced:
     """What becomes of the measures that name no corpus, where theirs is one of these, which are measured together: they
     get its name, so that what is measured now takes their place, or go where it was another text. Those of whole texts
-    stay where aligned lines are measured now, and the other way round."""
+    stay where aligned lines are measured now, with a tag that they are older, and the other way round."""
     corpus = version.tags.get(MEASURED_ON)
     if corpus is None or corpus not in sizes:
         return Replaced({}, {})
     found, tags = that_name_no_corpus(version)
     if tags.get(MEASURED_PARALLEL) != parallel:
-        return Replaced({}, {})
-    gone = Replaced(dict.fromkeys(found), dict.fromkeys((*tags, MEASURED_ON)))
+        return Replaced({}, {MEASURED_EARLIER: "true"} if found else {})
+    about = {MEASURED_ON, MEASURED_EARLIER} & version.tags.keys()
+    gone = Replaced(dict.fromkeys(found), dict.fromkeys((*tags, *about)))
     size = tags.get(MEASURED_BYTES)
     if size not in (sizes[corpus], None):
         return gone._replace(told=of_when(len(found), corpus, size, sizes[corpus]))
