@@ -145,9 +145,9 @@ class Diff:
             if n
         ]
         told = [
-            *([f"{len(self.only_a):,} tokens only in {self.a!s}"] if self.only_a else []),
-            *([f"{len(self.only_b):,} only in {self.b!s}"] if self.only_b else []),
-            *([f"{len(self.moved):,} under other ids"] if self.moved else []),
+            *([f"{number_of(len(self.only_a), 'token')} only in {self.a!s}"] if self.only_a else []),
+            *([f"{number_of(len(self.only_b), 'token')} only in {self.b!s}"] if self.only_b else []),
+            *([f"{number_of(len(self.moved), 'token')} under other ids"] if self.moved else []),
             *([f"other merges from rank {self.first_merge.rank:,} on"] if self.first_merge else []),
         ]
         if self.more_merges is not None:

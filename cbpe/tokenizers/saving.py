@@ -15,6 +15,7 @@ from cbpe.formats.hugging_face import tokenizer_json
 from cbpe.formats.parts import Parts
 from cbpe.formats.ranks import llm_c
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
+from cbpe.text.special_tokens import checked_special_tokens
 from cbpe.training.initial import all_special_tokens, all_token_ids
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def parts_without_merges(
     vocabulary = trained_vocabulary() if initial is None else initial._vocabulary
     old = {} if initial is None else initial.special_tokens
     ids = all_token_ids(vocabulary, vocabulary.n_merges, old.values())
-    planned = all_special_tokens(old, special_tokens, ids)
+    planned = checked_special_tokens(all_special_tokens(old, special_tokens, ids), vocabulary)
     processing = {} if initial is None else initial._processing()
     kind = "HuggingFaceTokenizer" if processing else "BasicTokenizer" if pattern is None else "RegexTokenizer"
     return Parts(vocabulary, pattern, planned, processing, kind=kind)

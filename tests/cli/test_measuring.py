@@ -213,6 +213,9 @@ def test_sweep_takes_its_model_by_an_option_too(files):
         )
     assert "missing.txt" in error_of("sweep", "-t", "a.model", "missing.txt")
     assert "cbpe sweep -t REF FILE" in error_of("sweep", exit_code=2)
+    way = "; the tokenizer comes before the texts: cbpe sweep REF FILE\n"
+    assert error_of("sweep", "en.txt").endswith(way)
+    assert not error_of("sweep", "en.txt", "ko.txt").endswith(way)
 
 
 @pytest.mark.parametrize("command", [("compare", "-t", "gpt2"), ("stats", "-t", "gpt2"), ("sweep", "a.model")])

@@ -37,6 +37,8 @@ def test_what_differs_beside_more_merges_is_not_left_out(models):
         assert repr(found).endswith(f": 2 more merges, {said}>")
         assert "special tokens that differ" in found._repr_html_()
     assert "special tokens that differ" not in models.diff(first, cbpe.train("low lower", 258))._repr_html_()
+    a, b = encoding({b"ab": 256}, {}), encoding({b"bc": 256}, {})
+    assert f"1 token only in {a}, 1 token only in {b}, other merges" in repr(models.diff(a, b))
     more = repr(models.diff(first, cbpe.train("low lower lowest", 260, initial=first)))
     assert more.startswith("<Diff: ")
     assert more.endswith(": 2 more merges>")

@@ -31,6 +31,8 @@ cdef class CharacterReader:
     cdef tuple escape(self, bint ignore_case)
     cdef tuple named_property(self, bint is_complement, bint ignore_case)
     cdef long long category(self, bint is_complement, bint ignore_case) except -1
-    cdef int number_of_set(self, long long categories, list ranges, bint negated, bint ignore_case) except -1
+    cdef int number_of_set(
+        self, Py_ssize_t start, long long categories, list ranges, bint negated, bint ignore_case
+    ) except -1
     cdef int number_of_stretches(self, tuple stretches) except -1
-    cdef set folded(self, list ranges, bint ignore_case)
+    cdef set folded(self, Py_ssize_t start, list ranges, bint ignore_case)

@@ -97,8 +97,8 @@ cdef class CharacterReader:
         if ignore_case:
             self.refuse_letters(start, ~categories if negated else categories, others)
         if others is None:
-            return self.number_of_set(categories, ranges, negated, ignore_case)
-        others = united(others, stretches_of(categories, self.folded(ranges, ignore_case)))
+            return self.number_of_set(start, categories, ranges, negated, ignore_case)
+        others = united(others, stretches_of(categories, self.folded(start, ranges, ignore_case)))
         return self.number_of_stretches(complement(others) if negated else others)
 
     # Classes with operations, the weakest first, as `regex` reads them after (?V1).
@@ -257,26 +257,28 @@ cdef class CharacterReader:
         cdef long long bits = CATEGORY_BITS[name]
         return ALL_CATEGORIES & ~bits if is_complement else bits
 
-    cdef int number_of_set(self, long long categories, list ranges, bint negated, bint ignore_case) except -1:
-        """Sets are kept once; (0, [(115, 115)], False) while ignoring case is also (83, 83) and the long s."""
-        cdef tuple key = (categories, tuple(sorted(self.folded(ranges, ignore_case))), negated)
+    cdef int number_of_set(
+        self, Py_ssize_t start, long long categories, list ranges, bint negated, bint ignore_case
+    ) except -1:
+        """The number of the set that the pattern has from start on. Sets are kept once; (0, [(115, 115)], False) while ignoring case is also (83, 83) and the long s."""
+        cdef tuple key = (categories, tuple(sorted(self.folded(start, ranges, ignore_case))), negated)
         return self.set_numbers.setdefault(key, len(self.set_numbers))
 
     cdef int number_of_stretches(self, tuple stretches) except -1:
         cdef tuple key = (stretches,)
         return self.set_numbers.setdefault(key, len(self.set_numbers))
 
-    cdef set folded(self, list ranges, bint ignore_case):
-        """The ranges, and if case is ignored those of the other case."""
+    cdef set folded(self, Py_ssize_t start, list ranges, bint ignore_case):
+        """The ranges of what the pattern has from start on, and if case is ignored those of the other case."""
         for first, last in ranges:
             # A lone surrogate is in no text that can be encoded.
             if last > 0x10FFFF or (first <= 0xDFFF and last >= 0xD800 and not (first < 0xD800 and last > 0xDFFF)):
-                raise self.refusal(self.position, f"a code point in U+{first:04X} to U+{last:04X}")
+                raise self.refusal(start, f"a code point in U+{first:04X} to U+{last:04X}")
         cdef set folded = set(ranges)
         if ignore_case:
             for first, last in ranges:
                 if last > 127:
-                    raise self.refusal(self.position, f"ignoring the case of U+{last:04X}")
+                    raise self.refusal(start, f"ignoring the case of U+{last:04X}")
                 for code_point in range(first, last + 1):
                     folded.update(cases(code_point))
         return folded

@@ -52,7 +52,7 @@ cdef class Parser(CharacterReader):
         cdef dict letters = {}
         cdef int letter
         for letter in b"filst":
-            number = self.set_numbers.get((0, tuple(sorted(self.folded([(letter, letter)], True))), False))
+            number = self.set_numbers.get((0, tuple(sorted(self.folded(0, [(letter, letter)], True))), False))
             if number is not None:
                 letters[number] = chr(letter)
         ends_of(root, letters)
@@ -144,16 +144,16 @@ cdef class Parser(CharacterReader):
                 return (SET, self.number_of_stretches(escape[0]))
             if ignore_case:
                 self.refuse_letters(start, escape[0], None)
-            return (SET, self.number_of_set(escape[0], escape[1], False, ignore_case))
+            return (SET, self.number_of_set(start, escape[0], escape[1], False, ignore_case))
         if c == c"^" and not self.portable:
             return self.behind_any(True)
         if c == c"$":
             return (END,)
         if c == c".":
-            return (SET, self.number_of_set(0, [] if dot_all else [(10, 10)], True, False))
+            return (SET, self.number_of_set(start, 0, [] if dot_all else [(10, 10)], True, False))
         if c in "^?*+{}]":
             raise self.refusal(start, "an anchor, or a quantifier or bracket out of place")
-        return (SET, self.number_of_set(0, [(<int> c, <int> c)], False, ignore_case))
+        return (SET, self.number_of_set(start, 0, [(<int> c, <int> c)], False, ignore_case))
 
     cdef tuple assertion(self):
         """What follows a backslash and is no character: b, B, A or Z."""
@@ -172,7 +172,7 @@ cdef class Parser(CharacterReader):
 
     cdef tuple behind_any(self, bint negative):
         """Whether there is a character before; or none."""
-        return (BEHIND, [[self.number_of_set(0, [], True, False)]], negative)
+        return (BEHIND, [[self.number_of_set(self.position, 0, [], True, False)]], negative)
 
     cdef tuple look_behind(self, bint ignore_case, bint dot_all):
         """(?<=..) and (?<!..), where something of a fixed number of characters stands in them."""

@@ -292,7 +292,12 @@ def sweep(
     field = field_of_texts(form, field, files)
     from cbpe.measures.sweep import refuse_unswept
 
-    tok = tokenizer_of(model)  # before somebody is asked to type a text
+    try:
+        tok = tokenizer_of(model)  # before somebody is asked to type a text
+    except ValueError as error:
+        if files is not None or tokenizer is not None:
+            raise
+        raise ValueError(f"{error}; the tokenizer comes before the texts: cbpe sweep REF FILE") from error
     refuse_unswept(tok, model)
     corpora = corpora_of(files)
     refuse_unplottable(plot, [model], files)

@@ -12,6 +12,7 @@ IN_OPTIONS = {
     "count again with a lower min_count": "count again with a lower --min-count",
     "set errors to 'replace'": "give --errors replace",
     "cut_documents is True": "--cut-documents is given",
+    "cbpe.from_transformers takes them over from": "in Python, cbpe.from_transformers takes them over from",
     "set shard_tokens or row_tokens": "give --shard-tokens or --row-tokens",
     'set field to its name, such as "text"': "name it, as --field text",
     "set field to the name of their texts, to read these": "give --format jsonl, and --field NAME, to read their texts",

@@ -90,6 +90,8 @@ def test_examples_split_as_regex_does(pattern, text):
         (r"\w(?<=)", "of no fixed length"),
         ("(?>ab|a)b", "a possessive repeat or an atomic group that may differ"),
         (r"(?V1)(?i)[\w--a]", "the range"),
+        ("(?i)foo|[a-z\u00df]+", r"ignoring the case of U\+00DF, '\[a-z\u00df\]' at 8"),
+        (r"(?i)a\xdfb", r"ignoring the case of U\+00DF, '\\\\xdf' at 5"),
         ("(?V1)(?i)[[a]b]", "in a class"),
         ("(?V1)(?i)st", "ignoring the case of 'st' after .*, to which one character folds as well"),
         ("(?V1)a(?i:f(?:x|i))", "ignoring the case of 'fi'"),
