@@ -46,6 +46,11 @@ def test_long_names_of_one_end_stay_different():
     assert all(len(line) <= 80 for line in lines)
 
 
+def test_a_long_path_is_cut_at_a_slash_where_its_end_fits():
+    names = ["checkpoint-final-3/2000.json", "a-folder-with-a-long-name/", "a/name-that-is-too-long-by-itself.json"]
+    assert [*short_names(names, 20).values()] == ["…/2000.json", f"…{names[1][-19:]}", f"…{names[2][-19:]}"]
+
+
 @given(st.lists(st.text("ab/", max_size=40), min_size=1, max_size=8), st.integers(2, 30))
 def test_shortened_names_are_as_different_as_the_names(names, most):
     short = short_names(names, most)

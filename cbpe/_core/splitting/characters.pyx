@@ -260,7 +260,8 @@ cdef class CharacterReader:
     cdef int number_of_set(
         self, Py_ssize_t start, long long categories, list ranges, bint negated, bint ignore_case
     ) except -1:
-        """The number of the set that the pattern has from start on. Sets are kept once; (0, [(115, 115)], False) while ignoring case is also (83, 83) and the long s."""
+        """The number of the set that the pattern has from start on. Sets are kept once;
+        (0, [(115, 115)], False) while ignoring case is also (83, 83) and the long s."""
         cdef tuple key = (categories, tuple(sorted(self.folded(start, ranges, ignore_case))), negated)
         return self.set_numbers.setdefault(key, len(self.set_numbers))
 
