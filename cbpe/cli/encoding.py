@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbpe.cli.input.counts import file_counts
+from cbpe.cli.input.counts import LeftOut, file_counts
 from cbpe.cli.input.options import (
     ErrorsOption,
     FieldOption,
@@ -61,8 +61,8 @@ def encode(
 
     Texts are encoded as they come, in little memory. A tokenizer that has no split pattern, or that normalizes, holds
     each text whole. The ids are those of the text alone, which decode turns back into it, unless the tokenizer
-    normalizes: --template adds what a tokenizer.json puts around a text, as its encode in Python does. A text that
-    --missing skip leaves out has no line.
+    normalizes, or its split pattern leaves text out, which is said: --template adds what a tokenizer.json puts around a
+    text, as its encode in Python does. A text that --missing skip leaves out has no line.
 
     \b
     Example:
@@ -94,11 +94,15 @@ def encoded(
     tok: Tokenizer, named: list[tuple[str, Reader]], allowed_special: list[str] | None, template: bool
 ) -> Iterator[Iterator[list[int]]]:
     """The ids of each text of some files, in lists, as they come. template: whether the template's tokens are put
-    around."""
+    around. A warning at the end tells of what the split pattern leaves out."""
     allowed = special_choice(tok, allowed_special)
+    left_out = LeftOut(tok, template)
     for _, reader in named:
         for chunks in reader.strings():
-            yield placed(reader, tok.encode_stream(chunks, allowed, (), add_special_tokens=template))
+            seen = left_out.seen(chunks) if left_out else chunks
+            id_lists = placed(reader, tok.encode_stream(seen, allowed, (), add_special_tokens=template))
+            yield left_out.tokens_of(id_lists) if left_out else id_lists
+    left_out.tell("the text")
 
 
 def placed(reader: Reader, id_lists: Iterator[list[int]]) -> Iterator[list[int]]:

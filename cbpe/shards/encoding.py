@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from cbpe._core.analysis.coverage import covers_all_text
 from cbpe._core.arrow.exported import ArrowColumn, memory_of
-from cbpe._core.splitting.split import Splitter
+from cbpe.analysis.left_out import may_leave_out
 from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, TextsOfLines, documents, place_of
 from cbpe.corpus.files import TextFile
 from cbpe.shards.formats.writing import Shard, Writer
@@ -110,7 +109,7 @@ class Encoded:
         self.longest = Longest()
         # Of the texts, and of these those that are in tokens; not counted where the split pattern leaves nothing out.
         self.text_bytes = self.covered_bytes = 0
-        self.lengths = work.tokenizer._covered_lengths() if may_leave_out(work.tokenizer) else None
+        self.lengths = work.tokenizer._covered_lengths() if may_leave_out(work.tokenizer._splitter) else None
         self.unknown = work.tokenizer._vocabulary.unknown  # the id that stands for characters without a token, or None
         self.unknown_tokens = 0
         special = work.tokenizer.special_tokens
@@ -307,14 +306,6 @@ class Encoded:
         counts["longest"] = self.longest
         bare = None if self.writer is None else self.writer.bare
         return {**counts, "sha256": (self.digest.digest() if bare is None else bare.digest).hex()}
-
-
-def may_leave_out(tokenizer: Tokenizer) -> bool:
-    """Whether the split pattern of a tokenizer may leave some of a text out, as far as is easily seen."""
-    splitter = tokenizer._splitter
-    if not isinstance(splitter, Splitter):
-        return True
-    return splitter.pattern is not None and not covers_all_text(splitter.pattern, portable=False)
 
 
 def longer(one: Longest, other: Longest) -> Longest:

@@ -437,8 +437,7 @@ def test_standard_input_may_be_json_lines():
         assert "is read as one text, and each of its first lines is a JSON object: give --format jsonl" in told
 
 
-@pytest.fixture(scope="module")
-def with_template(tmp_path_factory):
+def template_of(tmp_path_factory, pattern=cbpe.GPT4_SPLIT_PATTERN):
     """A tokenizer.json that puts <s> before a text and </s> behind it."""
     path = tmp_path_factory.mktemp("template") / "around.json"
     special = {"<s>": 300, "</s>": 301}
@@ -450,10 +449,15 @@ def with_template(tmp_path_factory):
         "pair": [begin, text_a, text_b, end],
         "special_tokens": named,
     }
-    tok = cbpe.RegexTokenizer()
+    tok = cbpe.RegexTokenizer(pattern)
     tok.register_special_tokens(special)
     cbpe.HuggingFaceTokenizer.from_tokenizer(tok, {"template": template}).save(path)
     return path
+
+
+@pytest.fixture(scope="module")
+def with_template(tmp_path_factory):
+    return template_of(tmp_path_factory)
 
 
 def test_all_commands_count_the_tokens_of_the_text_alone_unless_the_template_is_asked_for(with_template, tmp_path):
@@ -477,6 +481,33 @@ def test_all_commands_count_the_tokens_of_the_text_alone_unless_the_template_is_
 def test_a_text_comes_back_from_its_ids_where_there_is_a_template(with_template):
     ids = run("encode", "-t", with_template, stdin=b"hi").stdout_bytes
     assert run("decode", "-t", with_template, stdin=ids).stdout_bytes == b"hi"
+
+
+@pytest.mark.parametrize("options", [[], ["--template"], ["--allowed-special", "all"]])
+def test_it_is_said_how_much_of_a_text_the_split_pattern_leaves_out(tmp_path_factory, options):
+    path = template_of(tmp_path_factory, r"[a-z]+|\d")
+    text = "caf\u00e9 1<s>s\n"  # of its 12 bytes, the \u00e9, the space and the line end are in no token
+    share = "33.3%" if "all" in options else "50.0%"  # and "<" and ">", where they are no special token's
+    for command, of in (("encode", "the text"), ("tokens", "the text"), ("count", "standard input")):
+        found = run(command, "-t", path, *options, stdin=text.encode())
+        told = f"the split pattern of the tokenizer leaves {share} of {of} out: it is in no token"
+        assert found.stderr == f"cbpe: {told}\n"
+        if command == "count":
+            assert found.stdout == f"{len(run('encode', '-t', path, *options, stdin=text.encode()).stdout.split())}\n"
+        assert run(command, "-t", path, *options, stdin=b"cafe12").stderr == ""
+
+
+def test_what_a_pattern_leaves_out_is_said_of_each_file_that_is_counted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cbpe.RegexTokenizer("[a-z]+").save("letters.json")
+    for name, text in (("a.txt", "ab c"), ("b.txt", "abc"), ("c.txt", "1")):
+        (tmp_path / name).write_text(text)
+    found = run("count", "-t", "letters.json", "a.txt", "b.txt", "c.txt")
+    assert found.stdout.split() == ["3", "a.txt", "3", "b.txt", "0", "c.txt", "6", "total"]
+    assert [line.partition("leaves ")[2] for line in found.stderr.splitlines()] == [
+        "25.0% of a.txt out: it is in no token",
+        "100.0% of c.txt out: it is in no token",
+    ]
 
 
 # ---- Files and ids that are not what they should be

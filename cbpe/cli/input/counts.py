@@ -2,21 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from cbpe.cli.input.texts import reading_bar
+from cbpe.analysis.left_out import may_leave_out
+from cbpe.cli.input.texts import input_name, reading_bar
+from cbpe.common.warning import warn
+from cbpe.common.wording import share_in_words
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
     from cbpe.corpus.sources import Reader
     from cbpe.text.special_tokens import SpecialChoice
 
-__all__ = ["each_file", "file_counts"]
+__all__ = ["LeftOut", "each_file", "file_counts"]
 
 FAILURES = (ImportError, LookupError, OSError, ValueError)  # of a file that cannot be read, or encoded
 
 T = TypeVar("T")
+
+
+class LeftOut:
+    """Counts how much of some texts is in no token of theirs. It is false where there is nothing to count: the split
+    pattern leaves nothing out, or tokens are not the text's own bytes."""
+
+    def __init__(self, tok: Tokenizer, template: bool = False) -> None:
+        self.tok = tok
+        self.counts = may_leave_out(tok._splitter) and tok._covered_lengths() is not None
+        around = tok._template if template else None
+        self.added = 0 if around is None else len(tok.decode_bytes(around.around([])))  # to each text
+        self.text_bytes = self.covered_bytes = 0
+
+    def __bool__(self) -> bool:
+        return self.counts
+
+    def seen(self, chunks: Iterable[str]) -> Iterator[str]:
+        """The chunks of a text, as they are."""
+        self.covered_bytes -= self.added
+        for chunk in chunks:
+            self.text_bytes += len(chunk.encode("utf-8", "surrogatepass"))
+            yield chunk
+
+    def tokens_of(self, id_lists: Iterable[list[int]]) -> Iterator[list[int]]:
+        """The ids of the text, as they are."""
+        for ids in id_lists:
+            self.covered_bytes += len(self.tok.decode_bytes(ids))
+            yield ids
+
+    def tell(self, of: str) -> None:
+        """A warning, if anything was left out. of: what a message calls the texts."""
+        if self.covered_bytes < self.text_bytes:
+            share = share_in_words(self.text_bytes - self.covered_bytes, self.text_bytes)
+            warn(f"the split pattern of the tokenizer leaves {share} of {of} out: it is in no token")
 
 
 def each_file(
@@ -37,16 +74,24 @@ def file_counts(
     tok: Tokenizer, files: list[tuple[str, Reader]], allowed: SpecialChoice, *, template: bool = False
 ) -> tuple[list[tuple[str, int]], list[Exception]]:
     """Each file with its number of tokens, and the errors of those that fail. template: whether the template's tokens
-    are put around each text."""
+    are put around each text. A warning tells of what the split pattern leaves out."""
+
+    def number_in(chunks: Iterator[str], left_out: LeftOut) -> int:
+        if not left_out:
+            return tok.count_stream(chunks, allowed, (), add_special_tokens=template)
+        id_lists = tok.encode_stream(left_out.seen(chunks), allowed, (), add_special_tokens=template)
+        return sum(map(len, left_out.tokens_of(id_lists)))
 
     def counted(file: str, reader: Reader) -> int:
+        left_out = LeftOut(tok, template)
         with reading_bar(file) as report:
             found = 0
             for chunks in reader.strings(report):
                 try:
-                    found += tok.count_stream(chunks, allowed, (), add_special_tokens=template)
+                    found += number_in(chunks, left_out)
                 except KeyError as error:
                     raise reader.of_text(error) from None
-            return found
+        left_out.tell(input_name(file))
+        return found
 
     return each_file(files, counted)
