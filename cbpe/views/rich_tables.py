@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from cbpe.views.text import WIDEST_NAME, are_sizes, cells_of, in_groups
+from cbpe.views.text import WIDEST_NAME, are_sizes, cells_of, in_groups, names_for_fewest_tables
 
 __all__ = ["rich_tables"]
 
@@ -22,16 +22,18 @@ def rich_tables(
     title: str, headings: Sequence[str], rows: Sequence[Sequence[object]], *, names: int, room: int
 ) -> Iterator[Table]:
     """A table of so many columns of a terminal, whose first columns, `names` of them, name the rows. Where the others
-    do not fit beside these, names are shortened, and what still does not fit follows in more tables, with the names
-    again."""
+    do not fit beside these, names are shortened, and what still does not fit follows in more tables, as few as may be,
+    with the names again."""
     columns = [[heading, *cells_of([row[i] for row in rows])] for i, heading in enumerate(headings)]
     widths = [max(map(cell_len, column)) for column in columns]
     if sum(widths) + BESIDE * len(widths) + LAST > room:
         beside_one = room - LAST - BESIDE * (names + 1) - max(widths[names:])
         most = max(LEAST_NAME, min(WIDEST_NAME, beside_one // names))
-        for i in range(names):
-            columns[i] = [headings[i], *cells_of([row[i] for row in rows], most)]
-            widths[i] = max(map(cell_len, columns[i]))
+        values = [[row[i] for row in rows] for i in range(names)]
+        columns[:names] = names_for_fewest_tables(
+            headings[:names], values, widths[names:], most, cell_len, room - LAST - BESIDE, BESIDE
+        )
+        widths[:names] = [max(map(cell_len, column)) for column in columns[:names]]
     for group in in_groups(widths, names, room - LAST - BESIDE, BESIDE):
         table = Table(title=title)
         title = ""

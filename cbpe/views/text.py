@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from unicodedata import east_asian_width
 
 from cbpe.views.html import cell_text, visible
 from cbpe.views.names import short_names
 
-__all__ = ["WIDEST_NAME", "are_sizes", "cells_of", "in_groups", "text_table"]
+__all__ = ["WIDEST_NAME", "are_sizes", "cells_of", "in_groups", "names_for_fewest_tables", "text_table"]
 
 WIDTH = 80
 GAP = 2  # columns of a terminal between two of the table
 WIDEST_NAME = 24  # characters of what names a row: a longer one is cut, as far as names stay different
+LEAST_NAME = 12  # characters to which names are cut where fewer tables take all columns then
 
 Column = list[str]
 
@@ -26,12 +27,13 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]], names:
     english   1,234
     code          5
     """
-    columns = []
-    for i, heading in enumerate(headings):
-        values = [row[i] for row in rows]
-        is_name = i < names
-        cells = cells_of(values, WIDEST_NAME if is_name else None)
-        columns.append(aligned([heading, *cells], to_the_right=not is_name or are_sizes(values)))
+    values = [[row[i] for row in rows] for i in range(len(headings))]
+    others = [[heading, *cells_of(column)] for heading, column in zip(headings[names:], values[names:], strict=True)]
+    widths = [max(map(width, column)) for column in others]
+    named = names_for_fewest_tables(headings[:names], values[:names], widths, WIDEST_NAME, width, WIDTH, GAP)
+    columns = [
+        aligned(cells, to_the_right=i >= names or are_sizes(values[i])) for i, cells in enumerate([*named, *others])
+    ]
     groups = in_groups([width(column[0]) for column in columns], names, WIDTH, GAP)
     tables = ([columns[i] for i in group] for group in groups)
     return "\n\n".join("\n".join((" " * GAP).join(line).rstrip() for line in zip(*one, strict=True)) for one in tables)
@@ -49,6 +51,27 @@ def cells_of(values: Sequence[object], most: int | None = None) -> Column:
         return texts
     short = short_names(texts, most)
     return [short[text] for text in texts]
+
+
+def names_for_fewest_tables(
+    headings: Sequence[str],
+    values: Sequence[Sequence[object]],
+    widths: Sequence[int],
+    most: int,
+    width_of: Callable[[str], int],
+    room: int,
+    gap: int,
+) -> list[Column]:
+    """The columns that name the rows, with names of at most `most` characters: the longest ones for which the others,
+    of these widths, follow in no more tables than they need beside short ones. room, gap: as for in_groups."""
+
+    def tables(columns: list[Column]) -> int:
+        of_names = [max(map(width_of, column)) for column in columns]
+        return sum(1 for _ in in_groups([*of_names, *widths], len(columns), room, gap))
+
+    named = list(zip(headings, values, strict=True))
+    lengths = range(most, min(most, LEAST_NAME) - 1, -1)
+    return min(([[heading, *cells_of(each, n)] for heading, each in named] for n in lengths), key=tables)
 
 
 def aligned(cells: Column, *, to_the_right: bool) -> Column:

@@ -61,6 +61,19 @@ def test_shortened_names_are_as_different_as_the_names(names, most):
         assert shown == name if len(name) <= most else all(part in name for part in shown.split("…"))
 
 
+def test_long_names_are_cut_so_far_that_few_tables_take_all_columns():
+    headings = ["tokenizer", "corpus", *(f"measure {i:10}" for i in range(4))]
+    names = "checkpoint-of-a-long-training", "german-news-of-last-year"
+    rows = [[*names, 1, 2, 3, 4]]
+    (_, row), *more = (table.splitlines() for table in text_table(headings, rows, names=2).split("\n\n"))
+    assert len(more) == 1  # 80 - 2 * (18 + 2) leaves 40 for two names with two blanks each
+    assert row.split() == ["…of-a-long-training", "…-news-of-last-year", "1", "2"]
+    tables = [*rich_tables("", headings, rows, names=2, room=80)]
+    assert [len(table.columns) for table in tables] == [4, 4]
+    (name,) = tables[0].columns[0].cells
+    assert name.plain == "…-long-training"  # 79 - 2 * (18 + 3) leaves 37 = 2 * (15 + 3) + 1
+
+
 def test_rich_tables_cut_nothing_and_are_no_wider_than_the_terminal():
     headings = ["tokenizer", "corpus", *(f"measure number {i}" for i in range(9))]
     rows = [[f"tokenizer-{i}-of-a-model-with-a-long-name", "日本語.txt", *map(float, range(9))] for i in range(2)]
