@@ -346,6 +346,11 @@ class HuggingFaceTokenizer(Tokenizer):
                 else:
                     yield inner, inner_id
 
+    def _ordinary_stretches(self, text: str) -> list[str]:
+        prepared = self._prepared(str.__str__(text), None, None)
+        stretches = [prepared] if isinstance(prepared, str) else [stretch for stretch, _ in prepared]
+        return [without_surrogates(stretch) for stretch in stretches]
+
     def _finders(self, allowed: SpecialTokens | None) -> Finders:
         """What finds these tokens."""
         ids = {} if allowed is None else allowed.ids

@@ -594,6 +594,26 @@ class Tokenizer(TokenizerBase):
         covered = n_bytes if self._covered_lengths() is None else sum(len(vocab[token_id]) for token_id in ids)
         return ShownText(ids, vocab, frozenset(self._special.ids.values()), n_bytes, covered, template=self.count(""))
 
+    def pieces(self, text: str) -> list[str]:
+        """The pieces of a text, in order: what the split pattern cuts out of it, and what merging makes tokens of, so
+        that no token reaches over the end of one.
+
+        Special tokens are ordinary text, as for encode_ordinary. What the pattern leaves out is in no piece; without a
+        pattern the text is one. The pieces are those of the normalized text, where a tokenizer normalizes; over
+        characters they are cut wherever no merge reaches across. A lone surrogate is U+FFFD. TypeError for what is no
+        str.
+
+        >>> enc.pieces("It's 2026")
+        ['It', "'s", ' ', '202', '6']
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a str, not {type(text).__name__}")
+        return [piece for stretch in self._ordinary_stretches(text) for piece in self._splitter.split(stretch)]
+
+    def _ordinary_stretches(self, text: str) -> list[str]:
+        """What is split, of a text whose special tokens are ordinary text."""
+        return [without_surrogates(str.__str__(text))]
+
     def statistics(
         self, source: Source, *, field: str | None = None, errors: str = "strict", missing: str = "error"
     ) -> TextStatistics:
