@@ -17,9 +17,10 @@ from cbpe.cli.input.options import (
     JsonOption,
     MissingOption,
     SpecialOption,
+    TemplateOption,
     TokenizerOption,
 )
-from cbpe.cli.input.references import tokenizer_of
+from cbpe.cli.input.references import refuse_no_template, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import field_of_texts, files_of_ids, id_chunks, input_name, readers
 from cbpe.cli.input.values import special_choice
@@ -34,14 +35,6 @@ if TYPE_CHECKING:
 app = new_app(add_completion=False)
 
 BYTES_KEPT = "surrogateescape"  # bytes that are no UTF-8 go through a str as they are
-
-TemplateOption = Annotated[
-    bool,
-    typer.Option(
-        "--template",
-        help="Put the tokens of the tokenizer's template around each text, such as those for its beginning and end.",
-    ),
-]
 
 
 @app.command()
@@ -80,14 +73,6 @@ def encode(
                 write_bytes(before + separator.join(b"%d" % token for token in ids))
                 before = separator
         write_bytes((begin if before is begin else b"") + end)
-
-
-def refuse_no_template(tok: Tokenizer, reference: str, asked: bool) -> None:
-    """BadParameter for --template with a tokenizer that has none."""
-    if asked and tok._template is None:
-        raise typer.BadParameter(
-            f"{reference} has no template: it puts no tokens around a text", param_hint="--template"
-        )
 
 
 def encoded(

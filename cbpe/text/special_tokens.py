@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from cbpe._core.vocabulary.vocabulary import Vocabulary
 
-    SpecialChoice = Collection[str] | Literal["all", "none", "none_raise"]
+    # Of texts; not any Collection, as a str is one, and a wrong word would be taken for several.
+    SpecialChoice = Set[str] | list[str] | tuple[str, ...] | Mapping[str, object] | Literal["all", "none", "none_raise"]
 
 END_OF_TEXT = "<|endoftext|>"  # the one that nearly every vocabulary has
 NAMED = 3  # in a message

@@ -199,7 +199,7 @@ class Tokenizer(TokenizerBase):
         disallowed_special: SpecialChoice | None = None,
         *,
         add_special_tokens: bool = True,
-        side: str = "right",
+        side: Literal["right", "left"] = "right",
     ) -> str:
         """The longest prefix of text that has at most max_tokens tokens when it is encoded alone, a template's
         included.

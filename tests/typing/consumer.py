@@ -33,6 +33,13 @@ assert_type(gpt4.inverse_byte_shuffle, dict[int, int])
 encoding = cbpe.get_encoding("cl100k_base")
 assert_type(encoding, cbpe.Encoding)
 assert_type(encoding.encode("text", allowed_special={"<|endoftext|>"}, disallowed_special=()), list[int])
+assert_type(encoding.encode("text", allowed_special=encoding.special_tokens_set), list[int])
+assert_type(encoding.count("text", allowed_special=tokenizer.special_tokens), int)
+encoding.encode("text", allowed_special="everything")  # type: ignore[arg-type]
+encoding.encode_batch(["text"], disallowed_special="<|endoftext|>")  # type: ignore[arg-type]
+assert_type(encoding.pieces("text"), list[str])
+assert_type(encoding.truncate("text", 5, side="left"), str)
+tokenizer.truncate("text", 5, side="middle")  # type: ignore[arg-type]
 assert_type(encoding.encode_to_numpy("text"), npt.NDArray[np.uint32])
 assert_type(encoding.encode("text", dropout=0.1, seed=1), list[int])
 assert_type(encoding.encode_with_offsets("text"), tuple[list[int], list[tuple[int, int]]])

@@ -23,6 +23,7 @@ __all__ = [
     "SmallerOption",
     "SpecialOption",
     "TagOption",
+    "TemplateOption",
     "TokenizerOption",
     "VersionArgument",
     "WideOption",
@@ -81,6 +82,14 @@ SpecialOption = Annotated[
         metavar="TOKEN|all",
         help="Encode this special token as one where a text holds it, or all of them; repeatable. Others are ordinary "
         "text.",
+    ),
+]
+
+TemplateOption = Annotated[
+    bool,
+    typer.Option(
+        "--template",
+        help="Put the tokens of the tokenizer's template around each text, such as those for its beginning and end.",
     ),
 ]
 

@@ -30,6 +30,7 @@ __all__ = [
     "load_version",
     "open_store_to_compare",
     "pinned",
+    "refuse_no_template",
     "side_of",
     "smaller_of",
     "tokenizer_of",
@@ -63,6 +64,16 @@ def tokenizer_of(reference: str) -> Tokenizer:
     if is_encoding(reference):
         return cbpe.get_encoding(reference)
     return load_version(reference)
+
+
+def refuse_no_template(tok: Tokenizer, reference: str, asked: bool) -> None:
+    """BadParameter for --template with a tokenizer that has none."""
+    if asked and tok._template is None:
+        import typer  # slow to import, and rarely needed
+
+        raise typer.BadParameter(
+            f"{reference} has no template: it puts no tokens around a text", param_hint="--template"
+        )
 
 
 def version_of(reference: str) -> str | None:

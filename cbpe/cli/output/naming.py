@@ -95,7 +95,7 @@ OPTIONS = {
             "errors", "missing", "character_coverage", "required_characters", "split_digits", "format", "append_eot",
             "eot_token", "dtype", "shuffle", "val_fraction", "shard_tokens", "row_tokens", "cut_documents", "executor",
             "workers", "task_bytes", "partitions", "alpha", "order", "semantics", "since", "keep_empty",
-            "pattern", "counts",
+            "pattern", "counts", "max_tokens", "overlap",
         )
     },
     "byte_fallback": "--no-byte-fallback",
@@ -106,7 +106,7 @@ OPTIONS = {
 }  # fmt: skip
 NAME = f"({'|'.join(OPTIONS)})"
 # "vocab_size is 3", "field is for counting words", "required_characters has U+0000"; "a file is no model" is none.
-IS = re.compile(rf"^{NAME}(?= is (?:for |['\"\d-]|(?:inf|nan|True|False|None)\b)| has U\+)")
+IS = re.compile(rf"^{NAME}(?= is (?:for |['\"\d-]|(?:inf|nan|True|False|None)\b)| has U\+| leaves \d)")
 EQUALS = re.compile(rf"(?<= ){NAME}(?= = ['\d])")  # "no pair occurs min_count = 10 times"
 CHANGED = re.compile(rf"(?<= its options \(){NAME}(?=\) are )")  # of a run that was interrupted
 ADVICE = re.compile(rf"(?<=, or lower |, or raise ){NAME}$")

@@ -1,0 +1,178 @@
+"""truncate and split: texts cut to a number of tokens."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cbpe.analysis.left_out import may_leave_out
+from cbpe.cli.input.options import (
+    ErrorsOption,
+    FieldOption,
+    FilesArgument,
+    FormatOption,
+    JsonOption,
+    MissingOption,
+    SpecialOption,
+    TemplateOption,
+    TokenizerOption,
+)
+from cbpe.cli.input.references import refuse_no_template, tokenizer_of
+from cbpe.cli.input.store_option import StoreOption
+from cbpe.cli.input.texts import field_of_texts, readers
+from cbpe.cli.input.values import size_of, special_choice
+from cbpe.cli.output.printing import print_rows, print_table, write_bytes
+from cbpe.cli.output.readable import beginning, readable
+from cbpe.cli.registering import new_app
+
+if TYPE_CHECKING:
+    from cbpe import Tokenizer
+    from cbpe.corpus.sources import Reader
+    from cbpe.text.special_tokens import SpecialChoice
+
+app = new_app(add_completion=False)
+
+MOST_CHARACTERS = 40  # of a chunk, in a terminal
+
+MaxTokensOption = Annotated[
+    int,
+    typer.Option("-n", "--max-tokens", parser=size_of, metavar="N", help="The most tokens that there may be; or 8k."),
+]
+
+
+@app.command()
+def truncate(
+    tokenizer: TokenizerOption,
+    max_tokens: MaxTokensOption,
+    files: FilesArgument = None,
+    side: Annotated[Literal["right", "left"], typer.Option(help="The side from which text is taken away.")] = "right",
+    allowed_special: SpecialOption = None,
+    template: TemplateOption = False,
+    form: FormatOption = "text",
+    field: FieldOption = None,
+    errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Write the beginning of a text that has at most N tokens.
+
+    It is the longest one, and never ends within a character. Of a long text no more is read than it takes to tell.
+    --json prints a JSON string for each text on a line of its own; without it there is one text. With --template the
+    tokens that a tokenizer.json puts around a text are among those that there may be.
+
+    \b
+    Example:
+      cbpe truncate -t cl100k_base -n 1000 book.txt > beginning.txt
+      cat book.txt | cbpe truncate -t gpt2 -n 100 --side left
+    """
+    tok = tokenizer_of(tokenizer)
+    refuse_no_template(tok, tokenizer, template)
+    allowed = special_choice(tok, allowed_special)
+    field = field_of_texts(form, field, files)
+    refuse_several(files, field, as_json)
+    enough = most_characters(tok, max_tokens) if side == "right" else None
+    for reader, text in texts_of(readers(files, field, errors, missing), enough):
+        try:
+            kept = tok.truncate(text, max_tokens, allowed, (), add_special_tokens=template, side=side)
+        except KeyError as error:
+            raise reader.of_text(error) from None
+        write_bytes(json.dumps(kept).encode() + b"\n" if as_json else kept.encode())
+
+
+@app.command()
+def split(
+    tokenizer: TokenizerOption,
+    max_tokens: MaxTokensOption,
+    files: FilesArgument = None,
+    overlap: Annotated[int, typer.Option(min=0, help="How many tokens a chunk may share with the one before it.")] = 0,
+    allowed_special: SpecialOption = None,
+    template: TemplateOption = False,
+    form: FormatOption = "text",
+    field: FieldOption = None,
+    errors: ErrorsOption = "strict",
+    missing: MissingOption = "error",
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Cut a text into chunks that have at most N tokens each.
+
+    A chunk ends with a paragraph, else with a sentence or a line, else before a word. Start and end are in characters.
+    On a terminal only the beginning of each chunk is shown. --json prints them whole, and a list for each text on a
+    line of its own, where there may be several; without it there is one text.
+
+    \b
+    Example:
+      cbpe split -t cl100k_base -n 512 book.txt
+      cbpe split -t cl100k_base -n 512 --overlap 64 --field text a.jsonl.gz --json
+    """
+    tok = tokenizer_of(tokenizer)
+    refuse_no_template(tok, tokenizer, template)
+    allowed = special_choice(tok, allowed_special)
+    field = field_of_texts(form, field, files)
+    refuse_several(files, field, as_json)
+    for reader, text in texts_of(readers(files, field, errors, missing), None):
+        try:
+            rows = chunks_of(tok, text, max_tokens, overlap, allowed, template)
+        except KeyError as error:
+            raise reader.of_text(error) from None
+        if as_json:
+            print_rows(rows, in_one_line=may_be_several(files, field))
+            continue
+        most = MOST_CHARACTERS if sys.stdout.isatty() else sys.maxsize
+        cells = [[*list(row.values())[:-1], beginning(readable(str(row["text"])), most)] for row in rows]
+        print_table(("start", "end", "tokens", "text"), cells, whole=("start", "end", "tokens"))
+
+
+def may_be_several(files: list[str] | None, field: str | None) -> bool:
+    """Whether there may be several texts."""
+    return field is not None or len(files or []) > 1
+
+
+def refuse_several(files: list[str] | None, field: str | None, as_json: bool) -> None:
+    """BadParameter where there may be several texts, whose borders nothing would tell."""
+    if may_be_several(files, field) and not as_json:
+        raise typer.BadParameter("needed to tell several texts apart: give it, or one text", param_hint="--json")
+
+
+def texts_of(named: list[tuple[str, Reader]], enough: int | None) -> Iterator[tuple[Reader, str]]:
+    """Each text with its reader. Of one that is a whole file no more is read, where it is known how many characters are
+    enough."""
+    for _, reader in named:
+        for chunks in reader.strings():
+            parts: list[str] = []
+            n_characters = 0
+            for chunk in chunks:
+                parts.append(chunk)
+                n_characters += len(chunk)
+                if reader.field is None and enough is not None and n_characters > enough:
+                    break
+            yield reader, "".join(parts)
+            if reader.field is None:
+                break  # a file is one text, which may not have been read to its end
+
+
+def most_characters(tok: Tokenizer, max_tokens: int) -> int | None:
+    """How many characters a text of so many tokens has at most. None where a token may stand for any number."""
+    if may_leave_out(tok._splitter) or tok._covered_lengths() is None:
+        return None
+    special = max(map(len, tok.special_tokens), default=0)
+    return max_tokens * max(int(tok._lengths_of_tokens().max()), special)
+
+
+def chunks_of(
+    tok: Tokenizer, text: str, max_tokens: int, overlap: int, allowed: SpecialChoice, template: bool
+) -> list[dict[str, int | str]]:
+    """The chunks of a text, each with its tokens when it is encoded alone."""
+    options = {"add_special_tokens": template}
+    spans = tok.split(text, max_tokens, overlap, allowed, (), **options)
+    chunks = [text[start:end] for start, end in spans]
+    counts = [tok.count(chunk, allowed, (), **options) for chunk in chunks]
+    return [
+        {"start": start, "end": end, "tokens": n, "text": chunk}
+        for (start, end), n, chunk in zip(spans, counts, chunks, strict=True)
+    ]

@@ -1,0 +1,125 @@
+"""cbpe truncate and split."""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+from command_line import TEXT, error_of, run
+
+import cbpe
+
+STORY = "One cat sat. Two dogs ran.\n\nThree birds flew \U0001f600 over caf\u00e9s<|endoftext|>!\n"
+
+
+@pytest.fixture
+def texts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "story.txt").write_bytes(STORY.encode())
+    (tmp_path / "other.txt").write_bytes(TEXT.encode())
+    lines = [json.dumps({"text": text}) for text in (STORY, "", TEXT)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("special", [[], ["--allowed-special", "all"]])
+def test_truncate_writes_what_the_library_keeps(texts, side, special):
+    enc = cbpe.get_encoding("cl100k_base")
+    allowed = "all" if special else "none"
+    for n in (1, 7, 16, 1000):
+        kept = enc.truncate(STORY, n, allowed, (), side=side)
+        given = ["-t", "cl100k_base", "-n", n, "--side", side, *special]
+        assert run("truncate", *given, "story.txt").stdout_bytes == kept.encode()
+        assert run("truncate", *given, stdin=STORY.encode()).stdout_bytes == kept.encode()
+        assert json.loads(run("truncate", *given, "story.txt", "--json").stdout) == kept
+
+
+def test_several_texts_have_a_line_of_json_each(texts):
+    enc = cbpe.get_encoding("gpt2")
+    given = ["-t", "gpt2", "--max-tokens", "8"]
+    lines = run("truncate", *given, "--field", "text", "rows.jsonl", "--json").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == [enc.truncate(text, 8, "none") for text in (STORY, "", TEXT)]
+    lines = run("truncate", *given, "other.txt", "story.txt", "--json").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == [enc.truncate(text, 8, "none") for text in (TEXT, STORY)]
+    lines = run("split", *given, "--format", "jsonl", "--json", stdin=(texts / "rows.jsonl").read_bytes()).stdout
+    found = [[row["text"] for row in json.loads(line)] for line in lines.splitlines()]
+    assert ["".join(chunks) for chunks in found] == [STORY, "", TEXT]
+
+
+@pytest.mark.parametrize("command", ["truncate", "split"])
+@pytest.mark.parametrize("given", [["other.txt", "story.txt"], ["--field", "text", "rows.jsonl"]])
+def test_several_texts_are_refused_where_nothing_would_tell_them_apart(texts, command, given):
+    told = error_of(command, "-t", "gpt2", "-n", "8", *given, exit_code=2)
+    assert "Invalid value for --json: needed to tell several texts apart" in told
+
+
+@pytest.mark.parametrize("overlap", [0, 3])
+def test_split_prints_the_chunks_of_the_library(texts, overlap):
+    enc = cbpe.get_encoding("cl100k_base")
+    given = ["split", "-t", "cl100k_base", "-n", "8", "--overlap", overlap, "story.txt"]
+    spans = enc.split(STORY, 8, overlap, "none")
+    rows = json.loads(run(*given, "--json").stdout)
+    assert [(row["start"], row["end"]) for row in rows] == spans
+    assert [row["text"] for row in rows] == [STORY[start:end] for start, end in spans]
+    assert [row["tokens"] for row in rows] == [enc.count(row["text"], "none") for row in rows]
+    lines = run(*given).stdout.splitlines()
+    assert lines[0].split() == ["start", "end", "tokens", "text"]
+    assert [line.split()[:3] for line in lines[1:]] == [
+        [str(row[name]) for name in ("start", "end", "tokens")] for row in rows
+    ]
+    assert r"ran.\n\n" in lines[1]
+
+
+def test_the_tokens_of_a_template_count_where_they_are_asked_for(texts):
+    special = {"<s>": 300}
+    begin, text = {"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}
+    named = {"<s>": {"id": "<s>", "ids": [300], "tokens": ["<s>"]}}
+    pair = [begin, text, {"Sequence": {"id": "B", "type_id": 0}}]
+    template = {"single": [begin, text], "pair": pair, "special_tokens": named}
+    tok = cbpe.RegexTokenizer()
+    tok.register_special_tokens(special)
+    cbpe.HuggingFaceTokenizer.from_tokenizer(tok, {"template": template}).save("t.json")
+    assert run("truncate", "-t", "t.json", "-n", "3", stdin=b"abcdef").stdout == "abc"
+    assert run("truncate", "-t", "t.json", "-n", "3", "--template", stdin=b"abcdef").stdout == "ab"
+    rows = json.loads(run("split", "-t", "t.json", "-n", "3", "--template", "--json", stdin=b"ab cd").stdout)
+    assert [row["tokens"] for row in rows] == [3, 3, 2]
+    assert error_of("split", "-t", "t.json", "-n", "1", "--template", stdin=b"ab", exit_code=2).startswith(
+        "cbpe: --max-tokens is 1; it must be at least 2 (the template has 1)"
+    )
+    for command in ("truncate", "split"):
+        assert "gpt2 has no template" in error_of(
+            command, "-t", "gpt2", "-n", "1", "--template", stdin=b"ab", exit_code=2
+        )
+
+
+def test_of_an_endless_text_no_more_is_read_than_it_takes():
+    program = [sys.executable, "-m", "cbpe", "truncate", "-t", "cl100k_base", "-n", "5"]
+    read, write = os.pipe()
+    with subprocess.Popen(program, stdin=read, stdout=subprocess.PIPE) as process:
+        os.close(read)
+        with suppress(BrokenPipeError):  # as the program ends before the text does
+            for _ in range(10_000):
+                os.write(write, b"word " * 10_000)
+            pytest.fail("the program reads on")
+        os.close(write)
+        assert process.stdout.read() == b"word word word word word"
+    assert process.returncode == 0
+
+
+def test_what_cannot_be_cut_is_told_by_the_names_of_options(texts):
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+    told = error_of("split", "-t", "gpt2", "-n", "2", stdin=family.encode(), exit_code=2)
+    assert told.startswith("cbpe: --max-tokens leaves 2 tokens for a chunk")
+    assert "--overlap is 5; " in error_of("split", "-t", "gpt2", "-n", "5", "--overlap", "5", "story.txt", exit_code=2)
+    for command in ("truncate", "split"):
+        assert "'0' is too small: the least is 1" in error_of(
+            command, "-t", "gpt2", "-n", "0", "story.txt", exit_code=2
+        )
+        assert "Missing option '-n' / '--max-tokens'" in error_of(command, "-t", "gpt2", "story.txt", exit_code=2)
+        assert "is no size" in error_of(command, "-t", "gpt2", "-n", "many", "story.txt", exit_code=2)
+        wrong = error_of(command, "-t", "gpt2", "-n", "9", stdin=b"caf\xe9")
+        assert "0xe9" in wrong
+        assert "UTF-8" in wrong
