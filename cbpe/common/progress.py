@@ -114,10 +114,13 @@ def named(stage: str, name: str, room: int) -> str:
 
 
 def amount(stage: str, done: int, total: int | None) -> str:
-    """("reading", 1_500_000, None) -> "1.5 MB"; ("reading", 100, 2_000) -> "0.1/2.0 kB";
-    ("merging", 20, 1000) -> "20/1,000" """
+    """("reading", 1_500_000, None) -> "1.5 MB"; ("reading", 100, 2_000) -> "0.1/2.0 kB"; ("reading", 3, 11) ->
+    "3/11 bytes"; ("merging", 20, 1000) -> "20/1,000" """
+    largest = max(done, total or 0)
+    if stage == "reading" and largest < 1000:
+        return (f"{done}" if total is None else f"{done}/{total}") + " bytes"
     if stage == "reading":
-        unit, size = ("MB", 1e6) if max(done, total or 0) >= 1e6 else ("kB", 1e3)
+        unit, size = ("MB", 1e6) if largest >= 1e6 else ("kB", 1e3)
         of_total = "" if total is None else f"/{total / size:,.1f}"
         return f"{done / size:,.1f}{of_total} {unit}"
     return f"{done:,}" if total is None else f"{done:,}/{total:,}"

@@ -4,8 +4,10 @@ import json
 import os
 import random
 import re
+import select
 import subprocess
 import sys
+import time
 from itertools import pairwise
 
 import pytest
@@ -245,15 +247,26 @@ def test_count_names_files_and_adds_them_up(tmp_path, text_file):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
 @pytest.mark.parametrize("command", ["count", "stats"])
-def test_a_bar_is_drawn_on_a_terminal_alone(text_file, command):
+def test_a_bar_is_drawn_on_a_terminal_alone_of_what_takes_its_time(text_file, tmp_path, command):
     import pty
 
-    arguments = [PROGRAM, command, "-t", "gpt2", text_file]
-    assert subprocess.run(arguments, capture_output=True, check=True).stderr == b""
+    slow = tmp_path / "slow.txt"
+    os.mkfifo(slow)
+    arguments = [PROGRAM, command, "-t", "gpt2"]
+    assert subprocess.run([*arguments, text_file], capture_output=True, check=True).stderr == b""
     ours, terminal = pty.openpty()
     try:
-        subprocess.run(arguments, stdout=subprocess.DEVNULL, stderr=terminal, check=True)
-        assert b"reading text.txt" in os.read(ours, 100_000)
+        for file in (text_file, slow):
+            with subprocess.Popen([*arguments, file], stdout=subprocess.DEVNULL, stderr=terminal) as process:
+                if file == slow:
+                    with open(slow, "wb", buffering=0) as pipe:
+                        for _ in range(12):
+                            pipe.write(b"word " * 2000)
+                            time.sleep(0.1)
+            assert process.returncode == 0
+            is_drawn = bool(select.select([ours], [], [], 0)[0])
+            assert is_drawn == (file == slow)
+        assert b"reading slow.txt" in os.read(ours, 100_000)
     finally:
         os.close(ours)
         os.close(terminal)

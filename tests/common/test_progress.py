@@ -185,6 +185,8 @@ def test_training_that_ends_early_reports_the_merges_that_it_made(monkeypatch, a
         (("reading", 300_000, 2_000_000), "0.3/2.0 MB"),
         (("reading", 300_000, 700_000), "300.0/700.0 kB"),
         (("reading", 1_200, None), "1.2 kB"),
+        (("reading", 3, 11), "3/11 bytes"),
+        (("reading", 999, None), "999 bytes"),
         (("merging", 1_020, 3_000), "1,020/3,000"),
         (("anything", 5, None), "5"),
     ],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 STANDARD_STREAM = "-"
+SECONDS_WITHOUT_BARS = 0.5  # in which there is nothing to wait for
 STDIN_TWICE = "standard input is named twice, and can be read only once"
 
 Errors = Literal["strict", "replace"]
@@ -177,10 +180,30 @@ def bars_wanted(files: list[str] | None) -> bool:
 
 @contextmanager
 def reading_bar(file: str) -> Iterator[ProgressCallback | None]:
-    """A progress bar on stderr for a file that the user names, if one is wanted. The reader calls what the context
-    gives."""
-    with progress_reports(bars_wanted([file])) as report:
-        yield about(report, "standard input" if file == STANDARD_STREAM else os.path.basename(file))
+    """A progress bar on stderr for a file that the user names, if one is wanted, and the first file was not read in a
+    moment. The reader calls what the context gives."""
+    if not bars_wanted([file]):
+        yield None
+        return
+    due = first_read_at() + SECONDS_WITHOUT_BARS
+    shown: ProgressCallback | None = None
+    with ExitStack() as bars:
+
+        def report(stage: str, done: int, total: int | None) -> None:
+            nonlocal shown
+            if shown is None and time.monotonic() >= due:
+                name = "standard input" if file == STANDARD_STREAM else os.path.basename(file)
+                shown = about(bars.enter_context(progress_reports(True)), name)
+            if shown is not None:
+                shown(stage, done, total)
+
+        yield report
+
+
+@functools.cache
+def first_read_at() -> float:
+    """When the command read the first file that may have a bar."""
+    return time.monotonic()
 
 
 def files_of_ids(files: list[str] | None) -> list[str]:
