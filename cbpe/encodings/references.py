@@ -113,6 +113,8 @@ def unknown(reference: str, of_the_store: str) -> str:
     tried = []
     if is_bare_folder(reference):
         tried.append(of_folder(reference))
+    elif os.path.islink(reference) and not os.path.exists(reference):
+        tried.append(f"{reference} is a link to no file")
     elif looks_like_a_path(reference):
         close = longer_name(reference) or meant(os.path.basename(reference), beside(reference)).removeprefix(": ")
         tried.append(f"there is no such file ({reference}{close and '; '}{close})")

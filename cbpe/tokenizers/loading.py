@@ -382,9 +382,13 @@ def tell_of_split_special_tokens() -> None:
 def tell_of_settings_beside(folder: str, tok: Tokenizer, is_json: bool) -> None:
     """A UserWarning for what transformers' files in the folder of a tokenizer say, and it does not do. is_json: of a
     tokenizer.json, which holds added tokens and the rest itself."""
-    from cbpe.formats.beside.settings import left_aside, left_aside_of_json, splits_special_tokens
+    from cbpe.common.warning import warn
+    from cbpe.formats.beside.settings import damaged_in, left_aside, left_aside_of_json, splits_special_tokens
 
     if is_json:
+        damaged = damaged_in(folder)
+        if damaged:
+            warn(f"left aside is what cannot be read beside it: {' and '.join(damaged)}")
         if splits_special_tokens(folder):
             tell_of_split_special_tokens()
         template = tok._template
@@ -395,8 +399,6 @@ def tell_of_settings_beside(folder: str, tok: Tokenizer, is_json: bool) -> None:
         told = left_aside(folder, id_of=tok.token_to_id)
         way = "a tokenizer.json has these, as save_pretrained of transformers writes"
     if told:
-        from cbpe.common.warning import warn
-
         warn(f"left aside is what the files beside it say: {', and '.join(told)}; {way}")
 
 

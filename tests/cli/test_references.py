@@ -187,6 +187,8 @@ def tokens_of(reference, text):
         ("book.jsn", FileNotFoundError, r"there is no such file \(book.jsn; did you mean 'book.json'"),
         ("folder", LookupError, "folder: this folder has neither tokenizer.json.*: give the path of a file; "),
         ("whole", LookupError, "a folder is named as ./whole"),
+        ("link.json", FileNotFoundError, "link.json is a link to no file; the named"),
+        ("linked", LookupError, "a file without an ending is named as ./linked"),
     ],
 )
 def test_a_reference_that_means_nothing_says_what_may_be_meant(here, reference, error, message):
@@ -194,6 +196,8 @@ def test_a_reference_that_means_nothing_says_what_may_be_meant(here, reference, 
     (here / "folder").mkdir()
     (here / "whole").mkdir()
     trained(259).save("whole/tokenizer.json")
+    (here / "link.json").symlink_to("gone.json")
+    (here / "linked").symlink_to("book.json")
     with pytest.raises(error, match=message):
         cbpe.load(reference)
     assert "cbpe: no tokenizer" in error_of("vocab", "-t", reference)

@@ -204,6 +204,14 @@ def test_what_a_whole_tokenizer_does_is_no_news(whole, config, recwarn):
     assert recwarn.list == []
 
 
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "added_tokens.json"])
+@pytest.mark.parametrize("config", DAMAGED)
+def test_a_damaged_file_beside_a_whole_tokenizer_is_told(whole, name, config):
+    put(whole, config, name)
+    with pytest.warns(UserWarning, match=f"left aside is what cannot be read beside it: {name}$"):
+        cbpe.load(whole)
+
+
 def test_transformers_splits_such_a_pair_otherwise(pair):
     """That is why it is refused."""
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")

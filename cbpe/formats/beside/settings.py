@@ -9,7 +9,7 @@ from typing import Any
 from cbpe.common.wording import listed, shown
 from cbpe.formats.beside.config import CONFIG, class_named, settings_in, unread
 
-__all__ = ["left_aside", "left_aside_of_json", "refuse_other_class", "splits_special_tokens"]
+__all__ = ["damaged_in", "left_aside", "left_aside_of_json", "refuse_other_class", "splits_special_tokens"]
 
 ADDED_TOKENS = "added_tokens.json"
 MODEL_CONFIG = "config.json"
@@ -62,8 +62,8 @@ def left_aside(folder: str, *, id_of: Callable[[str], int | None]) -> list[str]:
     """What the files of a folder say besides a tokenizer that is read without them, in words. id_of: of a text, the id
     that it is to the tokenizer."""
     settings = settings_in(folder)
-    damaged = [name for name in (CONFIG, ADDED_TOKENS) if unread(folder, name) is not None]
-    told = [*(f"all of {name}, which cannot be read" for name in damaged), *lacking(folder, settings, id_of)]
+    damaged = [f"all of {name}, which cannot be read" for name in damaged_in(folder)]
+    told = [*damaged, *lacking(folder, settings, id_of)]
     options = [option for option in OPTIONS if settings.get(option) is True]
     if options:
         told.append(listed(options, len(options)))
@@ -76,8 +76,8 @@ def left_aside(folder: str, *, id_of: Callable[[str], int | None]) -> list[str]:
 def left_aside_of_json(
     folder: str, *, id_of: Callable[[str], int | None], around: tuple[Sequence[int], Sequence[int]]
 ) -> list[str]:
-    """The same of a folder with a tokenizer.json, which is whole whatever cannot be read beside it. around: the tokens
-    that its template puts before a text, and behind."""
+    """The same of a folder with a tokenizer.json, which is whole without those; nothing of what damaged_in names.
+    around: the tokens that its template puts before a text, and behind."""
     settings = settings_in(folder)
     told = lacking(folder, settings, id_of)
     for option, name, ids in zip(AROUND, ("bos_token", "eos_token"), around, strict=True):
@@ -86,6 +86,11 @@ def left_aside_of_json(
         if settings.get(option) is True and isinstance(text, str) and id_of(text) not in ids:
             told.append(option)
     return told
+
+
+def damaged_in(folder: str) -> list[str]:
+    """The names of the files of which nothing can be read."""
+    return [name for name in (CONFIG, ADDED_TOKENS) if unread(folder, name) is not None]
 
 
 def lacking(folder: str, settings: dict[str, Any], id_of: Callable[[str], int | None]) -> list[str]:
