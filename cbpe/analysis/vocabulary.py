@@ -15,6 +15,7 @@ __all__ = ["VocabularyAnalysis", "analyze", "copied"]
 
 IMPOSSIBLE_BYTES = "no text has these bytes: they are no part of UTF-8"
 NEVER_MERGED = "its bytes are merged to other tokens"
+BYTE_ALONE = "it stands for a byte, and the character of that byte has a token of its own"
 ALWAYS_SPLIT = "the split pattern always cuts it"
 NORMALIZED = "the normalizer leaves no such characters in a text"
 
@@ -78,6 +79,9 @@ def analyze(
     ids_of: dict[bytes, list[int]] = {}
     for token_id, token in vocab.items():
         ids_of.setdefault(token, []).append(token_id)
+    if vocabulary.characters:  # where a token of one byte is a character, or takes the place of one without a token
+        alone = (i for i in verdicts.never_merged if len(vocab[i]) == 1 and len(ids_of[vocab[i]]) > 1)
+        reasons.update(dict.fromkeys(alone, BYTE_ALONE))
     return VocabularyAnalysis(
         vocab_size=len(vocabulary),
         unreachable=dict(sorted(reasons.items())),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,4 +47,15 @@ def loader(group: str, reference: str) -> Any:
             f"nothing that is installed loads {reference!r:.200}: the package store does, which comes with cbpe. "
             "Install it again: pip install cbpe"
         )
-    return found[0].load()
+    try:
+        return found[0].load()
+    except ImportError as error:
+        package = found[0].module.partition(".")[0]
+        imported = sys.modules.get(package)
+        if "ModelStore" in getattr(imported, "__all__", ()):
+            raise
+        other = getattr(imported, "__file__", None)
+        raise ImportError(
+            f"the package {package}, which comes with cbpe, cannot be imported ({error})"
+            + (f", as {other} has its name: rename that, or start Python in another folder" if other else "")
+        ) from error

@@ -428,7 +428,8 @@ def texts_in(texts: ArrowColumn | str) -> Iterator[bytes]:
 
 
 def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str, nulls: Nulls) -> Iterator[bytes]:
-    """The texts in a field of JSON Lines that come in chunks, as from a pipe; name: what messages call them."""
+    """The texts in a field of JSON Lines that come in chunks, as from a pipe; name: what messages call them. The texts
+    of a chunk are given before the next one is waited for."""
 
     def parts() -> Iterator[tuple[int, bytes]]:
         offset = 0
@@ -439,7 +440,7 @@ def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str, 
     def place_of(number: int, offset: int) -> str:
         return f"{name}, line {number}"
 
-    for texts in columns_of_lines(parts(), field, name, errors, place_of, LINES_BYTES, nulls):
+    for texts in columns_of_lines(parts(), field, name, errors, place_of, 0, nulls):
         yield from texts_in(texts)
 
 

@@ -791,15 +791,17 @@ class Tokenizer(TokenizerBase):
     def _last(self, text: str, budget: int, allowed: Any, forbidden: Any) -> str:
         """The end of a text that has at most `budget` tokens, from the beginning of one on."""
         try:
-            _, spans = self._encode_with_offsets(text, allowed, forbidden)
+            _, buffer = self._encode_buffer_with_offsets(text, allowed, forbidden)
         except NoPlacesError as error:
             raise ValueError(
                 f"side is 'left', for which it has to be known where in the text its last tokens begin: {error}. Cut "
                 "the text by split, or keep the last of its ids"
             ) from None
-        if len(spans) <= budget:
+        places = memoryview(buffer).cast("B").cast("q")  # the start and the end of each token
+        first = len(places) // 2 - budget
+        if first <= 0:
             return without_surrogates(text)
-        for start, _ in spans[len(spans) - budget :]:
+        for start in places[2 * first :: 2].tolist():
             rest = without_surrogates(text[start:])
             if self._count(rest, allowed, forbidden) <= budget:
                 return rest

@@ -12,7 +12,7 @@ from vocabularies import by_merges, merge_lists, rank_dicts
 import cbpe
 from cbpe._core.analysis.reach import judge
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.analysis.vocabulary import ALWAYS_SPLIT, IMPOSSIBLE_BYTES, NEVER_MERGED, NORMALIZED
+from cbpe.analysis.vocabulary import ALWAYS_SPLIT, BYTE_ALONE, IMPOSSIBLE_BYTES, NEVER_MERGED, NORMALIZED
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 from cbpe.tokenizers.tokenizer import Tokenizer
 
@@ -100,6 +100,19 @@ def test_each_reason():
         260: IMPOSSIBLE_BYTES,
     }
     assert [i for i in unreachable if i < 256] == [0xC0, 0xC1, *range(0xF5, 0x100)]
+
+
+def test_a_byte_over_characters_whose_character_has_a_token_is_told_as_such():
+    tok = cbpe.train("the cat sat on the mat", 275, alphabet="characters")
+    unreachable = tok.analyze().unreachable
+    a = 3 + ord("a")  # after <unk>, <s> and </s>
+    assert tok.vocab[a] == b"a"
+    assert unreachable[a] == BYTE_ALONE
+    assert tok.encode("a") != [a]
+    assert unreachable.keys().isdisjoint({3 + ord("x"), *tok.encode("a x")})  # "x" has no other token
+    for token_id, reason in unreachable.items():
+        byte = tok.vocab[token_id]
+        assert (reason == BYTE_ALONE) == (byte.decode("ascii", "replace") in "the cat sat on the mat")
 
 
 def test_half_a_character_at_the_end_of_a_token_does_not_hide_that_it_is_split():

@@ -320,6 +320,23 @@ for n in lengths:  # in megabytes
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="only sockets can be waited for there")
+@pytest.mark.parametrize("command", [["encode"], ["tokens", "--json"], ["truncate", "--json", "-n", "9"]])
+def test_a_row_of_an_open_pipe_is_answered_before_the_next_one_comes(command):
+    program = subprocess.Popen(
+        [PROGRAM, *command, "-t", "gpt2", "--format", "jsonl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with program:
+        for text in ("one", "", "two three"):
+            program.stdin.write(json.dumps({"text": text}).encode() + b"\n")
+            program.stdin.flush()
+            assert select.select([program.stdout], [], [], 60)[0], text
+            assert program.stdout.readline().endswith(b"\n")
+        program.stdin.close()
+        assert program.stdout.read() == b""
+    assert program.returncode == 0
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured in kilobytes here alone")
 @pytest.mark.parametrize(

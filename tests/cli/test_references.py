@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,17 @@ def test_where_no_store_is_python_says_so_and_makes_none(tmp_path, monkeypatch):
     with pytest.raises(LookupError, match=r"there is no model store at .*none\.db"):
         cbpe.load("shakespeare")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_ones_own_in_the_place_of_the_package_store_is_named(tmp_path):
+    (tmp_path / "store.py").write_text("")
+    program = [sys.executable, "-c", "import cbpe; cbpe.load('misspelt')"]
+    failed = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
+    assert (
+        f"cannot be imported (No module named 'store.model_store'; 'store' is not a package), as {tmp_path}"
+        in (failed.stderr.splitlines()[-1])
+    )
+    assert "store.py has its name: rename that, or start Python in another folder" in failed.stderr
 
 
 def test_a_model_of_the_hub_is_told_to_be_got_as_a_file(here):

@@ -140,7 +140,7 @@ def test_what_may_mean_something_else_is_refused(pattern, message):
             r"cannot hold the split pattern 'x\*': it may match the empty string.* Give another pattern, or save to",
         ),
         ("(?i:ss)", r"cannot hold the split pattern '\(\?i:ss\)': ignoring case.* Give another pattern, or save to"),
-        (r"\w+", r"the escape, '\\\\w' at 0\).* classes, \\s, \\d and properties \(\\p\{L\}, \\p\{Han\}\) alone"),
+        (r"\w+", r"the escape, '\\w' at 0\).* classes, \\s, \\d and properties \(\\p\{L\}, \\p\{Han\}\) alone"),
     ],
 )
 def test_a_pattern_that_is_not_written_is_named_with_a_way_out(pattern, message):

@@ -396,7 +396,7 @@ def test_ctrl_c_stops_a_pattern_that_looks_far_ahead_at_each_place():
 
 
 def test_a_pattern_that_is_not_compiled_says_so_and_why():
-    with pytest.warns(UserWarning, match=r"the `regex` module splits .*: .* the escape, '\\\\1' at 4") as caught:
+    with pytest.warns(UserWarning, match=r"the `regex` module splits .*: .* the escape, '\\1' at 4") as caught:
         cbpe.train(["aab aab"], 257, pattern=r"(\w)\1|.")
     assert [warning.filename for warning in caught] == [__file__]
     with warnings.catch_warnings():

@@ -112,6 +112,17 @@ def test_a_wide_tree_opens_at_its_root_and_a_token_shows_all_its_bytes(page, url
     assert token.hex(" ") in page.locator("#facts").inner_text()
 
 
+def test_what_is_said_in_place_of_a_tree_stands_as_far_from_the_border_as_all_else(page, url):
+    page.goto(f"{url}vocabulary#t=gpt2&id=0")
+    shows(page, "document.getElementById('tree').textContent === 'No merge makes it.'")
+    text = (
+        "([id, part]) => { const range = document.createRange(); "
+        "range.selectNodeContents(document.querySelector(part)); "
+        "return range.getBoundingClientRect().x - document.getElementById(id).getBoundingClientRect().x; }"
+    )
+    assert page.evaluate(text, ["one", "#tree p"]) == page.evaluate(text, ["one", "#facts dt"]) > 0
+
+
 def test_the_text_of_a_long_token_ends_with_dots_in_its_tree(page, url):
     page.goto(f"{url}vocabulary#t=cl100k_base&id=58040")  # 128 spaces
     shows(page, "document.querySelector('svg.tree .said') !== null")

@@ -50,7 +50,8 @@ cdef class CharacterReader:
         from cbpe._core.text.shown import shown      # messages alone take it
 
         cdef str part = self.pattern[start : max(self.position, start + 1)]
-        return unsupported(f"{what}, {shown(part)} at {start}")
+        # As the pattern has it, with its backslashes as they are.
+        return unsupported(f"{what}, {shown(part).replace(chr(92) * 2, chr(92))} at {start}")
 
     cdef bint looking_at(self, str text):
         return self.pattern.startswith(text, self.position)

@@ -72,7 +72,7 @@ def test_random_patterns_split_as_regex_does_and_keep_their_pieces_at_borders():
 )
 def test_examples_split_as_regex_does(pattern, text):
     if r"\H" in pattern:  # `regex` does not know it
-        with pytest.raises(PatternNotSupported, match=r"the escape, '\\\\H'"):
+        with pytest.raises(PatternNotSupported, match=r"the escape, '\\H'"):
             Splitter(pattern)
         return
     assert Splitter(pattern).split(text) == pieces(pattern, text)
@@ -91,7 +91,7 @@ def test_examples_split_as_regex_does(pattern, text):
         ("(?>ab|a)b", "a possessive repeat or an atomic group that may differ"),
         (r"(?V1)(?i)[\w--a]", "the range"),
         ("(?i)foo|[a-z\u00df]+", r"ignoring the case of U\+00DF, '\[a-z\u00df\]' at 8"),
-        (r"(?i)a\xdfb", r"ignoring the case of U\+00DF, '\\\\xdf' at 5"),
+        (r"(?i)a\xdfb", r"ignoring the case of U\+00DF, '\\xdf' at 5"),
         ("(?V1)(?i)[[a]b]", "in a class"),
         ("(?V1)(?i)st", "ignoring the case of 'st' after .*, to which one character folds as well"),
         ("(?V1)a(?i:f(?:x|i))", "ignoring the case of 'fi'"),
@@ -104,11 +104,11 @@ def test_examples_split_as_regex_does(pattern, text):
         ("(?V1)(?i)x|[^s]", "where other letters may match than those of ASCII"),
         (r"(?V1)[[:alpha:]--a]", "in a class"),
         (r"(?V1)[a--]", "a class without members"),
-        (r"\p{Block=Arrows}", r"the property, '\\\\p\{Block=Arrows\}' at 0"),
+        (r"\p{Block=Arrows}", r"the property, '\\p\{Block=Arrows\}' at 0"),
         (r"\p{Klingon}", "the property"),
         (r"(?i:\p{Greek})", "a property that ignores case"),
         (r"[\w-z]", "the range"),
-        (r"\bX\X", r"the escape, '\\\\X' at 3"),
+        (r"\bX\X", r"the escape, '\\X' at 3"),
         ("a(?=bc)", "looking ahead at more than one character"),
     ],
 )
