@@ -13,7 +13,7 @@ from cbpe.common.warning import warn
 from cbpe.measures.definitions import BY_KEY, SHARES
 from cbpe.views.html import visible
 from cbpe.views.names import short_names
-from cbpe.views.pictures import STYLE, picture_of, refuse_picture
+from cbpe.views.pictures import STYLE, picture_of, put_sizes, refuse_picture
 
 __all__ = ["PAGES", "draw_comparison", "draw_sweep", "is_number", "names_in", "refuse_chart"]
 
@@ -152,15 +152,6 @@ def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
             axes.grid(alpha=0.3)
         put_legend(figure, names, n_legend)
         return picture_of(figure, ending)
-
-
-def put_sizes(axes: Any, sizes: Sequence[int]) -> None:
-    """The axis of sizes of a vocabulary, by doublings; of a few that lie close together, in equal steps, since there is
-    hardly a power of two among them."""
-    if max(sizes) < 4 * min(sizes):
-        axes.xaxis.get_major_locator().set_params(integer=True, nbins=6)
-    else:
-        axes.set_xscale("log", base=2)
 
 
 def in_percent(axes: Any, key: str) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from cbpe.common.checks import N_BYTES
-from cbpe.views.pictures import INK, STYLE, picture_of
+from cbpe.views.pictures import INK, STYLE, picture_of, put_sizes
 
 __all__ = ["USE", "draw_compression"]
 
@@ -32,11 +32,12 @@ def draw_compression(
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.add_subplot()
-        axes.plot([start_tokens + size for size in sizes], [curve[size] for size in sizes], color=CURVE)
+        found = [start_tokens + size for size in sizes]
+        axes.plot(found, [curve[size] for size in sizes], color=CURVE, marker="o" if len(sizes) == 1 else "")
         if merges_before:
             axes.axvline(start_tokens + merges_before, color=INK, linestyle=":", label="learned from here on")
             axes.legend()
-        axes.set_xscale("log", base=2)
+        put_sizes(axes, found)
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.set_xlabel("tokens in the vocabulary")
         axes.set_ylabel("bytes of text per token")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import os
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from cbpe.common.atomic_files import refuse_url
 from cbpe.common.checks import refuse_no_path
 from cbpe.common.wording import listed, shown
 
-__all__ = ["INK", "STYLE", "Picture", "is_picture", "picture_of", "refuse_picture"]
+__all__ = ["INK", "STYLE", "Picture", "is_picture", "picture_of", "put_sizes", "refuse_picture"]
 
 # Ending of a name -> what the file says of itself. Without a date in it, the same picture is the same file.
 PICTURES: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
@@ -62,6 +63,15 @@ def picture_of(figure: Any, ending: str) -> bytes:
     picture = io.BytesIO()
     figure.savefig(picture, format=ending[1:], metadata=PICTURES[ending])
     return picture.getvalue()
+
+
+def put_sizes(axes: Any, sizes: Sequence[int]) -> None:
+    """The axis of sizes of a vocabulary, by doublings; of a few that lie close together, in equal steps, since there is
+    hardly a power of two among them."""
+    if max(sizes) < 4 * min(sizes):
+        axes.xaxis.get_major_locator().set_params(integer=True, nbins=6)
+    else:
+        axes.set_xscale("log", base=2)
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:

@@ -5,6 +5,7 @@ import copyreg
 import io
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,19 @@ def test_without_a_path_the_curve_is_a_picture_for_a_notebook(tmp_path):
     assert shown.svg == (tmp_path / "curve.svg").read_bytes()
     assert "bytes of text per token" in shown._repr_svg_()
     assert repr(shown).startswith("<Picture: ")
+
+
+@pytest.mark.parametrize(("size", "steps"), [(260, 1), (266, 2)])
+def test_a_small_vocabulary_has_several_sizes_on_its_axis(size, steps):
+    svg = cbpe.train(TEXT, size).training.plot().svg.decode()
+    named = [int(size) for size in re.findall(r">(\d{3})</text>", svg)]
+    assert named == [*range(256, size + 1, steps)]
+
+
+def test_a_vocabulary_of_bytes_alone_is_a_point():
+    point = re.compile(r"<use [^>]*fill: #4c8fd0")
+    assert point.search(cbpe.train(TEXT, 256).training.plot().svg.decode())
+    assert not point.search(cbpe.train(TEXT, 257).training.plot().svg.decode())
 
 
 def test_a_training_without_text_has_no_picture(tmp_path):
