@@ -790,6 +790,26 @@ class Tokenizer(TokenizerBase):
 
     def _last(self, text: str, budget: int, allowed: Any, forbidden: Any) -> str:
         """The end of a text that has at most `budget` tokens, from the beginning of one on."""
+        from cbpe.analysis.left_out import may_leave_out
+        from cbpe.chunking.ends import end_of_text
+
+        found = None
+        if not may_leave_out(self._splitter) and self._covered_lengths() is not None and isinstance(text, str):
+            clean = without_surrogates(str.__str__(text))
+            ids = memoryview(self._encode_buffer(clean, allowed, forbidden)).cast("B").cast("I")
+            if len(ids) <= budget:
+                return clean
+            found = end_of_text(clean, self.decode_tokens_bytes(ids[len(ids) - budget :].tolist()))
+        # Otherwise the tokens are not the text's own bytes, and the places of all are found, which takes more memory.
+        text, starts = (text, self._last_places(text, budget, allowed, forbidden)) if found is None else found
+        for start in starts:
+            rest = without_surrogates(text[start:])
+            if self._count(rest, allowed, forbidden) <= budget:
+                return rest
+        return ""
+
+    def _last_places(self, text: str, budget: int, allowed: Any, forbidden: Any) -> list[int]:
+        """Where in a text its last `budget` tokens begin; only its beginning, if it has no more."""
         try:
             _, buffer = self._encode_buffer_with_offsets(text, allowed, forbidden)
         except NoPlacesError as error:
@@ -799,13 +819,7 @@ class Tokenizer(TokenizerBase):
             ) from None
         places = memoryview(buffer).cast("B").cast("q")  # the start and the end of each token
         first = len(places) // 2 - budget
-        if first <= 0:
-            return without_surrogates(text)
-        for start in places[2 * first :: 2].tolist():
-            rest = without_surrogates(text[start:])
-            if self._count(rest, allowed, forbidden) <= budget:
-                return rest
-        return ""
+        return [0] if first <= 0 else places[2 * first :: 2].tolist()
 
     @classmethod
     def _of(cls, parts: Parts, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> Self:

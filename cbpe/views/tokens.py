@@ -17,7 +17,7 @@ MOST_IN_LINE = 20  # that are printed
 COLOURS = 5  # of neighbours, in turn
 STYLE = (
     ".cbpe .t{border-radius:.2em;padding:.05em .1em;margin:0 1px;display:inline-block;white-space:pre-wrap;"
-    "color:#111;font-family:ui-monospace,monospace}"
+    "overflow-wrap:anywhere;color:#111;font-family:ui-monospace,monospace}"
     ".cbpe .t sub{font-size:.65em;color:#333;margin-left:.2em}.cbpe .s{outline:2px solid var(--mark)}"
     ".cbpe .t0{background:#bfdbfe}.cbpe .t1{background:#fde68a}.cbpe .t2{background:#bbf7d0}"
     ".cbpe .t3{background:#fbcfe8}.cbpe .t4{background:#ddd6fe}"

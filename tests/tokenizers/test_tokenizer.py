@@ -278,6 +278,31 @@ def test_truncating_at_the_left_keeps_the_end_from_one_of_the_last_tokens_on(tex
         enc.truncate(text, 3, side="middle")
 
 
+LEFT = {
+    "by ranks": cbpe.get_encoding("cl100k_base"),
+    "no pattern": cbpe.BasicTokenizer(),
+    "trained": cbpe.train("the cat sat on the mat \u4e2d\u6587 caf\u00e9\n" * 3, 275, special_tokens=["<|end|>"]),
+    "leaves text out": cbpe.RegexTokenizer("[a-z]+|\u4e2d"),
+    "by regex": cbpe.RegexTokenizer(r"(\w)\1*|\s|."),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+@given(
+    text=st.lists(
+        st.sampled_from(["the", " ", "cat", "\u4e2d", "\u00e9", "\n", "1", "<|endoftext|>", "<|end|>"]), max_size=9
+    ),
+    budget=st.integers(0, 12),
+    special=st.sampled_from(["all", "none"]),
+)
+def test_what_is_left_begins_with_the_first_of_the_last_tokens_that_fits(name, text, budget, special):
+    tok, text = LEFT[name], "".join(text)
+    ids, spans = tok.encode_with_offsets(text, special)
+    begins = [0] if len(ids) <= budget else [start for start, _ in spans[len(ids) - budget :]]
+    fits = [start for start in begins if tok.count(text[start:], special) <= budget]
+    assert tok.truncate(text, budget, special, side="left") == (text[fits[0] :] if fits else "")
+
+
 def test_an_error_says_which_text_of_a_batch_is_wrong():
     enc = cbpe.get_encoding("gpt2")
     for encode in (enc.encode_batch, enc.encode_batch_flat, enc.encode_ordinary_batch):

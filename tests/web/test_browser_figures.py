@@ -347,3 +347,13 @@ def test_cells_of_a_notebook_stand_as_they_are_meant(page):
         "[...document.querySelectorAll('td,th')].map(e => [e.className, getComputedStyle(e).textAlign])"
     )
     assert {tuple(cell) for cell in cells} == {("", "left"), ("n", "right")}
+
+
+def test_a_token_of_a_notebook_that_is_longer_than_a_line_is_folded(page):
+    tok = cbpe.train("low lower lowest newer wider " * 20, 280, pattern=None)
+    shown = tok.show("low lower lowest newer wider " * 20)
+    assert len(max(tok.decode_tokens_bytes(shown.ids), key=len)) > 300
+    page.set_content(f"<body style='width: 600px'>{shown._repr_html_()}</body>")
+    rights = page.evaluate("[...document.querySelectorAll('.t, .t sub')].map(e => e.getBoundingClientRect().right)")
+    assert len(rights) == 2 * len(shown.ids)
+    assert max(rights) <= 616  # with the margin of the body

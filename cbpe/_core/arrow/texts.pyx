@@ -41,12 +41,26 @@ LAYOUTS = {b"u": SMALL, b"U": LARGE, b"vu": VIEWS}
 INDICES = frozenset((b"c", b"C", b"s", b"S", b"i", b"I", b"l", b"L"))
 
 
+cdef int64_t first_that_falls(const Chunk *chunk, char kind) noexcept nogil:
+    """The first row whose offsets are negative or fall; the number of rows where none do."""
+    cdef int64_t row, start, stop
+    if chunk.length == 0:
+        return 0
+    start = integer_at(chunk.array.buffers[1], kind, chunk.start)
+    if start < 0:
+        return 0
+    for row in range(chunk.length):
+        stop = integer_at(chunk.array.buffers[1], kind, chunk.start + row + 1)
+        if stop < start:
+            return row
+        start = stop
+    return chunk.length
+
+
 cdef Fault read_by_offsets(const Chunk *chunk, char kind, int64_t row, Utf8 *text) noexcept nogil:
     cdef int64_t at = chunk.start + row
     cdef int64_t start = integer_at(chunk.array.buffers[1], kind, at)
     cdef int64_t stop = integer_at(chunk.array.buffers[1], kind, at + 1)
-    if start < 0 or stop < start:
-        return OFFSETS
     if not is_there(chunk.array.buffers[0], at):
         text.bytes = NULL
     elif stop > start:
@@ -122,12 +136,18 @@ cdef int read_texts_of(
 ) except -1:
     """Read all rows of a chunk; `name` is what a row is called."""
     cdef const ArrowArray *array = chunk.array
-    cdef int64_t row = 0
+    cdef int64_t row = 0, wrong
+    cdef char kind = c"l" if layout == LARGE else c"i"
     cdef Fault fault
     cdef Utf8 *first = texts.forms + texts.n
     column.check_parts(array, max(array.n_buffers, 3) if layout == VIEWS else 3, 0)
     if chunk.length > 0 and array.buffers[1] == NULL:
         raise ValueError("an array of the Arrow column has rows and does not say where their texts are")
+    if layout != VIEWS:
+        with nogil:
+            wrong = first_that_falls(chunk, kind)   # before anything is read from where they point
+        if wrong < chunk.length:
+            refuse(OFFSETS, NULL, valid_size, f"{name} {texts.n + wrong}")
     while row < chunk.length:
         with nogil:
             fault = read_rows(chunk, layout, valid_size, &row, first)

@@ -44,6 +44,9 @@ TEXTS = [
     (lambda: Column(b"u", [None, ENDS, None], length=2), "row 0 .* outside of its buffers"),
     (lambda: Column(b"u", [None, numbers("i", 0, 2, 1), b"abc"], length=2), "row 1 .* negative"),
     (lambda: Column(b"u", [None, numbers("i", -1, 2, 3), b"abc"], length=2), "row 0 .* negative"),
+    # Of offsets that fall nothing is read, not even before the fall: one may be far behind the bytes that there are.
+    (lambda: Column(b"u", [None, numbers("i", 0, 2**31 - 1, 3), b"abc"], length=2), "row 1 .* negative"),
+    (lambda: Column(b"U", [None, numbers("q", 0, 1, 2**62, 3), b"abc"], length=3), "row 2 .* negative"),
     (lambda: Column(b"U", [None, numbers("q", 0, -(2**63)), b"abc"], length=1), "row 0 .* negative"),
     (lambda: texts([b"a", b"\xff"]), "row 1 of the column is no UTF-8: byte 0 of it is 0xff"),
     (lambda: texts([b"a\xe4\xb8", b"\xad"]), "row 0 .* byte 1 of it is 0xe4"),
