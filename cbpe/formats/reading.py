@@ -92,6 +92,10 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise ValueError(f"it {not_utf8(error)}: it is damaged, or no model") from None
 
 
+class TooLongError(ValueError):
+    """A number that JSON may have, and that is not read."""
+
+
 def parse_json(data: bytes, name: str, most_digits: int = MAX_DIGITS) -> Any:
     """The value in a JSON file called `name`. ValueError for anything that is not JSON in UTF-8, for an object that
     has a key twice, and for nesting or numbers without end: those with more than most_digits."""
@@ -113,6 +117,8 @@ def parse_json(data: bytes, name: str, most_digits: int = MAX_DIGITS) -> Any:
         return json.loads(text, object_pairs_hook=unique_keys, parse_int=number, parse_constant=refuse_constant)
     except RecursionError:
         raise ValueError(f"{name} is no JSON that can be read: it {nesting_problem(text)}") from None
+    except TooLongError as error:
+        raise ValueError(f"{name} is no JSON that can be read: {error}") from None
     except ValueError as error:
         raise ValueError(f"{name} is no JSON: {json_problem(error)}") from None
 
@@ -143,7 +149,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def short_int(digits: str, most_digits: int) -> int:
     if len(digits) > most_digits:
-        raise ValueError(f"the number {digits[:MAX_DIGITS]}... of {len(digits):,} digits is too large")
+        raise TooLongError(f"the number {digits[:MAX_DIGITS]}... of {len(digits):,} digits is too large")
     return int(digits)
 
 

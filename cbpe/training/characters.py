@@ -35,7 +35,7 @@ from cbpe.training.learn import (
     record_of,
     warn_if_stopped,
 )
-from cbpe.training.loop import Report, run
+from cbpe.training.loop import Report, run, token_shown
 from cbpe.training.record import TrainingRecord
 from cbpe.training.rules import Rules, checked_rules
 from cbpe.training.scripts import INHERITED, scripts_of
@@ -181,7 +181,7 @@ def learn_pieces(
         apart = tokens_without_merges(found, characters, settings.byte_fallback) - trainer.tokens_at_start
         report = None
         if verbose:
-            ids = SymbolNames(len(alphabet), start.special + start.bytes)
+            ids = SymbolNames(alphabet, start.special + start.bytes)
             report = Report(trainer, n_merges, ids, [one.encode() for one in alphabet], apart)
         run(trainer, n_merges, report=report, progress=told)
     record = record_of(
@@ -237,14 +237,17 @@ def merges_left(vocab_size: int, start: Start) -> int:
 
 class SymbolNames:
     """What verbose=True calls the trainer's symbols: merges by their ids, and characters, whose ids follow those of all
-    merges, as "character"."""
+    merges, as they are."""
 
-    def __init__(self, n_characters: int, first_id: int) -> None:
-        self.n_characters = n_characters
+    def __init__(self, alphabet: Sequence[str], first_id: int) -> None:
+        self.alphabet = alphabet
         self.first_id = first_id
 
     def __getitem__(self, symbol: int) -> int | str:
-        return "character" if symbol < self.n_characters else self.first_id + symbol - self.n_characters
+        n_characters = len(self.alphabet)
+        if symbol < n_characters:
+            return token_shown(self.alphabet[symbol].encode())
+        return self.first_id + symbol - n_characters
 
 
 def alphabet_of(found: dict[str, int], settings: Characters) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Protocol
 
 from cbpe._core.training.train import Trainer
@@ -10,9 +11,9 @@ from cbpe.common.progress import SECONDS_BETWEEN_REPORTS, ProgressCallback
 from cbpe.common.wording import number_of
 from cbpe.training.checkpoint import Checkpoint
 
-__all__ = ["Report", "run"]
+__all__ = ["Report", "run", "token_shown"]
 
-LONGEST_SHOWN = 60  # bytes of a token
+LONGEST_SHOWN = 60  # characters or bytes of a token
 
 
 def run(
@@ -42,6 +43,17 @@ def run(
     finally:
         if checkpoint:
             checkpoint.write(trainer)
+
+
+def token_shown(token: bytes) -> str:
+    """A token as text that standard output can hold, or as bytes where it is no UTF-8; of a long one the beginning."""
+    try:
+        text: str | bytes = token.decode()
+    except UnicodeDecodeError:
+        text = token
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    shown = repr(text[:LONGEST_SHOWN]).encode(encoding, "backslashreplace").decode(encoding)
+    return shown if len(text) <= LONGEST_SHOWN else f"{shown}..., {len(token):,} bytes"
 
 
 class Symbols(Protocol):
@@ -77,15 +89,12 @@ class Report:
         """One line for each merge since the last call."""
         for left, right, count, tokens in zip(*self.trainer.results(len(self.vocab) - self.n_start), strict=True):
             token = self.vocab[left] + self.vocab[right]
-            shown = repr(token[:LONGEST_SHOWN])
-            if len(token) > LONGEST_SHOWN:
-                shown += f"..., {len(token):,} bytes"
             self.vocab.append(token)
             number = len(self.vocab) - self.n_start
             left_id, right_id, new_id = (self.ids[symbol] for symbol in (left, right, len(self.vocab) - 1))
             left_over = tokens + self.tokens_apart
             print(
-                f"merge {number}/{self.n_merges}: ({left_id}, {right_id}) -> {new_id} ({shown}) "
+                f"merge {number}/{self.n_merges}: ({left_id}, {right_id}) -> {new_id} ({token_shown(token)}) "
                 f"had {number_of(count, 'occurrence')}, {number_of(left_over, 'token')} "
                 f"{'remains' if left_over == 1 else 'remain'}"
             )

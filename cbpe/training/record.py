@@ -81,12 +81,14 @@ class TrainingRecord:
         from cbpe.views.curve import curve
         from cbpe.views.html import block, pairs
 
+        dropped = self.dropped_occurrences
         about = (
             ("source", self.source),
             ("bytes of text", self.text_bytes),
             ("distinct pieces", self.distinct_pieces),
             ("merges", len(self.counts)),
-            ("bytes per token", self.compression()),
+            *([("dropped", f"rare words, which occurred {number_of(dropped, 'time')}")] if dropped else []),
+            (f"bytes per token{' of the words that are left' if dropped else ''}", self.compression()),
             ("seconds", self.seconds),
             *([("stopped", self.stopped)] if self.stopped else []),
             ("cbpe", self.cbpe_version),

@@ -151,7 +151,7 @@ def test_nothing_is_encoded_and_decoded_as_nothing():
         (b"1 99999999", "99999999"),
         (b"-1", "-1"),
         (b"9" * 5000, "999"),
-        (b"1 \xff", "xff"),
+        (b"1 \xff", "no text (ff)"),
     ],
 )
 def test_ids_that_are_wrong(ids, words):

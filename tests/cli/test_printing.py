@@ -471,7 +471,7 @@ def test_what_models_import_and_train_say_is_folded_between_words_in_a_terminal(
         if "train" in command:
             said = " ".join(told)
             assert re.search(
-                r"merge 9/14: \(\d+, \d+\) -> \d+ \(b'.*?'\) had \d+ occurrences, [\d,]+ tokens remain ", said
+                r"merge 9/14: \(\d+, \d+\) -> \d+ \('.*?'\) had \d+ occurrences, [\d,]+ tokens remain ", said
             )
         else:
             said = [

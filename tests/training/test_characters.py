@@ -332,8 +332,8 @@ def test_verbose_prints_a_line_for_each_merge(capsys):
     trained("ab ab b", 2, verbose=True)
     assert capsys.readouterr().out.splitlines() == [
         "8 tokens at the start",
-        "merge 1/2: (character, character) -> 259 (b'ab') had 2 occurrences, 6 tokens remain",
-        "merge 2/2: (character, 259) -> 260 (b' ab') had 2 occurrences, 4 tokens remain",
+        "merge 1/2: ('a', 'b') -> 259 ('ab') had 2 occurrences, 6 tokens remain",
+        "merge 2/2: (' ', 259) -> 260 (' ab') had 2 occurrences, 4 tokens remain",
         "7 bytes are 4 tokens: 1.75 bytes per token",
     ]
 

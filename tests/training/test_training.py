@@ -1,8 +1,10 @@
 """Training: the merges are the reference's, whatever the options, and what goes wrong is said."""
 
+import io
 import os
 import random
 import signal
+import sys
 import threading
 import warnings
 from array import array
@@ -190,10 +192,22 @@ def test_verbose_prints_a_line_for_each_merge(capsys):
     learn("abab cd", 2, verbose=True)
     assert capsys.readouterr().out.splitlines() == [
         "7 tokens at the start",
-        "merge 1/2: (97, 98) -> 256 (b'ab') had 2 occurrences, 5 tokens remain",
-        "merge 2/2: (256, 256) -> 257 (b'abab') had 1 occurrence, 4 tokens remain",
+        "merge 1/2: (97, 98) -> 256 ('ab') had 2 occurrences, 5 tokens remain",
+        "merge 2/2: (256, 256) -> 257 ('abab') had 1 occurrence, 4 tokens remain",
         "7 bytes are 4 tokens: 1.75 bytes per token",
     ]
+
+
+@pytest.mark.parametrize(("encoding", "shown"), [("utf-8", "'\u306e'"), ("ascii", r"'\u306e'"), (None, "'\u306e'")])
+def test_verbose_shows_tokens_as_text_where_they_are_any_and_the_output_has_it(monkeypatch, encoding, shown):
+    out = io.StringIO() if encoding is None else io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", out)
+    learn("\u306e" * 8, 4, verbose=True)
+    out.seek(0)
+    merges = [line.split(" had ")[0].partition(" -> ")[2] for line in out.read().splitlines() if "merge" in line]
+    assert merges[0] == r"256 (b'\xe3\x81')"
+    assert merges[1] == f"257 ({shown})"
+    assert merges[3] == f"259 ({shown[:-1] + shown[1:-1] * 3}')"
 
 
 def test_progress_is_told_to_the_end():

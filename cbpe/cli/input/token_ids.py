@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 
 __all__ = ["read_ids"]
 
 LONGEST_ID = 64  # characters; far more than an id has
 SHOWN = 40
+BYTES_SHOWN = 8
 LIST_IN_LIST = re.compile(r"\s*\[[\s\d,]*\[")
 WAYS = "write ids between blanks, as 15339 1917, or as a JSON list, [15339, 1917]"
 
@@ -59,10 +59,11 @@ def numbers(chunks: Iterable[bytes], name: str) -> Iterator[list[int]]:
 def parsed(word: bytes, name: str) -> int:
     if word.isdigit() and len(word) <= LONGEST_ID:
         return int(word)
-    shown: str | bytes = word[:SHOWN]
-    with suppress(UnicodeDecodeError):
-        shown = word[:SHOWN].decode()
-    raise ValueError(f"{name} holds {shown!r}, which is not a token id: {WAYS}")
+    try:
+        held = f"{word[:SHOWN].decode()!r}, which is not a token id"
+    except UnicodeDecodeError:
+        held = f"bytes that are no text ({word[:BYTES_SHOWN].hex(' ')})"
+    raise ValueError(f"{name} holds {held}: {WAYS}")
 
 
 def json_lists(chunks: Iterable[bytes], name: str, line: int) -> Iterator[list[int]]:

@@ -60,7 +60,8 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
         yield "gone on from", f"{number_of(before, 'merge')}, and added {added}"
     yield "tokens", f"{row['tokens_at_start']:,} before, {row['tokens']:,} now"
     if row["tokens"]:
-        yield "compression", f"{row['bytes_per_token']:.2f} bytes a token"
+        of = " of the words that are left" if row["dropped_words"] else ""
+        yield "compression", f"{row['bytes_per_token']:.2f} bytes a token{of}"
     yield "time", f"{row['seconds']:.2f} s"
 
 
