@@ -17,11 +17,11 @@ CURVE = "#4c8fd0"  # of a lightness like the ink's
 
 
 def draw_compression(
-    curve: Sequence[float], merges_before: int, text_bytes: int, ending: str, *, start_tokens: int = N_BYTES
+    curve: Sequence[float], merges_before: int, text: str, ending: str, *, start_tokens: int = N_BYTES
 ) -> bytes:
     """A compression curve as a picture of the kind that refuse_picture gave. curve: item i is the bytes of text per
     token with start_tokens + i tokens, at least one item. merges_before: after how many merges a mark stands, 0 for no
-    mark. text_bytes: for the title. ValueError where the text has no token.
+    mark. text: of what, for the title. ValueError where the text has no token.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -41,6 +41,6 @@ def draw_compression(
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.set_xlabel("tokens in the vocabulary")
         axes.set_ylabel("bytes of text per token")
-        axes.set_title(f"{text_bytes:,} bytes: {curve[-1]:.2f} bytes per token")
+        axes.set_title(f"{text}: {curve[-1]:.2f} bytes per token")
         axes.grid(alpha=0.3)
         return picture_of(figure, ending)

@@ -133,7 +133,10 @@ class TrainingRecord:
 
         ending = refuse_picture("curve.svg" if path is None else path, use=USE)
         curve, begun = self.compression_curve(), self.merges_before
-        picture = draw_compression(curve, begun, self.text_bytes, ending, start_tokens=self.start_tokens)
+        text = number_of(self.text_bytes, "byte")
+        if self.covered_bytes != self.text_bytes:  # as the split pattern left some out, or max_words
+            text = f"{self.covered_bytes:,} of {text}"
+        picture = draw_compression(curve, begun, text, ending, start_tokens=self.start_tokens)
         if path is None:
             return Picture(picture)
         write_whole(path, [picture])

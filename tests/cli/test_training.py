@@ -60,6 +60,8 @@ def test_train_reads_standard_input(tmp_path, model):
 def test_train_takes_several_files(tmp_path, text_file, model):
     told = run("train", text_file, text_file, "--vocab-size", 280, "--output", tmp_path / "twice").stderr
     assert told == f"cbpe: {text_file} is named twice: its texts count twice\n"
+    told = run("train", *[text_file] * 3, "--vocab-size", 262, "--output", tmp_path / "thrice.json").stderr
+    assert told == f"cbpe: {text_file} is named 3 times: its texts count 3 times\n"
     expected = cbpe.train([TEXT, TEXT], 280)
     loaded = cbpe.RegexTokenizer()
     loaded.load(tmp_path / "twice.model")

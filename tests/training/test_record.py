@@ -129,6 +129,13 @@ def test_a_vocabulary_of_bytes_alone_is_a_point():
     assert not point.search(cbpe.train(TEXT, 257).training.plot().svg.decode())
 
 
+def test_the_title_says_of_how_much_of_the_text_the_compression_is():
+    whole = cbpe.train("low lower", 258).training.plot().svg.decode()
+    some = cbpe.train("low lower", 258, pattern=r"\w+").training.plot().svg.decode()
+    assert ">9 bytes: 1.80 bytes per token<" in whole  # lo, low
+    assert ">8 of 9 bytes: 2.00 bytes per token<" in some
+
+
 def test_a_training_without_text_has_no_picture(tmp_path):
     record = cbpe.train("", 256).training
     with pytest.raises(ValueError, match="nothing to plot"):

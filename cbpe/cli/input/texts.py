@@ -66,20 +66,22 @@ def sources_of(files: list[str] | None, field: str | None, errors: Errors) -> li
     from cbpe.tasks.sources import find_sources  # of no use to the commands that read files alone
 
     places: list[PathLike[str] | BinaryIO] = []
-    seen = set()
+    named: dict[str, list[str]] = {}  # each file, with its names
     for name in files or [STANDARD_STREAM]:
         if name == STANDARD_STREAM:
-            if name in seen:
+            if name in named:
                 raise ValueError(STDIN_TWICE)
-            seen.add(name)
+            named[name] = [name]
             places.append(standard_input())
             continue
         for found in find_sources(name, field=field, errors=errors):
             same = os.path.realpath(found.path) if isinstance(found.place, Path) else found.path
-            if same in seen:
-                warn(f"{found.path} is named twice: its texts count twice")
-            seen.add(same)
+            named.setdefault(same, []).append(found.path)
             places.append(found.place)
+    for names in named.values():
+        if len(names) > 1:
+            times = "twice" if len(names) == 2 else f"{len(names):,} times"
+            warn(f"{names[-1]} is named {times}: its texts count {times}")
     return places
 
 
