@@ -152,7 +152,7 @@ def test_tokenizers_that_have_places_are_compared_beside_one_that_has_none(page,
     page.goto(f"{url}#t=gpt2&t=mine.json&t=lower.json&text={quote('The cat sat')}")
     shows(page, "document.querySelectorAll('.token.differs').length > 2")
     said = page.locator(".column .notice")
-    assert said.nth(2).inner_text().startswith("lower.json changes this text before it cuts it")
+    assert said.nth(2).inner_text().startswith("lower.json: what is done to this text before it is encoded")
     assert [said.nth(i).is_hidden() for i in range(3)] == [True, True, False]
     assert page.locator(".column").nth(2).locator(".differs").count() == 0
 

@@ -122,7 +122,7 @@ class Column {
   found(answer, text) {
     this.units = unitsOf(answer, text);
     this.list.show(answer.ids);
-    this.say(answer.no_places === null ? null : `${this.name} changes this text before it cuts it, so its tokens have no places in the text: it shows their own text, and is not compared with the others.`);
+    this.say(answer.no_places === null ? null : `${this.name}: ${answer.no_places}. It shows their own text, and is not compared with the others.`);
     redraw(this);
   }
 
