@@ -21,6 +21,7 @@ from cbpe.tasks.sources import SourceFile
 __all__ = ["TASK_BYTES", "Span", "Task", "checked_share", "cut"]
 
 TASK_BYTES = 1 << 28
+MOST_TASKS = 1 << 20  # by far more than machines; with more, a slip such as 1 for 1m takes days
 LARGE = 2  # times task_bytes: from there on, who names a size is told of a file that is not cut
 FILES_NAMED = 3  # in a message
 
@@ -67,7 +68,8 @@ def cut(
     sources: Iterable[SourceFile], *, field: str | None, task_bytes: int = TASK_BYTES, within_lines: bool = True
 ) -> list[Task]:
     """The tasks of a corpus, in its order, each of about task_bytes. within_lines: whether files of JSON Lines may be
-    cut, after which nobody knows the numbers of their lines. A UserWarning names large files that cannot be cut."""
+    cut, after which nobody knows the numbers of their lines. A UserWarning names large files that cannot be cut;
+    ValueError for a task_bytes that makes far too many tasks."""
     tasks: list[Task] = []
     whole: list[str] = []
     held: list[Span] = []
@@ -77,6 +79,11 @@ def cut(
             if held and held_bytes + span.size > task_bytes:
                 tasks.append(Task(len(tasks), tuple(held)))
                 held, held_bytes = [], 0
+                if len(tasks) >= MOST_TASKS:
+                    raise ValueError(
+                        f"task_bytes is {task_bytes}, which cuts the corpus into more than {MOST_TASKS:,} tasks, each "
+                        "with files of its own: give more"
+                    )
             held.append(span)
             held_bytes += span.size
             if span.part is None and span.size > LARGE * task_bytes:

@@ -449,3 +449,14 @@ def test_an_executor_whose_module_misses_a_library_is_refused_before_the_run(mon
     monkeypatch.setitem(EXECUTORS, "elsewhere", "tasks_elsewhere:elsewhere")
     with pytest.raises(ImportError, match="needs a library"):
         executor_of("elsewhere")
+
+
+def test_a_size_that_makes_far_too_many_tasks_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("cbpe.tasks.cutting.MOST_TASKS", 50)
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"text": "a"}\n' * 40)
+    assert len(cut(sources(rows), field="text", task_bytes=14)) == 40
+    with pytest.raises(
+        ValueError, match=r"task_bytes is 1, which cuts the corpus into more than 50 tasks, .*give more"
+    ):
+        cut(sources(rows), field="text", task_bytes=1)
