@@ -21,6 +21,7 @@ from cbpe.tasks.sources import SourceFile
 __all__ = ["TASK_BYTES", "Span", "Task", "checked_share", "cut"]
 
 TASK_BYTES = 1 << 28
+MANY_TASKS, SMALL_TASK = 500, 1 << 16  # so many tasks of fewer bytes than that are a slip, such as 256 for 256m
 MOST_TASKS = 1 << 20  # by far more than machines; with more, a slip such as 1 for 1m takes days
 LARGE = 2  # times task_bytes: from there on, who names a size is told of a file that is not cut
 FILES_NAMED = 3  # in a message
@@ -68,8 +69,8 @@ def cut(
     sources: Iterable[SourceFile], *, field: str | None, task_bytes: int = TASK_BYTES, within_lines: bool = True
 ) -> list[Task]:
     """The tasks of a corpus, in its order, each of about task_bytes. within_lines: whether files of JSON Lines may be
-    cut, after which nobody knows the numbers of their lines. A UserWarning names large files that cannot be cut;
-    ValueError for a task_bytes that makes far too many tasks."""
+    cut, after which nobody knows the numbers of their lines. A UserWarning names large files that cannot be cut,
+    and tells of many small tasks; ValueError for a task_bytes that makes far too many."""
     tasks: list[Task] = []
     whole: list[str] = []
     held: list[Span] = []
@@ -90,6 +91,11 @@ def cut(
                 whole.append(source.path)
     if held:
         tasks.append(Task(len(tasks), tuple(held)))
+    if len(tasks) >= MANY_TASKS and task_bytes < SMALL_TASK:
+        warn(
+            f"the corpus is cut into {len(tasks):,} tasks, as task_bytes is {task_bytes:,}: each has files of its own, "
+            "which takes longer than its work"
+        )
     if whole:
         is_one = "is one task" if len(whole) == 1 else "are one task each"
         are_cut = "only .parquet is cut where shards number the lines of .jsonl"

@@ -460,3 +460,14 @@ def test_a_size_that_makes_far_too_many_tasks_is_refused(tmp_path, monkeypatch):
         ValueError, match=r"task_bytes is 1, which cuts the corpus into more than 50 tasks, .*give more"
     ):
         cut(sources(rows), field="text", task_bytes=1)
+
+
+def test_many_small_tasks_are_told(tmp_path, recwarn):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"text": "a"}\n' * 520)
+    assert len(cut(sources(rows), field="text", task_bytes=28)) == 260
+    assert recwarn.list == []
+    with pytest.warns(
+        UserWarning, match="the corpus is cut into 520 tasks, as task_bytes is 14: each has files of its own"
+    ):
+        assert len(cut(sources(rows), field="text", task_bytes=14)) == 520

@@ -72,6 +72,7 @@ IN_OPTIONS = {
     "make task_bytes": "make --task-bytes",
     "a smaller task_bytes": "a smaller --task-bytes",
     "times task_bytes": "times --task-bytes",
+    "as task_bytes is": "as --task-bytes is",
     "make shard_tokens": "make --shard-tokens",
     "make row_tokens": "make --row-tokens",
     "make val_fraction": "make --val-fraction",
