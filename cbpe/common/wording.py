@@ -165,7 +165,7 @@ def json_problem(error: ValueError, place: str = "") -> str:
 
     >>> json_problem(JSONDecodeError("Unterminated string starting at", '{"a": "b', 6))
     'it ends within a value, which begins at line 1, column 7: it seems to be cut'
-    >>> json_problem(JSONDecodeError("Expecting value", "[", 1), "character 2")
+    >>> json_problem(JSONDecodeError("Expecting value", "[x]", 1), "character 2")
     'Expecting value, at character 2'
     """
     from json import JSONDecodeError
@@ -215,7 +215,7 @@ def shown(value: object) -> str:
 
 
 def token_shown(token: bytes) -> str:
-    """A token as a message shows it: as text where its bytes are UTF-8.
+    r"""A token as a message shows it: as text where its bytes are UTF-8.
 
     >>> token_shown(b"vi\xe1\xbb\x87c"), token_shown(b"\xe1")
     ("'việc'", "b'\\xe1'")

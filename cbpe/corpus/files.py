@@ -312,6 +312,10 @@ def row_of(line: str, place: str, field: str, parse_int: Callable[[str], Any] = 
     try:
         row = json.loads(line, parse_int=parse_int)
     except json.JSONDecodeError as error:
+        if line.strip() in ("[", "{", "[{"):
+            whole, filter_ = ("JSON", ".") if line.strip() == "{" else ("a JSON array", "'.[]'")
+            way = f"write each object on a line of its own, as jq -c {filter_} does"
+            raise ValueError(f"{place}, begins {whole} that goes on over several lines: {way}") from error
         problem = json_problem(error, f"character {error.pos + 1:,} of the line")
         raise ValueError(f"{place}, is not JSON: {problem}") from error
     except RecursionError as error:

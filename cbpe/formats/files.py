@@ -27,16 +27,23 @@ __all__ = [
 SQLITE, DATABASE = b"SQLite format 3\0", "an SQLite database, as a model store is"
 NAMED = 3  # special tokens in a warning
 WORD_COUNTS = b"\x89cbpeWC\n"  # what a file of them begins with, as corpus/word_counts.py describes it
+BESIDE = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json")
 COMPRESSED = (".gz", ".xz", ".zst", ".bz2", ".zip")
 
 
 def recognise(file: File) -> Format:
     """The format of a file, which is told by what it holds. ValueError where it is none that is known."""
-    for known in FORMATS:
-        if known.recognises(file):
-            return known
+    told = f"this is JSON, but of no known format; these are {known_formats()}"
+    if os.path.basename(file.path) in BESIDE:
+        told = "this is what transformers writes beside a tokenizer: name its tokenizer.json, or the folder"
+    try:
+        for known in FORMATS:
+            if known.recognises(file):
+                return known
+    except ValueError as error:
+        raise ValueError(told if os.path.basename(file.path) in BESIDE else str(error)) from error
     if file.looks_like_json:
-        raise ValueError(f"this is JSON, but of no known format; these are {known_formats()}")
+        raise ValueError(told)
     if file.start.startswith(EXPORTED):
         raise ValueError(
             "this is a version that was exported from a model store: "

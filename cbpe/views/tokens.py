@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cbpe.common.wording import number_of
 from cbpe.views.directions import Direction, direction_of, runs_in
-from cbpe.views.html import block, escaped
+from cbpe.views.html import block, escaped, visible
 
 __all__ = ["ShownText"]
 
@@ -118,7 +118,10 @@ class ShownText:
         )
         text = escaped(group.text).replace(" ", "·")
         ids = " ".join(map(str, group.ids))
-        turned = ' dir="rtl"' if direction == "rtl" and direction_of(group.text) is None else ""
+        # What is written out, as r"\u200f" is, reads from the left wherever it stands.
+        is_written_out = visible(group.text).count("\\") > group.text.count("\\")
+        is_turned = direction == "rtl" and direction_of(group.text) is None and not is_written_out
+        turned = ' dir="rtl"' if is_turned else ""
         shown = f"<bdi{turned}>{text}</bdi><sub>{ids}</sub>"
         return f'<span class="t t{i % COLOURS}{kind}" title="{said}">{shown}</span>'
 

@@ -176,6 +176,19 @@ def test_other_json_with_numbers_is_none_of_gpt2s_files(tmp_path):
         cbpe.load(tmp_path / "generation_config.json")
 
 
+@pytest.mark.parametrize(
+    "name", ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"]
+)
+def test_what_stands_beside_a_tokenizer_is_told_as_such(tmp_path, name):
+    (tmp_path / name).write_text('{"model_max_length": 1000000000000000019884624838656}')
+    told = "this is what transformers writes beside a tokenizer: name its tokenizer.json, or the folder"
+    with pytest.raises(ValueError, match=told):
+        cbpe.load(tmp_path / name)
+    assert cbpe.inspect(tmp_path / name).refused == told
+    cbpe.train("low lower", 258).save(tmp_path / name)
+    assert cbpe.load(tmp_path / name).vocab[257] == b"low"
+
+
 @pytest.mark.parametrize("option", [{"pattern": "."}, {"special_tokens": {}}, {"name": "x"}])
 def test_what_is_for_files_without_a_pattern_is_refused_for_others(tmp_path, trained, option):
     trained.save(tmp_path / "toy.model")

@@ -160,6 +160,14 @@ def test_a_line_runs_in_the_direction_of_its_letters():
     assert re.findall(r"<bdi([^>]*)>\(<", html) == ["", ' dir="rtl"']  # a bracket opens as its line or its run does
 
 
+def test_what_is_written_out_reads_from_the_left_in_a_line_from_the_right():
+    html = cbpe.BasicTokenizer().show("\u05d0\u05d1 \u200f(\n")._repr_html_()
+    assert '<div dir="rtl">' in html
+    shown = re.findall(r"<bdi([^>]*)>([^<]*)</bdi>", html)
+    assert ("", r"\u200f") in shown
+    assert (' dir="rtl"', "(") in shown
+
+
 def test_the_letters_of_a_special_token_turn_no_line():
     tok = cbpe.BasicTokenizer()
     tok.register_special_tokens({"<|end|>": 256})
