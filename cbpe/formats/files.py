@@ -109,6 +109,9 @@ def find_in_folder(folder: str) -> str:
         if all(os.path.isfile(os.path.join(folder, name)) for name in names):
             return os.path.join(folder, names[0])
     os.listdir(folder)  # or nobody may look
+    for path in (os.path.join(folder, name) for names in groups for name in names):
+        if os.path.islink(path) and not os.path.exists(path):
+            raise ValueError(f"{path} is a link to no file: get the file, or give the path of another")
     expected = ", nor ".join(" with ".join(names) for names in dict.fromkeys(groups))
     is_copy = os.path.isfile(os.path.join(folder, INDEX))
     published = f", or a name in the published copy, as {folder}/NAME" if is_copy else ""

@@ -76,7 +76,7 @@ def load(
 
     ValueError, with the file named, for what is no whole and valid file of a known format, or not what a published copy
     says of it; OSError where it cannot be read, or is not there; LookupError for a name that means nothing, and for a
-    version that the store or a published copy does not have.
+    version that the store or a published copy does not have; ImportError where the package store cannot be imported.
 
     >>> load("toy.model").encode("hello")
     [104, 101, 108, 108, 111]

@@ -162,6 +162,12 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path):
         cbpe.inspect(tmp_path)
 
 
+def test_a_folder_whose_tokenizer_is_a_link_to_no_file_says_so(tmp_path):
+    (tmp_path / "tokenizer.json").symlink_to("blobs/gone")
+    with pytest.raises(ValueError, match=r"tokenizer\.json is a link to no file: get the file"):
+        cbpe.load(tmp_path)
+
+
 def test_a_folder_without_a_tokenizer_names_each_file_once_and_how_a_published_copy_is_loaded(tmp_path):
     with pytest.raises(ValueError, match="this folder has neither") as caught:
         cbpe.load(tmp_path)
