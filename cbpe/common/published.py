@@ -9,10 +9,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["EXPORTED", "INDEX", "is_published", "load_published", "load_stored"]
+__all__ = ["EXPORTED", "INDEX", "is_published", "load_published", "load_stored", "of_store"]
 
 PUBLISHED = "cbpe.published"  # the group of entry points; each is a function of a reference, allow_http and keys
 STORED = "cbpe.stored"  # the same for the user's own store: functions of a reference
+STORE = "store"
 SCHEMES = ("http://", "https://")
 INDEX = "index.json"  # of a published copy
 EXPORTED = b"\x89cbpeSM\n"  # what the file of a version begins with that was exported from a store
@@ -50,12 +51,16 @@ def loader(group: str, reference: str) -> Any:
     try:
         return found[0].load()
     except ImportError as error:
-        package = found[0].module.partition(".")[0]
-        imported = sys.modules.get(package)
-        if "ModelStore" in getattr(imported, "__all__", ()):
+        message = of_store(error)
+        if message is None:
             raise
-        other = getattr(imported, "__file__", None)
-        raise ImportError(
-            f"the package {package}, which comes with cbpe, cannot be imported ({error})"
-            + (f", as {other} has its name: rename that, or start Python in another folder" if other else "")
-        ) from error
+        raise ImportError(message) from error
+
+
+def of_store(error: ImportError) -> str | None:
+    """What to say of an error while the package store, or a part of it, was imported; None for any other."""
+    if (error.name or "").partition(".")[0] != STORE or "ModelStore" in getattr(sys.modules.get(STORE), "__all__", ()):
+        return None
+    other = getattr(sys.modules.get(STORE), "__file__", None)
+    way = f", as {other} has its name: rename that, or start Python in another folder" if other else ""
+    return f"the package {STORE}, which comes with cbpe, cannot be imported ({error}){way}"

@@ -244,6 +244,13 @@ def test_a_file_of_ones_own_in_the_place_of_the_package_store_is_named(tmp_path)
         in (failed.stderr.splitlines()[-1])
     )
     assert "store.py has its name: rename that, or start Python in another folder" in failed.stderr
+    for command in (["models", "ls"], ["count", "-t", "misspelt", "store.py"], ["models", "save", "a", "-t", "gpt2"]):
+        program = [sys.executable, "-m", "cbpe", *command]
+        failed = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
+        assert failed.returncode == 1
+        assert failed.stderr.startswith("cbpe: ")
+        assert "the package store, which comes with cbpe, cannot be imported (" in failed.stderr
+        assert failed.stderr.endswith("store.py has its name: rename that, or start Python in another folder\n")
 
 
 def test_a_model_of_the_hub_is_told_to_be_got_as_a_file(here):

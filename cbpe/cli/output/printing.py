@@ -118,6 +118,10 @@ def error_message(error: Exception) -> str:
     """What an exception says, for somebody who does not see where it came from, and who gives options."""
     if isinstance(error, OSError) and error.filename is not None:  # which may be called like an argument
         return f"{os.fsdecode(error.filename) or repr('')}: {error.strerror}"
+    if isinstance(error, ImportError):
+        from cbpe.common.published import of_store  # which few errors need
+
+        return of_store(error) or of_options(plain_message(error))
     return of_options(plain_message(error))
 
 
