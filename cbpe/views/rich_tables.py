@@ -9,12 +9,13 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from cbpe.views.text import WIDEST_NAME, are_sizes, cells_of, in_groups, names_for_fewest_tables
+from cbpe.views.text import are_sizes, cells_of, in_groups, names_for_fewest_tables
 
 __all__ = ["rich_tables"]
 
 BESIDE = 3  # columns of a terminal that a column of the table takes besides its cells: two blanks and a line
 LAST = 1  # and the line at the end
+LONGEST_NAME = 60  # characters of a name, where there is room for it
 LEAST_NAME = 9  # characters that a name keeps in a narrow terminal, as its heading "tokenizer" has
 
 
@@ -28,7 +29,7 @@ def rich_tables(
     widths = [max(map(cell_len, column)) for column in columns]
     if sum(widths) + BESIDE * len(widths) + LAST > room:
         beside_one = room - LAST - BESIDE * (names + 1) - max(widths[names:])
-        most = max(LEAST_NAME, min(WIDEST_NAME, beside_one // names))
+        most = max(LEAST_NAME, min(LONGEST_NAME, beside_one // names))
         values = [[row[i] for row in rows] for i in range(names)]
         columns[:names] = names_for_fewest_tables(
             headings[:names], values, widths[names:], most, cell_len, room - LAST - BESIDE, BESIDE

@@ -72,6 +72,8 @@ def test_long_names_are_cut_so_far_that_few_tables_take_all_columns():
     assert [len(table.columns) for table in tables] == [4, 4]
     (name,) = tables[0].columns[0].cells
     assert name.plain == "…-long-training"  # 79 - 2 * (18 + 3) leaves 37 = 2 * (15 + 3) + 1
+    (wide,) = rich_tables("", headings, rows, names=2, room=160)
+    assert [next(wide.columns[i].cells).plain for i in range(2)] == [*names]
 
 
 def test_rich_tables_cut_nothing_and_are_no_wider_than_the_terminal():
