@@ -19,6 +19,7 @@ from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import print_json, print_pairs
 from cbpe.cli.output.replacing import refuse_replacing_by_tokenizer
 from cbpe.cli.registering import new_app
+from cbpe.views.inspected import as_shown
 
 app = new_app(add_completion=False)
 
@@ -110,8 +111,10 @@ def convert(
             ("tokens", tokens),
             ("special tokens", special_tokens),
         ]
-        told += [("", f"{token} ({token_id})") for token, token_id in given.items()]
-        told += [("other ids", f"{token} ({now}, which was {before})") for token, (before, now) in moved.items()]
+        told += [("", f"{as_shown(token)} ({token_id})") for token, token_id in given.items()]
+        told += [
+            ("other ids", f"{as_shown(token)} ({now}, which was {before})") for token, (before, now) in moved.items()
+        ]
         print_pairs([*told, *pairs_left_out(missing)])
 
 

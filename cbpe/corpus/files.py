@@ -312,10 +312,12 @@ def row_of(line: str, place: str, field: str, parse_int: Callable[[str], Any] = 
     try:
         row = json.loads(line, parse_int=parse_int)
     except json.JSONDecodeError as error:
-        if line.strip() in ("[", "{", "[{"):
-            whole, filter_ = ("JSON", ".") if line.strip() == "{" else ("a JSON array", "'.[]'")
-            way = f"write each object on a line of its own, as jq -c {filter_} does"
-            raise ValueError(f"{place}, begins {whole} that goes on over several lines: {way}") from error
+        if line.strip() in ("[", "{", "[{"):  # as indented JSON begins
+            jq = "jq -c ." if line.strip() == "{" else "jq -c '.[]'"
+            raise ValueError(
+                f"{place}, is not JSON by itself: it goes on over several lines, or was cut. Write each object on a "
+                f"line of its own, as {jq} does"
+            ) from error
         problem = json_problem(error, f"character {error.pos + 1:,} of the line")
         raise ValueError(f"{place}, is not JSON: {problem}") from error
     except RecursionError as error:

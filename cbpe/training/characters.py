@@ -6,6 +6,7 @@ frequent characters have tokens, which come after those of the merges; the other
 
 from __future__ import annotations
 
+import operator
 import struct
 import time
 from array import array
@@ -167,7 +168,7 @@ def learn_pieces(
     tell_of_plain_text(source, special_tokens, reading.get("field"))
     started = time.perf_counter()
     with progress_reports(progress) as told:
-        counted, pieces = pieces_of(source, splitter, settings, told, reading)
+        counted, pieces, kept = pieces_of(source, splitter, settings, told, reading)
         found = pieces.count_characters()
         characters = alphabet_of(found, settings)
         start = Start(len(special_tokens), N_BYTES * settings.byte_fallback, len(characters))
@@ -196,6 +197,7 @@ def learn_pieces(
         tokens_apart=apart,
         vocab_size=vocab_size - start.special,
         characters=settings._asdict(),
+        kept_bytes=kept,
     )
     if verbose:
         print(closing_line(record))
@@ -209,10 +211,12 @@ def pieces_of(
     settings: Characters,
     progress: ProgressCallback | None,
     reading: Reading,
-) -> tuple[Counted, Pieces]:
-    """Read and count a source."""
+) -> tuple[Counted, Pieces, int | None]:
+    """Read and count a source; how many bytes are left of it, where rare words were dropped."""
     words = counts_of(source, splitter, progress, **reading)
-    return counted_of(words), Pieces(words.data(), words.lengths(), words.counts(), settings.add_dummy_prefix)
+    lengths, counts = words.lengths(), words.counts()
+    kept = sum(map(operator.mul, lengths, counts)) if words.dropped_words else None
+    return counted_of(words), Pieces(words.data(), lengths, counts, settings.add_dummy_prefix), kept
 
 
 class Start(NamedTuple):

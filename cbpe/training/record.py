@@ -29,7 +29,7 @@ class TrainingRecord:
 
     source: str  # in some words
     counts: array[int]  # array("q"): how often the merged pair occurred, overlaps included ("aaa" holds "aa" twice)
-    tokens: array[int]  # array("q"): tokens in the whole text after the merge
+    tokens: array[int]  # array("q"): tokens in what was counted of the text, after the merge
     tokens_at_start: int  # one for each byte that is in a piece; over characters, for each of these
     text_bytes: int  # of all texts in UTF-8
     distinct_pieces: int
@@ -50,6 +50,7 @@ class TrainingRecord:
     unicode_version: str | None  # that the text was split by; None where the `regex` module's own was used
     start_tokens: int = N_BYTES  # before the first merge, special ones left out; over characters, these too
     characters: dict[str, Any] | None = None  # over characters, the options that are for these alone
+    kept_bytes: int | None = None  # over characters, of the text, where max_words has dropped some; None for all
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TrainingRecord, tuple(getattr(self, field.name) for field in fields(self))
@@ -68,9 +69,16 @@ class TrainingRecord:
 
     @property
     def covered_bytes(self) -> int:
-        """How many bytes of the text are in the pieces that training counted; over characters, where no pattern leaves
-        something out, all."""
-        return self.text_bytes if self.characters is not None else self.tokens_at_start
+        """How many bytes of the text are in the pieces that training counted."""
+        if self.characters is None:
+            return self.tokens_at_start
+        return self.text_bytes if self.kept_bytes is None else self.kept_bytes
+
+    @property
+    def _bytes_left(self) -> float:
+        """The same; nan where it is not known, as an earlier cbpe did not count what max_words left over characters."""
+        is_known = self.characters is None or not self.dropped_words or self.kept_bytes is not None
+        return self.covered_bytes if is_known else float("nan")
 
     def __repr__(self) -> str:
         merges, text = number_of(len(self.counts), "merge"), number_of(self.text_bytes, "byte")
@@ -109,11 +117,11 @@ class TrainingRecord:
         if n_merges > len(self.tokens):
             raise ValueError(f"vocab_size is {vocab_size}, but the training reached only {start + len(self.tokens)}")
         tokens = self.tokens[n_merges - 1] if n_merges else self.tokens_at_start
-        return self.covered_bytes / tokens if tokens else float("nan")
+        return self._bytes_left / tokens if tokens else float("nan")
 
     def compression_curve(self) -> list[float]:
         """Item i is the compression with a vocabulary of start_tokens + i tokens: len(counts) + 1 items."""
-        n_bytes = self.covered_bytes
+        n_bytes = self._bytes_left
         return [n_bytes / tokens if tokens else float("nan") for tokens in (self.tokens_at_start, *self.tokens)]
 
     @overload

@@ -200,6 +200,8 @@ def training_of(record: TrainingRecord | None) -> dict[str, Any] | None:
     return {
         "source": beginning(record.source, LONGEST_LABEL),
         "text_bytes": record.text_bytes,
+        "covered_bytes": record.covered_bytes,
+        "dropped_occurrences": record.dropped_occurrences,
         "distinct_pieces": record.distinct_pieces,
         "seconds": record.seconds,
         "stopped": record.stopped,

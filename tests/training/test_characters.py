@@ -1,7 +1,9 @@
 """Training over characters: the merges are the reference's and SentencePiece's, and what goes wrong is said."""
 
+import dataclasses
 import io
 import json
+import math
 import pickle
 import random
 import re
@@ -23,6 +25,7 @@ from cbpe.common.checks import MAX_TOKENS
 from cbpe.corpus.counting import count_words
 from cbpe.patterns import CHARACTERS_SPLIT_PATTERN
 from cbpe.training.scripts import scripts_of
+from store import ModelStore
 
 MARK = "\u2581"
 FEW = st.sampled_from(["ab", "abc ", "aab  .1", " ab\u00e9\u65e5\u672c\u304b\u30ab\u30fc1\u4e00\u3001.\t\n"])
@@ -326,6 +329,23 @@ def test_the_record_says_what_was_done():
     assert record.compression(tok.vocab_size) == record.compression()
     with pytest.raises(ValueError, match=f"must be at least {N_BYTES + N_CHARACTERS}"):
         record.compression(256)
+
+
+def test_what_max_words_drops_is_not_in_the_compression():
+    words = [f"w{i % 50 if i % 3 else i} " for i in range(600)]
+    text = "".join(words)
+    kept = cbpe.count_words(text, pattern=CHARACTERS_SPLIT_PATTERN, max_words=20)
+    n_bytes = sum(len(piece) * n for piece, n in kept)
+    assert 0 < n_bytes < len(text)
+    record = trained(text, 5, max_words=20).training
+    assert record.covered_bytes == record.kept_bytes == n_bytes
+    assert record.compression() == n_bytes / record.tokens[-1]
+    assert record.compression(record.start_tokens) == n_bytes / record.tokens_at_start
+    assert trained(text, 5).training.kept_bytes is None
+    # The record of an earlier cbpe, which did not count them.
+    assert math.isnan(dataclasses.replace(record, kept_bytes=None).compression())
+    with ModelStore(":memory:") as models:
+        assert models.training(models.save(trained(text, 5, max_words=20), "a")).kept_bytes == n_bytes
 
 
 def test_verbose_prints_a_line_for_each_merge(capsys):

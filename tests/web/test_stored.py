@@ -414,7 +414,13 @@ class ManyVersions:
 
     def training(self, version):
         known = {"source": "s" * 5000, "text_bytes": 1, "distinct_pieces": 1, "seconds": 1.0, "stopped": None}
-        known |= {"cbpe_version": "1", "start_tokens": 256, "merges_before": 0}
+        known |= {
+            "covered_bytes": 1,
+            "dropped_occurrences": 0,
+            "cbpe_version": "1",
+            "start_tokens": 256,
+            "merges_before": 0,
+        }
         return SimpleNamespace(**known, compression_curve=lambda: [1 + n / 1000 for n in range(100_000)])
 
     def alias_history(self, name):

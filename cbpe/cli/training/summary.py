@@ -10,6 +10,7 @@ import cbpe
 from cbpe.cli.output.naming import of_options
 from cbpe.common.checks import N_BYTES
 from cbpe.common.wording import number_of
+from cbpe.views.inspected import as_shown
 
 __all__ = ["training_pairs", "training_row"]
 
@@ -46,7 +47,7 @@ def training_pairs(tokenizer: cbpe.Tokenizer) -> Iterator[tuple[str, str]]:
     yield "vocabulary", f"{row['vocab_size']:,} tokens: {start_in_words(tokenizer)} and {merges}"
     special = row["special_tokens"]
     for token, token_id in islice(special.items(), SPECIAL_SHOWN):
-        yield "special token", f"{token} with id {token_id}"
+        yield "special token", f"{as_shown(token)} with id {token_id}"
     if len(special) > SPECIAL_SHOWN:  # of a tokenizer that was gone on from
         yield "", f"and {len(special) - SPECIAL_SHOWN:,} more"
     if row["dropped_words"]:

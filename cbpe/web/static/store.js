@@ -179,6 +179,8 @@ function showTraining(training) {
   const facts = training === null ? [] : [
     ["text", plain(training.source)],
     ["bytes", number(training.text_bytes)],
+    ...(training.covered_bytes === training.text_bytes ? [] : [["bytes of the curve", number(training.covered_bytes)]]),
+    ...(training.dropped_occurrences ? [["left out", `rare words, which occurred ${number(training.dropped_occurrences)} times`]] : []),
     ["distinct pieces", number(training.distinct_pieces)],
     ["seconds", number(training.seconds, 2)],
     ["cbpe", plain(training.cbpe_version)],
