@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -111,11 +112,16 @@ def convert(
             ("tokens", tokens),
             ("special tokens", special_tokens),
         ]
-        told += [("", f"{as_shown(token)} ({token_id})") for token, token_id in given.items()]
-        told += [
-            ("other ids", f"{as_shown(token)} ({now}, which was {before})") for token, (before, now) in moved.items()
-        ]
+        told += special_pairs(given, moved)
         print_pairs([*told, *pairs_left_out(missing)])
+
+
+def special_pairs(given: dict[str, int], moved: dict[str, tuple[int, int]]) -> Iterator[tuple[str, str]]:
+    """The special tokens that were given, and those that have other ids than before."""
+    for token, token_id in given.items():
+        yield "", f"{as_shown(token)} ({token_id})"
+    for token, (before, now) in moved.items():
+        yield "other ids", f"{as_shown(token)} ({now}, which was {before})"
 
 
 def refuse_unknown_format(output: str) -> None:

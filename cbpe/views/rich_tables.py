@@ -9,13 +9,12 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from cbpe.views.text import are_sizes, cells_of, in_groups, names_for_fewest_tables
+from cbpe.views.text import LONGEST_NAME, are_sizes, cells_of, in_groups, names_for_fewest_tables
 
 __all__ = ["rich_tables"]
 
 BESIDE = 3  # columns of a terminal that a column of the table takes besides its cells: two blanks and a line
 LAST = 1  # and the line at the end
-LONGEST_NAME = 60  # characters of a name, where there is room for it
 LEAST_NAME = 9  # characters that a name keeps in a narrow terminal, as its heading "tokenizer" has
 
 

@@ -8,11 +8,12 @@ from unicodedata import east_asian_width
 from cbpe.views.html import cell_text, visible
 from cbpe.views.names import short_names
 
-__all__ = ["WIDEST_NAME", "are_sizes", "cells_of", "in_groups", "names_for_fewest_tables", "text_table"]
+__all__ = ["LONGEST_NAME", "are_sizes", "cells_of", "in_groups", "names_for_fewest_tables", "text_table"]
 
 WIDTH = 80
 GAP = 2  # columns of a terminal between two of the table
-WIDEST_NAME = 24  # characters of what names a row: a longer one is cut, as far as names stay different
+LONGEST_NAME = 60  # characters of what names a row, where there is room: a longer one is cut, as far as names stay
+WIDEST_NAME = 24  # different; and where there is none
 LEAST_NAME = 12  # characters to which names are cut where fewer tables take all columns then
 
 Column = list[str]
@@ -30,7 +31,9 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]], names:
     values = [[row[i] for row in rows] for i in range(len(headings))]
     others = [[heading, *cells_of(column)] for heading, column in zip(headings[names:], values[names:], strict=True)]
     widths = [max(map(width, column)) for column in others]
-    named = names_for_fewest_tables(headings[:names], values[:names], widths, WIDEST_NAME, width, WIDTH, GAP)
+    beside_one = WIDTH - GAP * names - max(widths, default=0)
+    most = max(WIDEST_NAME, min(LONGEST_NAME, beside_one // names))
+    named = names_for_fewest_tables(headings[:names], values[:names], widths, most, width, WIDTH, GAP)
     columns = [
         aligned(cells, to_the_right=i >= names or are_sizes(values[i])) for i, cells in enumerate([*named, *others])
     ]

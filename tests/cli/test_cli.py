@@ -167,6 +167,26 @@ def test_every_command_that_takes_one_tokenizer_refuses_a_second():
     assert asked >= 7
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (["truncate", "-t", "gpt2", "--max", "9"], "--max-tokens"),
+        (["encode", "--model", "gpt2"], "--tokenizer"),
+        (["train", "a.txt", "--size", "300"], "--vocab-size"),
+        (["train", "a.txt", "--vocab_size", "300"], "--vocab-size"),
+        (["train", "a.txt", "--outptu", "x"], "--output"),
+        (["models", "ls", "--sort", "name"], "--order-by"),
+        (["encode", "-t", "gpt2", "--out", "x"], None),  # which writes to standard output alone
+        (["models", "show", "--zzz"], None),
+    ],
+)
+def test_an_option_that_there_is_not_is_told_with_the_one_that_is_meant(given, meant):
+    told = error_of(*given, exit_code=2)
+    name = next(each for each in given if each[:2] == "--" and each != "--output")
+    assert told.startswith(f"cbpe: No such option: {name}")
+    assert re.findall(r"--[\w-]+", told.partition(" (see ")[0])[1:] == ([meant] if meant else [])
+
+
 def options_with_one_value():
     for command in COMMANDS:
         loaded = load_command(command)
