@@ -340,8 +340,8 @@ def from_transformers(tokenizer: Any) -> Tokenizer:
     Where its tokenizer.json is on this machine, a UserWarning tells what of it the file has otherwise; without one,
     both are equal in every result. `decode` is that of its tokenizer.json, where a class of transformers may do more:
     CLIP's writes spaces for the ends of words. Truncation, padding and split_special_tokens are left aside, with a
-    warning. TypeError for what has no fast tokenizer inside; ValueError for what cbpe.load would refuse, and for an added token
-    that its tokenizer.json gives another id.
+    warning. TypeError for what has no fast tokenizer inside; ValueError for what cbpe.load would refuse, and for an
+    added token that its tokenizer.json gives another id.
 
     >>> from_transformers(AutoTokenizer.from_pretrained("folder")).encode("hello")
     """
