@@ -1,5 +1,6 @@
 """cbpe encode, decode, count and tokens."""
 
+import gzip
 import json
 import os
 import random
@@ -511,6 +512,17 @@ def test_all_commands_count_the_tokens_of_the_text_alone_unless_the_template_is_
 def test_a_text_comes_back_from_its_ids_where_there_is_a_template(with_template):
     ids = run("encode", "-t", with_template, stdin=b"hi").stdout_bytes
     assert run("decode", "-t", with_template, stdin=ids).stdout_bytes == b"hi"
+
+
+@pytest.mark.parametrize("name", ["ids.jsonl", "ids.ndjson", "ids.jsonl.gz", "ids.json", "ids.txt"])
+def test_ids_that_encode_wrote_are_decoded_whatever_their_file_is_called(tmp_path, name):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"text": "one"}\n{"text": " two"}\n')
+    ids = run("encode", "-t", "gpt2", "--field", "text", "--json", rows).stdout_bytes
+    (tmp_path / name).write_bytes(gzip.compress(ids) if name.endswith(".gz") else ids)
+    assert run("decode", "-t", "gpt2", tmp_path / name).stdout == "one two"
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1 and more")
+    assert "Parquet" in error_of("decode", "-t", "gpt2", tmp_path / "rows.parquet")
 
 
 @pytest.mark.parametrize("options", [[], ["--template"], ["--allowed-special", "all"]])

@@ -16,7 +16,7 @@ from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
 from cbpe.common.wording import shown
 from cbpe.corpus.describing import tell_of_plain_text
-from cbpe.corpus.files import TextFile
+from cbpe.corpus.files import TextFile, has_field
 from cbpe.corpus.sources import Reader, read_chunks
 from cbpe.corpus.storage import place_of
 from cbpe.corpus.stored_bytes import refuse_other_kinds
@@ -228,7 +228,8 @@ def id_chunks(file: str) -> Iterator[bytes]:
     if file == STANDARD_STREAM:
         chunks = read_chunks(standard_input())
     else:
-        chunks = TextFile(Path(file), field=None, errors="strict").chunks()
+        # Of JSON Lines the lines are lists: no field is looked for.
+        chunks = TextFile(Path(file), field="ids" if has_field(Path(file)) else None, errors="strict").chunks()
     for i, chunk in enumerate(chunks):
         if i == 0:
             refuse_other_kinds(chunk, input_name(file))
