@@ -116,7 +116,9 @@ class TextFile:
     def chunks(self) -> Iterator[bytes]:
         """The bytes of the file, decompressed."""
         if self.kind == "words":
-            raise ValueError(f"{self.path} holds word counts, and no texts: cbpe.train takes it, and count_corpus")
+            raise ValueError(
+                f"{self.path} holds word counts by its name, and no texts: cbpe.train takes it, and count_corpus"
+            )
         with self.opened() as stored:
             opened, damage = DECOMPRESSORS[self.compression](stored) if self.compression else (stored, ())
             while True:

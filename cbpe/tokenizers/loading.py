@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["from_bpeasy", "from_rustbpe", "from_transformers", "inspect", "lacks_pattern", "load"]
 
 RANKS, PAIR = "cbpe.formats.ranks.tiktoken", "cbpe.formats.gpt2"
+LONGEST_PATH = 4096  # bytes, which is the most that Linux takes
 USE_FAST = "pass what AutoTokenizer.from_pretrained gives with use_fast=True"
 
 
@@ -83,6 +84,7 @@ def load(
     """
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(f"path is a str or a path, not {of_another_library(path)}")
+    refuse_content(path)
     allow_http = checked_flag("allow_http", allow_http)
     of_a_file = pattern is not None or special_tokens is not None or name is not None
     reference = os.fsdecode(path)
@@ -120,6 +122,14 @@ def load(
             return tok
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def refuse_content(path: object) -> None:
+    """ValueError for what is by far too long for a path, or has a NUL: the content of a file."""
+    if isinstance(path, (str, bytes)) and (len(path) > LONGEST_PATH or "\0" in os.fsdecode(path)):
+        raise ValueError(
+            f"{shown(path)} is no path: it seems to be the content of a file. Write it to one, and name that"
+        )
 
 
 def tell_of_differences(pattern: str) -> None:
@@ -272,6 +282,7 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
     """
     from cbpe.formats.inspecting import Inspection, found_in, title_of
 
+    refuse_content(path)
     path = os.fsdecode(path)
     if is_url(path):
         raise ValueError(f"{path}: a tokenizer's file is not read from a URL: download it")

@@ -50,6 +50,8 @@ def find_store(url_or_path: str | os.PathLike[str] | URL | None = None) -> URL:
             "this looks like a URL that was mistyped, and is not shown, since it may hold a password: a store's URL is "
             "as postgresql://user@host/database or sqlite:///models.db, and a file of such a name is given as ./NAME"
         )
+    if os.path.basename(path) in ("", os.curdir, os.pardir):
+        raise CannotOpen(f"{path!r} is a folder: a store is a file in it, as {os.path.join(path, 'models.db')}")
     return URL.create("sqlite", database=os.path.abspath(Path(path).expanduser()))
 
 

@@ -132,9 +132,11 @@ def test_several_files_of_counts_train_as_their_texts_one_after_the_other(corpus
     assert list(cbpe.train(parts, 320).merges) == list(cbpe.train(files, 320, field="text").merges)
     with pytest.raises(ValueError, match=r"0.words holds word counts, and other sources hold texts: count these by"):
         cbpe.train([parts[0], files[1]], 320, field="text")
-    with pytest.raises(ValueError, match=r"0.words holds word counts, and no texts: cbpe\.train takes it, and c"):
+    with pytest.raises(
+        ValueError, match=r"0.words holds word counts by its name, and no texts: cbpe\.train takes it, and c"
+    ):
         cbpe.count_words(parts[0])
-    with pytest.raises(ValueError, match=r"0.words holds word counts, and no texts"):
+    with pytest.raises(ValueError, match=r"0.words holds word counts by its name, and no texts"):
         cbpe.tokenize(parts[0], cbpe.BasicTokenizer(), tmp_path / "shards")
 
 

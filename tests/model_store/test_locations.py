@@ -127,3 +127,13 @@ def test_two_slashes_are_an_error_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.setenv("CBPE_STORE", "postgresql:/u:hunter2@h/db")
     assert "hunter2" not in error_of("models", "save", "gold", "-t", "gpt2")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("path", ["folder/", "./", ".", "..", "a/.."])
+def test_a_folder_is_no_store_whether_it_is_there_or_not(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CannotOpen, match=r"is a folder: a store is a file in it, as \S*models\.db"):
+        ModelStore(path)
+    monkeypatch.setenv("CBPE_STORE", path)
+    assert "is a folder: a store is a file in it" in error_of("models", "ls")
+    assert list(tmp_path.iterdir()) == []

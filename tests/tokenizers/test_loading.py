@@ -259,3 +259,11 @@ def test_a_model_that_is_not_utf8_is_refused_with_the_place(tmp_path):
     for load in (cbpe.load, cbpe.BasicTokenizer().load):
         with pytest.raises(ValueError, match=r"toy\.model: it is not UTF-8 \(byte 0xff at offset 13\)"):
             load(str(path))
+
+
+@pytest.mark.parametrize("content", ["{" + " " * 5000 + "}", b"\n\x00\x01" * 9, b"x" * 100_000])
+def test_the_content_of_a_file_is_no_path(content):
+    for call in (cbpe.load, cbpe.inspect):
+        with pytest.raises(ValueError, match="is no path: it seems to be the content of a file") as told:
+            call(content)
+        assert len(str(told.value)) < 300
