@@ -153,6 +153,10 @@ def reason_of(error: BaseException, url: str) -> str:
     status, message = getattr(error, "status", None), getattr(error, "message", None)
     if isinstance(status, int) and isinstance(message, str):  # aiohttp's, of what an HTTP server says
         return f"the server says {status} {message}"
+    system = getattr(error, "os_error", None)  # aiohttp's, of a server that is not reached
+    if isinstance(system, OSError):
+        number = system.errno or 0  # below 0 of a host that is not found
+        return os.strerror(number) if number > 0 else system.strerror or str(system)
     if "range requests" in str(error):
         told = "the server gives no part of a file: download it"  # which of Parquet is always asked for
         return told if url.lower().endswith(".parquet") else f"{told}, or make task_bytes more than it has"

@@ -87,6 +87,8 @@ def refuse_picture(path: str | os.PathLike[str], *, use: str, pages: tuple[str, 
         import matplotlib.figure  # noqa: F401  whether it is there
     except ImportError as error:
         raise ImportError(f'matplotlib is needed to {use}: pip install "cbpe[plot]"') from error
+    if os.path.basename(os.fspath(path)) in ("", os.curdir, os.pardir) or os.path.isdir(path):
+        raise ValueError(f"{os.fspath(path)!r} is a folder: name a file in it, as {os.path.join(path, 'curve.svg')}")
     known = (*pages, *PICTURES)
     if ending_of(path) not in known:
         end = shown(os.path.basename(os.fspath(path))[-40:])

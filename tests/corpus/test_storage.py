@@ -138,7 +138,7 @@ def test_what_a_web_server_says_is_told_and_a_file_that_is_not_there_alone_is_sa
                 with pytest.raises(OSError, match=said):
                     read()
         server.shutdown()
-    with pytest.raises(OSError, match=f"^{place}/x.txt cannot be read: Cannot connect to host"):
+    with pytest.raises(OSError, match=f"^{place}/x.txt cannot be read: Connection refused$"):
         Url(f"{place}/x.txt").files()
 
 

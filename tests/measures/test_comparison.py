@@ -296,6 +296,9 @@ def test_plots(comparison, tmp_path):
         match=r"report\.odd' ends like no picture that can be drawn; these are \.html, \.htm, \.svg, \.png, \.pdf",
     ):
         comparison.plot(tmp_path / "report.odd")
+    for folder in (f"{tmp_path}/", f"{tmp_path}/gone/", tmp_path, "."):
+        with pytest.raises(ValueError, match=r"is a folder: name a file in it, as \S*curve\.svg"):
+            comparison.plot(folder)
     with pytest.raises(ValueError, match=r"report\.gif' ends like no picture"):  # matplotlib draws it without metadata
         comparison.plot(tmp_path / "report.gif")
     for ending in (".png", ".PDF"):
