@@ -28,7 +28,7 @@ from cbpe.cli.output.printing import (
     print_error,
     print_warning,
 )
-from cbpe.cli.registering import GroupedCommand, SuggestingGroup, new_app
+from cbpe.cli.registering import GroupedCommand, SuggestingGroup, new_app, options_meant
 from cbpe.common.wording import shown
 
 __all__ = ["COMMANDS", "app", "load_command", "main"]
@@ -36,17 +36,6 @@ __all__ = ["COMMANDS", "app", "load_command", "main"]
 FAILED, WRONG_USAGE = 1, 2
 QUOTED_OPTIONS = re.compile(r"^Invalid value for '-[^:]*':")  # as Typer names them, and no message of ours does
 DEBUG = "--debug"
-# Options, and other words for them.
-CALLED = {
-    "--tokenizer": ("model", "encoding", "name", "from"),
-    "--output": ("file", "path", "to", "dest"),
-    "--max-tokens": ("limit", "n", "length", "budget", "context"),
-    "--order-by": ("sort", "sort-by"),
-    "--field": ("column", "key", "text"),
-    "--vocab-size": ("merges", "n", "vocab"),
-    "--wide": ("full", "all", "verbose"),
-    "--allowed-special": ("special", "specials"),
-}
 
 # Command -> its module in cbpe.cli, and the first sentence of its help. A module is imported by this name when its
 # command is called, so that no call waits for the others.
@@ -227,23 +216,6 @@ def usage_message(error: Any) -> str:
             message += "; it stands before the names of commands, behind cbpe"
     value = shown(found["input"]) if found and not problem else ""
     return message if value in message else f"{message}: {value}"
-
-
-def options_meant(given: str, parameters: list[Any]) -> list[str]:
-    """The options of a command that somebody may have meant by another name: those that have it as a part, or else one
-    that is much like it, or by which others call it."""
-    from difflib import get_close_matches  # which a program that makes no mistake never loads
-
-    options = [
-        name for each in parameters if each.param_type_name == "option" for name in each.opts if name[:2] == "--"
-    ]
-    word = given.lstrip("-").replace("_", "-").lower()
-    parts = [name for name in options if len(word) > 2 and (name[2:].startswith(word) or f"-{word}" in name[2:])]
-    return (
-        parts
-        or get_close_matches(f"--{word}", options, n=1, cutoff=0.8)
-        or [name for name in options if word in CALLED.get(name, ())]
-    )
 
 
 def print_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""new_app: where the modules of commands register their commands."""
+"""new_app: where the modules of commands register their commands; and what is suggested for names that there are not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from cbpe.cli.output.printing import naming_standard_output
 
-__all__ = ["GroupedCommand", "SuggestingGroup", "new_app"]
+__all__ = ["GroupedCommand", "SuggestingGroup", "new_app", "options_meant"]
 
 
 LONGEST_SENTENCE = 1000
@@ -26,6 +26,18 @@ METAVARS = {
     "<list[str]>": "",
     "<str>": "",
     "<datetime>": "TIME",
+}
+
+# Options, and other words for them.
+OPTIONS_CALLED = {
+    "--tokenizer": ("model", "encoding", "name", "from"),
+    "--output": ("file", "path", "to", "dest"),
+    "--max-tokens": ("limit", "n", "length", "budget", "context"),
+    "--order-by": ("sort", "sort-by"),
+    "--field": ("column", "key", "text"),
+    "--vocab-size": ("merges", "n", "vocab"),
+    "--wide": ("full", "all", "verbose"),
+    "--allowed-special": ("special", "specials"),
 }
 
 
@@ -145,6 +157,23 @@ def refuse_twice_given(ctx: Any, given: list[Any], args: list[str]) -> None:
             raise typer.BadParameter("this command takes one tokenizer: give one", ctx, param_hint="-t")
         way = "it is given twice, and has one value: give it once"
         raise typer.BadParameter(way, ctx, param_hint=max(parameter.opts, key=len))
+
+
+def options_meant(given: str, parameters: list[Any]) -> list[str]:
+    """The options of a command that somebody may have meant by another name: those that have it as a part, or else one
+    that is much like it, or by which others call it."""
+    from difflib import get_close_matches  # which a program that makes no mistake never loads
+
+    options = [
+        name for each in parameters if each.param_type_name == "option" for name in each.opts if name[:2] == "--"
+    ]
+    word = given.lstrip("-").replace("_", "-").lower()
+    parts = [name for name in options if len(word) > 2 and (name[2:].startswith(word) or f"-{word}" in name[2:])]
+    return (
+        parts
+        or get_close_matches(f"--{word}", options, n=1, cutoff=0.8)
+        or [name for name in options if word in OPTIONS_CALLED.get(name, ())]
+    )
 
 
 def texts_of(value: Any) -> list[str]:

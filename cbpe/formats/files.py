@@ -33,17 +33,18 @@ COMPRESSED = (".gz", ".xz", ".zst", ".bz2", ".zip")
 
 def recognise(file: File) -> Format:
     """The format of a file, which is told by what it holds. ValueError where it is none that is known."""
-    told = f"this is JSON, but of no known format; these are {known_formats()}"
-    if os.path.basename(file.path) in BESIDE:
-        told = "this is what transformers writes beside a tokenizer: name its tokenizer.json, or the folder"
+    stands_beside = "this is what transformers writes beside a tokenizer: name its tokenizer.json, or the folder"
     try:
         for known in FORMATS:
             if known.recognises(file):
                 return known
     except ValueError as error:
-        raise ValueError(told if os.path.basename(file.path) in BESIDE else str(error)) from error
+        if os.path.basename(file.path) in BESIDE:
+            raise ValueError(stands_beside) from error
+        raise
     if file.looks_like_json:
-        raise ValueError(told)
+        unknown = f"this is JSON, but of no known format; these are {known_formats()}"
+        raise ValueError(stands_beside if os.path.basename(file.path) in BESIDE else unknown)
     if file.start.startswith(EXPORTED):
         raise ValueError(
             "this is a version that was exported from a model store: "

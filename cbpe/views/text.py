@@ -12,9 +12,10 @@ __all__ = ["LONGEST_NAME", "are_sizes", "cells_of", "in_groups", "names_for_fewe
 
 WIDTH = 80
 GAP = 2  # columns of a terminal between two of the table
-LONGEST_NAME = 60  # characters of what names a row, where there is room: a longer one is cut, as far as names stay
-WIDEST_NAME = 24  # different; and where there is none
-LEAST_NAME = 12  # characters to which names are cut where fewer tables take all columns then
+# Characters of what names a row; a longer name is cut, as far as names stay different:
+LONGEST_NAME = 60  # where there is room,
+WIDEST_NAME = 24  # where there is none,
+LEAST_NAME = 12  # and where fewer tables take all columns then.
 
 Column = list[str]
 

@@ -28,13 +28,13 @@ class LeftOut:
 
     def __init__(self, tok: Tokenizer, template: bool = False) -> None:
         self.tok = tok
-        self.counts = may_leave_out(tok._splitter) and tok._covered_lengths() is not None
+        self.is_counting = may_leave_out(tok._splitter) and tok._covered_lengths() is not None
         around = tok._template if template else None
         self.added = 0 if around is None else len(tok.decode_bytes(around.around([])))  # to each text
         self.text_bytes = self.covered_bytes = 0
 
     def __bool__(self) -> bool:
-        return self.counts
+        return self.is_counting
 
     def seen(self, chunks: Iterable[str]) -> Iterator[str]:
         """The chunks of a text, as they are."""
