@@ -1,4 +1,5 @@
-"""new_app: where the modules of commands register their commands; and what is suggested for names that there are not."""
+"""new_app: where the modules of commands register their commands; and what is suggested in place of names that there
+are not."""
 
 from __future__ import annotations
 
