@@ -191,7 +191,7 @@ def count(
     named = readers(files, field_of_texts(form, field, files), errors, missing)
     counts, failures = file_counts(tok, named, allowed, template=template)
     if as_json and (counts or not failures):
-        skipped = {file: reader.nulls.as_row() for file, reader in named}
+        skipped = {file: reader.as_row() for file, reader in named}
         print_rows({"file": file, "tokens": n, **skipped[file]} for file, n in counts)
     elif counts:
         print_counts(counts, named=bool(files))

@@ -265,7 +265,7 @@ def file_statistics(
         tally = tok.tally()
         with reading_bar(file) as report:
             tally.add(reader, report)
-        return tally, reader.nulls.as_row()
+        return tally, reader.as_row()
 
     tallies, failures = each_file(files, measured)
     found = [(file, tally.statistics(), skipped) for file, (tally, skipped) in tallies]

@@ -33,7 +33,7 @@ def checked(file: TextFile, column: Any, rows: Sequence[int], pa: Any) -> Any:
         column.validate(full=True)
     except pa.ArrowInvalid:
         for i, data in zip(rows, column.view(pa.large_binary()).to_pylist(), strict=True):
-            decoded(data, file.name_of_row(i), file.errors)
+            decoded(data, file.name_of_row(i), file.repairs)
         raise
     return column
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -45,7 +46,11 @@ class TextsOfColumn:
         return len(self.column)
 
     def as_strings(self) -> list[str]:
-        """The texts as errors of the file has them. ValueError for one that is not UTF-8, which it names."""
+        """The texts, repaired as the file is. ValueError for one that is not UTF-8, which it names."""
+        return self._strings
+
+    @cached_property  # so that what is repaired counts once
+    def _strings(self) -> list[str]:
         return strings(self.file, self.column, self.rows, self.pa)
 
 
@@ -88,10 +93,10 @@ def documents(
     elif file.kind == "jsonl":
         yield from of_lines(file, columns, optional)
     elif file.size is not None and file.size <= BATCH_CHARACTERS and not file.compression:
-        data = b"".join(valid_utf8([b"".join(file.chunks())], str(file.path), file.errors))
+        data = b"".join(valid_utf8([b"".join(file.chunks())], str(file.path), file.repairs))
         yield DocumentBatch([data.decode()], [0])
     else:
-        yield LongDocument(map(bytes.decode, valid_utf8(together(file.chunks()), str(file.path), file.errors)))
+        yield LongDocument(map(bytes.decode, valid_utf8(together(file.chunks()), str(file.path), file.repairs)))
 
 
 def place_of(file: TextFile, number: int) -> str:
@@ -188,7 +193,7 @@ def without_view(found: Any, pa: Any) -> Any:
 
 def strings(file: TextFile, column: Any, rows: Sequence[int], pa: Any) -> list[str]:
     """The texts of a column without nulls. ValueError for a row that is not UTF-8, which it names."""
-    if file.errors == "strict":
+    if file.repairs.errors == "strict":
         try:
             texts: list[str] = column.to_pylist()
             return texts
@@ -197,7 +202,7 @@ def strings(file: TextFile, column: Any, rows: Sequence[int], pa: Any) -> list[s
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     raw = column.cast(pa.large_string()).view(pa.large_binary()).to_pylist()
-    return [decoded(data, file.name_of_row(i), file.errors) for i, data in zip(rows, raw, strict=True)]
+    return [decoded(data, file.name_of_row(i), file.repairs) for i, data in zip(rows, raw, strict=True)]
 
 
 # ---- JSON Lines
@@ -246,7 +251,7 @@ def new_lists(columns: Sequence[str]) -> tuple[list[str], list[int], dict[str, l
 def object_of(file: TextFile, line: bytes, place: str, offset: int) -> dict[str, Any] | None:
     """The object on a line, with whole numbers as they are; None for a line of white space, and for one whose
     text is null where such are skipped."""
-    text = decoded(line, str(file.path), file.errors, offset)
+    text = decoded(line, str(file.path), file.repairs, offset)
     if offset == 0:
         text = text.removeprefix("\ufeff")
     if not text.strip():

@@ -24,7 +24,15 @@ from cbpe._core.text.shown import shown
 from cbpe._core.text.utf8 import utf8
 from cbpe.common.wording import NamedErrors, json_problem, listed, nesting_problem
 from cbpe.corpus.storage import Url, place_of, size_of
-from cbpe.corpus.stored_bytes import DECOMPRESSORS, PACKERS, damage_in_words, decoded, valid_utf8, without_archive
+from cbpe.corpus.stored_bytes import (
+    DECOMPRESSORS,
+    PACKERS,
+    Repairs,
+    damage_in_words,
+    decoded,
+    valid_utf8,
+    without_archive,
+)
 
 __all__ = [
     "CHUNK_BYTES",
@@ -69,8 +77,8 @@ class TextFile:
         missing: str | None = None,
     ) -> None:
         self.path = place_of(path)
-        self.errors = errors
         self.nulls = Nulls(missing)
+        self.repairs = Repairs(errors)
         self.size = size_of(self.path)  # in bytes, as it is stored; None for a pipe
         self.position = 0  # how many of them have been read
         self.span = span
@@ -107,7 +115,7 @@ class TextFile:
         elif self.kind == "jsonl":
             yield from self._lines()
         else:
-            yield valid_utf8(self.chunks(), str(self.path), self.errors)
+            yield valid_utf8(self.chunks(), str(self.path), self.repairs)
 
     def opened(self) -> BinaryIO:
         """The file as it is stored, opened in binary."""
@@ -148,7 +156,7 @@ class TextFile:
     def line_columns(self, n_bytes: int) -> Iterator[ArrowColumn | str]:
         """The same, as columns_of_lines gives them."""
         return columns_of_lines(
-            self._whole_lines(), self.field, str(self.path), self.errors, self.place_of, n_bytes, self.nulls
+            self._whole_lines(), self.field, str(self.path), self.place_of, n_bytes, self.nulls, self.repairs
         )
 
     def lines(self) -> Iterator[tuple[str, int, bytes]]:
@@ -201,7 +209,7 @@ class TextFile:
                     if text is None:
                         self.pass_over(1, i)
                     else:
-                        yield decoded(text, self.name_of_row(i), self.errors).encode()
+                        yield decoded(text, self.name_of_row(i), self.repairs).encode()
 
     @contextmanager
     def parquet(self, dictionaries: Sequence[str] = ()) -> Iterator[tuple[Any, Any]]:
@@ -380,10 +388,10 @@ def columns_of_lines(
     parts: Iterable[tuple[int, bytes]],
     field: str,
     name: str,
-    errors: str,
     place_of: Callable[[int, int], str],
     n_bytes: int,
     nulls: Nulls,
+    repairs: Repairs,
 ) -> Iterator[ArrowColumn | str]:
     """The texts in a field of JSON Lines, without lines of white space and a byte order mark, in columns of about
     n_bytes. A text with half of a surrogate pair, which no column holds, comes as a str.
@@ -399,7 +407,7 @@ def columns_of_lines(
             others += 1
             place = place_of(texts.lines_read + others, offset + at)
             try:
-                text = text_of_line(line, field, name, errors, place, offset + at)
+                text = text_of_line(line, field, name, repairs, place, offset + at)
             except NullTextError as error:
                 nulls.pass_over(error)
                 text = None
@@ -416,9 +424,9 @@ def columns_of_lines(
     yield texts.take()
 
 
-def text_of_line(line: bytes, field: str, name: str, errors: str, place: str, offset: int) -> str | None:
+def text_of_line(line: bytes, field: str, name: str, repairs: Repairs, place: str, offset: int) -> str | None:
     """The text in a field of one line; None for a line of white space."""
-    text = decoded(line, name, errors, offset)
+    text = decoded(line, name, repairs, offset)
     if offset == 0:
         text = text.removeprefix("\ufeff")
     return field_of(text, place, field) if text.strip() else None
@@ -435,7 +443,7 @@ def texts_in(texts: ArrowColumn | str) -> Iterator[bytes]:
         yield data[start:stop].tobytes()
 
 
-def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str, nulls: Nulls) -> Iterator[bytes]:
+def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, nulls: Nulls, repairs: Repairs) -> Iterator[bytes]:
     """The texts in a field of JSON Lines that come in chunks, as from a pipe; name: what messages call them. The texts
     of a chunk are given before the next one is waited for."""
 
@@ -448,7 +456,7 @@ def texts_of_lines(chunks: Iterable[bytes], field: str, name: str, errors: str, 
     def place_of(number: int, offset: int) -> str:
         return f"{name}, line {number}"
 
-    for texts in columns_of_lines(parts(), field, name, errors, place_of, 0, nulls):
+    for texts in columns_of_lines(parts(), field, name, place_of, 0, nulls, repairs):
         yield from texts_in(texts)
 
 

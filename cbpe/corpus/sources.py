@@ -23,10 +23,18 @@ from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn
 from cbpe.common.wording import number_of
 from cbpe.corpus.files import CHUNK_BYTES, Nulls, TextFile, texts_of_lines
-from cbpe.corpus.stored_bytes import valid_utf8
+from cbpe.corpus.stored_bytes import Repairs, valid_utf8
 from cbpe.text.surrogates import ends_within_pair
 
-__all__ = ["Reader", "Source", "begins_with_objects", "warn_of_names"]
+__all__ = [
+    "Reader",
+    "Source",
+    "begins_with_objects",
+    "changes_counted",
+    "skipped_in_words",
+    "tell_of_changes",
+    "warn_of_names",
+]
 
 FILE_NAME = re.compile(r"(?:https?://|s3://|~/|\.{1,2}/)\S+|\S+\.(?:txt|jsonl|parquet|words)(?:\.gz|\.xz|\.zst)?")
 T = TypeVar("T")
@@ -45,10 +53,10 @@ class Reader:
     corpus/files.py for the kinds); a file that is open for reading in binary, such as sys.stdin.buffer, a text in UTF-8
     from here to its end, or with a field JSON Lines; or an iterable of these, such as a column of pandas, polars or
     Arrow. field: the field of .jsonl and the column of .parquet files that holds the texts. errors: "strict" refuses
-    what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode does; neither takes for a text a tar archive,
-    or a compressed file whose name does not say so. missing: "skip" leaves out rows and lines whose text is null,
-    and of an iterable what a column has for a missing value, and a UserWarning says how many when all is read; "error"
-    refuses them, as None does for who cannot choose.
+    what is not UTF-8, "replace" puts U+FFFD in its place, as bytes.decode does, and a UserWarning says in how many
+    places when all is read; neither takes for a text a tar archive, or a compressed file whose name does not say so.
+    missing: "skip" leaves out rows and lines whose text is null, and of an iterable what a column has for a missing
+    value, and a UserWarning says how many; "error" refuses them, as None does for who cannot choose.
 
     A UserWarning tells if a str, or the first of several, is the name of a file that exists. Raises TypeError for
     another source, as a table or a dict, which give names; ValueError for another value of errors and for a field that
@@ -62,8 +70,7 @@ class Reader:
             raise ValueError(f"errors is {shown(errors)}; it must be 'strict' or 'replace'")
         refuse_no_field(field)
         self.field = field
-        self.errors = errors
-        self.nulls = Nulls(missing)  # of the items that have been read to their ends
+        self.nulls, self.repairs = Nulls(missing), Repairs(errors)  # of the items that have been read to their ends
         self._done = 0  # bytes of the items that have been read to their ends
         self._file: TextFile | None = None  # that is being read
         self._given: tuple[Any, int] = (None, 0)  # the item of the last text, and its number there
@@ -138,10 +145,11 @@ class Reader:
                 self._file = self._open(item)
                 yield from self._numbered(item, self._file.texts())
                 self.nulls.skipped += self._file.nulls.skipped
+                self.repairs.replaced += self._file.repairs.replaced
                 self._done, self._file = self.done_bytes, None
             elif self.field is not None and is_open_file(item):
                 name = name_of_open(item, "the text")
-                texts = texts_of_lines(self._counted(read_chunks(item)), self.field, name, self.errors, self.nulls)
+                texts = texts_of_lines(self._counted(read_chunks(item)), self.field, name, self.nulls, self.repairs)
                 yield from self._numbered(item, texts)
             elif self.field is not None:
                 raise ValueError(f"the field {shown(self.field)} is of .jsonl and .parquet files, not of a text")
@@ -150,15 +158,20 @@ class Reader:
                 view = memoryview(item)
                 view = (view if view.c_contiguous else memoryview(view.tobytes())).cast("B")
                 chunks = (view[at : at + CHUNK_BYTES] for at in range(0, len(view), CHUNK_BYTES))
-                yield self._counted(valid_utf8(chunks, "the text", self.errors))
+                yield self._counted(valid_utf8(chunks, "the text", self.repairs))
             elif is_open_file(item):
                 name = name_of_open(item, "the text")
                 self._given = (item, -1)
-                yield self._counted(valid_utf8(told_of_objects(read_chunks(item), name), name, self.errors))
+                yield self._counted(valid_utf8(told_of_objects(read_chunks(item), name), name, self.repairs))
             else:
                 raise TypeError(no_text(item, i))
-        if self.nulls.skipped:
-            warn(skipped_in_words(self.nulls.skipped, "" if of_items else self.place))
+        tell_of_changes({"skipped": self.nulls.skipped}, "" if of_items else self.place)
+        tell_of_changes({"replaced": self.repairs.replaced}, self.place)
+
+    def as_row(self) -> dict[str, int]:
+        """What a row of results says of null texts and of bytes that are not UTF-8: nothing, unless it was asked to
+        skip or to replace them."""
+        return self.nulls.as_row() | self.repairs.as_row()
 
     def _numbered(self, item: Any, texts: Iterable[T]) -> Iterator[T]:
         """The same texts, which are all in one item."""
@@ -196,7 +209,7 @@ class Reader:
             yield chunk
 
     def _open(self, path: os.PathLike[str]) -> TextFile:
-        return TextFile(path, field=self.field, errors=self.errors, missing=self.nulls.missing)
+        return TextFile(path, field=self.field, errors=self.repairs.errors, missing=self.nulls.missing)
 
     def _counted(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
@@ -219,9 +232,26 @@ def warn_of_names(texts: Sequence[object]) -> None:
             warn(f"{shown(text)} is read as a text, and looks like the name of a file: a file is a pathlib.Path")
 
 
+def changes_counted(errors: str, missing: str) -> list[str]:
+    """What manifests count of what was asked to be changed in reading: "skipped" texts, and "replaced" bytes."""
+    return ["skipped"] * (missing == "skip") + ["replaced"] * (errors == "replace")
+
+
+def tell_of_changes(counts: Mapping[str, Any], where: str = "") -> None:
+    """A UserWarning for skipped texts, and one for replaced bytes. where: in which file or files."""
+    for name, in_words in (("skipped", skipped_in_words), ("replaced", replaced_in_words)):
+        if counts.get(name):
+            warn(in_words(counts[name], where))
+
+
 def skipped_in_words(n: int, where: str = "") -> str:
     """What is said of rows and lines that were left out: how many, and in which file or files."""
     return f"left out {number_of(n, 'text')} that {'is' if n == 1 else 'are'} null{where and f', in {where}'}"
+
+
+def replaced_in_words(n: int, where: str = "") -> str:
+    """What is said of bytes that are not UTF-8 and were replaced: how often, and in which file or files."""
+    return f"put U+FFFD in {number_of(n, 'place')} for bytes that are not UTF-8{where and f', in {where}'}"
 
 
 def no_text(item: object, i: int) -> str:

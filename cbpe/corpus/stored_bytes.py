@@ -19,6 +19,7 @@ __all__ = [
     "SIGNS",
     "ZIP",
     "ZIPPED",
+    "Repairs",
     "damage_in_words",
     "decoded",
     "valid_utf8",
@@ -49,6 +50,7 @@ OTHER_KINDS = {
     b"%PDF-": "is no text, but a PDF: convert it to text first",
     **IN_OTHER_ENCODINGS,
 }
+REPLACEMENT = "\ufffd"
 FEWEST_ZEROS = 8  # of the bytes of characters that make a file look as if it were UTF-16
 OCTAL = re.compile(rb"[ \0]*([0-7]+)[ \0]*")
 
@@ -98,11 +100,37 @@ def refuse_other_kinds(data: bytes, name: str) -> None:
 # ---- UTF-8
 
 
-def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> Iterator[bytes]:
-    """The same bytes, in chunks that end between two characters. What is not UTF-8 becomes U+FFFD with
-    errors="replace"; otherwise it is a ValueError, which says the name and the place. Whole files of other kinds, of
-    which no text would come (compressed ones, archives, PDF, UTF-16 and UTF-32, word counts), are a ValueError whatever
-    errors is."""
+class Repairs:
+    """What becomes of bytes that are not UTF-8, and how often that was done.
+
+    errors: "replace" puts U+FFFD in their place, as bytes.decode does; "strict" refuses them.
+    """
+
+    def __init__(self, errors: str) -> None:
+        self.errors = errors
+        self.replaced = 0  # how many U+FFFD were put
+
+    def as_row(self) -> dict[str, int]:
+        """What a row of results says of them: nothing, unless they may be replaced."""
+        return {"replaced": self.replaced} if self.errors == "replace" else {}
+
+    def made_of(self, data: bytes, final: bool = True) -> tuple[str, int]:
+        """The text of some bytes, and how many of them it is of: all, unless they are not the final ones and end within
+        a character. UnicodeDecodeError for what is refused."""
+        try:
+            return codecs.utf_8_decode(data, "strict", final)
+        except UnicodeDecodeError:
+            if self.errors == "strict":
+                raise
+        text, used = codecs.utf_8_decode(data, self.errors, final)
+        self.replaced += text.count(REPLACEMENT) - data.count(REPLACEMENT.encode())
+        return text, used
+
+
+def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, repairs: Repairs) -> Iterator[bytes]:
+    """The same bytes, in chunks that end between two characters. What is not UTF-8 becomes U+FFFD where repairs are
+    made; otherwise it is a ValueError, which says the name and the place. Whole files of other kinds, of which no text
+    would come (compressed ones, archives, PDF, UTF-16 and UTF-32, word counts), are a ValueError anyway."""
     pending = b""  # the beginning of a character
     offset = 0
     first = b""  # bytes of all
@@ -118,10 +146,10 @@ def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, errors: str) -> 
             yield data
         else:
             refuse_other_kinds(first, name)
-            text, pending = decoded_part(data[valid:], name, errors, offset + valid)
+            text, pending = decoded_part(data[valid:], name, repairs, offset + valid)
             yield data[:valid] + text.encode()
         offset += len(data) - len(pending)
-    yield decoded(pending, name, errors, offset).encode()
+    yield decoded(pending, name, repairs, offset).encode()
 
 
 def tell_of_zeros(first: bytes, name: str) -> None:
@@ -136,20 +164,19 @@ def tell_of_zeros(first: bytes, name: str) -> None:
             )
 
 
-def decoded_part(data: bytes, name: str, errors: str, offset: int) -> tuple[str, bytes]:
+def decoded_part(data: bytes, name: str, repairs: Repairs, offset: int) -> tuple[str, bytes]:
     """As decoded, but for a character that is cut off at the end, whose bytes come second."""
     try:
-        text, used = codecs.utf_8_decode(data, errors, False)
+        text, used = repairs.made_of(data, final=False)
     except UnicodeDecodeError as error:
         raise not_utf8(error, name, offset) from error
     return text, data[used:]
 
 
-def decoded(data: bytes, name: str, errors: str, offset: int = 0) -> str:
-    """UTF-8 as a str. Unless errors is "replace", ValueError for what is not UTF-8, which says the name and the place,
-    counted from offset."""
+def decoded(data: bytes, name: str, repairs: Repairs, offset: int = 0) -> str:
+    """UTF-8 as a str. ValueError for what is not UTF-8 and not repaired, with the name, and the place from offset."""
     try:
-        return data.decode("utf-8", errors)
+        return repairs.made_of(data)[0]
     except UnicodeDecodeError as error:
         if offset == 0:
             refuse_other_kinds(data, name)

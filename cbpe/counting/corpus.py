@@ -15,7 +15,7 @@ from cbpe.common.warning import warn
 from cbpe.common.wording import share_in_words, shown
 from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.files import checked_missing, has_word_counts
-from cbpe.corpus.sources import skipped_in_words
+from cbpe.corpus.sources import changes_counted, tell_of_changes
 from cbpe.corpus.word_counts import Header
 from cbpe.counting.joining import write_words
 from cbpe.counting.merging import MERGED, MergePartition, partition_record, written_by
@@ -198,8 +198,7 @@ class Steps:
         merged = self.merge(self.run.records_of_tasks(self.tasks))
         for name in ("words", "word_bytes", "occurrences", "dropped_words", "dropped_occurrences"):
             totals[name] = totals.get(name, 0) + sum(record[name] for record in merged)
-        if totals.get("skipped"):
-            warn(skipped_in_words(totals["skipped"]))
+        tell_of_changes(totals)
         if totals["occurrences"] > MOST:
             raise OverflowError(f"{totals['occurrences']:,} pieces occur in the sources, which is more than 2^63 - 1")
         warn_of_gaps(totals["text_bytes"], merged, totals["dropped_words"])
@@ -217,10 +216,10 @@ class Steps:
             del record["files"]
         names = ("documents", "text_bytes", "dropped_words", "dropped_occurrences")
         sums = {name: sum(record[name] for record in records) for name in names}
-        if self.counting.missing == "skip":
+        for name in changes_counted(self.counting.errors, self.counting.missing):
             for record in records:
-                record.setdefault("skipped", 0)  # of a task that was done while none were to be skipped
-            sums["skipped"] = sum(record["skipped"] for record in records)
+                record.setdefault(name, 0)  # of a task that was done while none were to be skipped or replaced
+            sums[name] = sum(record[name] for record in records)
         counted = self.counted_files({record["task"] for record in records})
         return {**sums, "counted_files": len(counted), "tasks": records}
 

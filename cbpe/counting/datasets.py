@@ -9,11 +9,10 @@ from typing import Any
 
 from cbpe._core.counting.count import PieceCounter
 from cbpe.common.checks import checked_flag, checked_int
-from cbpe.common.warning import warn
 from cbpe.common.wording import listed, shown
 from cbpe.corpus.counting import count_words as words_of
 from cbpe.corpus.files import checked_missing
-from cbpe.corpus.sources import skipped_in_words
+from cbpe.corpus.sources import tell_of_changes
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN
 from cbpe.text.splitting import make_splitter, unicode_version
@@ -62,8 +61,7 @@ def count_words(
             counter.merge(counts._counter)
             text_bytes += counts.text_bytes
             skipped += row[SKIPPED]
-    if skipped:
-        warn(skipped_in_words(skipped))
+    tell_of_changes({"skipped": skipped})
     found = WordCounts._of(counter, pattern, unicode_version(splitter), text_bytes, 0, 0)
     return found if ordered and min_count == 1 else arranged(found, ordered, min_count)
 

@@ -56,6 +56,7 @@ class Texts:
         self.missing = missing
         self.documents = 0
         self.skipped = 0  # rows and lines whose text is null
+        self.replaced = 0  # bytes that are not UTF-8, by the U+FFFD in their place
         self.done = 0  # bytes of the spans that have been read to their ends
         self.file: TextFile | None = None  # that is being read, if it is read whole
 
@@ -80,6 +81,7 @@ class Texts:
             self.limit = span.size
             yield file
             self.skipped += file.nulls.skipped
+            self.replaced += file.repairs.replaced
             span.source.refuse_changed()
             self.done, self.file = self.done + span.size, None
 
@@ -101,9 +103,9 @@ class Texts:
         return self.done + (min(self.file.position, self.limit) if self.file else 0)
 
 
-def counted_lines(span: Span, errors: str) -> Iterator[Counted]:
-    """The words of a file that has on each line a word, a tab and a count. ValueError names the line that has not."""
-    file = span.open(None, errors)
+def counted_lines(span: Span, file: TextFile) -> Iterator[Counted]:
+    """The words of the file of a span, which has on each line a word, a tab and a count. ValueError names the line that
+    has not."""
     lengths, counts, data = array("q"), array("q"), bytearray()
     for place, offset, line in file.lines():
         line = line.removesuffix(b"\r")
@@ -115,7 +117,7 @@ def counted_lines(span: Span, errors: str) -> Iterator[Counted]:
             raise ValueError(f"{place}, must be a word, a tab and a count from 1 to 2^63 - 1, and is {read}")
         if not word:
             raise ValueError(f"{place}, has no word before the count")
-        word = decoded(word, str(file.path), errors, offset).encode()
+        word = decoded(word, str(file.path), file.repairs, offset).encode()
         lengths.append(len(word))
         counts.append(int(number))
         data += word

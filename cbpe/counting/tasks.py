@@ -89,7 +89,7 @@ class TaskCounts(Tally):
         self.outputs = outputs
         self.task = task
         self.threads = threads
-        self.documents = self.places = self.skipped = 0
+        self.documents = self.places = self.skipped = self.replaced = 0
 
     def add(self, kind: str, spans: list[Span], tell: Tell) -> None:
         """Count what consecutive spans of one kind hold."""
@@ -101,7 +101,7 @@ class TaskCounts(Tally):
                 version = unicode_version(self.splitter)
                 words: Iterable[Any] = words_of(span, self.options.pattern, version, self.heard)
             else:
-                words = self.with_text_bytes(counted_lines(span, self.options.errors))
+                words = self.with_text_bytes(self.words_on_lines(span))
             try:
                 self.add_words(words, tell)
             except OverflowError as error:
@@ -123,12 +123,18 @@ class TaskCounts(Tally):
         tell(texts.documents - documents, 0, texts.position - position)
         self.documents += texts.documents
         self.skipped += texts.skipped
+        self.replaced += texts.replaced
 
     def add_words(self, words: Iterable[Any], tell: Tell) -> None:
         for data, lengths, counts in words:
             self.counter.add_counts(data, lengths, counts)
             self.write_if_large()
             tell(0, 0, 0)
+
+    def words_on_lines(self, span: Span) -> Iterable[Any]:
+        file = span.open(None, self.options.errors)
+        yield from counted_lines(span, file)
+        self.replaced += file.repairs.replaced
 
     def with_text_bytes(self, words: Iterable[Any]) -> Iterable[Any]:
         for data, lengths, counts in words:
@@ -163,4 +169,6 @@ class TaskCounts(Tally):
         names = ["documents", "text_bytes", "places", "dropped_words", "dropped_occurrences"]
         if self.options.missing == "skip":
             names.append("skipped")
+        if self.options.errors == "replace":
+            names.append("replaced")
         return {name: getattr(self, name) for name in names}

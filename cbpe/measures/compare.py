@@ -238,7 +238,7 @@ def read(
             each.end()
     for tally in everyone:
         tally.flush()
-    return Counted(tallies, words, texts, reader.nulls.as_row())
+    return Counted(tallies, words, texts, reader.as_row())
 
 
 def lines_of(chunks: Iterator[str]) -> Iterator[str]:

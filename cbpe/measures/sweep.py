@@ -244,7 +244,7 @@ def sweep(
                     raise KeyError(f"{corpus} {not_encoded(error, name).args[0]}") from None
                 if size in asked:
                     row = {"tokenizer": name, **row_of(corpus, size, n_bytes, added.found, words, tokens, used)}
-                    rows.append(row | reader.nulls.as_row())
+                    rows.append(row | reader.as_row())
             if report:
                 report("encoding", len(vocabularies), len(vocabularies))
     trained_on.check_all()

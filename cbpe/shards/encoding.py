@@ -105,7 +105,7 @@ class Encoded:
         self.threads = threads
         self.writer: Writer | None = None  # without documents there are no files
         self.digest = sha256()  # of the tokens, where no file's is that
-        self.documents = self.tokens = self.empty = self.skipped = 0
+        self.documents = self.tokens = self.empty = self.skipped = self.replaced = 0
         self.longest = Longest()
         # Of the texts, and of these those that are in tokens; not counted where the split pattern leaves nothing out.
         self.text_bytes = self.covered_bytes = 0
@@ -142,6 +142,7 @@ class Encoded:
                     self.add_batch(batch)
                     tell_so_far(batch.position)
         self.skipped += file.nulls.skipped
+        self.replaced += file.repairs.replaced
         span.source.refuse_changed()
         tell(0, 0, span.size - told)
 
@@ -299,6 +300,8 @@ class Encoded:
         }
         if self.options.missing == "skip":
             counts["skipped"] = self.skipped
+        if self.options.errors == "replace":
+            counts["replaced"] = self.replaced
         if self.lengths is not None:
             counts |= {"text_bytes": self.text_bytes, "covered_bytes": self.covered_bytes}
         if self.unknown is not None:

@@ -10,10 +10,9 @@ from typing import Any
 from cbpe._core.calls.parallel import checked_workers
 from cbpe.common.checks import checked_flag, checked_int
 from cbpe.common.public import public
-from cbpe.common.warning import warn
 from cbpe.common.wording import of_another_library
 from cbpe.corpus.describing import tell_of_plain_text
-from cbpe.corpus.sources import skipped_in_words
+from cbpe.corpus.sources import changes_counted, skipped_in_words, tell_of_changes
 from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask, arrow
 from cbpe.shards.kept_columns import kept_columns
@@ -194,8 +193,7 @@ class Shards:
         in_shards = sum(shard["tokens"] - shard["padding"] for shard in shards)
         dropped = totals["tokens"] - in_shards
         manifest = self.run.finish({"version": VERSION, **plan, **totals, "dropped_tokens": dropped, "shards": shards})
-        if totals.get("skipped"):
-            warn(skipped_in_words(totals["skipped"]))
+        tell_of_changes(totals)
         warn_of_gaps(records)
         warn_of_result(self.options, totals["documents"], dropped, shards)
         return manifest
@@ -221,19 +219,20 @@ class Shards:
         for record in records:
             del record["longest"]
         sums = {name: sum(record[name] for record in records) for name in ("documents", "empty", "tokens", "bytes")}
-        if self.options.missing == "skip":
-            records = [with_skipped(record) for record in records]
-            sums["skipped"] = sum(record["skipped"] for record in records)
+        for name in changes_counted(self.options.errors, self.options.missing):
+            records = [with_count(name, record) for record in records]
+            sums[name] = sum(record[name] for record in records)
         return {**sums, "tasks": records}
 
 
-def with_skipped(record: dict[str, Any]) -> dict[str, Any]:
-    """The record of a task that was done while no rows were to be skipped, as it would be else, in this order."""
-    if "skipped" in record:
+def with_count(name: str, record: dict[str, Any]) -> dict[str, Any]:
+    """The record of a task that was done while nothing was to be skipped or replaced, as it would be else, in this
+    order."""
+    if name in record:
         return record
     items = [*record.items()]
-    at = [*record].index("bytes") + 1
-    return dict([*items[:at], ("skipped", 0), *items[at:]])
+    at = [*record].index("skipped" if "skipped" in record else "bytes") + 1
+    return dict([*items[:at], (name, 0), *items[at:]])
 
 
 def tasks_of(

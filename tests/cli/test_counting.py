@@ -231,3 +231,22 @@ def test_a_name_of_no_pattern_is_told_with_those_that_are_known(corpus, tmp_path
     told = error_of("count-words", corpus, "--pattern", name, "-o", tmp_path / "x.words", exit_code=2)
     assert "r50k, characters: did you mean" in told
     assert meant in told
+
+
+def test_bytes_that_are_replaced_are_said_and_counted(tmp_path):
+    path = tmp_path / "latin1.txt"
+    path.write_bytes("caf\xe9 na\xefve".encode("latin-1"))
+    told = "cbpe: put U+FFFD in 2 places for bytes that are not UTF-8"
+    commands = (
+        (["count", "-t", "gpt2", path], f", in {path}"),
+        (["encode", "-t", "gpt2", path], f", in {path}"),
+        (["stats", "-t", "gpt2", path], f", in {path}"),
+        (["train", "--vocab-size", 258, "--output", tmp_path / "a.model", path], f", in {path}"),
+        (["compare", path, "-t", "gpt2"], f", in {path}"),
+        (["count-words", "-o", tmp_path / "a.words", path], ""),
+        (["tokenize", "-t", "gpt2", "-o", tmp_path / "shards", path], ""),
+    )
+    for command, where in commands:
+        assert f"{told}{where}\n" in run(*command, "--errors", "replace").stderr
+    rows = json.loads(run("count", "-t", "gpt2", path, "--errors", "replace", "--json").stdout)
+    assert [row["replaced"] for row in rows] == [2]

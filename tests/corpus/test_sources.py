@@ -113,16 +113,16 @@ SOME_BYTES = st.binary(max_size=12) | st.lists(
 )
 def test_chunks_are_decoded_as_all_bytes_at_once(data, size):
     chunks = [data[i : i + size] for i in range(0, len(data), size)]
-    parts = list(sources.valid_utf8(chunks, "name", "replace"))
+    parts = list(sources.valid_utf8(chunks, "name", sources.Repairs("replace")))
     assert b"".join(parts) == data.decode(errors="replace").encode()
     assert all(part.decode() is not None for part in parts)
     try:
         data.decode()
     except UnicodeDecodeError as error:
         with pytest.raises(ValueError, match=f"byte 0x{data[error.start]:02x} at offset {error.start}[)]"):
-            list(sources.valid_utf8(chunks, "name", "strict"))
+            list(sources.valid_utf8(chunks, "name", sources.Repairs("strict")))
     else:
-        assert b"".join(sources.valid_utf8(chunks, "name", "strict")) == data
+        assert b"".join(sources.valid_utf8(chunks, "name", sources.Repairs("strict"))) == data
 
 
 def test_the_size_is_known_where_it_can_be(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections import Counter
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -421,21 +422,24 @@ def compare(
         ignore_warnings_of_measures()
         found = models.compare(*sides, [text for _, text in named])
     names = [side_name(found.a, reference), side_name(found.b, other)]
-    skipped = {"skipped": sum(reader.nulls.skipped for _, reader in opened)} if missing == "skip" else {}
-    print_comparison(found, names, [file for file, _ in named], skipped, as_json, wide)
+    changed: Counter[str] = Counter()
+    for _, reader in opened:
+        changed.update(reader.as_row())
+    print_comparison(found, names, [file for file, _ in named], changed, as_json, wide)
 
 
 def print_comparison(
     found: VersionComparison,
     names: list[str],
     files: list[tuple[int, str]],
-    skipped: dict[str, int],
+    changed: dict[str, int],
     as_json: bool,
     wide: bool,
 ) -> None:
     """The names of the two, and a row for each file and, of several, for all together; as JSON one for each text.
 
-    files: of each text, the number and the name. skipped: what JSON says of texts that were left out.
+    files: of each text, the number and the name. changed: what JSON says of texts that were skipped, and of bytes
+    that were replaced.
     """
     from store.comparing import all_together
 
@@ -453,7 +457,7 @@ def print_comparison(
             {"file": file, **{key: getattr(row, key) for key in keys}}
             for (_, file), row in [*zip(files, found.texts, strict=True), ((0, None), found.total)]
         ]
-        print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": texts[-1], **skipped})
+        print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": texts[-1], **changed})
         return
     print_pairs(zip("ab", names, strict=True))
     print_lines([""])
