@@ -25,8 +25,9 @@ from cbpe.cli.input.references import refuse_no_template, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import field_of_texts, readers
 from cbpe.cli.input.values import size_of, special_choice
-from cbpe.cli.output.printing import print_rows, print_table, write_bytes
-from cbpe.cli.output.readable import beginning, readable
+from cbpe.cli.output.columns import SPACE
+from cbpe.cli.output.printing import console, print_rows, print_table, write_bytes
+from cbpe.cli.output.readable import readable
 from cbpe.cli.registering import new_app
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 app = new_app(add_completion=False)
 
-MOST_CHARACTERS = 40  # of a chunk, in a terminal
+LEAST_CELLS = 12  # of a terminal, for the text of a chunk
 
 MaxTokensOption = Annotated[
     int,
@@ -123,9 +124,26 @@ def split(
         if as_json:
             print_rows(rows, in_one_line=may_be_several(files, field))
             continue
-        most = MOST_CHARACTERS if sys.stdout.isatty() else sys.maxsize
-        cells = [[*list(row.values())[:-1], beginning(readable(str(row["text"])), most)] for row in rows]
-        print_table(("start", "end", "tokens", "text"), cells, whole=("start", "end", "tokens"))
+        print_chunks(rows)
+
+
+def print_chunks(rows: list[dict[str, int | str]]) -> None:
+    """A line for each chunk, with as much of its text as a terminal has room for."""
+    numbers = ("start", "end", "tokens")
+    texts = [readable(str(row["text"])) for row in rows]
+    if sys.stdout.isatty():
+        taken = (max(len(name), *(len(f"{row[name]:,}") for row in rows)) + SPACE for name in numbers if rows)
+        room = max(LEAST_CELLS, console().width - sum(taken))
+        texts = [beginning_in(room, text) for text in texts]
+    cells = [[*(row[name] for name in numbers), text] for row, text in zip(rows, texts, strict=True)]
+    print_table((*numbers, "text"), cells, whole=numbers)
+
+
+def beginning_in(room: int, text: str) -> str:
+    """The text, or the beginning of one that is too long for so many cells of a terminal."""
+    from rich.cells import cell_len, set_cell_size
+
+    return text if cell_len(text) <= room else f"{set_cell_size(text, room - 3).rstrip()}..."
 
 
 def may_be_several(files: list[str] | None, field: str | None) -> bool:

@@ -159,6 +159,21 @@ def as_typed(text: str) -> str:
     return f"'{text}'" if plain else shown(text)
 
 
+# What json.loads says -> the same for who does not know how it reads.
+JSON_PROBLEMS = {
+    "Expecting value": "there is no value where one has to be",
+    "Extra data": "something follows its end",
+    "Expecting property name enclosed in double quotes": "there is no name in double quotes where one has to be",
+    "Illegal trailing comma before end of object": "a comma stands before the end of an object",
+    "Illegal trailing comma before end of array": "a comma stands before the end of an array",
+    "Expecting ',' delimiter": "a comma, or the end of a list or an object, is missing",
+    "Expecting ':' delimiter": "a colon is missing",
+    "Invalid control character": "a line break, a tab or another control character is not escaped",
+    "Invalid \\escape": "a backslash begins no escape",
+    "Invalid \\uXXXX escape": "four hexadecimal digits have to follow \\u",
+}
+
+
 def json_problem(error: ValueError, place: str = "") -> str:
     """What json.loads says of what is no JSON, as the end of a sentence; of JSON that was cut, that. place: where that
     is, in the place of its line and column.
@@ -166,7 +181,7 @@ def json_problem(error: ValueError, place: str = "") -> str:
     >>> json_problem(JSONDecodeError("Unterminated string starting at", '{"a": "b', 6))
     'it ends within a value, which begins at line 1, column 7: it seems to be cut'
     >>> json_problem(JSONDecodeError("Expecting value", "[x]", 1), "character 2")
-    'Expecting value, at character 2'
+    'there is no value where one has to be, at character 2'
     """
     from json import JSONDecodeError
 
@@ -180,7 +195,7 @@ def json_problem(error: ValueError, place: str = "") -> str:
         return f"it ends within a value, which begins at {where}: it seems to be cut"
     if error.pos >= len(error.doc.rstrip()) > 0:
         return f"it ends too early, at {where}: it seems to be cut"
-    return f"{said}, at {where}"
+    return f"{JSON_PROBLEMS.get(said, said)}, at {where}"
 
 
 def nesting_problem(text: str) -> str:

@@ -8,8 +8,10 @@ from contextlib import suppress
 
 import pytest
 from command_line import TEXT, error_of, run
+from rich.cells import cell_len
 
 import cbpe
+from cbpe.cli import cutting
 
 STORY = "One cat sat. Two dogs ran.\n\nThree birds flew \U0001f600 over caf\u00e9s<|endoftext|>!\n"
 
@@ -47,6 +49,19 @@ def test_several_texts_have_a_line_of_json_each(texts):
     lines = run("split", *given, "--format", "jsonl", "--json", stdin=(texts / "rows.jsonl").read_bytes()).stdout
     found = [[row["text"] for row in json.loads(line)] for line in lines.splitlines()]
     assert ["".join(chunks) for chunks in found] == [STORY, "", TEXT]
+
+
+@pytest.mark.parametrize("width", [40, 60, 120])
+@pytest.mark.parametrize("text", ["A long sentence, and then another one. " * 9, "\u65e5\u672c\u8a9e\u306e\u6587" * 40])
+def test_a_terminal_shows_as_much_of_each_chunk_as_it_has_room_for(width, text, monkeypatch, capfd):
+    monkeypatch.setattr(cutting.sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(width))
+    cutting.print_chunks([{"start": 0, "end": len(text), "tokens": 90, "text": text}])
+    line = capfd.readouterr().out.splitlines()[1]
+    shown, dots = line[20:].removesuffix("..."), line[-3:]  # behind three numbers with their space: 7, 5 and 8 cells
+    assert text.startswith(shown)
+    assert dots == "..."
+    assert width - 2 <= cell_len(line) <= width
 
 
 @pytest.mark.parametrize("command", ["truncate", "split"])

@@ -61,6 +61,19 @@ def test_a_name_that_takes_more_than_half_of_the_room_stands_above_its_value(mon
     ]
 
 
+def test_pairs_within_a_pair_are_folded_as_others_are(monkeypatch, capfd):
+    monkeypatch.setattr(printing, "WIDE", 40)
+    name = "strr:corpora/japanese.txt"
+    printing.print_pairs([("version", "a@1"), ("metrics", {"strr": "0.5", name: "12"}), ("sha256", "d4d2")])
+    assert capfd.readouterr().out.splitlines() == [
+        "version  a@1",
+        "metrics  strr  0.5",
+        f"         {name}",
+        "               12",
+        "sha256   d4d2",
+    ]
+
+
 @pytest.mark.parametrize(
     ("width", "shown"),
     [

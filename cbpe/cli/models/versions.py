@@ -102,14 +102,9 @@ def rounded(number: float) -> str:
     return f"{number:.{DIGITS}g}" if abs(number) < 10**DIGITS - 0.5 else f"{number:.0f}"
 
 
-def metric_pairs(metrics: Mapping[str, float]) -> Iterator[tuple[str, object]]:
-    """A line for each metric, with its number below that of the others; `models metrics` and --json have all digits."""
-    from rich.cells import cell_len, set_cell_size
-
-    names = {key: printable(key) for key in sorted(metrics, key=in_order)}
-    wide = max(map(cell_len, names.values()), default=0)
-    for i, (key, name) in enumerate(names.items()):
-        yield "" if i else "metrics", f"{set_cell_size(name, wide)}  {rounded(metrics[key])}"
+def sorted_metrics(metrics: Mapping[str, float]) -> dict[str, str]:
+    """Metrics with their numbers rounded; `models metrics` and --json have all digits."""
+    return {key: rounded(metrics[key]) for key in sorted(metrics, key=in_order)}
 
 
 def note_pairs(notes: str | None) -> Iterator[tuple[str, object]]:
@@ -155,13 +150,13 @@ def print_version(
         ("saved", local_time(version.time)),
         ("aliases", ", ".join(version.aliases)),
         ("tags", ", ".join(labels(version.tags))),
-        *metric_pairs(version.metrics),
+        ("metrics", sorted_metrics(version.metrics)),
         *note_pairs(version.notes),
         ("parent", version.parent),
         ("sha256", version.digest),
         *(more or {}).items(),
     ]
-    print_pairs((name, value) for name, value in pairs if value is not None and (value != "" or name == ""))
+    print_pairs((name, value) for name, value in pairs if value not in (None, {}) and (value != "" or name == ""))
 
 
 def print_done(version: Version, done: str, as_json: bool) -> None:

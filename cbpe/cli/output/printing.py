@@ -381,21 +381,29 @@ def are_numbers(cells: Sequence[object]) -> bool:
 
 def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:
     """Names and values, one a line. In a narrow terminal they are folded, but for those that are copied. A name that
-    takes more than half of it stands above its value."""
+    takes more than half of it stands above its value. A value that is a dict is pairs of its own."""
+    print_lines(lines_of_pairs(pairs, console().width))
+
+
+def lines_of_pairs(pairs: Iterable[tuple[str, object]], room: int) -> Iterator[str]:
     from rich.cells import cell_len, set_cell_size
 
     pairs = [(printable(name), value) for name, value in pairs]
-    room = console().width
     lengths = [cell_len(name) for name, _ in pairs]
     left = max((length for length in lengths if length <= room // 2), default=0)
     for name, value in pairs:
-        text = value if isinstance(value, Words) else cell_text(value)
-        whole = [cell_text(value)] if name in COPIED else folded(text, max(1, room - left - SPACE))
+        right = max(1, room - left - SPACE)
+        if isinstance(value, dict):
+            whole = list(lines_of_pairs(value.items(), right))
+        elif name in COPIED:
+            whole = [cell_text(value)]
+        else:
+            whole = folded(value if isinstance(value, Words) else cell_text(value), right)
         if cell_len(name) > left:
-            print_lines(folded(name, room))
+            yield from folded(name, room)
             name = ""
-        lines = zip_longest([name], whole, fillvalue="")
-        print_lines(f"{set_cell_size(start, left)}{' ' * SPACE}{end}" if end else start for start, end in lines)
+        for start, end in zip_longest([name], whole, fillvalue=""):
+            yield f"{set_cell_size(start, left)}{' ' * SPACE}{end}" if end else start
 
 
 def print_tree(root: MergeTree) -> None:
