@@ -15,7 +15,7 @@ from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.public import public_of
 from cbpe.common.wording import meant
-from cbpe.encodings.references import is_encoding
+from cbpe.encodings.references import is_encoding, is_file
 from store.database.schema import aliases, metrics, names, tags, training_records, versions, vocabularies
 from store.errors import Ambiguous, Damaged, NotFound, StoreError
 from store.records.references import LATEST, Reference, parse, shown
@@ -403,6 +403,9 @@ def unknown_name(connection: Connection, name: str) -> NotFound:
     others = connection.execute(select(names.c.name).where(names.c.newest.is_not(None))).scalars()
     if is_encoding(name):
         return NotFound(f"no version is called {shown(name)}: it is a named encoding, which cbpe.get_encoding gives")
+    if is_file(name):
+        way = "ModelStore.save(cbpe.load(path), name) gives it a version"
+        return NotFound(f"no version is called {shown(name)}, and it is a file: {way}")
     if len(name) == DIGITS and set(name) <= set(hexdigits):
         return NotFound(f"no version is called {shown(name)}: by its digest, it is named as sha256:{name[:8]}")
     return NotFound(f"no version is called {shown(name)}{meant(name, others)}")

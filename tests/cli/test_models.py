@@ -295,6 +295,10 @@ def test_a_store_that_is_not_there_is_not_made_by_what_changes_one(models, tmp_p
         error = error_of("models", *command, "--store", tmp_path / "none.db")
         assert "none.db: train --save and models save make one" in error
     assert "'gpt2': it is a named encoding, which -t takes" in error_of("models", "show", "gpt2")
+    file = tmp_path / "mine.json"
+    file.touch()
+    told = f"no version is called '{file}', and it is a file: cbpe models save NAME -t FILE gives it a version"
+    assert told in error_of("models", "load-check", file)
     assert "no version is called 'x'" in error_of("models", "copy", "x", tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()
 

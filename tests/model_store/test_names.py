@@ -39,7 +39,7 @@ SHARED = {
         "of_another_library",
         "shortened",
     },
-    "cbpe.encodings.references": {"FILE_ENDINGS", "is_encoding", "shadowed"},
+    "cbpe.encodings.references": {"FILE_ENDINGS", "is_encoding", "is_file", "shadowed"},
     "cbpe.formats.files": {"format_of_name", "holds_tokenizer"},
     "cbpe.formats.minbpe": {"render_token"},
     "cbpe.text.added_tokens": {"AnyOf"},
