@@ -320,6 +320,36 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_code_1(arguments, un
     assert (failed.returncode, failed.stderr) == (1, "cbpe: standard output: No space left on device\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits here")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", ["truncate -t gpt2 -n 1m", "tokens -t gpt2", "encode -t gpt2", "decode -t gpt2"])
+def test_output_of_which_a_part_is_written_is_an_error(arguments, unbuffered, tmp_path):
+    text = "a b " * 50_000
+    (tmp_path / "a.txt").write_text(text if "decode" not in arguments else "64 275 " * 50_000)
+    command = [PROGRAM, *arguments.split(), str(tmp_path / "a.txt")]
+    limit = f"ulimit -f 64; exec {shlex.join(map(str, command))}"  # in KiB or half of them, by the shell
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with (tmp_path / "out").open("wb") as out:
+        failed = subprocess.run(
+            ["/bin/sh", "-c", limit], stdout=out, stderr=subprocess.PIPE, env=environment, text=True, check=False
+        )
+    assert (failed.returncode, failed.stderr) == (1, "cbpe: standard output: File too large\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes fail in another way")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_in_the_middle_is_told_by_one_exit_code(unbuffered, tmp_path):
+    (tmp_path / "a.txt").write_text("a b " * 100_000)
+    command = [PROGRAM, "truncate", "-t", "gpt2", "-n", "1m", tmp_path / "a.txt"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    assert program.stdout.read(20) == b"a b " * 5
+    program.stdout.close()
+    assert program.stderr.read() == b""
+    program.stderr.close()
+    assert program.wait() == 141
+
+
 def test_an_option_before_its_command_is_told_to_follow_it():
     assert "; options of a command follow its name" in error_of("--json", "encodings", exit_code=2)
     assert "; options of a command follow its name" in error_of("models", "--json", "ls", exit_code=2)

@@ -7,6 +7,7 @@ markup or as an escape sequence.
 from __future__ import annotations
 
 import codecs
+import errno
 import json
 import math
 import os
@@ -141,7 +142,7 @@ def write_bytes(data: bytes) -> None:
     """Bytes as they are, at once."""
     # Where the reader has gone away, flushing here ends the program in silence; at exit Python would complain.
     with naming_standard_output():
-        sys.stdout.buffer.write(data)
+        write_whole(data)
         sys.stdout.buffer.flush()
     if data:
         StandardOutput.line_begun = not data.endswith(b"\n")
@@ -161,10 +162,19 @@ def naming_standard_output() -> Iterator[None]:
 
 def put(data: bytes) -> None:
     """A part of what is printed, of which there may be many: it is written when there is enough, or by write_bytes."""
-    try:
-        sys.stdout.buffer.write(data)
-    except OSError as error:
-        raise of_standard_output(error)  # noqa: B904
+    with naming_standard_output():
+        write_whole(data)
+
+
+def write_whole(data: bytes) -> None:
+    """Write all of it: standard output that is not buffered (PYTHONUNBUFFERED) may take a part, where a disk is full or
+    a reader goes away, and says so when the next part comes."""
+    left = memoryview(data)
+    while left:
+        written = sys.stdout.buffer.write(left)
+        if written is None:
+            raise BlockingIOError(errno.EAGAIN, "it takes no more for now, and does not wait")
+        left = left[written:]
 
 
 def of_standard_output(error: OSError) -> OSError:
