@@ -134,8 +134,8 @@ def format_of_name(path: str | os.PathLike[str], over_characters: bool = False) 
 
 
 def refuse_name(path: str) -> None:
-    """ValueError for what is no name of a file that a tokenizer is written to: none at all, a folder's, one that is
-    nothing but an ending, one that ends as a compressed file's, or one of a format that is only read."""
+    """ValueError for what is no name of a file that a tokenizer is written to: none at all, a folder's, a device's, one
+    that is nothing but an ending, one that ends as a compressed file's, or one of a format that is only read."""
     refuse_url(path)
     folder, name = os.path.split(path)
     if not path:
@@ -144,6 +144,8 @@ def refuse_name(path: str) -> None:
         inside = os.path.join(path, "tokenizer.json")
         beside = "" if not name.strip(".") else f", or {path}.json for one beside it"
         raise ValueError(f"{path!r} is a folder: name a file in it, as {inside}{beside}")
+    if os.path.exists(path) and (not os.path.isfile(path) or path.startswith("/dev/")):  # a link to standard output
+        raise ValueError(f"{path!r} is a pipe or a device: give the name of a file, as book.json")
     if name.lower() in {ending for known in FORMATS for ending in (*known.endings, ".gz") if ending.startswith(".")}:
         raise ValueError(f"{path!r} is an ending without a name, and would be a hidden file: put a name before it")
     stem, ending = os.path.splitext(name)

@@ -1,6 +1,7 @@
 """save: the format is that of the name's end, and what a format cannot hold is not written."""
 
 import functools
+import os
 import random
 import re
 import warnings
@@ -190,6 +191,16 @@ def test_what_names_no_file_is_refused_and_nothing_hidden_written(tmp_path, monk
         with pytest.raises(ValueError, match=re.escape(problem)):
             refused(name)
     assert list(tmp_path.rglob("*")) == [tmp_path / "folder"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there are no such devices here")
+@pytest.mark.parametrize("name", ["/dev/null", "/dev/stdout"])
+def test_no_file_is_written_beside_a_device(name):
+    tok = cbpe.RegexTokenizer()
+    for refused in (tok.save, lambda path: cbpe.Tokenizer.save(tok, path), lambda path: before_training(path)):
+        with pytest.raises(ValueError, match=f"'{name}' is a pipe or a device: give the name of a file, as book.json"):
+            refused(name)
+    assert not os.path.exists(f"{name}.model")
 
 
 def before_training(path, special_tokens=(), **options):
