@@ -130,20 +130,28 @@ def split(
 def print_chunks(rows: list[dict[str, int | str]]) -> None:
     """A line for each chunk, with as much of its text as a terminal has room for."""
     numbers = ("start", "end", "tokens")
-    texts = [readable(str(row["text"])) for row in rows]
+    room = sys.maxsize
     if sys.stdout.isatty():
         taken = (max(len(name), *(len(f"{row[name]:,}") for row in rows)) + SPACE for name in numbers if rows)
         room = max(LEAST_CELLS, console().width - sum(taken))
-        texts = [beginning_in(room, text) for text in texts]
-    cells = [[*(row[name] for name in numbers), text] for row, text in zip(rows, texts, strict=True)]
+    cells = [[*(row[name] for name in numbers), beginning_in(room, str(row["text"]))] for row in rows]
     print_table((*numbers, "text"), cells, whole=numbers)
 
 
 def beginning_in(room: int, text: str) -> str:
-    """The text, or the beginning of one that is too long for so many cells of a terminal."""
-    from rich.cells import cell_len, set_cell_size
+    """A text with its escapes, or the beginning of one that is too long for so many cells of a terminal. It ends within
+    no escape."""
+    from rich.cells import cell_len
 
-    return text if cell_len(text) <= room else f"{set_cell_size(text, room - 3).rstrip()}..."
+    dots, parts, kept, cells = "...", [], 0, 0
+    for character in text:
+        parts.append(readable(character))
+        cells += cell_len(parts[-1])
+        if cells <= room - len(dots):
+            kept = len(parts)
+        if cells > room:
+            return f"{''.join(parts[:kept]).rstrip()}{dots}"
+    return "".join(parts)
 
 
 def may_be_several(files: list[str] | None, field: str | None) -> bool:

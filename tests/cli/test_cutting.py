@@ -64,6 +64,16 @@ def test_a_terminal_shows_as_much_of_each_chunk_as_it_has_room_for(width, text, 
     assert width - 2 <= cell_len(line) <= width
 
 
+def test_the_beginning_of_a_chunk_ends_within_no_escape():
+    text = "abc\x1b[31m\0\r\n\\" * 3
+    whole = cutting.beginning_in(len(text) * 6, text)
+    assert whole == r"abc\u001b[31m\u0000\r\n\\" * 3
+    for room in range(12, len(whole)):
+        begun = cutting.beginning_in(room, text).removesuffix("...")
+        assert room - 9 <= len(begun) + 3 <= room
+        assert begun in {cutting.beginning_in(1000, text[:n]) for n in range(len(text))}
+
+
 @pytest.mark.parametrize("command", ["truncate", "split"])
 @pytest.mark.parametrize("given", [["other.txt", "story.txt"], ["--field", "text", "rows.jsonl"]])
 def test_several_texts_are_refused_where_nothing_would_tell_them_apart(texts, command, given):
