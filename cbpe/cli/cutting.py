@@ -23,7 +23,7 @@ from cbpe.cli.input.options import (
 )
 from cbpe.cli.input.references import refuse_no_template, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import field_of_texts, readers
+from cbpe.cli.input.texts import field_of_texts, may_be_several, readers
 from cbpe.cli.input.values import size_of, special_choice
 from cbpe.cli.output.columns import SPACE
 from cbpe.cli.output.printing import console, print_rows, print_table, write_bytes
@@ -130,11 +130,14 @@ def split(
 def print_chunks(rows: list[dict[str, int | str]]) -> None:
     """A line for each chunk, with as much of its text as a terminal has room for."""
     numbers = ("start", "end", "tokens")
-    room = sys.maxsize
+    texts = [str(row["text"]) for row in rows]
     if sys.stdout.isatty():
         taken = (max(len(name), *(len(f"{row[name]:,}") for row in rows)) + SPACE for name in numbers if rows)
         room = max(LEAST_CELLS, console().width - sum(taken))
-    cells = [[*(row[name] for name in numbers), beginning_in(room, str(row["text"]))] for row in rows]
+        texts = [beginning_in(room, text) for text in texts]
+    else:
+        texts = [*map(readable, texts)]
+    cells = [[*(row[name] for name in numbers), text] for row, text in zip(rows, texts, strict=True)]
     print_table((*numbers, "text"), cells, whole=numbers)
 
 
@@ -152,11 +155,6 @@ def beginning_in(room: int, text: str) -> str:
         if cells > room:
             return f"{''.join(parts[:kept]).rstrip()}{dots}"
     return "".join(parts)
-
-
-def may_be_several(files: list[str] | None, field: str | None) -> bool:
-    """Whether there may be several texts."""
-    return field is not None or len(files or []) > 1
 
 
 def refuse_several(files: list[str] | None, field: str | None, as_json: bool) -> None:

@@ -22,7 +22,14 @@ from cbpe.cli.input.options import (
 )
 from cbpe.cli.input.references import refuse_no_template, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import field_of_texts, files_of_ids, id_chunks, input_name, readers
+from cbpe.cli.input.texts import (
+    field_of_texts,
+    files_of_ids,
+    id_chunks,
+    input_name,
+    may_be_several,
+    readers,
+)
 from cbpe.cli.input.values import special_choice
 from cbpe.cli.output.printing import end_with_failures, print_counts, print_rows, write_bytes
 from cbpe.cli.output.rows import token_row
@@ -204,6 +211,9 @@ def tokens(
     files: FilesArgument = None,
     allowed_special: SpecialOption = None,
     template: TemplateOption = False,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Show each piece of a text before merging and after each merge.")
+    ] = False,
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
@@ -216,23 +226,72 @@ def tokens(
     On a terminal the tokens are coloured, with their ids below. Elsewhere, and where NO_COLOR is set, each token has a
     line: its id, a tab, the token. Bytes that are no whole character become \\xNN, and characters that do not print are
     escaped. An empty line stands between two texts, and --json prints a list for each, where there may be several on a
-    line of its own. The tokens of a template are left out, unless you ask for them.
+    line of its own. The tokens of a template are left out, unless you ask for them. With --steps the tokens of a word
+    come once for each merge that makes them, from its bytes on; --json has a list for each word and each step.
 
     \b
     Example:
       cbpe tokens -t cl100k_base book.txt
       echo "naïve café" | cbpe tokens -t gpt2
+      printf "lower" | cbpe tokens -t gpt2 --steps
     """
     tok = tokenizer_of(tokenizer)
     refuse_no_template(tok, tokenizer, template)
     field = field_of_texts(form, field, files)
-    texts = encoded(tok, readers(files, field, errors, missing), allowed_special, template)
+    named = readers(files, field, errors, missing)
+    if steps:
+        refuse_beside_steps(allowed_special, template)
+        print_steps(tok, named, as_json, in_one_line=may_be_several(files, field))
+        return
+    texts = encoded(tok, named, allowed_special, template)
     found = (((token, tok.vocab[token]) for ids in id_lists for token in ids) for id_lists in texts)
     if as_json:
-        are_several = field is not None or len(files or []) > 1
         for text in found:
-            print_rows((token_row(*item) for item in text), in_one_line=are_several)
+            print_rows((token_row(*item) for item in text), in_one_line=may_be_several(files, field))
         return
     from cbpe.cli.output.gloss import print_gloss  # slow to import
 
     print_gloss(found)
+
+
+def refuse_beside_steps(allowed_special: list[str] | None, template: bool) -> None:
+    """BadParameter for what merging has no part in."""
+    for option, is_given in (("--allowed-special", allowed_special), ("--template", template)):
+        if is_given:
+            raise typer.BadParameter(
+                "--steps shows merging, which makes no such tokens: leave it out", param_hint=option
+            )
+
+
+def print_steps(tok: Tokenizer, named: list[tuple[str, Reader]], as_json: bool, in_one_line: bool) -> None:
+    """The steps of merging of the texts of some files: of a text in JSON a list of pieces."""
+    from cbpe.cli.output.gloss import print_gloss
+
+    texts = stepped(tok, named)
+    if as_json:
+        for pieces in texts:
+            rows = (
+                [[token_row(token_id, tok.vocab[token_id]) for token_id in ids] for ids in piece] for piece in pieces
+            )
+            print_rows(rows, in_one_line=in_one_line)
+        return
+    steps = (ids for pieces in texts for piece in pieces for ids in piece)
+    print_gloss(((token_id, tok.vocab[token_id]) for token_id in ids) for ids in steps)
+
+
+def stepped(tok: Tokenizer, named: list[tuple[str, Reader]]) -> Iterator[list[list[list[int]]]]:
+    """The ids of each piece of each text, before merging and after each merge. A warning at the end tells of what the
+    split pattern leaves out."""
+    left_out = LeftOut(tok)
+    for _, reader in named:
+        for chunks in reader.strings():
+            text = "".join(left_out.seen(chunks) if left_out else chunks)
+            try:
+                pieces = tok._merge_steps(text)
+            except KeyError as error:
+                raise reader.of_text(error) from None
+            last = (piece[-1] for piece in pieces)
+            for _ in left_out.tokens_of(last) if left_out else ():
+                pass
+            yield pieces
+    left_out.tell("the text")

@@ -610,6 +610,31 @@ class Tokenizer(TokenizerBase):
             raise TypeError(f"text must be a str, not {type(text).__name__}")
         return [piece for stretch in self._ordinary_stretches(text) for piece in self._splitter.split(stretch)]
 
+    def merge_steps(self, text: str) -> list[list[list[bytes]]]:
+        """How merging makes the tokens of a text: for each of its pieces the tokens before merging, which are its bytes
+        (over characters, its characters), and after each merge. A step is one merge at one place: of the pairs of
+        neighbours that a merge joins, the one whose merge was learned first, and of several the first in the text.
+
+        Special tokens are ordinary text, as for encode_ordinary, whose tokens are the last of each piece. It is for
+        looking at words: ValueError for a piece of more than 1,000 bytes, and where a tokenizer does more than merging.
+        KeyError for a byte or a character without a token; TypeError for what is no str.
+
+        >>> enc.merge_steps("low")
+        [[[b'l', b'o', b'w'], [b'l', b'ow'], [b'low']]]
+        """
+        vocab = self.vocab
+        return [[[vocab[token_id] for token_id in ids] for ids in steps] for steps in self._merge_steps(text)]
+
+    def _merge_steps(self, text: str) -> list[list[list[int]]]:
+        """The same as ids."""
+        from cbpe.analysis.steps import Merges, merge_steps
+
+        def make() -> Merges:
+            return {pair: (rank, made) for rank, (pair, made) in enumerate(self._vocabulary.merges().items())}
+
+        encoded = self.encode_ordinary(text)
+        return merge_steps(self._vocabulary, self._table("ranked merges", make), self.pieces(text), encoded)
+
     def _ordinary_stretches(self, text: str) -> list[str]:
         """What is split, of a text whose special tokens are ordinary text."""
         return [without_surrogates(str.__str__(text))]

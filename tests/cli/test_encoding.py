@@ -16,6 +16,7 @@ from command_line import PROGRAM, TEXT, error_of, run
 from good_files import good_files
 
 import cbpe
+from cbpe.cli.output.readable import readable_bytes
 
 pytestmark = pytest.mark.ci
 
@@ -366,6 +367,30 @@ def test_tokens_are_lines_where_there_is_no_terminal():
     assert r"\n" in shown
     assert r"\u001b" in shown
     assert all(token.isprintable() for token in shown)
+
+
+def test_the_steps_of_merging_are_those_of_the_library(tmp_path):
+    enc = cbpe.get_encoding("gpt2")
+    lines = run("tokens", "-t", "gpt2", "--steps", stdin=b"lower caf\xc3\xa9s").stdout.split("\n\n")
+    found = [[line.partition("\t")[2] for line in step.splitlines()] for step in lines]
+    steps = [step for piece in enc.merge_steps("lower caf\u00e9s") for step in piece]
+    assert found == [[readable_bytes(token) for token in step] for step in steps]
+    given = run("tokens", "-t", "gpt2", "--steps", "--json", stdin=b"low e").stdout
+    pieces = [[[bytes.fromhex(token["bytes"]) for token in step] for step in piece] for piece in json.loads(given)]
+    assert pieces == enc.merge_steps("low e")
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"text": "low"}\n{"text": ""}\n')
+    lines = run("tokens", "-t", "gpt2", "--steps", "--json", "--field", "text", rows).stdout.splitlines()
+    assert [len(json.loads(line)) for line in lines] == [1, 0]
+
+
+def test_steps_show_merging_alone_and_tell_of_what_is_left_out(tmp_path):
+    told = error_of("tokens", "-t", "gpt2", "--steps", "--allowed-special", "all", stdin=b"a", exit_code=2)
+    assert "for --allowed-special: --steps shows merging, which makes no such tokens: leave it out" in told
+    assert "a piece of the text has 1,001 bytes" in error_of("tokens", "-t", "gpt2", "--steps", stdin=b"a" * 1001)
+    cbpe.RegexTokenizer(r"\w+").save(tmp_path / "words.model")
+    done = run("tokens", "-t", tmp_path / "words.model", "--steps", stdin=b"a b")
+    assert done.stderr == ("cbpe: the split pattern of the tokenizer leaves 33.3% of the text out: it is in no token\n")
 
 
 def test_tokens_in_json():

@@ -32,6 +32,7 @@ __all__ = [
     "id_chunks",
     "input_name",
     "is_stream",
+    "may_be_several",
     "readers",
     "reading_bar",
     "refuse_encodings",
@@ -145,6 +146,11 @@ def readers(
             raise
         problem = f"{error.strerror}; nothing was read of the {len(named)} files, which are all looked at first"
         raise OSError(error.errno, problem, error.filename) from error
+
+
+def may_be_several(files: list[str] | None, field: str | None) -> bool:
+    """Whether there may be several texts."""
+    return field is not None or len(files or []) > 1
 
 
 def tell_of_plain_text_in(files: list[str] | None, field: str | None) -> None:
