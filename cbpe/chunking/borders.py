@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
+from unicodedata import category
 
 from cbpe._core.text.chunks import sentence_end
 from cbpe.chunking.graphemes import is_border, last_borders, next_border
@@ -63,13 +64,17 @@ class Borders:
 
     def start_from(self, place: int, start: int, end: int) -> int:
         """Where a chunk may begin from a place on, which is behind `start`: behind a sentence that ends in the first
-        half of what is left to the end, else before a word, else before a grapheme; `end` if nowhere else."""
+        half of what is left to the end, else before a word, else before a grapheme; `end` if nowhere else, or if what
+        is left is punctuation."""
         at = sentence_end(self.text, place, place + (end - place) // 2, False)
         if place < at and self.may_cut(at, start):
             return at
         space = FIRST_SPACE.search(self.text, place, end)
         if space is not None and self.may_cut(space.start(), start):
             return space.start()
+        left = self.text[place:end]
+        if all(category(character).startswith("P") for character in left):  # as a full stop alone
+            return end
         return next((at for at in range(place, end) if self.may_cut(at, start)), end)
 
 

@@ -54,9 +54,10 @@ def next_border(text: str, start: int) -> int:
 def last_borders(text: str, start: int, limit: int) -> Iterator[int]:
     """The borders behind `start`, which is one, up to `limit`, the last one first."""
     while limit > start:
-        if limit == len(text) or is_sure(text, limit):
+        is_known = limit == len(text) or is_sure(text, limit)
+        if is_known:
             yield limit
         from_here = sure_before(text, limit, start)
-        found = list(borders(text, from_here, limit - 1))
+        found = list(borders(text, from_here, limit - is_known))
         yield from reversed(found)
         limit = from_here

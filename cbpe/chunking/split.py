@@ -131,9 +131,9 @@ class Starts(Places):
         return self.end if full >= len(starts) else self.base + starts[full]
 
     def start_of_last(self, end: int, n: int) -> int:
-        """Where the last n tokens before a place begin."""
+        """Where the last n tokens before a place begin, or the stretch, if it has fewer before it."""
         i = bisect_left(self.starts, end - self.base, self.index) - n
-        return self.base + self.starts[i] if i >= 0 else end
+        return self.base + self.starts[max(i, 0)]
 
 
 def planned(chunker: Chunker, places: Places) -> Iterator[Span]:
@@ -178,8 +178,8 @@ def planned_with_care(
         yield start, end
         before, start, covered = start, end, end
         if overlap and end < len(text):
-            first = places.start_of_last(end, overlap)
-            if before < first < end:
+            first = max(places.start_of_last(end, overlap), before + 1)  # a short chunk may have no more than that
+            if first < end:
                 start = borders.start_from(first, before, end)
 
 

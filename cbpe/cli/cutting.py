@@ -24,7 +24,7 @@ from cbpe.cli.input.options import (
 from cbpe.cli.input.references import refuse_no_template, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import field_of_texts, may_be_several, readers
-from cbpe.cli.input.values import size_of, special_choice
+from cbpe.cli.input.values import size_of, size_or_zero, special_choice
 from cbpe.cli.output.columns import SPACE
 from cbpe.cli.output.printing import console, print_rows, print_table, write_bytes
 from cbpe.cli.output.readable import readable
@@ -90,7 +90,12 @@ def split(
     tokenizer: TokenizerOption,
     max_tokens: MaxTokensOption,
     files: FilesArgument = None,
-    overlap: Annotated[int, typer.Option(min=0, help="How many tokens a chunk may share with the one before it.")] = 0,
+    overlap: Annotated[
+        int,
+        typer.Option(
+            parser=size_or_zero, metavar="N", help="How many tokens a chunk may share with the one before it."
+        ),
+    ] = 0,
     allowed_special: SpecialOption = None,
     template: TemplateOption = False,
     form: FormatOption = "text",

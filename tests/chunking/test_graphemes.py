@@ -54,9 +54,11 @@ def test_a_place_that_is_not_within_the_text_is_refused():
         "각\u11a8한\u1161",
         "x" * 100 + "\u0301" * 90 + "y",
         "क्षिक",
+        "😀😀😀",
     ],
 )
 def test_borders_are_those_of_the_expression(text):
     expected = [match.end() for match in regex.finditer(r"\X", text)]
     assert [place for place in range(1, len(text) + 1) if is_border(text, place, 0)] == expected
-    assert list(last_borders(text, 0, len(text))) == expected[::-1]
+    for limit in range(len(text) + 1):
+        assert list(last_borders(text, 0, limit)) == [place for place in reversed(expected) if place <= limit]

@@ -149,6 +149,29 @@ def test_an_overlap_begins_behind_a_sentence_or_before_a_word(tokenizers):
     assert found == ["one two three four", " three four five six", " five six seven eight"]
 
 
+@pytest.mark.parametrize("overlap", [20, 25, 28, 29])
+def test_chunks_of_no_more_tokens_than_they_may_share_share_nearly_all(tokenizers, overlap):
+    gpt2 = tokenizers["gpt2"]
+    paragraph = "One two three four five six. Seven eight nine ten eleven twelve thirteen fourteen fifteen.\n\n"
+    text = paragraph * 9
+    assert gpt2.count(paragraph) == 18  # in the second half of 30: a chunk ends with each
+    chunks = check(gpt2, text, 30, overlap)
+    shared = [gpt2.count(text[start:end]) for (_, end), (start, _) in pairwise(chunks)]
+    assert min(shared) >= 10
+    assert chunks != gpt2.split(text, 30)
+
+
+def test_no_chunk_begins_with_the_full_stop_of_the_sentence_before_it(tokenizers):
+    found = parts_of(tokenizers["gpt2"], "One cat sat. Two dogs ran. Three", 4, 1)
+    assert found == ["One cat sat.", " Two dogs ran.", " Three"]
+
+
+def test_chunks_of_emoji_are_as_long_as_they_may_be(tokenizers):
+    text = "\U0001f600" * 5  # two tokens each
+    assert tokenizers["gpt2"].split(text, 5) == [(0, 2), (2, 4), (4, 5)]
+    assert tokenizers["gpt2"].split(text, 5, 3) == [(0, 2), (1, 3), (2, 4), (3, 5)]
+
+
 def test_what_there_is_little_of_is_one_chunk(tokenizers):
     gpt2 = tokenizers["gpt2"]
     assert gpt2.split("", 5) == []

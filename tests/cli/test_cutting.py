@@ -81,6 +81,15 @@ def test_several_texts_are_refused_where_nothing_would_tell_them_apart(texts, co
     assert "Invalid value for --json: needed to tell several texts apart" in told
 
 
+@pytest.mark.parametrize("overlap", ["x", "-1", "1.5"])
+def test_an_overlap_is_a_size_or_none(texts, overlap):
+    told = error_of("split", "-t", "gpt2", "-n", "2k", "--overlap", overlap, "story.txt", exit_code=2)
+    assert f"Invalid value for --overlap: '{overlap}' is no size" in told
+    assert "--overlap is 1,000; a chunk may have 1,000" in error_of(
+        "split", "-t", "gpt2", "-n", "1k", "--overlap", "1k", "story.txt", exit_code=2
+    )
+
+
 @pytest.mark.parametrize("overlap", [0, 3])
 def test_split_prints_the_chunks_of_the_library(texts, overlap):
     enc = cbpe.get_encoding("cl100k_base")

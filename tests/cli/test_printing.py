@@ -17,7 +17,7 @@ from cbpe.analysis.lookup import merge_tree
 from cbpe.cli.app import app
 from cbpe.cli.models.versions import print_versions
 from cbpe.cli.output import printing
-from cbpe.cli.output.folding import Words, at_blanks, folded, words_of
+from cbpe.cli.output.folding import ESCAPED, Words, at_blanks, folded, words_of
 from store import ModelStore
 
 COLUMNS = ["version", "aliases", "tokens", "saved", "notes"]
@@ -59,6 +59,16 @@ def test_a_name_that_takes_more_than_half_of_the_room_stands_above_its_value(mon
         name,
         *[" " * 11 + "w " * 24 + "w", " " * 11 + "w w w w w"],
     ]
+
+
+@pytest.mark.parametrize("width", range(10, 40))
+def test_no_escape_is_folded_within(width):
+    text = r"a\n\u001bbc\x80\\\\" * 5
+    lines = folded(text, width)
+    assert "".join(lines) == text
+    assert all(len(line) <= width for line in lines)
+    units = ESCAPED.findall(text)
+    assert [unit for line in lines for unit in ESCAPED.findall(line)] == units
 
 
 def test_pairs_within_a_pair_are_folded_as_others_are(monkeypatch, capfd):

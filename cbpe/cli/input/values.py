@@ -33,6 +33,7 @@ __all__ = [
     "pattern_of",
     "refuse_named_twice",
     "size_of",
+    "size_or_zero",
     "size_range",
     "sizes_of",
     "special_choice",
@@ -139,6 +140,11 @@ def size_of(text: str, hint: str | None = None, most: int = LARGEST, *, groups: 
     if size > most:
         raise typer.BadParameter(f"{shown(text)} is too large: the most is {most}", param_hint=hint)
     return size
+
+
+def size_or_zero(text: str | int) -> int:
+    """As size_of, and 0, which Typer gives as a number where it is the default."""
+    return 0 if whole_number(str(text)) == 0 else size_of(str(text))
 
 
 def whole_number(text: str) -> int | None:

@@ -28,6 +28,8 @@ ENDING = re.compile(rf"(?:{VERSION}|[/@_.=-]+|\.[A-Za-z]\w{{0,7}})$")  # of a pa
 # What stands in double quotes, as in JSON; what nothing closes goes to the end, so that no part is looked at twice.
 QUOTED = re.compile(r'(?s)"([^"\\]*(?:\\(?:.|\Z)[^"\\]*)*)("|\Z)')
 
+ESCAPED = re.compile(r"(?s)\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|x[0-9a-f]{2}|.)|.")  # an escape, or a character
+
 # A word of a sentence; what stands in quotes, as repr shows texts and tokens, is one with what stands beside it.
 SENTENCE_WORD = re.compile(r"""(?:(?<![^\s(\[=])b?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|[^ ])+""")
 
@@ -129,14 +131,37 @@ def within(word: str, width: int) -> list[str]:
 
 def cut(part: str, width: int) -> list[str]:
     """The lines of a part that may be too long. What it ends with, as a hyphen or a number, does not stand alone."""
-    from rich.cells import cell_len, chop_cells
+    from rich.cells import cell_len
 
-    lines = chop_cells(part, width)
+    lines = chopped(part, width)
     ending = ENDING.search(part)
     if len(lines) > 1 and ending and ending.start() > 0 and len(ending[0]) >= len(lines[-1]):
         kept = part[ending.start() - 1 :]
         if cell_len(kept) <= width:
-            return [*chop_cells(part[: ending.start() - 1], width), kept]
+            return [*chopped(part[: ending.start() - 1], width), kept]
+    return lines
+
+
+def chopped(text: str, width: int) -> list[str]:
+    """As many characters in each line as fit. An escape is one, unless it is too wide itself.
+
+    >>> chopped(r"ab\n\u001b", 7)
+    ['ab\\n', '\\u001b']
+    """
+    from rich.cells import cell_len, chop_cells
+
+    if "\\" not in text:
+        return chop_cells(text, width)
+    lines, room = [""], width
+    for unit in ESCAPED.findall(text):
+        size = cell_len(unit)
+        if size > width:
+            return chop_cells(text, width)
+        if size > room:
+            lines.append("")
+            room = width
+        lines[-1] += unit
+        room -= size
     return lines
 
 
