@@ -87,7 +87,7 @@ class Diff:
 
     @property
     def more_merges(self) -> int | None:
-        """How many merges b has after all those of a; less than 0 where a goes on from b. None where both have the
+        """How many merges b has after all those of a; less than 0 where a has more. None where both have the
         same merges, and where each has a merge or a token that the other has not, or another id for one.
 
         >>> models.diff("pylib@1", "pylib@2").more_merges
@@ -159,10 +159,10 @@ class Diff:
 
 
 def continuation(found: Diff, a: str, b: str) -> str:
-    """Which of two goes on from the other, in words; a and b are their names."""
+    """Which of two has all merges of the other, in words; a and b are their names."""
     more = found.more_merges or 0
     longer, shorter = (b, a) if more > 0 else (a, b)
-    return f"{longer} goes on from {shorter}: {abs(more):,} more merge{'' if abs(more) == 1 else 's'}"
+    return f"{longer} has all merges of {shorter} and {abs(more):,} more"
 
 
 def merge_shown(pair: tuple[bytes, bytes] | None) -> str:

@@ -11,7 +11,15 @@ import typer
 import cbpe
 from cbpe.cli.input.model_store import open_store
 from cbpe.cli.input.options import JsonOption, SmallerOption
-from cbpe.cli.input.references import complete_reference, files_of, is_encoding, is_file, smaller_of, tokenizer_of
+from cbpe.cli.input.references import (
+    complete_reference,
+    files_of,
+    is_encoding,
+    is_file,
+    moved_tokens,
+    smaller_of,
+    tokenizer_of,
+)
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import complete_pattern, pattern_of, special_of, wrong_value_of
@@ -20,7 +28,7 @@ from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import print_json, print_pairs
 from cbpe.cli.output.replacing import refuse_replacing_by_tokenizer
 from cbpe.cli.registering import new_app
-from cbpe.views.inspected import as_shown
+from cbpe.views.inspected import as_shown, moved_shown
 
 app = new_app(add_completion=False)
 
@@ -91,11 +99,7 @@ def convert(
     known = format_of_name(output, over)
     title = "" if known is None else known.title
     given = {token: tok.special_tokens[token] for token in special_of(special)}
-    moved = {
-        token: (token_id, tok.special_tokens[token])
-        for token, token_id in whole.special_tokens.items()
-        if tok.special_tokens[token] != token_id and token not in given
-    }
+    moved = {token: ids for token, ids in moved_tokens(whole, tok).items() if token not in given}
     if as_json:
         row = {
             "written": saved_files(output, over),
@@ -121,7 +125,7 @@ def special_pairs(given: dict[str, int], moved: dict[str, tuple[int, int]]) -> I
     for token, token_id in given.items():
         yield "", f"{as_shown(token)} ({token_id})"
     for token, (before, now) in moved.items():
-        yield "other ids", f"{as_shown(token)} ({now}, which was {before})"
+        yield "other ids", moved_shown(token, before, now)
 
 
 def refuse_unknown_format(output: str) -> None:

@@ -839,8 +839,8 @@ class Tokenizer(TokenizerBase):
             _, buffer = self._encode_buffer_with_offsets(text, allowed, forbidden)
         except NoPlacesError as error:
             raise ValueError(
-                f"side is 'left', for which it has to be known where in the text its last tokens begin: {error}. Cut "
-                "the text by split, or keep the last of its ids"
+                f"side is 'left', for which it has to be known where in the text its last tokens begin: {error}. "
+                "Cut the text by split, or keep the last of its ids"
             ) from None
         places = memoryview(buffer).cast("B").cast("q")  # the start and the end of each token
         first = len(places) // 2 - budget

@@ -13,6 +13,8 @@ __all__ = [
     "as_shown",
     "inspected",
     "listed_texts",
+    "moved_listed",
+    "moved_shown",
     "normalized_by",
     "shown_template",
     "special_listed",
@@ -82,6 +84,11 @@ def special_listed(special_tokens: Mapping[str, int]) -> str:
     return listed((f"{as_shown(text)} ({token_id})" for text, token_id in special_tokens.items()), SHOWN)
 
 
+def moved_listed(moved: Mapping[str, tuple[int, int]]) -> str:
+    """The first special tokens that have other ids than before."""
+    return listed((moved_shown(token, *ids) for token, ids in moved.items()), SHOWN)
+
+
 def special_counted(special: int, tokens: int, together: int) -> int | str:
     """How many special tokens there are, and how many of them are counted already, as their ids are those of other
     tokens: (3, 300, 302) -> 3, of which 1 has the id of another token"""
@@ -94,6 +101,11 @@ def special_counted(special: int, tokens: int, together: int) -> int | str:
 def as_shown(text: str) -> str:
     """A token or a word, in quotes where it would not be seen."""
     return json.dumps(text, ensure_ascii=False) if text.strip() != text or not text.isprintable() else text
+
+
+def moved_shown(token: str, before: int, now: int) -> str:
+    """What is said of a special token that has another id than before."""
+    return f"{as_shown(token)} ({now}, which was {before})"
 
 
 def listed_texts(texts: Iterable[str]) -> str:

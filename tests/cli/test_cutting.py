@@ -143,6 +143,15 @@ def test_of_an_endless_text_no_more_is_read_than_it_takes():
     assert process.returncode == 0
 
 
+def test_a_side_that_is_not_known_is_told_by_its_option(texts):
+    tok = cbpe.HuggingFaceTokenizer.from_tokenizer(cbpe.train(TEXT, 260), {"normalizer": "NFC"})
+    tok.save(texts / "nfc.json")
+    given = ["-t", "./nfc.json", "-n", "2", "--side", "left"]
+    told = error_of("truncate", *given, stdin="e\u0301e\u0301e".encode(), exit_code=2)
+    assert told.startswith("cbpe: --side is left, for which it has to be known where in the text its last tokens begin")
+    assert "Cut the text by cbpe split, or keep the last of its ids" in told
+
+
 def test_what_cannot_be_cut_is_told_by_the_names_of_options(texts):
     family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
     told = error_of("split", "-t", "gpt2", "-n", "2", stdin=family.encode(), exit_code=2)

@@ -39,6 +39,13 @@ def test_the_smaller_tokenizer_of_a_size_is_saved_and_written(models, tmp_path):
     assert not (tmp_path / "none.model").exists()
 
 
+def test_saving_a_smaller_vocabulary_tells_of_special_tokens_that_have_other_ids(models):
+    save = ("models", "save", "tiny", "-t", "gpt2", "--vocab-size", "1000")
+    assert json.loads(run(*save, "--json").stdout)["moved"] == {"<|endoftext|>": [50256, 1000]}
+    assert "other ids       <|endoftext|> (1000, which was 50256)\n" in run(*save).stdout
+    assert "other ids" not in run("models", "save", "whole", "-t", "gpt2").stdout
+
+
 def test_train_saves_to_the_store(tmp_path):
     text = tmp_path / "text.txt"
     text.write_bytes(TEXT.encode())
@@ -51,8 +58,8 @@ def test_train_saves_to_the_store(tmp_path):
         assert models.training("cats").text_bytes == len(TEXT.encode())
     assert (version.tags, version.notes) == ({"language": "en", "final": ""}, "of [red] cats")
     again = ("train", text, "--vocab-size", 280, "--save", "cats")
-    assert "cats@1, which it was already\n" in run(*again).stdout
-    assert "cats@1, which it was already; what was given is set on it\n" in run(*again, "--tag", "final").stdout
+    assert "cats@1 (which it was already)\n" in run(*again).stdout
+    assert "cats@1 (which it was already; what was given is set on it)\n" in run(*again, "--tag", "final").stdout
     run("train", text, "--vocab-size", 290, "--save", "cats", "--initial", "cats@1")
     with ModelStore() as models:
         assert models.version("cats").parent == "cats@1"

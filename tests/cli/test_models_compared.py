@@ -23,7 +23,7 @@ def test_diff_shows_what_differs(models):
     assert found["special_moved"] == {"<|end|>": [270, 280]}
     text = run("models", "diff", "book@1", "book@2").stdout
     assert "only in book@2" in text
-    assert "book@2 goes on from book@1: 10 more merges" in text
+    assert "book@2 has all merges of book@1 and 10 more" in text
     assert '"<|end|>": 270 in book@1, 280 in book@2' in text
     assert "give the same results" in run("models", "diff", "book", "book@2").stdout
 
@@ -198,11 +198,11 @@ def test_a_version_that_goes_on_from_another_has_so_many_more_merges(models):
     first = models.save(cbpe.train(TEXT, 270), "cats")
     models.save(cbpe.train(TEXT, 275, initial=models.load("cats")), "cats", parent=first)
     shown = run("models", "diff", "cats@1", "cats@2").stdout
-    assert "cats@2 goes on from cats@1: 5 more merges" in shown
+    assert "cats@2 has all merges of cats@1 and 5 more" in shown
     assert "first other merge" not in shown
-    assert "cats@2 goes on from cats@1: 5 more merges" in run("models", "diff", "cats@2", "cats@1").stdout
-    assert repr(models.diff("cats@1", "cats@2")) == "<Diff: cats@2 goes on from cats@1: 5 more merges>"
-    assert "goes on from" in models.diff("cats@1", "cats@2")._repr_html_()
+    assert "cats@2 has all merges of cats@1 and 5 more" in run("models", "diff", "cats@2", "cats@1").stdout
+    assert repr(models.diff("cats@1", "cats@2")) == "<Diff: cats@2 has all merges of cats@1 and 5 more>"
+    assert "has all merges of" in models.diff("cats@1", "cats@2")._repr_html_()
     assert (models.diff("cats@1", "cats@2").more_merges, models.diff("cats@2", "cats@1").more_merges) == (5, -5)
     assert models.diff("cats@1", "cats@1").more_merges is None
     assert repr(models.diff("cats", "cats")) == "<Diff: cats@2 and cats@2 give the same results>"

@@ -165,13 +165,16 @@ def test_saving_the_same_again_tells_what_its_labels_take_the_place_of(models, t
     train = ("train", text, "--vocab-size", 260, "--save", "cats")
     run(*train, "--notes", "one", "--tag", "stage=prod")
     for labels, told in (
-        (["--notes", "one", "--tag", "new"], "what was given is set on it\n"),
+        (["--notes", "one", "--tag", "new"], "what was given is set on it"),
         (
             ["--notes", "two", "--tag", "stage=test"],
-            "what was given is set on it, in place of stage=prod and other notes\n",
+            "what was given is set on it, in place of stage=prod and other notes",
         ),
     ):
-        assert f"cats@1, which it was already; {told}" in run(*train, *labels).stdout
+        assert f"cats@1 (which it was already; {told})\n" in run(*train, *labels).stdout
+    several = run(*train, "--tag", "x", "--output", tmp_path / "a.json", "--plot", tmp_path / "a.svg").stdout
+    said = "cats@1 (which it was already; what was given is set on it)"
+    assert several.endswith(f"{tmp_path / 'a.json'}, {said} and {tmp_path / 'a.svg'}\n")
     save = ("models", "save", "cats", "-t", "cats")
     run(*save, "--metric", "loss=3")
     assert "is set on it, in place of loss=3\n" in run(*save, "--metric", "loss=123456789").stdout

@@ -73,7 +73,8 @@ def test_a_file_that_is_no_text_is_told_at_the_start_and_takes_nothing_else_away
     assert "--errors replace" in told
     assert "good.txt" not in told
     assert call(served["apps"][0], "GET", "/api/v1/text?number=0").json()["text"] == "naïve"
-    assert run("ui", "--no-open", "--port", "0", "--errors", "replace", "cut.txt").stderr == ""
+    told = run("ui", "--no-open", "--port", "0", "--errors", "replace", "cut.txt").stderr
+    assert told == "cbpe: put U+FFFD in 1 place for bytes that are not UTF-8, in cut.txt\n"
 
 
 def test_a_long_file_gives_its_beginning(served, tmp_path, monkeypatch):

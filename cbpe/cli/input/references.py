@@ -49,6 +49,12 @@ def smaller_of(tokenizer: Tokenizer, reference: str, vocab_size: str | None) -> 
     return tokenizer if vocab_size is None else tokenizer._shrunk(size_of(vocab_size, "--vocab-size"), reference)
 
 
+def moved_tokens(whole: Tokenizer, tok: Tokenizer) -> dict[str, tuple[int, int]]:
+    """The special tokens that have other ids in a smaller tokenizer, each with both."""
+    ids = tok.special_tokens
+    return {token: (old, ids[token]) for token, old in whole.special_tokens.items() if ids[token] != old}
+
+
 def tokenizer_of(reference: str) -> Tokenizer:
     """The tokenizer that a reference means, as a user types it.
 

@@ -26,7 +26,7 @@ from cbpe.cli.input.options import (
     TokenizerOption,
     VersionArgument,
 )
-from cbpe.cli.input.references import complete_version, smaller_of, tokenizer_of
+from cbpe.cli.input.references import complete_version, moved_tokens, smaller_of, tokenizer_of
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import PATTERN_NAMES, metrics_of, pairs_of, pattern_of, refuse_stream
@@ -77,7 +77,8 @@ def save(
       cbpe models save book -t book.model --alias prod --metric loss=3.9
       cbpe models save small -t gpt2 --vocab-size 8k
     """
-    tok = smaller_of(tokenizer_of(tokenizer), tokenizer, vocab_size)
+    whole = tokenizer_of(tokenizer)
+    tok = smaller_of(whole, tokenizer, vocab_size)
     labels: dict[str, Any] = {"tags": pairs_of(tag), "aliases": alias or (), "notes": notes_of(notes)}
     labels |= {"parent": parent, "metrics": metrics_of(metric)}
 
@@ -89,7 +90,8 @@ def save(
     set_on_it = ""
     if any(labels.values()):
         set_on_it = set_in_words(before, version, labels["tags"], labels["notes"], labels["metrics"])
-    print_saved(version, as_json, before, set_on_it, moved_in_words(aliases, version.reference))
+    moved = moved_in_words(aliases, version.reference)
+    print_saved(version, as_json, before, set_on_it, moved, moved_tokens(whole, tok))
 
 
 @app.command()

@@ -13,7 +13,7 @@ from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_
 from cbpe.cli.output.readable import beginning, printable
 from cbpe.cli.output.rows import json_value
 from cbpe.common.wording import EXACT, number_of, number_text
-from cbpe.views.inspected import special_listed, steps_in_words
+from cbpe.views.inspected import moved_listed, special_listed, steps_in_words
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -168,19 +168,26 @@ def print_done(version: Version, done: str, as_json: bool) -> None:
 
 
 def print_saved(
-    version: Version, as_json: bool, before: Version | None = None, labels: str = "", moved: str = ""
+    version: Version,
+    as_json: bool,
+    before: Version | None = None,
+    labels: str = "",
+    moved: str = "",
+    moved_ids: Mapping[str, tuple[int, int]] | None = None,
 ) -> None:
     """A version after a save, and whether the save made it; in JSON the field `created` says that. before: the version
     that was the newest then. labels: what became of tags, notes and the like where there was one. moved: the aliases
-    that were another version's."""
-    told = {}
+    that were another version's. moved_ids: the special tokens whose ids are other ones since the tokenizer was made
+    smaller."""
+    told = {"other ids": moved_listed(moved_ids)} if moved_ids else {}
     if not version.created:
         told["new"] = f"no: the newest version is this already{labels and f'; {labels}'}"
     elif before is not None and before.digest == version.digest:
         told["new"] = f"yes: {before.reference} gives the same results, but its class is {class_of(before)}"
     if moved:
         told["moved"] = moved
-    print_version(version, as_json, None if as_json else told)
+    in_json = {"moved": moved_ids} if moved_ids else None
+    print_version(version, as_json, in_json if as_json else told)
 
 
 def class_of(version: Version) -> str:

@@ -65,6 +65,8 @@ IN_OPTIONS = {
     'here encode does so with allowed_special="none"': (
         "so does encode here without --allowed-special, and in Python with allowed_special='none'"
     ),
+    "side is 'left', for which": "--side is left, for which",
+    "Cut the text by split, or keep the last of its ids": "Cut the text by cbpe split, or keep the last of its ids",
     "append_eot is False": "--no-append-eot is given",
     "set append_eot to False": "give --no-append-eot",
     "cut_documents is False": "--whole-documents is given",

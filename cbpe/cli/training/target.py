@@ -234,11 +234,12 @@ class Target:
             version = models.save(tokenizer, self.name, parent=self.parent, **labels)
         if not in_words:
             return [version.reference]
-        known_before = "" if version.created else ", which it was already"
-        if known_before and (any(labels.values()) or self.parent is not None):
-            known_before += f"; {set_in_words(newest, version, self.tags, self.notes, {})}"
-        moved = moved_in_words(before, version.reference)
-        return [version.reference + known_before + (f" (moved: {moved})" if moved else "")]
+        remarks = [] if version.created else ["which it was already"]
+        if remarks and (any(labels.values()) or self.parent is not None):
+            remarks.append(set_in_words(newest, version, self.tags, self.notes, {}))
+        if moved := moved_in_words(before, version.reference):
+            remarks.append(f"moved: {moved}")
+        return [f"{version.reference} ({'; '.join(remarks)})" if remarks else version.reference]
 
 
 def rescue_to_store(tokenizer: cbpe.Tokenizer, folders: list[str]) -> str:

@@ -52,7 +52,7 @@ function verdict(found) {
   const [first, more] = [found.first_merge, found.more_merges];
   if (more !== null) {
     const [longer, shorter] = more > 0 ? [b, a] : [a, b];
-    return [longer, " goes on from ", shorter, `: it has all merges of that one, and ${number(Math.abs(more))} more.`];
+    return [longer, " has all merges of ", shorter, ` and ${number(Math.abs(more))} more.`];
   }
   if (first === null) return [a, " and ", b, " have the same merges."];
   return [a, " and ", b, first.rank ? ` have the same merges up to rank ${number(first.rank - 1)}.` : " differ from the first merge on."];
