@@ -12,7 +12,7 @@ from cbpe.common.checks import is_float
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.warning import warn
-from cbpe.common.wording import listed, meant, of_another_library, shown
+from cbpe.common.wording import listed, meant, of_another_library, share_in_words, shown
 from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.files import checked_missing
 from cbpe.corpus.sources import Reader, Source
@@ -56,7 +56,7 @@ def compare(
     tokenizers: name -> tokenizer. corpora: name -> source, as count_words takes it; each is read once, for all
     tokenizers, and held a few MiB at a time (a tokenizer that has no split pattern, or normalizes, holds a whole text).
     Special tokens in texts are ordinary text, and templates add nothing. Of more than a million distinct words, the
-    rarest are left out of `continued_words` and `strr`.
+    rarest are left out of `continued_words` and `strr`, and a UserWarning says how many of the words they are.
 
     reference: the tokenizer whose lengths NSL divides by; None: the first. parallel: the corpus, such as that in
     English, whose lines the lines of all other corpora translate; each line is encoded alone, and without it there is
@@ -97,6 +97,9 @@ def compare(
     for corpus, counted in found.items():
         if not counted.sizes()["bytes"]:
             warn(f"{corpus} {EMPTY}")
+        if (dropped := counted.words.dropped) > 0:
+            of_all = f"the rarest, which are {share_in_words(dropped, counted.words.words)} of all, are left out of"
+            warn(f"{corpus} has more than a million distinct words: {of_all} continued words and STRR")
         reference_tokens = int(counted.tokens[reference].counts.sum())
         for name, tok in tokenizers.items():
             tokens = TokenCounts(tok, counted.tokens[name].counts)

@@ -68,7 +68,8 @@ class Server:
             error.close()
             what = f"{url}: the server says {error.code} {error.reason!s:.100}"
             if name == INDEX and error.code == http.client.NOT_FOUND:
-                what += f": no published copy is at {self._url}. {NO_FILE}"
+                example = "behind its folder stands the name of a version, as in https://host/folder/name@3"
+                what += f": no published copy is at {self._url}; {example}. {NO_FILE}"
             raise OSError(what) from error
         except (http.client.HTTPException, ValueError) as error:
             if isinstance(error, Damaged):
