@@ -16,6 +16,8 @@ __all__ = [
     "moved_listed",
     "moved_shown",
     "normalized_by",
+    "over_characters",
+    "over_words",
     "shown_template",
     "special_listed",
     "splitting",

@@ -6,10 +6,19 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from cbpe.views.inspected import ADDED_TOKENS, listed_texts, normalized_by, shown_template, splitting
+from cbpe.views.inspected import (
+    ADDED_TOKENS,
+    listed_texts,
+    normalized_by,
+    over_characters,
+    over_words,
+    shown_template,
+    splitting,
+)
 
 __all__ = ["differing"]
 
+OF_MODELS = {"characters": over_characters, "words": over_words}
 ABSENT = object()  # in place of a setting that only the other has
 WORDS = {None: "none", ABSENT: "not set", True: "yes", False: "no"}
 # Settings that `inspect` has words for.
@@ -35,9 +44,14 @@ def differing(settings: Mapping[str, tuple[object, object]]) -> Iterator[tuple[s
 
 
 def differing_parts(prefix: str, a: Mapping[str, object], b: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+    models = [] if prefix else differing_models(a, b)
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
         if one == other:
+            continue
+        if models and key in OF_MODELS:
+            if key == next(each for each in OF_MODELS if each in a or each in b):  # once for all
+                yield from models
             continue
         name = prefix + key.replace("_", " ")
         if not prefix and key in STEPS:
@@ -50,6 +64,26 @@ def differing_parts(prefix: str, a: Mapping[str, object], b: Mapping[str, object
             yield from differing_parts(f"{name}: ", *parts)
         else:
             yield name, in_words(one), in_words(other)
+
+
+def differing_models(a: Mapping[str, object], b: Mapping[str, object]) -> list[tuple[str, str, str]]:
+    """What differs in what models over characters and words do, as `inspect` says it; nothing where that says nothing
+    of it."""
+    try:
+        told = [model_in_words(each) for each in (a, b)]
+    except (KeyError, TypeError):  # of settings that no file has
+        return []
+    names = dict.fromkeys([*told[0], *told[1]])
+    found = ((name, *(each.get(name, WORDS[ABSENT]) for each in told)) for name in names)
+    return [(name, one, other) for name, one, other in found if one != other]
+
+
+def model_in_words(processing: Mapping[str, Any]) -> dict[str, str]:
+    told = [pair for key, words in OF_MODELS.items() if key in processing for pair in words(processing[key])]
+    found = {name or "decoding": said for name, said in told or [("merges join", "bytes")]}
+    if "spaces" in found:  # of which one part alone may differ
+        found["spaces"], _, found["spaces, decoded"] = found["spaces"].partition("; ")
+    return found
 
 
 def in_words(value: object) -> str:

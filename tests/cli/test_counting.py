@@ -8,6 +8,7 @@ import pytest
 from command_line import error_of, run
 
 import cbpe
+from cbpe.cli.output.interrupts import ADVICE, told_if_stopped
 from cbpe.patterns import CHARACTERS_SPLIT_PATTERN
 
 
@@ -177,6 +178,17 @@ def test_a_full_disk_after_some_tasks_says_what_is_kept_and_how_to_go_on(corpus,
         assert re.fullmatch(f"{kept} with --resume goes on from there", told[1])
         last = run(*command, *options, "--resume").stdout.splitlines()[-1]
         assert json.loads(last)["documents"] == 50
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_advised"), [("another program works on out now: wait for it", False), ("a.txt is not UTF-8", True)]
+)
+def test_a_run_that_another_program_goes_on_with_has_nothing_to_be_mended(problem, is_advised, tmp_path, monkeypatch):
+    found = iter([(tmp_path, 1), (tmp_path, 2)])  # more tasks are done than before, by the other one
+    monkeypatch.setattr("cbpe.tasks.run.left_of", lambda *_: next(found))
+    with pytest.raises(ValueError, match=problem) as raised, told_if_stopped("out", "folder", resumes=True):
+        raise ValueError(problem)
+    assert hasattr(raised.value, ADVICE) == is_advised
 
 
 def test_a_text_that_stops_a_run_after_some_tasks_says_what_is_kept_and_what_may_change(tmp_path):

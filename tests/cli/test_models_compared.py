@@ -181,17 +181,19 @@ def test_settings_that_differ_are_told_one_by_one(models, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     told = [line.split("  ") for line in run("models", "diff", "sp", "sp.model").stdout.splitlines()]
     controls = json.dumps(cbpe.load(tmp_path / "sp.model")._processing()["characters"]["sentencepiece"]["controls"])
-    assert ["characters: sentencepiece: controls", "", f"not set in sp@1, {controls} in sp.model"] in [
+    assert ["never in text", "", f"not set in sp@1, {controls.strip('[]')} in sp.model"] in [
         [line[0], "", line[-1].strip()] for line in told
     ]
-    assert not any("byte fallback" in line[0] for line in told)
+    assert not any("other characters" in line[0] for line in told)
     told = run("models", "diff", "book", "sp").stdout
-    assert re.search(r"^characters: byte fallback +not set in book@2, yes in sp@1$", told, re.MULTILINE)
+    bytes_of_others = r"^other characters +not set in book@2, become the tokens of their bytes in sp@1$"
+    assert re.search(bytes_of_others, told, re.MULTILINE)
+    assert re.search(r"^merges join +bytes in book@2, characters in sp@1$", told, re.MULTILINE)
     patterns = re.findall("^pattern +(.*)$", told, re.MULTILINE)
     assert patterns == [f"book@2: {models.version('book').pattern}", "sp@1: none"]  # whole, to be copied
     assert "None" not in told
     assert "{" not in told.replace(models.version("book").pattern, "")
-    assert "yes" in models.diff("book", "sp")._repr_html_()
+    assert "become the tokens of their bytes" in models.diff("book", "sp")._repr_html_()
 
 
 def test_a_version_that_goes_on_from_another_has_so_many_more_merges(models):

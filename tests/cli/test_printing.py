@@ -11,6 +11,7 @@ from command_line import TEXT
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.console import Console
 
 import cbpe
 from cbpe.analysis.lookup import merge_tree
@@ -59,6 +60,27 @@ def test_a_name_that_takes_more_than_half_of_the_room_stands_above_its_value(mon
         name,
         *[" " * 11 + "w " * 24 + "w", " " * 11 + "w w w w w"],
     ]
+
+
+def test_tables_that_go_into_a_file_have_each_row_in_a_line_as_rich_draws_them(monkeypatch, capfd):
+    rows = [
+        ["a" * 9, 12, "x " * 70_000 + "y"],
+        ["\u65e5\u672c", 1234567, ""],
+        ["", None, " b\u0301 "],
+        ["c", -1.5, "d"],
+    ]
+    printing.print_table(["name", "number", "text"], rows)
+    lines = capfd.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert lines[1].endswith(" y")
+    rows[0][2] = "short"
+    printing.print_table(["name", "number", "text"], rows)
+    plain = capfd.readouterr().out
+    monkeypatch.setattr(printing, "WIDE", 1)  # so that there is no room, and Rich draws
+    monkeypatch.setattr(printing, "widths_in", lambda columns, room: [column.widest for column in columns])
+    monkeypatch.setattr(printing, "console", lambda wide=False: Console(width=80))
+    printing.print_table(["name", "number", "text"], rows)
+    assert capfd.readouterr().out == plain
 
 
 @pytest.mark.parametrize("width", range(10, 40))

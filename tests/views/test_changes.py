@@ -67,3 +67,26 @@ def test_only_settings_that_differ_are_told_by_their_names():
         ("characters: controls", "not set", '["<s>"]'),
         ("characters: lower case", "not set", "none"),
     ]
+
+
+def test_models_over_characters_and_words_are_told_as_inspect_tells_them():
+    characters = {
+        "spaces": "each", "split": True, "strip": "one", "byte_fallback": True, "fuse_unk": True, "unk_token": "<unk>"
+    }  # fmt: skip
+    words = {"alphabet": "bytes", "unk_token": None, "fuse_unk": False, "decoder": None}
+    one = {"processing": ({"characters": characters}, {"characters": {**characters, "strip": None}})}
+    assert [*differing(one)] == [
+        ("spaces, decoded", "decoding drops one at the beginning", "decoding drops none"),
+    ]
+    assert [*differing({"processing": ({"characters": characters}, {"words": words})})] == [
+        ("merges join", "characters, within words", "bytes, within words"),
+        ("spaces", "one before each stretch between added tokens", "not set"),
+        ("other characters", "become the tokens of their bytes", "not set"),
+        ("spaces, decoded", "decoding drops one at the beginning", "not set"),
+        ("other bytes", "not set", "are refused"),
+        ("decoded by", "not set", "spaces between tokens"),
+    ]
+    assert ("merges join", "bytes", "bytes, within words") in [*differing({"processing": ({}, {"words": words})})]
+    # What has no effect is told by its name: bytes stand for what has no token.
+    again = {"processing": ({"characters": characters}, {"characters": {**characters, "fuse_unk": False}})}
+    assert [*differing(again)] == [("characters: fuse unk", "yes", "no")]

@@ -78,7 +78,9 @@ def test_line_ends_are_those_of_the_text_until_somebody_edits_it(page, url):
     page.set_input_files("#file", {"name": "mixed.txt", "mimeType": "text/plain", "buffer": b"a\rb\r\n"})
     shows_sums_of(page, "a\rb\r\n")
     assert page.locator("#line-ends").inner_text().startswith("This text has 1 CRLF and 1 CR, which")
-    typed(page, "a")
+    for text, is_said in (("c\nb\nd", True), ("new", False), ("n\new\n", False), ("", False), ("a\nb\n", True)):
+        typed(page, text)
+        assert page.locator("#line-ends").is_visible() == is_said, text
     page.goto("about:blank")
     page.goto(f"{url}#t=gpt2&text={quote(CRLF)}")
     shows_sums_of(page, CRLF)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
+from os.path import commonprefix
 from typing import TYPE_CHECKING, TypeVar
 
 from cbpe.cli.output.folding import Words
 from cbpe.cli.output.printing import COPIED
-from cbpe.cli.output.readable import beginning, readable, readable_bytes
+from cbpe.cli.output.readable import MOST_CHARACTERS, beginning, readable, readable_bytes
 from cbpe.common.wording import number_of
 from cbpe.views.settings import differing
 
@@ -19,6 +20,7 @@ __all__ = ["difference_pairs"]
 
 T = TypeVar("T")
 
+SHOWN_OF_DIFFERENCE = 20  # characters of two long settings, behind those that are the same
 MOST_SHOWN = 10  # tokens of each kind
 
 
@@ -42,7 +44,8 @@ def difference_pairs(found: Diff, a: str, b: str) -> Iterator[tuple[str, object]
             yield setting, f"{a}: {ours}"
             yield setting, f"{b}: {theirs}"
         else:
-            yield setting, f"{beginning(ours)} in {a}, {beginning(theirs)} in {b}"
+            most = max(MOST_CHARACTERS, len(commonprefix([ours, theirs])) + SHOWN_OF_DIFFERENCE)  # noqa: RUF071  # of texts
+            yield setting, f"{beginning(ours, most)} in {a}, {beginning(theirs, most)} in {b}"
 
 
 def special_pairs(found: Diff, a: str, b: str) -> Iterable[tuple[str, object]]:

@@ -51,6 +51,9 @@ def folded(value: object, width: int) -> list[str]:
 
     lines: list[str] = []
     for paragraph in [value] if isinstance(value, Words) else str(value).split("\n"):
+        if cell_len(whole := str(paragraph)) <= width:  # as all is that goes into a file
+            lines.append(whole)
+            continue
         words = paragraph if isinstance(paragraph, Words) else words_of(paragraph)
         line = words[0]
         for word in words[1:]:

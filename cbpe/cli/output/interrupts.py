@@ -17,6 +17,8 @@ __all__ = ["ADVICE", "finishing", "told_if_stopped"]
 ADVICE = "advice"  # the attribute of an exception for a second line
 # What may change before a run goes on that a text has stopped: all else makes another run.
 MENDED = "once a file is mended of which no task is done, or with --errors replace or --missing skip"
+# What is said by errors that say themselves how to go on, or that another program does.
+SAYS_SO = ("resume", "another program works on")
 STDERR = 2  # the descriptor
 LET_PASS = b"cbpe: what was done is being written; once more gives that up\n"
 
@@ -56,7 +58,7 @@ def told_if_stopped(output: str, kind: Literal["file", "folder"], resumes: bool)
         yield
     except (OSError, ValueError) as error:  # as of a full disk, or of a text that is no UTF-8
         left = left_of(Path(output), kind)
-        if before and left and left[1] > before[1] and "resume" not in str(error):  # else it says so itself
+        if before and left and left[1] > before[1] and not any(said in str(error) for said in SAYS_SO):
             mended = "once that is mended" if isinstance(error, OSError) else MENDED
             setattr(error, ADVICE, f"{done(*left)}: {mended}, {how} goes on from there")
         raise

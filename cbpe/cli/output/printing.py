@@ -59,7 +59,7 @@ __all__ = [
 SHARE = re.compile(r"[\d,.]+%", re.ASCII)
 BETWEEN_LINES = re.compile(r"\s*[\n\r]\s*")
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
-WIDE = 100_000  # columns where no terminal is: a file or a pipe wants every line whole
+WIDE = 10**9  # columns where no terminal is: a file or a pipe wants every line whole
 USUAL = 80  # columns of a terminal that does not say how many it has
 LINES = 25  # of a terminal; nothing that is printed here depends on them
 ESCAPES = "cbpe-escapes"  # a way for Python's encoders
@@ -352,6 +352,10 @@ def print_table(
     ]
     room = console(wide).width
     places = [columns.index(name) for name in spare if name in columns]
+    has_lines = any("\n" in cell for column in drawn for cell in column.cells)
+    if not sys.stdout.isatty() and not has_lines and sum(column.widest + SPACE for column in drawn) <= room:
+        print_lines(lines_of_table(drawn))
+        return list(columns)
     drawn, there = with_room(drawn, places, [i for i in places if columns[i] in asked], kept, room)
     table = Table(box=None, padding=(0, SPACE, 0, 0), pad_edge=False, header_style="bold")
     for column, width in zip(drawn, widths_in(drawn, room), strict=True):
@@ -363,6 +367,20 @@ def print_table(
     if sys.stdout.isatty():
         print_left_out([name for i, name in enumerate(columns) if i not in there], room)
     return [columns[i] for i in there]
+
+
+def lines_of_table(columns: Sequence[Column]) -> Iterator[str]:
+    """The lines of a table that has room, as Rich draws them, which takes long for long cells."""
+    from rich.cells import cell_len
+
+    *first, last = columns
+    widths = [*(column.widest for column in first), last.widest if last.numbers else 0]
+    for row in zip(*(column.cells for column in columns), strict=True):
+        parts = []
+        for cell, column, width in zip(row, columns, widths, strict=True):
+            blanks = " " * (width and width - cell_len(cell))
+            parts.append(blanks + cell if column.numbers else cell + blanks)
+        yield (" " * SPACE).join(parts).rstrip()
 
 
 def print_left_out(names: list[str], room: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["beginning", "printable", "readable", "readable_bytes"]
+__all__ = ["MOST_CHARACTERS", "beginning", "printable", "readable", "readable_bytes"]
 
 MOST_CHARACTERS = 60  # of one label or token, in a table
 SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
