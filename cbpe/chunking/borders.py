@@ -36,9 +36,10 @@ class Borders:
         return is_border(self.text, place, start)
 
     def ends(self, start: int, covered: int, limit: int) -> Iterator[int]:
-        """Where a chunk from start to limit may end, behind what is covered: the better places first."""
+        """Where a chunk from start to limit may end, behind what is covered, which is behind the start where chunks
+        share tokens: the better places first."""
         text = self.text
-        low = max(covered, (start + limit) // 2)
+        low = (covered + limit) // 2
         for end in self.paragraph_ends:
             first = text.rfind(end, low, limit)
             at = first + len(end)

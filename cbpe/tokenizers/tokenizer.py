@@ -248,7 +248,7 @@ class Tokenizer(TokenizerBase):
         A chunk ends with the last paragraph, else sentence, else line, that ends in the second half of what fits; else
         before white space; else between two graphemes, which are never cut, nor are special tokens that are allowed.
         overlap: how many tokens a chunk may share with the one before it, encoded alone; it begins behind a sentence or
-        before a word. The special tokens are as for encode.
+        before a word, and the second half is that of what is new in it. The special tokens are as for encode.
 
         ValueError for a max_tokens that is below 1 or below the template's tokens and 1, for an overlap that is not
         below max_tokens, and for a single grapheme or special token that has more than max_tokens.

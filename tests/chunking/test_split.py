@@ -161,6 +161,16 @@ def test_chunks_of_no_more_tokens_than_they_may_share_share_nearly_all(tokenizer
     assert chunks != gpt2.split(text, 30)
 
 
+def test_where_chunks_share_tokens_what_is_new_is_half_of_what_fits_at_least(tokenizers):
+    text = (
+        "one two three four five six seven eight nine ten.\n\nOne two three four five six seven eight nine ten eleven"
+    )
+    assert parts_of(tokenizers["gpt2"], text, 11, 6)[:2] == [
+        "one two three four five six seven eight nine ten.",
+        " six seven eight nine ten.\n\nOne two three",  # and no end of the paragraph alone
+    ]
+
+
 def test_no_chunk_begins_with_the_full_stop_of_the_sentence_before_it(tokenizers):
     found = parts_of(tokenizers["gpt2"], "One cat sat. Two dogs ran. Three", 4, 1)
     assert found == ["One cat sat.", " Two dogs ran.", " Three"]

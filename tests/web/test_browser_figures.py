@@ -266,6 +266,32 @@ def test_a_text_that_another_takes_the_place_of_can_be_brought_back(page, url):
     assert page.locator("#back").is_hidden()
 
 
+def test_a_text_that_was_typed_before_a_reload_or_another_link_can_be_brought_back(page, url):
+    def replaced_by_file():
+        page.set_input_files("#file", {"name": "a.txt", "mimeType": "text/plain", "buffer": b"of the file"})
+        shows(page, "document.getElementById('text').value === 'of the file'")
+
+    def back():
+        page.get_by_role("button", name="Bring back the text before").click()
+        assert page.locator("#text").input_value() == "my own"
+
+    page.goto(f"{url}#t=gpt2&text=")
+    shows(page, "document.querySelectorAll('.sums dd').length > 0")
+    page.locator("#text").fill("my own")
+    shows(page, "location.hash.includes('text=my+own')")
+    page.reload()
+    shows(page, "document.getElementById('text').value === 'my own'")
+    assert page.locator("#back").is_hidden()
+    replaced_by_file()
+    shows(page, "location.hash.includes('text=of+the+file')")
+    page.reload()  # and what may be brought back is kept as well
+    shows(page, "document.getElementById('text').value === 'of the file'")
+    back()
+    page.evaluate("location.hash = '#t=gpt2&text=of%20a%20link'")
+    shows(page, "document.getElementById('text').value === 'of a link'")
+    back()
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_button_does_not_move_away_while_somebody_presses_it(page, url, width):
     page.set_viewport_size({"width": width, "height": 900})

@@ -306,7 +306,7 @@ function rememberNow() {
   clearTimeout(remembering);
   return writeState({
     tokenizers: columns.map((column) => column.name), text: text.value, special: special.checked, marks: marks.checked,
-    price: price.value,
+    price: price.value, typed, before: own,
   }, here);
 }
 
@@ -315,11 +315,15 @@ let typed = false; // whether what stands there was typed
 
 // A text in place of that which stands there. One that somebody typed can be brought back.
 function setText(content) {
+  putText(content);
+  textChanged();
+}
+
+function putText(content) {
   if (typed && text.value && text.value !== content) own = text.value;
   typed = false;
   text.value = content;
   byId("back").hidden = own === null || own === content;
-  textChanged();
 }
 
 async function openFile(file) {
@@ -432,7 +436,7 @@ async function useState(kept = false) {
   hideDetails();
   if (!kept || !text.value) {
     if (state.text !== null) {
-      text.value = state.text;
+      putText(state.text);
       sayWhole(true);
     } else if (firstNamed() !== undefined && !text.value) {
       const found = await ask("text", { number: firstNamed() });
@@ -440,6 +444,9 @@ async function useState(kept = false) {
       sayWhole(found.whole);
     } else if (!text.value) text.value = EXAMPLE;
   }
+  if (state.typed && text.value === state.text) typed = true;
+  own = state.before ?? own;
+  byId("back").hidden = own === null || own === text.value;
   turnText();
   encodeAll();
   if (unknown.length) state.problems.push(`This link names tokenizers that are not here: ${unknown.join(", ")}.`);

@@ -33,7 +33,7 @@ export function readState(here) {
   }
   return {
     tokenizers: found.getAll("t").slice(0, MOST_TOKENIZERS), text, special: good("special") === "tokens", marks: good("marks") !== "no",
-    price: good("price") ?? "", problems,
+    price: good("price") ?? "", problems, typed: own && kept.typed === true, before: own ? kept.before ?? null : null,
   };
 }
 
@@ -61,7 +61,8 @@ function keptOf(here) {
 }
 
 // Write the state into the address and the session. Returns whether the text is in the address: it may be too long.
-export function writeState({ tokenizers, text, special, marks, price }, here) {
+// typed: whether somebody typed the text; before: one that was typed before it, or null.
+export function writeState({ tokenizers, text, special, marks, price, typed, before }, here) {
   const found = new URLSearchParams();
   for (const name of tokenizers) found.append("t", name);
   if (special) found.set("special", "tokens");
@@ -72,7 +73,8 @@ export function writeState({ tokenizers, text, special, marks, price }, here) {
   else found.set(LEFT_OUT, text.length);
   history.replaceState(null, "", `${location.pathname}#${found}`);
   const fragment = found.toString();
-  if (!keep({ here, fragment, text: whole ? null : text })) keep({ here, fragment, text: null });
+  const state = { here, fragment, text: whole ? null : text, typed };
+  keep({ ...state, before }) || keep(state) || keep({ here, fragment, text: null });
   return whole;
 }
 
