@@ -144,7 +144,8 @@ def refuse_name(path: str) -> None:
         inside = os.path.join(path, "tokenizer.json")
         beside = "" if not name.strip(".") else f", or {path}.json for one beside it"
         raise ValueError(f"{path!r} is a folder: name a file in it, as {inside}{beside}")
-    if os.path.exists(path) and (not os.path.isfile(path) or path.startswith("/dev/")):  # a link to standard output
+    is_file = os.path.isfile(path) and not path.startswith("/dev/")  # where a link may be to standard output
+    if os.path.exists(path) and not is_file and format_of_name(path) is None:
         raise ValueError(f"{path!r} is a pipe or a device: give the name of a file, as book.json")
     if name.lower() in {ending for known in FORMATS for ending in (*known.endings, ".gz") if ending.startswith(".")}:
         raise ValueError(f"{path!r} is an ending without a name, and would be a hidden file: put a name before it")
