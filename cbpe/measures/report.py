@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["report", "sweep_report"]
 
 HARDLY_ALONE = 8  # merges that are shown of each tokenizer and corpus
+NO_TEXT = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as surrogateescape has them
 LEAST_APPLIED = 10  # times, below which a share says nothing
 
 
@@ -129,8 +131,7 @@ def definitions(keys: Container[str] | None = None, more: Iterable[tuple[str, st
 
 
 def quoted(token: bytes) -> str:
-    """A token as Python writes it: its text, or the bytes of one that is no UTF-8 alone."""
-    try:
-        return repr(token.decode())
-    except UnicodeDecodeError:
-        return repr(token)
+    """A token in quotes. Bytes that are not UTF-8 are \\xNN, and a backslash is two."""
+    text = token.decode("utf-8", "surrogateescape").replace("\\", r"\\")  # U+DC80 + n for a byte 0x80 + n
+    shown = NO_TEXT.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", text)
+    return f'"{shown}"'
