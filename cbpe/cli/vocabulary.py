@@ -53,7 +53,7 @@ from cbpe.cli.output.printing import (
 from cbpe.cli.output.readable import readable_bytes
 from cbpe.cli.output.rows import token_row
 from cbpe.cli.registering import new_app
-from cbpe.common.wording import listed, shown
+from cbpe.common.wording import listed, share_in_percent, shown
 from cbpe.measures.rows import csv_of
 from cbpe.text.spaces import told_of_marks
 from cbpe.views.inspected import special_counted
@@ -286,7 +286,7 @@ def statistics_row(row: MeasuredFile) -> dict[str, Any]:
 
 def statistics_cells(row: MeasuredFile) -> tuple[object, ...]:
     found = row.found
-    ratios = found.bytes_per_token, found.tokens_per_word, f"{found.vocabulary_used:.1%}"
+    ratios = found.bytes_per_token, found.tokens_per_word, share_in_percent(found.vocabulary_used)
     return row.tokenizer, row.file, found.bytes, found.words, found.tokens, *ratios
 
 

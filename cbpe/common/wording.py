@@ -20,6 +20,8 @@ __all__ = [
     "number_of",
     "number_text",
     "of_another_library",
+    "share_in_percent",
+    "share_in_words",
     "shortened",
     "shown",
     "steps_named",
@@ -27,6 +29,7 @@ __all__ = [
 ]
 
 EXACT = 2**53  # from here on not every int is a float
+MOST_DECIMALS = 9  # of a share in percent
 LONGEST_TYPED = 80  # characters
 LONGEST_COMPARED = 100  # characters of a name; time grows with their square
 
@@ -113,6 +116,18 @@ def share_in_words(part: int, whole: int) -> str:
     ('25.0%', 'less than 0.1%')
     """
     return f"{part / whole:.1%}" if part * 1000 >= whole else "less than 0.1%"
+
+
+def share_in_percent(share: float) -> str:
+    """A share as tables have it: with one digit behind the point, and with two that count where that would hide it.
+
+    >>> share_in_percent(0.5), share_in_percent(0.00049), share_in_percent(0.0)
+    ('50.0%', '0.049%', '0.0%')
+    """
+    from math import floor, log10
+
+    decimals = -floor(log10(share)) - 1 if 0 < share < 0.001 else 1
+    return f"{share:.{min(decimals, MOST_DECIMALS)}%}"
 
 
 def meant(given: str, known: Iterable[str]) -> str:

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cbpe.common.wording import share_in_percent
 from cbpe.measures.charts import draw_comparison, draw_sweep, is_number, names_in
 from cbpe.measures.definitions import BY_KEY, INTERMEDIATE, LITTLE, MEASURES
-from cbpe.measures.rows import share_in_percent, shown_value, told_of_row
+from cbpe.measures.rows import shown_value, told_of_row
 from cbpe.views.html import escaped, page, section, table
 
 if TYPE_CHECKING:

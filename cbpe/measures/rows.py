@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cbpe.analysis.texts import told_of_measures
+from cbpe.common.wording import share_in_percent
 from cbpe.measures.definitions import SHARES
 
-__all__ = ["csv_of", "json_of", "plain", "share_in_percent", "shown_value", "told_of_row"]
+__all__ = ["csv_of", "json_of", "plain", "shown_value", "told_of_row"]
 
 
 def json_of(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -43,10 +44,6 @@ def plain(value: Any) -> Any:
 def shown_value(row: Mapping[str, Any], key: str) -> object:
     """A value of a row as a table has it: shares in percent."""
     return share_in_percent(row[key]) if key in SHARES and plain(row[key]) is not None else row[key]
-
-
-def share_in_percent(share: float) -> str:
-    return f"{share:.1%}"
 
 
 def told_of_row(row: Mapping[str, Any]) -> list[str]:

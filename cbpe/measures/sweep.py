@@ -17,7 +17,7 @@ from cbpe.common.checks import N_BYTES, checked_int
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.public import public
 from cbpe.common.warning import warn
-from cbpe.common.wording import listed, number_of, of_another_library, shown, steps_named
+from cbpe.common.wording import listed, number_of, of_another_library, share_in_percent, shown, steps_named
 from cbpe.corpus.batches import batches
 from cbpe.corpus.counting import Tally
 from cbpe.corpus.sources import Reader, Source
@@ -146,7 +146,8 @@ class Sweep:
         return headings, [
             [
                 row["corpus"], row["vocab_size"], row["tokens"], row["bytes_per_token"], row["fertility"],
-                f"{row['vocabulary_used']:.1%}", "" if plain(row["saved"]) is None else f"{row['saved']:.1%}",
+                share_in_percent(row["vocabulary_used"]),
+                "" if plain(row["saved"]) is None else share_in_percent(row["saved"]),
             ]
             for row in self.rows
         ]  # fmt: skip

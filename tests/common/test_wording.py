@@ -10,6 +10,7 @@ from cbpe.common.wording import (
     listed,
     nesting_problem,
     of_another_library,
+    share_in_percent,
     shortened,
     token_shown,
 )
@@ -63,6 +64,17 @@ def test_what_is_no_json_is_said_in_whole_sentences(data, said):
     with pytest.raises(ValueError) as raised:  # noqa: PT011  of json itself
         json.loads(data)
     assert json_problem(raised.value) == said
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0.0, "0.0%"), (1.0, "100.0%"), (0.1234, "12.3%"), (0.001, "0.1%"), (0.00099, "0.099%"), (0.00049, "0.049%"),
+        (3.2e-06, "0.00032%"), (1e-30, "0.000000000%"), (-0.25, "-25.0%"),
+    ],
+)  # fmt: skip
+def test_a_small_share_is_not_told_as_none(share, said):
+    assert share_in_percent(share) == said
 
 
 def test_brackets_within_texts_are_no_nesting():
