@@ -36,8 +36,8 @@ class Borders:
         return is_border(self.text, place, start)
 
     def ends(self, start: int, covered: int, limit: int) -> Iterator[int]:
-        """Where a chunk from start to limit may end, behind what is covered, which is behind the start where chunks
-        share tokens: the better places first."""
+        """The places behind `covered`, up to `limit`, where a chunk from `start` may end, the better ones first. Where
+        chunks share no tokens, `covered` is `start`."""
         text = self.text
         low = (covered + limit) // 2
         for end in self.paragraph_ends:
@@ -65,16 +65,15 @@ class Borders:
 
     def start_from(self, place: int, start: int, end: int) -> int:
         """Where a chunk may begin from a place on, which is behind `start`: behind a sentence that ends in the first
-        half of what is left to the end, else before a word, else before a grapheme; `end` if nowhere else, or if what
-        is left is punctuation."""
+        half of what is left to the end, else before a word, else before a grapheme; `end` if nowhere else, or if a
+        punctuation mark is left."""
         at = sentence_end(self.text, place, place + (end - place) // 2, False)
         if place < at and self.may_cut(at, start):
             return at
         space = FIRST_SPACE.search(self.text, place, end)
         if space is not None and self.may_cut(space.start(), start):
             return space.start()
-        left = self.text[place:end]
-        if all(category(character).startswith("P") for character in left):  # as a full stop alone
+        if end - place == 1 and category(self.text[place]).startswith("P"):  # as a full stop alone
             return end
         return next((at for at in range(place, end) if self.may_cut(at, start)), end)
 

@@ -108,7 +108,7 @@ def convert(
             "n_special_tokens": special_tokens,
             "left_out": missing,
         }
-        print_json({**row, **({"given": given} if given else {}), **({"moved": moved} if moved else {})})
+        print_json({**row, **({"given": given} if given else {}), **({"special_moved": moved} if moved else {})})
     else:
         told: list[tuple[str, object]] = [
             ("written", ", ".join(saved_files(output, over))),

@@ -124,6 +124,7 @@ def summary(manifest: dict[str, Any]) -> dict[str, Any]:
     names = (
         "documents",
         "skipped",
+        "replaced",
         "counted_files",
         "text_bytes",
         "words",

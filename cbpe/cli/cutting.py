@@ -151,15 +151,15 @@ def beginning_in(room: int, text: str) -> str:
     no escape."""
     from rich.cells import cell_len
 
-    dots, parts, kept, cells = "...", [], 0, 0
+    dots, shown, kept = "...", "", ""
     for character in text:
-        parts.append(readable(character))
-        cells += cell_len(parts[-1])
+        shown += readable(character)
+        cells = cell_len(shown)
         if cells <= room - len(dots):
-            kept = len(parts)
+            kept = shown
         if cells > room:
-            return f"{''.join(parts[:kept]).rstrip()}{dots}"
-    return "".join(parts)
+            return f"{kept.rstrip()}{dots}"
+    return shown
 
 
 def refuse_several(files: list[str] | None, field: str | None, as_json: bool) -> None:
@@ -175,14 +175,17 @@ def texts_of(named: list[tuple[str, Reader]], enough: int | None) -> Iterator[tu
         for chunks in reader.strings():
             parts: list[str] = []
             n_characters = 0
+            is_enough = False
             for chunk in chunks:
                 parts.append(chunk)
                 n_characters += len(chunk)
-                if reader.field is None and enough is not None and n_characters > enough:
+                is_enough = reader.field is None and enough is not None and n_characters > enough
+                if is_enough:
                     break
             yield reader, "".join(parts)
-            if reader.field is None:
-                break  # a file is one text, which may not have been read to its end
+            if is_enough:
+                reader.tell_of_repairs()
+                break  # the file is one text, and is not read to its end
 
 
 def most_characters(tok: Tokenizer, max_tokens: int) -> int | None:

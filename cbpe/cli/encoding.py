@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -227,7 +227,8 @@ def tokens(
     line: its id, a tab, the token. Bytes that are no whole character become \\xNN, and characters that do not print are
     escaped. An empty line stands between two texts, and --json prints a list for each, where there may be several on a
     line of its own. The tokens of a template are left out, unless you ask for them. With --steps the tokens of a word
-    come once for each merge that makes them, from its bytes on; --json has a list for each word and each step.
+    come once for each merge that makes them, from its bytes on, with --- between two words and === between two texts;
+    --json has a list for each word and each step.
 
     \b
     Example:
@@ -265,7 +266,7 @@ def refuse_beside_steps(allowed_special: list[str] | None, template: bool) -> No
 
 def print_steps(tok: Tokenizer, named: list[tuple[str, Reader]], as_json: bool, in_one_line: bool) -> None:
     """The steps of merging of the texts of some files: of a text in JSON a list of pieces."""
-    from cbpe.cli.output.gloss import print_gloss
+    from cbpe.cli.output.gloss import print_parts
 
     texts = stepped(tok, named)
     if as_json:
@@ -275,8 +276,20 @@ def print_steps(tok: Tokenizer, named: list[tuple[str, Reader]], as_json: bool, 
             )
             print_rows(rows, in_one_line=in_one_line)
         return
-    steps = (ids for pieces in texts for piece in pieces for ids in piece)
-    print_gloss(((token_id, tok.vocab[token_id]) for token_id in ids) for ids in steps)
+    parts = bordered(texts)
+    print_parts((border, [(token_id, tok.vocab[token_id]) for token_id in ids]) for border, ids in parts)
+
+
+def bordered(texts: Iterable[list[list[list[int]]]]) -> Iterator[tuple[str | None, list[int]]]:
+    """Each step with the line that stands before it: empty between two steps, and others between pieces and texts."""
+    border = None
+    for pieces in texts:
+        for piece in pieces:
+            for ids in piece:
+                yield border, ids
+                border = ""
+            border = "---"
+        border = None if border is None else "==="
 
 
 def stepped(tok: Tokenizer, named: list[tuple[str, Reader]]) -> Iterator[list[list[list[int]]]]:
@@ -290,8 +303,9 @@ def stepped(tok: Tokenizer, named: list[tuple[str, Reader]]) -> Iterator[list[li
                 pieces = tok._merge_steps(text)
             except KeyError as error:
                 raise reader.of_text(error) from None
-            last = (piece[-1] for piece in pieces)
-            for _ in left_out.tokens_of(last) if left_out else ():
-                pass
+            except ValueError as error:
+                raise reader.of_text(error) from None
+            if left_out:
+                left_out.add([token_id for piece in pieces for token_id in piece[-1]])
             yield pieces
     left_out.tell("the text")

@@ -142,6 +142,7 @@ def beginning(file: str, field: str | None, errors: str, most: int) -> tuple[str
             found.append(part[: most - length])
             length += len(found[-1])
             if len(found[-1]) < len(part):
+                reader.tell_of_repairs()
                 return "".join(found), False
     except ValueError as error:
         raise ValueError(of_options(str(error))) from error

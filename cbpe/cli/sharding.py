@@ -167,7 +167,7 @@ def tokenize(
 
 def summary(manifest: dict[str, Any]) -> dict[str, Any]:
     """What a run made, for programs; the manifest says more."""
-    names = ("documents", "empty", "skipped", "tokens", "dropped_tokens")
+    names = ("documents", "empty", "skipped", "replaced", "tokens", "dropped_tokens")
     found = {name: manifest[name] for name in names if name in manifest}
     found["token_bytes"] = manifest["bytes"]  # progress says bytes of the texts
     shards = manifest.get("shards", [])

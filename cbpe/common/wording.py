@@ -176,6 +176,7 @@ def as_typed(text: str) -> str:
 
 # What json.loads says -> the same for who does not know how it reads.
 JSON_PROBLEMS = {
+    "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a byte order mark stands before it",
     "Expecting value": "there is no value where one has to be",
     "Extra data": "something follows its end",
     "Expecting property name enclosed in double quotes": "there is no name in double quotes where one has to be",

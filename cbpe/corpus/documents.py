@@ -13,7 +13,7 @@ from typing import Any
 from cbpe._core.arrow.exported import ArrowColumn
 from cbpe._core.arrow.texts import text_column
 from cbpe.common.wording import shown
-from cbpe.corpus.files import NullTextError, TextFile, field_of, names_in, row_of
+from cbpe.corpus.files import NullTextError, TextFile, decoded_line, names_in, row_of
 from cbpe.corpus.stored_bytes import decoded, valid_utf8
 
 __all__ = [
@@ -251,17 +251,12 @@ def new_lists(columns: Sequence[str]) -> tuple[list[str], list[int], dict[str, l
 def object_of(file: TextFile, line: bytes, place: str, offset: int) -> dict[str, Any] | None:
     """The object on a line, with whole numbers as they are; None for a line of white space, and for one whose
     text is null where such are skipped."""
-    text = decoded(line, str(file.path), file.repairs, offset)
-    if offset == 0:
-        text = text.removeprefix("\ufeff")
-    if not text.strip():
-        return None
     try:
-        field_of(text, place, file.field)
+        found = decoded_line(line, file.field, str(file.path), file.repairs, place, offset)
     except NullTextError as error:
         file.nulls.pass_over(error)
         return None
-    return row_of(text, place, file.field, int)
+    return None if found is None else row_of(found[0], place, file.field, int)
 
 
 def as_text(value: Any) -> str | None:

@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,6 +27,7 @@ from cbpe.corpus.storage import Url, place_of, size_of
 from cbpe.corpus.stored_bytes import (
     DECOMPRESSORS,
     PACKERS,
+    REPLACEMENT,
     Repairs,
     damage_in_words,
     decoded,
@@ -40,6 +41,7 @@ __all__ = [
     "Nulls",
     "TextFile",
     "checked_missing",
+    "decoded_line",
     "has_field",
     "has_word_counts",
 ]
@@ -48,6 +50,7 @@ CHUNK_BYTES = 1 << 18
 LINES_BYTES = 1 << 19  # of the texts in lines that are read at once
 PARQUET_ROWS = 1024  # at a time
 SHOWN_FIELDS = 10  # in a message
+PRIVATE_USE = range(0xF0000, 0x10FFFE)  # characters that nearly no text has
 # What has to be held in memory at once, a line of JSON Lines or a column of a row group of Parquet, may be so large, or
 # so many times as large as the file: a small file that is compressed may hold one without end.
 MOST_AT_ONCE = 1 << 25
@@ -426,10 +429,36 @@ def columns_of_lines(
 
 def text_of_line(line: bytes, field: str, name: str, repairs: Repairs, place: str, offset: int) -> str | None:
     """The text in a field of one line; None for a line of white space."""
-    text = decoded(line, name, repairs, offset)
+    found = decoded_line(line, field, name, repairs, place, offset)
+    return None if found is None else found[1]
+
+
+def decoded_line(
+    line: bytes, field: str, name: str, repairs: Repairs, place: str, offset: int
+) -> tuple[str, str] | None:
+    """A line and the text in its field; None for a line of white space. Of the bytes that are not UTF-8, those in that
+    text count as replaced."""
+    of_line = Repairs(repairs.errors)
+    whole = decoded(line, name, of_line, offset)
     if offset == 0:
-        text = text.removeprefix("\ufeff")
-    return field_of(text, place, field) if text.strip() else None
+        whole = whole.removeprefix("\ufeff")
+    if not whole.strip():
+        return None
+    text = field_of(whole, place, field)
+    if of_line.replaced:
+        repairs.replaced += replaced_in(line, text, place, field)
+    return whole, text
+
+
+def replaced_in(line: bytes, text: str, place: str, field: str) -> int:
+    """How many U+FFFD of the text in a field of a line were put for bytes that are not UTF-8. The others are marked by
+    one character that the text does not have, and these by another; of a text that has nearly all, all U+FFFD count."""
+    unused = [*islice((chr(code) for code in PRIVATE_USE if chr(code) not in text), 2)]
+    if len(unused) < 2:
+        return text.count(REPLACEMENT)
+    other, own = unused
+    marked = line.replace(REPLACEMENT.encode(), other.encode()).decode("utf-8", "replace").replace(REPLACEMENT, own)
+    return field_of(marked.removeprefix("\ufeff"), place, field).count(own)
 
 
 def texts_in(texts: ArrowColumn | str) -> Iterator[bytes]:

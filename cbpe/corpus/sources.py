@@ -38,6 +38,7 @@ __all__ = [
 
 FILE_NAME = re.compile(r"(?:https?://|s3://|~/|\.{1,2}/)\S+|\S+\.(?:txt|jsonl|parquet|words)(?:\.gz|\.xz|\.zst)?")
 T = TypeVar("T")
+E = TypeVar("E", KeyError, ValueError)
 
 LONGEST_NAME = 1000  # characters of a text that may be the name of a file
 
@@ -166,7 +167,12 @@ class Reader:
             else:
                 raise TypeError(no_text(item, i))
         tell_of_changes({"skipped": self.nulls.skipped}, "" if of_items else self.place)
-        tell_of_changes({"replaced": self.repairs.replaced}, self.place)
+        self.tell_of_repairs()
+
+    def tell_of_repairs(self) -> None:
+        """The UserWarning about bytes that were replaced, which comes when all is read: also for who stops before."""
+        of_file = self._file.repairs.replaced if self._file else 0
+        tell_of_changes({"replaced": self.repairs.replaced + of_file}, self.place)
 
     def as_row(self) -> dict[str, int]:
         """What a row of results says of null texts and of bytes that are not UTF-8: nothing, unless it was asked to
@@ -179,8 +185,8 @@ class Reader:
             self._given = (item, number)
             yield text
 
-    def of_text(self, error: KeyError) -> KeyError:
-        """The error about a byte without a token, with the place of the text that was given last."""
+    def of_text(self, error: E) -> E:
+        """The error about a text, as about a byte without a token, with the place of the text that was given last."""
         item, number = self._given
         if isinstance(item, os.PathLike):
             from cbpe.corpus.documents import place_of
@@ -192,7 +198,7 @@ class Reader:
             return error
         else:
             place = f"text number {number:,} of the source (counted from 0)"
-        return KeyError(f"{place}: {error.args[0]}")
+        return type(error)(f"{place}: {error.args[0]}")
 
     def strings(self, report: ProgressCallback | None = None) -> Iterator[Iterator[str]]:
         """The texts as strings, each in chunks that end between two characters. Each has to be read to its end before

@@ -16,6 +16,7 @@ __all__ = [
     "DECOMPRESSORS",
     "IN_OTHER_ENCODINGS",
     "PACKERS",
+    "REPLACEMENT",
     "SIGNS",
     "ZIP",
     "ZIPPED",

@@ -29,6 +29,7 @@ NAMED = 3  # special tokens in a warning
 WORD_COUNTS = b"\x89cbpeWC\n"  # what a file of them begins with, as corpus/word_counts.py describes it
 BESIDE = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json")
 COMPRESSED = (".gz", ".xz", ".zst", ".bz2", ".zip")
+STREAMS = ("/dev", "/proc")  # where a link may be to standard output, which may be a file
 
 
 def recognise(file: File) -> Format:
@@ -144,8 +145,8 @@ def refuse_name(path: str) -> None:
         inside = os.path.join(path, "tokenizer.json")
         beside = "" if not name.strip(".") else f", or {path}.json for one beside it"
         raise ValueError(f"{path!r} is a folder: name a file in it, as {inside}{beside}")
-    is_file = os.path.isfile(path) and not path.startswith("/dev/")  # where a link may be to standard output
-    if os.path.exists(path) and not is_file and format_of_name(path) is None:
+    of_a_stream = os.path.islink(path) and os.path.realpath(folder or ".").startswith(STREAMS)
+    if os.path.exists(path) and (of_a_stream or not os.path.isfile(path)) and format_of_name(path) is None:
         raise ValueError(f"{path!r} is a pipe or a device: give the name of a file, as book.json")
     if name.lower() in {ending for known in FORMATS for ending in (*known.endings, ".gz") if ending.startswith(".")}:
         raise ValueError(f"{path!r} is an ending without a name, and would be a hidden file: put a name before it")

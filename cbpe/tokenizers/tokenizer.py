@@ -630,7 +630,8 @@ class Tokenizer(TokenizerBase):
         from cbpe.analysis.steps import Merges, merge_steps
 
         def make() -> Merges:
-            return {pair: (rank, made) for rank, (pair, made) in enumerate(self._vocabulary.merges().items())}
+            parts = enumerate(self._vocabulary.merge_parts())
+            return {(left, right): (rank, made) for rank, (left, right, made) in parts if min(left, right) >= 0}
 
         encoded = self.encode_ordinary(text)
         return merge_steps(self._vocabulary, self._table("ranked merges", make), self.pieces(text), encoded)

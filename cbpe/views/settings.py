@@ -52,6 +52,7 @@ def differing_parts(prefix: str, a: Mapping[str, object], b: Mapping[str, object
         if models and key in OF_MODELS:
             if key == next(each for each in OF_MODELS if each in a or each in b):  # once for all
                 yield from models
+            yield from unsaid(key, one, other)
             continue
         name = prefix + key.replace("_", " ")
         if not prefix and key in STEPS:
@@ -76,6 +77,17 @@ def differing_models(a: Mapping[str, object], b: Mapping[str, object]) -> list[t
     names = dict.fromkeys([*told[0], *told[1]])
     found = ((name, *(each.get(name, WORDS[ABSENT]) for each in told)) for name in names)
     return [(name, one, other) for name, one, other in found if one != other]
+
+
+def unsaid(key: str, one: object, other: object) -> Iterator[tuple[str, str, str]]:
+    """The parts that differ between two models of a kind, and that its words say nothing of, by their names."""
+    if not (isinstance(one, Mapping) and isinstance(other, Mapping)):
+        return
+    said = model_in_words({key: one})
+    for part in dict.fromkeys([*one, *other]):
+        changed = {**one, part: other.get(part)}
+        if one.get(part, ABSENT) != other.get(part, ABSENT) and model_in_words({key: changed}) == said:
+            yield from differing_parts(f"{key}: ", {part: one.get(part, ABSENT)}, {part: other.get(part, ABSENT)})
 
 
 def model_in_words(processing: Mapping[str, Any]) -> dict[str, str]:

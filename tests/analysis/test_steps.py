@@ -133,3 +133,5 @@ def test_a_byte_without_a_token_is_refused_as_in_encoding():
     assert tok.merge_steps("ab") == [[[b"a", b"b"], [b"ab"]]]
     with pytest.raises(KeyError, match="0x63"):
         tok.merge_steps("abc")
+    lacking = cbpe.Encoding("lacking", pat_str=r"\w+", mergeable_ranks={b"a": 0, b"ab": 1}, special_tokens={})
+    assert lacking.merge_steps("a") == [[[b"a"]]]  # though a merge has a byte without a token

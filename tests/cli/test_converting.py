@@ -245,7 +245,7 @@ def test_special_tokens_that_get_other_ids_with_a_smaller_vocabulary_are_told(tm
         "ids       <|a|> (260, which was 264)",
         "ids       <|b|> (261, which was 265)",
     ]
-    assert json.loads(run(*command, "--json").stdout)["moved"] == {"<|a|>": [264, 260], "<|b|>": [265, 261]}
+    assert json.loads(run(*command, "--json").stdout)["special_moved"] == {"<|a|>": [264, 260], "<|b|>": [265, 261]}
     assert cbpe.load(small).special_tokens == {"<|a|>": 260, "<|b|>": 261}
     assert "which was" not in run("convert", book, small).stdout
-    assert "moved" not in json.loads(run("convert", book, small, "--json").stdout)
+    assert "special_moved" not in json.loads(run("convert", book, small, "--json").stdout)

@@ -255,10 +255,21 @@ def test_bytes_that_are_replaced_are_said_and_counted(tmp_path):
         (["stats", "-t", "gpt2", path], f", in {path}"),
         (["train", "--vocab-size", 258, "--output", tmp_path / "a.model", path], f", in {path}"),
         (["compare", path, "-t", "gpt2"], f", in {path}"),
+        (["truncate", "-t", "gpt2", "-n", "1m", path], f", in {path}"),
+        (["truncate", "-t", "gpt2", "-n", "1m", "--side", "left", path], f", in {path}"),
+        (["split", "-t", "gpt2", "-n", "9", path], f", in {path}"),
+        (["tokens", "-t", "gpt2", "--steps", path], f", in {path}"),
         (["count-words", "-o", tmp_path / "a.words", path], ""),
         (["tokenize", "-t", "gpt2", "-o", tmp_path / "shards", path], ""),
     )
     for command, where in commands:
         assert f"{told}{where}\n" in run(*command, "--errors", "replace").stderr
+    for command, _ in commands[-2:]:
+        done = run(*command, "--errors", "replace", "--resume", "--json").stdout.splitlines()[-1]
+        assert json.loads(done)["replaced"] == 2
+    long = tmp_path / "long.txt"
+    long.write_bytes(path.read_bytes() + b" and so on" * 100_000 + b"\xff")
+    begun = run("truncate", "-t", "gpt2", "-n", "3", long, "--errors", "replace")
+    assert begun.stderr == f"{told}, in {long}\n"  # of what was read: not of the last byte
     rows = json.loads(run("count", "-t", "gpt2", path, "--errors", "replace", "--json").stdout)
     assert [row["replaced"] for row in rows] == [2]

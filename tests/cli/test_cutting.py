@@ -72,6 +72,9 @@ def test_the_beginning_of_a_chunk_ends_within_no_escape():
         begun = cutting.beginning_in(room, text).removesuffix("...")
         assert room - 9 <= len(begun) + 3 <= room
         assert begun in {cutting.beginning_in(1000, text[:n]) for n in range(len(text))}
+    hearts = "\u2764\ufe0f" * 30  # each is two cells wide, though its characters are one and none
+    for room in range(12, 40):
+        assert cell_len(cutting.beginning_in(room, hearts)) <= room
 
 
 @pytest.mark.parametrize("command", ["truncate", "split"])

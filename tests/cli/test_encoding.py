@@ -371,10 +371,13 @@ def test_tokens_are_lines_where_there_is_no_terminal():
 
 def test_the_steps_of_merging_are_those_of_the_library(tmp_path):
     enc = cbpe.get_encoding("gpt2")
-    lines = run("tokens", "-t", "gpt2", "--steps", stdin=b"lower caf\xc3\xa9s").stdout.split("\n\n")
-    found = [[line.partition("\t")[2] for line in step.splitlines()] for step in lines]
-    steps = [step for piece in enc.merge_steps("lower caf\u00e9s") for step in piece]
-    assert found == [[readable_bytes(token) for token in step] for step in steps]
+    told = run("tokens", "-t", "gpt2", "--steps", stdin=b"lower caf\xc3\xa9s").stdout
+    found = [
+        [[line.partition("\t")[2] for line in step.splitlines()] for step in word.split("\n\n")]
+        for word in told.split("---\n")
+    ]
+    expected = enc.merge_steps("lower caf\u00e9s")
+    assert found == [[[readable_bytes(token) for token in step] for step in piece] for piece in expected]
     given = run("tokens", "-t", "gpt2", "--steps", "--json", stdin=b"low e").stdout
     pieces = [[[bytes.fromhex(token["bytes"]) for token in step] for step in piece] for piece in json.loads(given)]
     assert pieces == enc.merge_steps("low e")
@@ -382,6 +385,12 @@ def test_the_steps_of_merging_are_those_of_the_library(tmp_path):
     rows.write_text('{"text": "low"}\n{"text": ""}\n')
     lines = run("tokens", "-t", "gpt2", "--steps", "--json", "--field", "text", rows).stdout.splitlines()
     assert [len(json.loads(line)) for line in lines] == [1, 0]
+    rows.write_text('{"text": ""}\n{"text": "e e"}\n{"text": ""}\n{"text": "e"}\n')
+    lines = run("tokens", "-t", "gpt2", "--steps", "--field", "text", rows).stdout.splitlines()
+    assert lines == ["68\te", "---", "220\t ", "68\te", "", "304\t e", "===", "68\te"]
+    rows.write_text(json.dumps({"text": "a"}) + "\n" + json.dumps({"text": "a" * 1001}))
+    failed = run("tokens", "-t", "gpt2", "--steps", "--field", "text", rows, exit_code=1)
+    assert failed.stderr.startswith(f"cbpe: {rows}, line 2: a piece of the text has 1,001 bytes")
 
 
 def test_steps_show_merging_alone_and_tell_of_what_is_left_out(tmp_path):

@@ -41,7 +41,7 @@ def test_the_smaller_tokenizer_of_a_size_is_saved_and_written(models, tmp_path):
 
 def test_saving_a_smaller_vocabulary_tells_of_special_tokens_that_have_other_ids(models):
     save = ("models", "save", "tiny", "-t", "gpt2", "--vocab-size", "1000")
-    assert json.loads(run(*save, "--json").stdout)["moved"] == {"<|endoftext|>": [50256, 1000]}
+    assert json.loads(run(*save, "--json").stdout)["special_moved"] == {"<|endoftext|>": [50256, 1000]}
     assert "other ids       <|endoftext|> (1000, which was 50256)\n" in run(*save).stdout
     assert "other ids" not in run("models", "save", "whole", "-t", "gpt2").stdout
 

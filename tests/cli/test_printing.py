@@ -85,10 +85,10 @@ def test_tables_that_go_into_a_file_have_each_row_in_a_line_as_rich_draws_them(m
 
 @pytest.mark.parametrize("width", range(10, 40))
 def test_no_escape_is_folded_within(width):
-    text = r"a\n\u001bbc\x80\\\\" * 5
+    text = "a\\n\\u001bb\u2764\ufe0fc\\x80\\\\\\\\\u65e5" * 5
     lines = folded(text, width)
     assert "".join(lines) == text
-    assert all(len(line) <= width for line in lines)
+    assert all(cell_len(line) <= width for line in lines)
     units = ESCAPED.findall(text)
     assert [unit for line in lines for unit in ESCAPED.findall(line)] == units
 

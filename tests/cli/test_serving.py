@@ -84,6 +84,9 @@ def test_a_long_file_gives_its_beginning(served, tmp_path, monkeypatch):
     assert beginning("a.jsonl", "text", "strict", 100) == ("one\n\ntwo", True)
     assert beginning("a.jsonl", "text", "strict", 6) == ("one\n\nt", False)
     assert beginning("a.jsonl", "text", "strict", 8) == ("one\n\ntwo", True)
+    (tmp_path / "b.txt").write_bytes(b"\xff" * 9)
+    with pytest.warns(UserWarning, match="^put U.FFFD in 9 places"):
+        assert beginning("b.txt", None, "replace", 4) == ("\ufffd" * 4, False)
 
 
 def test_the_page_is_opened_in_a_browser_without_a_token_on_this_machine(served):

@@ -50,6 +50,7 @@ def test_a_long_text_is_quoted_by_its_beginning():
         (b"[1,\n2", "it ends too early, at line 2, column 2: it seems to be cut"),
         (b"[1,\n2\n", "it ends too early, at line 3, column 1: it seems to be cut"),
         (b"[1,\n2 3]", "a comma, or the end of a list or an object, is missing, at line 2, column 3"),
+        ("\ufeff[1]", "a byte order mark stands before it, at line 1, column 1"),
         (b'{"a" 1}', "a colon is missing, at line 1, column 6"),
         (b"[1] 2", "something follows its end, at line 1, column 5"),
         (b"{a: 1}", "there is no name in double quotes where one has to be, at line 1, column 2"),

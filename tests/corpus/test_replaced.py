@@ -119,6 +119,32 @@ def test_a_run_that_such_bytes_stopped_counts_what_the_rest_of_it_replaces(tmp_p
     assert [task["replaced"] for task in made["tasks"]] == [0, N_WRONG]
 
 
+@pytest.mark.parametrize(
+    ("line", "n"),
+    [
+        (b'{"text": "a", "n": "\xff"}', 0),
+        (b'{"text": null, "n": "\xff"}', 0),
+        (b'{"n": "\xff\xfe", "text": "\xff \xef\xbf\xbd \\ufffd \xf0\x9f"}', 2),
+        (b'{"te\xffxt": "\xff", "text": "\xff"}', 1),
+        ('{"text": "\U000f0000\U000f0001'.encode() + b'\xff"}', 1),
+        (b'\xef\xbb\xbf{"text": "\xff"}', 1),
+    ],
+)
+def test_of_lines_those_in_texts_are_counted(tmp_path, line, n, recwarn):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(line)
+    how = {"field": "text", "errors": "replace", "missing": "skip"}
+    cbpe.count_words(path, **how)
+    assert [str(each.message) for each in recwarn.list if "U+FFFD" in str(each.message)] == (
+        [f"put U+FFFD in {n} place{'s' * (n > 1)} for bytes that are not UTF-8, in {path}"] * (n > 0)
+    )
+    for columns in ([], ["n"]):
+        if n and (not columns or b'"n"' in line):
+            shards = tmp_path / f"shards{len(columns)}"
+            made = cbpe.tokenize(path, cbpe.get_encoding("gpt2"), shards, "parquet", columns=columns, **how)
+            assert made["replaced"] == n
+
+
 def test_words_on_lines_are_counted_too(tmp_path):
     path = tmp_path / "counts.tsv"
     path.write_bytes(b"caf\xe9\t3\nok\t2\n")

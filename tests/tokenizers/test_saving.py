@@ -194,7 +194,7 @@ def test_what_names_no_file_is_refused_and_nothing_hidden_written(tmp_path, monk
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there are no such devices here")
-@pytest.mark.parametrize("name", ["/dev/null", "/dev/stdout"])
+@pytest.mark.parametrize("name", ["/dev/null", "/dev/stdout", "/proc/self/fd/1", "//dev/stdout"])
 def test_no_file_is_written_beside_a_device(name):
     tok = cbpe.RegexTokenizer()
     for refused in (tok.save, lambda path: cbpe.Tokenizer.save(tok, path), lambda path: before_training(path)):

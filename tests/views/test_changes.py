@@ -90,3 +90,10 @@ def test_models_over_characters_and_words_are_told_as_inspect_tells_them():
     # What has no effect is told by its name: bytes stand for what has no token.
     again = {"processing": ({"characters": characters}, {"characters": {**characters, "fuse_unk": False}})}
     assert [*differing(again)] == [("characters: fuse unk", "yes", "no")]
+    both = {
+        "processing": ({"characters": characters}, {"characters": {**characters, "fuse_unk": False, "strip": None}})
+    }
+    assert [*differing(both)] == [
+        ("spaces, decoded", "decoding drops one at the beginning", "decoding drops none"),
+        ("characters: fuse unk", "yes", "no"),
+    ]

@@ -46,8 +46,12 @@ class LeftOut:
     def tokens_of(self, id_lists: Iterable[list[int]]) -> Iterator[list[int]]:
         """The ids of the text, as they are."""
         for ids in id_lists:
-            self.covered_bytes += len(self.tok.decode_bytes(ids))
+            self.add(ids)
             yield ids
+
+    def add(self, ids: list[int]) -> None:
+        """Count the ids of a text, or of a part of it."""
+        self.covered_bytes += len(self.tok.decode_bytes(ids))
 
     def tell(self, of: str) -> None:
         """A warning, if anything was left out. of: what a message calls the texts."""

@@ -186,7 +186,7 @@ def print_saved(
         told["new"] = f"yes: {before.reference} gives the same results, but its class is {class_of(before)}"
     if moved:
         told["moved"] = moved
-    in_json = {"moved": moved_ids} if moved_ids else None
+    in_json = {"special_moved": moved_ids} if moved_ids else None
     print_version(version, as_json, in_json if as_json else told)
 
 

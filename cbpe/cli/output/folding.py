@@ -155,16 +155,13 @@ def chopped(text: str, width: int) -> list[str]:
 
     if "\\" not in text:
         return chop_cells(text, width)
-    lines, room = [""], width
+    lines = [""]
     for unit in ESCAPED.findall(text):
-        size = cell_len(unit)
-        if size > width:
+        if cell_len(unit) > width:
             return chop_cells(text, width)
-        if size > room:
+        if cell_len(lines[-1] + unit) > width:
             lines.append("")
-            room = width
         lines[-1] += unit
-        room -= size
     return lines
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cbpe.cli.output.printing import console, print_lines
 from cbpe.cli.output.readable import readable_bytes
@@ -11,35 +11,41 @@ from cbpe.cli.output.readable import readable_bytes
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["print_gloss"]
+__all__ = ["print_gloss", "print_parts"]
 
 # Of neighbouring tokens, in turn: black on light colours of the 256 that no palette changes, by their numbers.
 COLOURS = tuple(f"color(16) on color({number})" for number in (153, 157, 225, 223, 195))
 # The same where a terminal has 16 colours or fewer: black can be read on these in common palettes.
 FEW_COLOURS = tuple(f"black on {name}" for name in ("cyan", "green", "white", "yellow"))
 NEW_LINE = b"\n"
+Part: TypeAlias = "tuple[str | None, Iterable[tuple[int, bytes]]]"
 
 
 def print_gloss(texts: Iterable[Iterable[tuple[int, bytes]]]) -> None:
     """Print the pairs of (id, token) of texts: coloured on a terminal with colours, else a line for each. An empty line
     stands between two texts."""
+    print_parts(("" if number else None, tokens) for number, tokens in enumerate(texts))
+
+
+def print_parts(parts: Iterable[Part]) -> None:
+    """The same of parts, each with the line that stands before it, or None."""
     target = console()
     if target.color_system is None or target.no_color:
-        print_lines(lines_of(texts))
+        print_lines(lines_of(parts))
         return
     gloss = Gloss(target)
-    for number, tokens in enumerate(texts):
-        if number:
-            target.print()
+    for border, tokens in parts:
+        if border is not None:
+            target.print(border)
         for token_id, token in tokens:
             gloss.add(token_id, token)
         gloss.end_row()
 
 
-def lines_of(texts: Iterable[Iterable[tuple[int, bytes]]]) -> Iterator[str]:
-    for number, tokens in enumerate(texts):
-        if number:
-            yield ""
+def lines_of(parts: Iterable[Part]) -> Iterator[str]:
+    for border, tokens in parts:
+        if border is not None:
+            yield border
         yield from (f"{token_id}\t{readable_bytes(token)}" for token_id, token in tokens)
 
 

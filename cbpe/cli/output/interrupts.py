@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +19,7 @@ ADVICE = "advice"  # the attribute of an exception for a second line
 # What may change before a run goes on that a text has stopped: all else makes another run.
 MENDED = "once a file is mended of which no task is done, or with --errors replace or --missing skip"
 # What is said by errors that say themselves how to go on, or that another program does.
-SAYS_SO = ("resume", "another program works on")
+SAYS_SO = re.compile(r"\band resume\b|: resume it\b|^another program works on ")
 STDERR = 2  # the descriptor
 LET_PASS = b"cbpe: what was done is being written; once more gives that up\n"
 
@@ -58,7 +59,7 @@ def told_if_stopped(output: str, kind: Literal["file", "folder"], resumes: bool)
         yield
     except (OSError, ValueError) as error:  # as of a full disk, or of a text that is no UTF-8
         left = left_of(Path(output), kind)
-        if before and left and left[1] > before[1] and not any(said in str(error) for said in SAYS_SO):
+        if before and left and left[1] > before[1] and not SAYS_SO.search(str(error)):
             mended = "once that is mended" if isinstance(error, OSError) else MENDED
             setattr(error, ADVICE, f"{done(*left)}: {mended}, {how} goes on from there")
         raise

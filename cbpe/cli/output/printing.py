@@ -353,7 +353,7 @@ def print_table(
     room = console(wide).width
     places = [columns.index(name) for name in spare if name in columns]
     has_lines = any("\n" in cell for column in drawn for cell in column.cells)
-    if not sys.stdout.isatty() and not has_lines and sum(column.widest + SPACE for column in drawn) <= room:
+    if not console(wide).is_terminal and not has_lines and sum(column.widest + SPACE for column in drawn) <= room:
         print_lines(lines_of_table(drawn))
         return list(columns)
     drawn, there = with_room(drawn, places, [i for i in places if columns[i] in asked], kept, room)

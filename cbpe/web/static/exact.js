@@ -26,13 +26,12 @@ export class ExactText {
 
   edited() {
     if (this.kept !== null) {
-      this.before = { ends: lineEnds(this.kept), lines: linesOf(this.kept) };
+      this.before = { ends: lineEnds(this.kept), text: this.kept.replace(/\r\n?/g, "\n"), places: placesOf(this.kept) };
       this.kept = null;
     }
     if (this.before === null) return;
-    const { ends, lines } = this.before;
-    const has = hasOneOf(this.field.value, lines);
-    this.say(has ? `This text had ${ends} until you edited it: they are LF now, so its bytes and tokens are others.` : null);
+    const { ends } = this.before;
+    this.say(mayHaveOne(this.field.value, this.before) ? `This text had ${ends} until you edited it: they are LF now, so its bytes and tokens are others.` : null);
   }
 
   say(message) {
@@ -41,15 +40,25 @@ export class ExactText {
   }
 }
 
-// The lines that end with CRLF or CR, but for empty ones.
-function linesOf(text) {
-  return new Set([...text.matchAll(/([^\r\n]*)\r\n?/g)].map(([, line]) => line).filter((line) => line));
+// Where in a text with LF alone the lines end that end with CRLF or CR in this one.
+function placesOf(text) {
+  let taken = 0;
+  return [...text.matchAll(/\r(\n?)/g)].map((found) => {
+    const place = found.index - taken;
+    taken += found[1].length;
+    return place;
+  });
 }
 
-// Whether one of these lines is left in a text; where there are none, whether a line ends in it.
-function hasOneOf(text, lines) {
-  const ended = text.split("\n").slice(0, -1);
-  return lines.size ? ended.some((line) => lines.has(line)) : ended.length > 0;
+// Whether an edited text may still have one of these line ends: in what it begins or ends with as the text before does.
+function mayHaveOne(text, { text: before, places }) {
+  const shorter = Math.min(text.length, before.length);
+  let first = 0;
+  while (first < shorter && text[first] === before[first]) first += 1;
+  let last = 0;
+  while (last < shorter - first && text[text.length - 1 - last] === before[before.length - 1 - last]) last += 1;
+  if (first + last < 2) return false; // a line end alone may be of any text
+  return places.some((place) => place < first || place >= before.length - last);
 }
 
 // "2 CRLF and 1 CR"

@@ -321,7 +321,7 @@ function setText(content) {
 
 function putText(content) {
   if (typed && text.value && text.value !== content) own = text.value;
-  typed = false;
+  typed = typed && text.value === content;
   text.value = content;
   byId("back").hidden = own === null || own === content;
 }
