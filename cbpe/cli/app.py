@@ -21,6 +21,7 @@ from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.output.completion import told_of_start_files
 from cbpe.cli.output.interrupts import ADVICE
 from cbpe.cli.output.printing import (
+    StandardOutput,
     error_message,
     escape_what_is_missing,
     leave_closed_pipe,
@@ -103,6 +104,7 @@ class Commands(SuggestingGroup):
             args.append("--help")
         settings.store = settings.keys = None
         settings.keys_are_used = False
+        StandardOutput.failure = None
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = print_warning
@@ -128,6 +130,8 @@ class Commands(SuggestingGroup):
         try:
             with naming_standard_output():
                 sys.stdout.flush()
+                if StandardOutput.failure is not None:
+                    raise StandardOutput.failure
         except BrokenPipeError:
             code = leave_closed_pipe()
         except OSError as error:

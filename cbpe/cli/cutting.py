@@ -27,8 +27,8 @@ from cbpe.cli.input.texts import field_of_texts, may_be_several, readers
 from cbpe.cli.input.values import size_of, size_or_zero, special_choice
 from cbpe.cli.output.columns import SPACE
 from cbpe.cli.output.printing import console, print_rows, print_table, write_bytes
-from cbpe.cli.output.readable import readable
 from cbpe.cli.registering import new_app
+from cbpe.views.readable import readable
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer

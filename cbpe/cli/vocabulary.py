@@ -50,13 +50,13 @@ from cbpe.cli.output.printing import (
     warn_of_measures,
     write_text,
 )
-from cbpe.cli.output.readable import readable_bytes
 from cbpe.cli.output.rows import token_row
 from cbpe.cli.registering import new_app
 from cbpe.common.wording import listed, share_in_percent, shown
 from cbpe.measures.rows import csv_of
 from cbpe.text.spaces import told_of_marks
 from cbpe.views.inspected import special_counted
+from cbpe.views.readable import readable_bytes
 
 if TYPE_CHECKING:
     from cbpe.analysis.lookup import MergeTree

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from cbpe.measures.charts import draw_comparison, draw_sweep, is_number, names_i
 from cbpe.measures.definitions import BY_KEY, INTERMEDIATE, LITTLE, MEASURES
 from cbpe.measures.rows import shown_value, told_of_row
 from cbpe.views.html import escaped, page, section, table
+from cbpe.views.readable import readable_bytes
 
 if TYPE_CHECKING:
     from cbpe.analysis.vocabulary import VocabularyAnalysis
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["report", "sweep_report"]
 
 HARDLY_ALONE = 8  # merges that are shown of each tokenizer and corpus
-NO_TEXT = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as surrogateescape has them
 LEAST_APPLIED = 10  # times, below which a share says nothing
 
 
@@ -132,7 +131,4 @@ def definitions(keys: Container[str] | None = None, more: Iterable[tuple[str, st
 
 
 def quoted(token: bytes) -> str:
-    """A token in quotes. Bytes that are not UTF-8 are \\xNN, and a backslash is two."""
-    text = token.decode("utf-8", "surrogateescape").replace("\\", r"\\")  # U+DC80 + n for a byte 0x80 + n
-    shown = NO_TEXT.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", text)
-    return f'"{shown}"'
+    return f'"{readable_bytes(token)}"'

@@ -10,6 +10,7 @@ from cbpe.common.checks import N_BYTES
 from cbpe.common.progress import SECONDS_BETWEEN_REPORTS, ProgressCallback
 from cbpe.common.wording import number_of
 from cbpe.training.checkpoint import Checkpoint
+from cbpe.views.readable import readable_bytes
 
 __all__ = ["Report", "run", "token_shown"]
 
@@ -46,14 +47,14 @@ def run(
 
 
 def token_shown(token: bytes) -> str:
-    """A token as text that standard output can hold, or as bytes where it is no UTF-8; of a long one the beginning."""
-    try:
-        text: str | bytes = token.decode()
-    except UnicodeDecodeError:
-        text = token
+    """A token in quotes, as readable_bytes has it and standard output can hold it; of a long one the beginning."""
+    text = token.decode("utf-8", "surrogateescape")
+    begun = text[:LONGEST_SHOWN].encode("utf-8", "surrogateescape")
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    shown = repr(text[:LONGEST_SHOWN]).encode(encoding, "backslashreplace").decode(encoding)
-    return shown if len(text) <= LONGEST_SHOWN else f"{shown}..., {len(token):,} bytes"
+    shown = readable_bytes(begun).encode(encoding, "backslashreplace").decode(encoding)
+    quote = '"' if "'" in shown else "'"
+    more = f"..., {len(token):,} bytes" if len(text) > LONGEST_SHOWN else ""
+    return f"{quote}{shown}{quote}{more}"
 
 
 class Symbols(Protocol):

@@ -350,6 +350,37 @@ def test_a_reader_that_goes_away_in_the_middle_is_told_by_one_exit_code(unbuffer
     assert program.wait() == 141
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes fail in another way")
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("compare -t gpt2 a.txt --plot made.html", "made.html"),
+        ("sweep gpt2 a.txt --sizes 300 --plot made.html", "made.html"),
+        ("train a.txt --vocab-size 262 --verbose -o made.json", "made.json"),
+    ],
+)
+def test_what_is_made_is_kept_where_nobody_takes_what_is_printed(command, written, tmp_path):
+    pytest.importorskip("matplotlib", reason="draws a report")
+    (tmp_path / "a.txt").write_text("the cat sat on the mat, the dog sat on the log " * 9)
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        ended = subprocess.run(
+            [PROGRAM, *command.split()], stdout=closed, stderr=subprocess.PIPE, cwd=tmp_path, check=False
+        )
+    said = b"" if written == "made.json" else b"cbpe: written: made.html\n"
+    assert (ended.returncode, ended.stderr) == (141, said)
+    assert (tmp_path / written).stat().st_size > 0
+    (tmp_path / written).unlink()
+    if Path("/dev/full").exists():
+        with open("/dev/full", "wb") as full:
+            ended = subprocess.run(
+                [PROGRAM, *command.split()], stdout=full, stderr=subprocess.PIPE, cwd=tmp_path, check=False
+            )
+        assert (ended.returncode, ended.stderr) == (1, said + b"cbpe: standard output: No space left on device\n")
+        assert (tmp_path / written).stat().st_size > 0
+
+
 def test_an_option_before_its_command_is_told_to_follow_it():
     assert "; options of a command follow its name" in error_of("--json", "encodings", exit_code=2)
     assert "; options of a command follow its name" in error_of("models", "--json", "ls", exit_code=2)

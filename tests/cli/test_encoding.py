@@ -16,7 +16,7 @@ from command_line import PROGRAM, TEXT, error_of, run
 from good_files import good_files
 
 import cbpe
-from cbpe.cli.output.readable import readable_bytes
+from cbpe.views.readable import readable_bytes
 
 pytestmark = pytest.mark.ci
 

@@ -45,6 +45,7 @@ def sources():
         ("val_fraction is nan; it must be", "--val-fraction is nan; it must be"),
         ("out is of another run: its options (dtype) are 4", "out is of another run: its options (--dtype) are 4"),
         ("eot_token is 'x', and append_eot is False", "--eot-token is 'x', and --no-append-eot is given"),
+        (r"the merge of b'\xd6' and b\"'\" is given twice", r"the merge of '\xd6' and \"'\" is given twice"),
     ],
 )
 def test_arguments_are_named_as_options(of_python, told):
@@ -62,6 +63,7 @@ def test_arguments_are_named_as_options(of_python, told):
         "min_count: No such file or directory",
         "there is no raise/min_count, or lower/min_count",
         "model.byte_fallback is 1, 'min_count' and default_vocab_size",
+        "ab'c' and 'b' is b and /b'x'.txt",
     ],
 )
 def test_what_is_called_like_an_argument_keeps_its_name(message):

@@ -19,6 +19,7 @@ from cbpe.cli.app import app
 from cbpe.cli.models.versions import print_versions
 from cbpe.cli.output import printing
 from cbpe.cli.output.folding import ESCAPED, Words, at_blanks, folded, words_of
+from cbpe.cli.output.streams import lasting_output
 from store import ModelStore
 
 COLUMNS = ["version", "aliases", "tokens", "saved", "notes"]
@@ -483,14 +484,14 @@ def test_sentences_are_folded_in_a_terminal_and_whole_elsewhere(terminal, monkey
     )
     printing.print_error(sentence.removeprefix("cbpe: "))
     printing.print_told([sentence])
-    with printing.folded_output():
+    with lasting_output():
         print(sentence)
     told = capfd.readouterr()
     assert (told.err, told.out) == (f"{sentence}\n", f"{sentence}\n" * 2)
     terminal(40)
     monkeypatch.setattr(printing.sys.stderr, "isatty", lambda: True, raising=False)
     printing.print_told([sentence])
-    with printing.folded_output():
+    with lasting_output():
         print(sentence[:30], end="")
         print(sentence[30:])
     printing.print_error(sentence.removeprefix("cbpe: "))

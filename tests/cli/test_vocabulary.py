@@ -10,7 +10,7 @@ from command_line import TEXT, error_of, run
 
 import cbpe
 from cbpe.analysis.lookup import find_tokens
-from cbpe.cli.output.readable import readable_bytes
+from cbpe.views.readable import readable_bytes
 
 # ---- vocab
 

@@ -205,9 +205,17 @@ def test_verbose_shows_tokens_as_text_where_they_are_any_and_the_output_has_it(m
     learn("\u306e" * 8, 4, verbose=True)
     out.seek(0)
     merges = [line.split(" had ")[0].partition(" -> ")[2] for line in out.read().splitlines() if "merge" in line]
-    assert merges[0] == r"256 (b'\xe3\x81')"
+    assert merges[0] == r"256 ('\xe3\x81')"
     assert merges[1] == f"257 ({shown})"
     assert merges[3] == f"259 ({shown[:-1] + shown[1:-1] * 3}')"
+
+
+def test_verbose_tells_bytes_and_characters_apart(capsys):
+    learn("\xa0\xa0\xe0\xe0'", 4, verbose=True)  # \xa0 is a space that does not break, and a byte of \xe0
+    told = capsys.readouterr().out
+    assert r"('\u00a0')" in told
+    learn("\u00e9'" * 3, 2, verbose=True)
+    assert '257 ("\u00e9\'")' in capsys.readouterr().out
 
 
 def test_progress_is_told_to_the_end():

@@ -287,6 +287,8 @@ def test_a_text_that_was_typed_before_a_reload_or_another_link_can_be_brought_ba
     page.reload()  # and what may be brought back is kept as well
     shows(page, "document.getElementById('text').value === 'of the file'")
     back()
+    page.evaluate("location.hash = '#t=book@1&text=my%20own'")  # another tokenizer alone
+    shows(page, "location.hash.includes('t=book') && document.getElementById('text').value === 'my own'")
     page.evaluate("location.hash = '#t=gpt2&text=of%20a%20link'")
     shows(page, "document.getElementById('text').value === 'of a link'")
     back()

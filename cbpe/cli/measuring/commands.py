@@ -49,6 +49,8 @@ from cbpe.common.wording import listed, number_text, shown
 from cbpe.measures.definitions import BY_KEY, DEFAULT_ALPHA
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cbpe import Comparison, Sweep
     from cbpe.corpus.sources import Source
 
@@ -94,7 +96,8 @@ ParallelOption = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="The file whose lines those of all others translate: adds parity, premium and Gini.",
+        help="The file whose lines those of all others translate: adds parity, premium and Gini. All measures are then "
+        "of the lines, each encoded alone, without their line breaks.",
     ),
 ]
 AlphaOption = Annotated[
@@ -169,20 +172,35 @@ def compare(
     )
     warn_of_empty(found)
     warn_of_rows(found)
-    if as_json or as_csv:
-        write_text(found.to_json() if as_json else found.to_csv())
-    else:
-        headings, cells = found._table()
+    try:
         asked_by: dict[str, object] = {PREMIUM: parallel, NSL: reference, RENYI: alpha}
         asked = [title for title, value in asked_by.items() if value is not None]
-        print_table(headings, cells, whole=headings, spare=SPARE, asked=asked, wide=wide)
-    draw(found, plot)
-    if save_metrics:
-        for each in filter(version_of, tokenizers):
-            measured_by = {MEASURED_AGAINST: pinned(found.reference), MEASURED_ALPHA: number_text(found.alpha)}
-            if parallel is not None:
-                measured_by[MEASURED_PARALLEL] = kept_name(parallel, field)
-            keep_metrics(each, found.metrics(each), sizes_of_corpora(found), field, measured_by)
+        print_found(found, as_json, as_csv, spare=SPARE, asked=asked, wide=wide)
+    finally:  # also where nobody reads what is printed
+        draw(found, plot)
+        if save_metrics:
+            for each in filter(version_of, tokenizers):
+                measured_by = {MEASURED_AGAINST: pinned(found.reference), MEASURED_ALPHA: number_text(found.alpha)}
+                if parallel is not None:
+                    measured_by[MEASURED_PARALLEL] = kept_name(parallel, field)
+                keep_metrics(each, found.metrics(each), sizes_of_corpora(found), field, measured_by)
+
+
+def print_found(
+    found: Comparison | Sweep,
+    as_json: bool,
+    as_csv: bool,
+    *,
+    spare: Sequence[str],
+    wide: bool,
+    asked: Sequence[str] = (),
+) -> None:
+    """The rows as JSON, as CSV or as a table; spare, asked: the columns that print_table takes as such."""
+    if as_json or as_csv:
+        write_text(found.to_json() if as_json else found.to_csv())
+        return
+    headings, cells = found._table()
+    print_table(headings, cells, whole=headings, spare=spare, asked=asked, wide=wide)
 
 
 def corpora_of(files: list[str] | None) -> dict[str, Source]:
@@ -310,14 +328,12 @@ def sweep(
     warn_of_empty(found)
     for row in {row["corpus"]: row for row in found.rows}.values():
         warn_of_measures(model, input_name(row["corpus"]), row["bytes"], row["covered_bytes"], row["tokens"])
-    if as_json or as_csv:
-        write_text(found.to_json() if as_json else found.to_csv())
-    else:
-        headings, cells = found._table()
-        print_table(headings, cells, whole=headings, spare=("fertility", "vocabulary used"), wide=wide)
-    draw(found, plot)
-    if save_metrics:
-        keep_metrics(model, found.metrics(), sizes_of_corpora(found), field)
+    try:
+        print_found(found, as_json, as_csv, spare=("fertility", "vocabulary used"), wide=wide)
+    finally:  # also where nobody reads what is printed
+        draw(found, plot)
+        if save_metrics:
+            keep_metrics(model, found.metrics(), sizes_of_corpora(found), field)
 
 
 def swept(model: str | None, files: list[str] | None, tokenizer: str | None) -> tuple[str, list[str] | None]:

@@ -62,12 +62,12 @@ from cbpe.cli.output.printing import (
     print_warning,
     warn_of_measures,
 )
-from cbpe.cli.output.readable import readable
 from cbpe.cli.output.rows import json_value
 from cbpe.common.wording import listed, meant, number_of, shown
 from cbpe.measures.definitions import BY_KEY
 from cbpe.text.patterns import ALIKE
 from cbpe.text.spaces import told_of_marks
+from cbpe.views.readable import readable
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer

@@ -34,9 +34,9 @@ from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import print_done, print_saved, print_versions
 from cbpe.cli.output.naming import of_options
 from cbpe.cli.output.printing import print_error, print_json, print_rows, print_told
-from cbpe.cli.output.readable import printable
 from cbpe.cli.output.replacing import has_content
 from cbpe.common.atomic_files import is_url
+from cbpe.views.readable import printable
 
 if TYPE_CHECKING:
     from store import ModelStore, Version

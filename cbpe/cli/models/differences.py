@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cbpe.cli.output.folding import Words
 from cbpe.cli.output.printing import COPIED
-from cbpe.cli.output.readable import MOST_CHARACTERS, beginning, readable, readable_bytes
 from cbpe.common.wording import number_of
+from cbpe.views.readable import MOST_CHARACTERS, beginning, readable, readable_bytes
 from cbpe.views.settings import differing
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import short_time
 from cbpe.cli.output.printing import print_dim, print_rows, print_table
-from cbpe.cli.output.readable import beginning
 from cbpe.views.changes import change_in_words
+from cbpe.views.readable import beginning
 
 if TYPE_CHECKING:
     from store import AliasMove

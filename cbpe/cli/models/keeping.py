@@ -14,7 +14,7 @@ from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.values import refuse_stream
 from cbpe.cli.models.app import app
 from cbpe.cli.output.printing import print_error, print_json, print_told
-from cbpe.cli.output.readable import readable
+from cbpe.views.readable import readable
 
 BackupArgument = Annotated[str, typer.Argument(metavar="FILE", help="The backup.", show_default=False)]
 

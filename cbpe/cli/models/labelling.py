@@ -16,8 +16,8 @@ from cbpe.cli.input.values import metrics_of, pairs_of
 from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import in_order, labels, measured, print_done
 from cbpe.cli.output.printing import print_error, print_json, print_pairs, print_told
-from cbpe.cli.output.readable import printable
 from cbpe.common.wording import number_text
+from cbpe.views.readable import printable
 
 if TYPE_CHECKING:
     from store import Version

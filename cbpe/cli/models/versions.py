@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from cbpe.cli.input.measured import is_of_metrics
 from cbpe.cli.input.references import DIGEST
 from cbpe.cli.output.printing import print_json, print_pairs, print_rows, print_table, print_told
-from cbpe.cli.output.readable import beginning, printable
 from cbpe.cli.output.rows import json_value
 from cbpe.common.wording import EXACT, number_of, number_text
 from cbpe.views.inspected import moved_listed, special_listed, steps_in_words
+from cbpe.views.readable import beginning, printable
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from cbpe.cli.output.printing import console, print_lines
-from cbpe.cli.output.readable import readable_bytes
+from cbpe.views.readable import readable_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console

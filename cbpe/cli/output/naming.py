@@ -109,6 +109,8 @@ OPTIONS = {
 }  # fmt: skip
 NAME = f"({'|'.join(OPTIONS)})"
 # "vocab_size is 3", "field is for counting words", "required_characters has U+0000"; "a file is no model" is none.
+# Bytes as Python writes them: here tokens stand in quotes alone.
+BYTES = re.compile(r"""(?<![^\s(\[{:,])b('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 IS = re.compile(rf"^{NAME}(?= is (?:for |['\"\d-]|(?:inf|nan|True|False|None)\b)| has U\+| leaves \d)")
 EQUALS = re.compile(rf"(?<= ){NAME}(?= = ['\d])")  # "no pair occurs min_count = 10 times"
 CHANGED = re.compile(rf"(?<= its options \(){NAME}(?=\) are )")  # of a run that was interrupted
@@ -117,6 +119,7 @@ ADVICE = re.compile(rf"(?<=, or lower |, or raise ){NAME}$")
 
 def of_options(message: str) -> str:
     """A message of Python as one that names options: "vocab_size is 3" -> "--vocab-size is 3"."""
+    message = BYTES.sub(r"\1", message)
     for of_python, of_the_program in IN_OPTIONS.items():
         message = message.replace(of_python, of_the_program)
     for form in (IS, EQUALS, CHANGED, ADVICE):

@@ -15,15 +15,15 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TextIO
 
 from cbpe.cli.output.columns import SPACE, Column, widths_in, with_room
 from cbpe.cli.output.folding import Folding, Words, at_blanks, folded
 from cbpe.cli.output.naming import of_options
-from cbpe.cli.output.readable import printable, readable_bytes
 from cbpe.cli.output.rows import json_value
+from cbpe.views.readable import printable, readable_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from cbpe.analysis.lookup import MergeTree
 
 __all__ = [
+    "StandardOutput",
     "console",
+    "drop_output",
     "end_with_failures",
     "error_message",
     "escape_what_is_missing",
-    "folded_output",
+    "fitted",
     "ignore_warnings_of_measures",
     "leave_closed_pipe",
     "naming_standard_output",
@@ -71,6 +73,7 @@ class StandardOutput:
     """Where write_bytes has left it."""
 
     line_begun = False  # whether what it has written ends within a line
+    failure: OSError | None = None  # why what was printed during work was dropped from there on
 
 
 def print_error(message: str) -> None:
@@ -259,37 +262,6 @@ def print_told(sentences: Iterable[str]) -> None:
 def fitted(sentence: str, stream: TextIO) -> list[str]:
     """The lines of a sentence: as many as a terminal needs, one in a file or a pipe."""
     return at_blanks(sentence, terminal_width(stream)) if stream.isatty() else [sentence]
-
-
-class FoldedOutput:
-    """Standard output that is a terminal: what is printed to it is folded between words."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.begun = ""  # of a line
-
-    def write(self, text: str) -> int:
-        *lines, self.begun = (self.begun + text).split("\n")
-        for line in lines:
-            self.stream.writelines(f"{part}\n" for part in fitted(line, self.stream))
-        return len(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
-
-
-@contextmanager
-def folded_output() -> Iterator[None]:
-    """A context in which print folds whole lines between words, if standard output is a terminal."""
-    if not sys.stdout.isatty():
-        yield
-        return
-    stream: Any = FoldedOutput(sys.stdout)
-    try:
-        with redirect_stdout(stream):
-            yield
-    finally:
-        stream.stream.write(stream.begun)  # a line without an end
 
 
 def print_counts(counts: Sequence[tuple[str, int]], *, named: bool) -> None:

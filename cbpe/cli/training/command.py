@@ -24,7 +24,8 @@ from cbpe.cli.input.references import pinned, tokenizer_of, version_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import STANDARD_STREAM, bars_wanted, field_of_texts, sources_of
 from cbpe.cli.input.values import pairs_of, pattern_of, special_of
-from cbpe.cli.output.printing import folded_output, print_error, print_warning
+from cbpe.cli.output.printing import print_error, print_warning
+from cbpe.cli.output.streams import lasting_output
 from cbpe.cli.registering import GroupedCommand, new_app
 from cbpe.cli.training.options import (
     Alphabet,
@@ -191,7 +192,7 @@ def trained(sources: Any, vocab_size: int, **options: Any) -> cbpe.Tokenizer:
         if before is not None:
             print_warning(f"going on from {checkpoint}, which has {number_of(before, 'merge')}")
         try:
-            with folded_output():  # of --verbose
+            with lasting_output():  # of --verbose
                 tokenizer: cbpe.Tokenizer = cbpe.train(sources, vocab_size, **options)
         except KeyboardInterrupt:
             learned = merges_in(checkpoint)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cbpe.cli.output.readable import printable, readable, readable_bytes
+from cbpe.views.readable import printable, readable, readable_bytes
 
 
 @pytest.mark.parametrize(
