@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
@@ -108,7 +109,7 @@ def counted_lines(span: Span, file: TextFile) -> Iterator[Counted]:
     has not."""
     lengths, counts, data = array("q"), array("q"), bytearray()
     for place, offset, line in file.lines():
-        line = line.removesuffix(b"\r")
+        line = (line.removeprefix(BOM_UTF8) if offset == 0 else line).removesuffix(b"\r")
         if not line:
             continue
         word, tab, number = line.rpartition(b"\t")

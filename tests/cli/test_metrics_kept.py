@@ -204,7 +204,7 @@ def test_metrics_of_another_text_of_the_same_name_go(files):
     assert {"nsl", "fertility", "fertility@256"} < old.keys()
     (files / "en.txt").write_text(OTHER, encoding="utf-8")
     said = run("sweep", "en", "en.txt", "--sizes", 260, "--save-metrics").stderr
-    assert f", in place of {len(old)} metrics of when en.txt had {before} bytes, not {after}\n" in said
+    assert f", in place of {len(old)} metrics that were measured when en.txt had {before} bytes, not {after}\n" in said
     with ModelStore() as models:
         version = models.version("en")
     assert version.metrics == cbpe.sweep(tok, {"en.txt": OTHER}, [260]).metrics()
@@ -223,7 +223,7 @@ def test_metrics_of_other_texts_of_the_same_names_go(files):
     assert run("models", "ls", "--order-by", "fertility:en.txt").stderr == ""
     (files / "en.txt").write_text(OTHER, encoding="utf-8")
     said = run("sweep", "en", "en.txt", "ko.txt", "--sizes", 260, "--save-metrics").stderr
-    assert ", in place of 15 metrics that were measured when a file had another size\n" in said
+    assert ", in place of 15 metrics that were measured when en.txt had another size\n" in said
     with ModelStore() as models:
         version = models.version("en")
     on_en = {key: value for key, value in version.metrics.items() if key.endswith(":en.txt")}
@@ -275,7 +275,7 @@ def test_later_figures_of_a_text_are_never_replaced_by_earlier_ones(files):
 
     (files / "de.txt").write_text("die Katze schläft", encoding="utf-8")
     said = run("compare", "-t", "en", "de.txt", "en.txt", "--save-metrics").stderr
-    assert ", in place of 15 metrics of when de.txt had 9 bytes, not 18" in said
+    assert ", in place of 15 metrics that were measured when de.txt had 9 bytes, not 18" in said
     with ModelStore() as models:
         assert "fertility" not in models.version("en").metrics
 
@@ -290,7 +290,7 @@ def test_figures_that_name_a_text_go_where_it_is_measured_with_another_size(file
         assert "fertility:en.txt" in models.version("en").metrics
     (files / "en.txt").write_text(ENGLISH[:100], encoding="utf-8")
     said = run("compare", "-t", "en", "en.txt", "--save-metrics").stderr
-    assert ", in place of 15 metrics that were measured when a file had another size" in said
+    assert ", in place of 15 metrics that were measured when en.txt had another size" in said
     with ModelStore() as models:
         version = models.version("en")
     assert not any(label.endswith(":en.txt") for label in (*version.metrics, *version.tags))

@@ -45,7 +45,7 @@ def sources():
         ("val_fraction is nan; it must be", "--val-fraction is nan; it must be"),
         ("out is of another run: its options (dtype) are 4", "out is of another run: its options (--dtype) are 4"),
         ("eot_token is 'x', and append_eot is False", "--eot-token is 'x', and --no-append-eot is given"),
-        (r"the merge of b'\xd6' and b\"'\" is given twice", r"the merge of '\xd6' and \"'\" is given twice"),
+        (r"the merge of b'\xd6' and b'\'' is given twice", r"the merge of '\xd6' and '\'' is given twice"),
     ],
 )
 def test_arguments_are_named_as_options(of_python, told):

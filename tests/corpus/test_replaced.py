@@ -152,3 +152,10 @@ def test_words_on_lines_are_counted_too(tmp_path):
         made = cbpe.count_corpus(path, tmp_path / "a.words", counts=True, errors="replace")
     assert made["replaced"] == 1
     assert json.loads((tmp_path / "a.words.json").read_text())["replaced"] == 1
+
+
+def test_a_byte_order_mark_before_words_on_lines_is_in_none_of_them(tmp_path):
+    path = tmp_path / "counts.tsv"
+    path.write_bytes(b"\xef\xbb\xbflow\t3\n\xef\xbb\xbfhigh\t2\n")
+    cbpe.count_corpus(path, tmp_path / "a.words", counts=True)
+    assert dict(cbpe.WordCounts.load(tmp_path / "a.words")) == {b"low": 3, b"\xef\xbb\xbfhigh": 2}

@@ -156,7 +156,8 @@ def that_name_no_corpus(version: Version) -> tuple[dict[str, float], dict[str, s
 
 def of_when(n_metrics: int, corpus: str, size_before: str | None, size: str) -> str:
     """The end of a message about measures of a corpus that has changed since."""
-    return f", in place of {number_of(n_metrics, 'metric')} of when {corpus} had {size_before} bytes, not {size}"
+    sizes = f"{int(size_before or 0):,} bytes, not {int(size):,}"
+    return f", in place of {number_of(n_metrics, 'metric')} that were measured when {corpus} had {sizes}"
 
 
 def of_another_corpus(version: Version, corpus: str, size: str) -> Replaced:
@@ -235,6 +236,6 @@ def of_other_text(version: Version, sizes: Mapping[str, str | None], parallel: s
     if of(in_other_lines):
         way = "in other lines" if parallel is None else "in other lines, or in none"
     else:
-        way = "when a file had another size"
+        way = f"when {listed(sorted(resized), METRICS_NAMED)} had another size"
     more = f", in place of {number_of(len(gone), 'metric')} that were measured {way}" if gone else ""
     return Replaced(dict.fromkeys(gone), dict.fromkeys(tags), more)
