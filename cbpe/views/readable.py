@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["MOST_CHARACTERS", "beginning", "printable", "readable", "readable_bytes"]
 
 MOST_CHARACTERS = 60  # of one label or token, in a table
+# Letters of Korean and Khmer that are blank, and selectors of variants behind nothing that they could be of.
+SELECTORS = "\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
+BLANK = re.compile(rf"[\u115f\u1160\u17b4\u17b5\u3164\uffa0]|(?<!\S)[{SELECTORS}]+")
+NO_UTF8 = re.compile("([\udc80-\udcff])")
 SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -12,10 +18,12 @@ def printable(text: str) -> str:
     """Escape the characters that do not print: "a\\tb\\x1b" -> r"a\\tb\\u001b"
 
     str.isprintable says which: control and format characters, lone surrogates, white space other than the space, and
-    code points that are not assigned.
+    code points that are not assigned. So it is for letters that are blank, and for marks that only change the character
+    before them where there is none.
     """
-    if text.isprintable():
+    if text.isprintable() and not BLANK.search(text):
         return text
+    text = BLANK.sub(lambda found: "".join(map(escaped, found[0])), text)
     return "".join(character if character.isprintable() else escaped(character) for character in text)
 
 
@@ -31,8 +39,8 @@ def readable_bytes(token: bytes) -> str:
     if text.isprintable():
         return readable(text)
     return "".join(
-        f"\\x{ord(character) - 0xDC00:02x}" if "\udc80" <= character <= "\udcff" else readable(character)
-        for character in text
+        f"\\x{ord(part) - 0xDC00:02x}" if "\udc80" <= part <= "\udcff" else readable(part)
+        for part in NO_UTF8.split(text)
     )
 
 

@@ -10,6 +10,14 @@ from cbpe.views.readable import printable, readable, readable_bytes
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
+        ("\ufe0f", r"\ufe0f"),
+        ("\ufe0f\ufe0e a", r"\ufe0f\ufe0e a"),
+        ("a \ufe0f", r"a \ufe0f"),
+        ("\u2764\ufe0f", "\u2764\ufe0f"),
+        ("\u3164\u115fa\u17b5", r"\u3164\u115fa\u17b5"),
+        ("\u034f", r"\u034f"),
+        ("a\u034fb", "a\u034fb"),
+        ("\U000e0100", r"\U000e0100"),
         ("plain [red] text 안녕 😉", "plain [red] text 안녕 😉"),
         ("a\tb\nc\r", "a\\tb\\nc\\r"),
         ("\x1b[31m", "\\u001b[31m"),
