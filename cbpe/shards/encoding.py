@@ -17,7 +17,7 @@ from cbpe.analysis.left_out import may_leave_out
 from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, TextsOfLines, documents, place_of
 from cbpe.corpus.files import TextFile
 from cbpe.shards.formats.writing import Shard, Writer
-from cbpe.shards.kept_columns import KeptColumn
+from cbpe.shards.kept_columns import KeptColumn, ids_as_texts
 from cbpe.shards.longest import Longest, refuse_long
 from cbpe.shards.options import Options
 from cbpe.shards.parts import PARTS, PartWriter
@@ -266,8 +266,8 @@ class Encoded:
         else:
             n = len(batch.texts)
             columns = {
-                "id": pa.array(map_texts(batch.columns.get("id"), n), pa.string()),
-                "source": pa.array([str(path)] * n, pa.string()),
+                "id": pa.array(ids_as_texts(batch.columns.get("id"), n, path, pa), pa.string()),
+                "source": pa.array([escaped_name(path)] * n, pa.string()),
                 "location": pa.array(batch.locations, pa.int64()),
             }
         return pa.RecordBatch.from_pydict(columns)
@@ -360,12 +360,9 @@ def arrow(format_name: str) -> Any:
     return pyarrow
 
 
-def map_texts(values: Any, n: int) -> list[str | None]:
-    """Ids as texts; null where a source has none."""
-    if values is None:
-        return [None] * n
-    found = values if isinstance(values, list) else values.to_pylist()
-    return [value if value is None else str(value) for value in found]
+def escaped_name(path: object) -> str:
+    """The name of a file, in which a byte that is not UTF-8 is \\xNN."""
+    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from cbpe.corpus.documents import without_view
 from cbpe.corpus.files import TextFile
 from cbpe.tasks.sources import SourceFile
 
-__all__ = ["KeptColumn", "kept_columns"]
+__all__ = ["KeptColumn", "ids_as_texts", "kept_columns"]
 
 LOOKED_INTO = 100  # sources, until one says the type of a column
 
@@ -29,7 +29,7 @@ class KeptColumn:
         """The values of a batch of rows as a column of this type: JSON Lines' as texts, Parquet's as they are,
         dictionaries and views aside. ValueError for another type."""
         wanted = pa.string() if self.type is None else self.type
-        column = pa.array(values, pa.string()) if isinstance(values, list) else values
+        column = pa.array(values, pa.string()) if isinstance(values, list) else whole_texts(values, self.name, path, pa)
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         found = column.type
@@ -65,6 +65,39 @@ def types_in(file: TextFile, names: tuple[str, ...]) -> dict[str, Any]:
         found = {name: schema.field(name).type for name in names if schema.names.count(name) == 1}
         plain = {name: each.value_type if pa.types.is_dictionary(each) else each for name, each in found.items()}
         return {name: without_view(each, pa) for name, each in plain.items() if not pa.types.is_null(each)}
+
+
+def whole_texts(column: Any, name: str, path: object, pa: Any) -> Any:
+    """The same column of Parquet. ValueError for one of texts that are no UTF-8, which pyarrow reads as they are."""
+    plain = column.dictionary if pa.types.is_dictionary(column.type) else column
+    if is_text(plain.type, pa):
+        try:
+            plain.validate(full=True)
+        except pa.ArrowInvalid as error:
+            problem = f"the column {shown(name)} of {path} holds texts that are not UTF-8"
+            raise ValueError(f"{problem}: write it anew, or leave it out") from error
+    return column
+
+
+def ids_as_texts(values: Any, n: int, path: object, pa: Any) -> list[str | None]:
+    """The ids of documents as texts, None where a source has none. ValueError for bytes that are no UTF-8."""
+    if values is None:
+        return [None] * n
+    if isinstance(values, list):
+        return values
+    found = whole_texts(values, "id", path, pa).to_pylist()
+    try:
+        return [None if value is None else id_as_text(value) for value in found]
+    except UnicodeDecodeError as error:
+        problem = f"the column 'id' of {path} holds bytes that are not UTF-8"
+        raise ValueError(f"{problem}: write it as texts, or leave it out") from error
+
+
+def id_as_text(value: object) -> str:
+    """A value of Parquet as JSON Lines have it: True is true, and bytes are the text that they spell."""
+    if isinstance(value, bytes):
+        return value.decode()
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def is_text(found: Any, pa: Any) -> bool:

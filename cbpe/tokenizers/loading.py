@@ -280,6 +280,8 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
     >>> inspect("toy.model").kind
     'BasicTokenizer'
     """
+    from pathlib import Path
+
     from cbpe.formats.inspecting import Inspection, found_in, title_of
 
     refuse_content(path)
@@ -293,7 +295,7 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
     file = File(path)
     known = (path, os.stat(path).st_size, title_of(file), found_in(file))
     try:
-        tok = load(path)
+        tok = load(Path(path))  # never an encoding that is called like the file
     except ValueError as error:
         return Inspection(*known, refused=str(error).removeprefix(f"{path}: "))
     return Inspection(

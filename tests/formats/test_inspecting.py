@@ -198,3 +198,11 @@ def test_files_of_this_project_that_hold_no_tokenizer_are_known(tmp_path):
         assert cbpe.inspect(path).found == {}
     path.write_bytes(b"\x89cbpeSM\n...")
     assert cbpe.inspect(path).format == "a version exported from a model store"
+
+
+def test_a_file_that_is_called_like_an_encoding_is_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gpt2").write_text("low lower lowest")
+    found = cbpe.inspect("gpt2")
+    assert (found.format, found.kind, found.vocab_size) == (None, None, None)
+    assert "no file of a known format" in found.refused

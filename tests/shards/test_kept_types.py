@@ -1,5 +1,9 @@
 """Kept columns of every type that Arrow has beside their tokens, also where rows and whole documents are left out."""
 
+import gzip
+import os
+import sys
+
 import pytest
 
 import cbpe
@@ -56,3 +60,50 @@ def test_a_column_that_arrow_does_not_read_is_no_damage(tmp_path):
     encoding = cbpe.get_encoding("gpt2")
     with pytest.raises(ValueError, match=r"pyarrow does not read a column of .*a\.parquet that is asked for: Nested"):
         cbpe.tokenize(tmp_path / "a.parquet", encoding, tmp_path / "out", "parquet", field="text", columns=["kept"])
+
+
+def sources_with(tmp_path, column, name="id"):
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"text": ["low", "high"], name: column}), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("column", "ids"),
+    [
+        (pa.array([True, False]), ["true", "false"]),
+        (pa.array([b"a", "\u00e9".encode()]), ["a", "\u00e9"]),
+        (pa.array([7, None]), ["7", "1"]),  # else the row
+    ],
+)
+def test_ids_of_any_type_are_texts(tmp_path, column, ids):
+    path = sources_with(tmp_path, column)
+    cbpe.tokenize(path, cbpe.get_encoding("gpt2"), tmp_path / "out", "dolma", field="text")
+    (listed,) = (tmp_path / "out").glob("*.csv.gz")
+    rows = gzip.decompress(listed.read_bytes()).decode().splitlines()
+    assert [row.split(",")[2] for row in rows] == ids
+
+
+def test_texts_and_ids_that_are_no_utf8_are_told_with_their_file(tmp_path):
+    wrong = pa.array([b"\xff", b"a"])
+    gpt2 = cbpe.get_encoding("gpt2")
+    path = sources_with(tmp_path, wrong.view(pa.string()))
+    with pytest.raises(ValueError, match=r"the column 'id' of \S*in\.parquet holds texts that are not UTF-8: write it"):
+        cbpe.tokenize(path, gpt2, tmp_path / "out", "dolma", field="text")
+    with pytest.raises(ValueError, match=r"the column 'id' of \S*in\.parquet holds texts that are not UTF-8: write it"):
+        cbpe.tokenize(path, gpt2, tmp_path / "out", "parquet", field="text", columns=["id"])
+    path = sources_with(tmp_path, wrong)
+    with pytest.raises(
+        ValueError, match=r"the column 'id' of \S*in\.parquet holds bytes that are not UTF-8: write it as"
+    ):
+        cbpe.tokenize(path, gpt2, tmp_path / "other", "dolma", field="text")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text here")
+def test_a_name_that_is_no_utf8_is_listed_with_its_bytes(tmp_path):
+    path = os.fsencode(tmp_path / "d") + b"\xff.txt"
+    with open(path, "wb") as file:
+        file.write(b"low")
+    cbpe.tokenize(os.fsdecode(path), cbpe.get_encoding("gpt2"), tmp_path / "out", "dolma")
+    (listed,) = (tmp_path / "out").glob("*.csv.gz")
+    assert r"d\xff.txt" in gzip.decompress(listed.read_bytes()).decode()
