@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cbpe._core.calls.parallel import checked_workers
@@ -25,8 +26,6 @@ from cbpe.measures.tallies import TokenTally, WordTally, not_encoded, tokens_of_
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from array import array
-
     import numpy as np
     import numpy.typing as npt
 
@@ -205,6 +204,7 @@ class Counted(NamedTuple):
     words: WordTally
     texts: int
     skipped: dict[str, int]  # how many texts were left out, where that was asked for
+    ends: array[int]  # the lines up to the end of each text, where lines are measured
 
     def sizes(self) -> dict[str, int]:
         sizes = {"bytes": self.words.bytes, "characters": self.words.characters, "words": self.words.words}
@@ -224,15 +224,18 @@ def read(
     words = WordTally()
     everyone: list[Any] = [*tallies.values(), words]
     sightings = [tally.added for tally in tallies.values() if tally.added.any_of is not None]
-    texts = 0
+    texts = n_lines = 0
+    ends = array("q")
     for chunks in reader.strings(report):
         texts += 1
         if by_line:
             for line in lines_of(chunks):
+                n_lines += 1
                 for tally in everyone:
                     tally.add(line)
                 for sighting in sightings:
                     sighting.whole(line)
+            ends.append(n_lines)
             continue
         for chunk in chunks:
             for each in (*everyone, *sightings):
@@ -241,7 +244,7 @@ def read(
             each.end()
     for tally in everyone:
         tally.flush()
-    return Counted(tallies, words, texts, reader.as_row())
+    return Counted(tallies, words, texts, reader.as_row(), ends)
 
 
 def lines_of(chunks: Iterator[str]) -> Iterator[str]:
@@ -314,6 +317,19 @@ def lines_said(n: int) -> str:
     return f"{n:,} line{'' if n == 1 else 's'}"
 
 
+def refuse_shifted(language: str, ends: Sequence[int], corpus: str, others: Sequence[int]) -> None:
+    """ValueError for two corpora of several texts, such as rows, of which one has more lines here than there: lines of
+    different texts would be compared. ends, others: the lines up to the end of each text."""
+    if len(ends) == 1 or len(others) == 1 or ends == others:
+        return
+    i = next(i for i, (one, other) in enumerate(zip(ends, others, strict=False)) if one != other)
+    one, other = (each[i] - (each[i - 1] if i else 0) for each in (ends, others))
+    raise ValueError(
+        f"the texts are not parallel: text {i + 1:,} of {shown(language)} has {lines_said(one)}, and that of "
+        f"{shown(corpus)} has {lines_said(other)}; line i of each has to say the same"
+    )
+
+
 class Costs(NamedTuple):
     """What languages cost: the tokens of each line, by tokenizer and corpus."""
 
@@ -323,7 +339,7 @@ class Costs(NamedTuple):
 
     @classmethod
     def of(cls, found: Mapping[str, Counted], language: str) -> Costs:
-        """ValueError unless all corpora have as many lines."""
+        """ValueError unless all corpora have as many lines, and of several texts each has as many."""
         lines = {}
         for corpus, counted in found.items():
             for name, tally in counted.tokens.items():
@@ -335,6 +351,7 @@ class Costs(NamedTuple):
                     f"the texts are not parallel: {shown(language)} has {lines_said(numbers[language])}, and "
                     f"{shown(corpus)} has {lines_said(number)}; line i of each has to say the same"
                 )
+            refuse_shifted(language, found[language].ends, corpus, found[corpus].ends)
         return cls(lines, tuple(found), language)
 
     def gaps(self) -> Iterator[str]:

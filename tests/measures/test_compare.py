@@ -203,6 +203,19 @@ def test_a_line_break_at_the_end_begins_no_line_whatever_the_source(tokenizers, 
         cbpe.compare(trained, {"a": f"x{end}{end}".encode(), "b": f"x{end}".encode()}, parallel="a")
 
 
+def test_rows_whose_lines_are_shifted_are_not_parallel(tokenizers):
+    trained = {"trained": tokenizers["trained"]}
+    one, other = ["a\nb", "c"], ["a", "b\nc"]
+    with pytest.raises(
+        ValueError, match=r"not parallel: text 1 of 'x' has 2 lines, and that of 'y' has 1 line; line i"
+    ):
+        cbpe.compare(trained, {"x": one, "y": other}, parallel="x")
+    with pytest.raises(ValueError, match="text 2 of 'x' has 1 line, and that of 'y' has 2 lines;"):
+        cbpe.compare(trained, {"x": ["a", "b", "c"], "y": other}, parallel="x")
+    whole = cbpe.compare(trained, {"x": one, "y": "a\nb\nc", "z": list(one)}, parallel="x")
+    assert {row["parity"] for row in whole.rows} == {1.0}
+
+
 def test_lines_that_the_reference_does_not_have_are_told(tokenizers):
     texts = {"a": "x\n\ny\n", "b": "x\nlong line here\nyy yy\n", "c": "x\n\nz\n"}
     trained = {"trained": tokenizers["trained"]}
