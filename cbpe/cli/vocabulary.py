@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -67,7 +68,7 @@ app = new_app(add_completion=False)
 
 NAMES_SHOWN = 4
 ONCE = "can be read only once: name files, or one tokenizer"
-LONGEST_ID = 10  # digits of an id, which is less than 2**32
+ID = re.compile(r"\d{1,10}", re.ASCII)  # which is less than 2**32
 
 
 @app.command()
@@ -148,10 +149,10 @@ def token_id_of(tok: cbpe.Tokenizer, text_or_id: str) -> int:
     try:
         found = tok.encode_single_token(text_or_id)
     except KeyError:
-        if text_or_id.isdecimal() and len(text_or_id) <= LONGEST_ID:
+        if ID.fullmatch(text_or_id):
             return int(text_or_id)
         raise
-    if text_or_id.isdecimal() and len(text_or_id) <= LONGEST_ID and found != int(text_or_id) < tok.n_vocab:
+    if ID.fullmatch(text_or_id) and found != int(text_or_id) < tok.n_vocab:
         print_error(f"{text_or_id} is the text of the token {found}; --tree-id {text_or_id} draws the token of that id")
     return found
 
@@ -214,7 +215,7 @@ def stats(
     rows: list[MeasuredFile] = []
     failures: list[Exception] = []
     for reference in tokenizers:
-        named = readers(files, field, errors, missing)
+        named = readers(files, field, errors, missing, told=True)
         found_in, failed = file_statistics(tokenizer_of(reference), named)
         rows += [MeasuredFile(reference, *found) for found in found_in]
         if len(found_in) > 1:

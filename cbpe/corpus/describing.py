@@ -15,6 +15,7 @@ from cbpe.common.wording import listed, number_of
 from cbpe.corpus.files import TextFile
 from cbpe.corpus.sources import begins_with_objects, is_open_file, name_of_open
 from cbpe.corpus.storage import place_of
+from cbpe.corpus.stored_bytes import DECOMPRESSORS
 from cbpe.corpus.word_counts import WordCounts
 
 __all__ = ["describe_source", "tell_of_plain_text"]
@@ -51,6 +52,18 @@ def is_file(source: object) -> bool:
     return isinstance(source, os.PathLike) or is_open_file(source)
 
 
+def tell_of_objects(places: Iterable[Path]) -> None:
+    """A UserWarning for each file of plain text that looks like JSON Lines."""
+    for place in places:
+        with closing(chunks_of(place)) as chunks:
+            if begins_with_objects(next(chunks, b"")):
+                suffixes = [suffix.lower() for suffix in place.suffixes if suffix.lower() not in DECOMPRESSORS]
+                way = "set field, to read the texts in it"
+                if suffixes[-1:] != [".json"]:
+                    way = "rename it to end in .jsonl, to read a field of each"
+                warn(f"{place} is read as one text, and each of its first lines is a JSON object: {way}")
+
+
 def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field: str | None = None) -> None:
     """Without a field, a UserWarning for files that are tables or JSON by their names, which are read whole, and for
     a file or a str with special tokens in its first megabytes, which are ordinary text there, and for plain text
@@ -67,13 +80,7 @@ def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field
             "named, it is read, of .parquet and of JSON Lines (.jsonl, .json) alone"
         )
     files = [*islice((place for place in places if isinstance(place, Path) and place.is_file()), LOOKED_INTO)]
-    for place in files:
-        with closing(chunks_of(place)) as chunks:
-            if str(place) not in tables and begins_with_objects(next(chunks, b"")):
-                warn(
-                    f"{place} is read as one text, and each of its first lines is a JSON object: rename it to end in "
-                    ".jsonl, to read a field of each"
-                )
+    tell_of_objects(place for place in files if str(place) not in tables)
     tokens = {token: token.encode("utf-8", "replace") for token in special_tokens}
     if not tokens:
         return

@@ -28,6 +28,7 @@ from cbpe.corpus.stored_bytes import (
     DECOMPRESSORS,
     PACKERS,
     REPLACEMENT,
+    TOO_LARGE_A_WINDOW,
     Repairs,
     damage_in_words,
     decoded,
@@ -140,6 +141,8 @@ class TextFile:
                     if getattr(error, "errno", None):  # the system's, not the decompressor's
                         raise
                     problem = damage_in_words(error)
+                    if problem == TOO_LARGE_A_WINDOW:
+                        raise ValueError(f"{self.path} {problem}") from error
                     raise ValueError(
                         f"{self.path} is no whole and intact {self.compression} file: {problem}"
                     ) from error

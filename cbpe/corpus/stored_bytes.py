@@ -18,6 +18,7 @@ __all__ = [
     "PACKERS",
     "REPLACEMENT",
     "SIGNS",
+    "TOO_LARGE_A_WINDOW",
     "ZIP",
     "ZIPPED",
     "Repairs",
@@ -277,7 +278,11 @@ XZ = b"\xfd7zXZ\0"  # how a stream begins
 COMPRESSED_BYTES = 1 << 16  # that are read at once
 CUT_SHORT = "Compressed file ended before the end-of-stream marker was reached"  # as Python says of the other kinds
 OTHER_BYTES = "it is not compressed, or not to its end, or in another way"
+TOO_LARGE_A_WINDOW = (
+    "takes more memory to decompress than is given to a file (zstd --long): decompress it first, by zstd -d --long=31"
+)
 DAMAGE = {
+    "Unable to decompress Zstandard data: Frame requires too much memory": TOO_LARGE_A_WINDOW,
     "Not a gzipped file": OTHER_BYTES,
     "Input format not supported by decoder": OTHER_BYTES,
     "Unable to decompress Zstandard data: Unknown frame descriptor": OTHER_BYTES,

@@ -1,6 +1,7 @@
 """cbpe count-words: what it prints and refuses; counting itself is tested in tests/counting."""
 
 import errno
+import gzip
 import json
 import re
 
@@ -273,3 +274,23 @@ def test_bytes_that_are_replaced_are_said_and_counted(tmp_path):
     assert begun.stderr == f"{told}, in {long}\n"  # of what was read: not of the last byte
     rows = json.loads(run("count", "-t", "gpt2", path, "--errors", "replace", "--json").stdout)
     assert [row["replaced"] for row in rows] == [2]
+
+
+@pytest.mark.parametrize("command", ["count", "encode", "tokens", "truncate -n 3", "split -n 9", "stats", "compare"])
+def test_lines_of_objects_that_are_read_as_text_are_told_once(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    lines = b'{"text": "a"}\n{"text": "b"}\n'
+    (tmp_path / "a.txt").write_bytes(lines)
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(lines))
+    name, *options = command.split()
+    told = run(name, "-t", "gpt2", *options, "a.txt").stderr
+    assert told == (
+        "cbpe: a.txt is read as one text, and each of its first lines is a JSON object: rename it to end in .jsonl, to "
+        "read a field of each\n"
+    )
+    told = run(name, "-t", "gpt2", *options, "a.json.gz").stderr
+    if name in ("stats", "compare"):
+        assert told.startswith("cbpe: a.json.gz is read as plain text, with all that stands around the texts")
+    else:
+        assert told.endswith("each of its first lines is a JSON object: give --field NAME, to read the texts in it\n")
+    assert told.count("\n") == 1

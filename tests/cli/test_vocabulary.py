@@ -15,6 +15,11 @@ from cbpe.views.readable import readable_bytes
 # ---- vocab
 
 
+@pytest.mark.parametrize("digits", ["\u0663\u0660\u0660", "\uff13\uff10\uff10", "1_000"])
+def test_digits_of_other_scripts_are_no_id(digits):
+    assert f"'{digits}' is no token of this vocabulary" in error_of("vocab", "-t", "gpt2", "--tree", digits)
+
+
 def test_vocab_lists_all_tokens_by_id():
     lines = run("vocab", "-t", "gpt2").stdout.split("\n")
     expected = [

@@ -623,3 +623,20 @@ def test_a_row_group_that_is_too_large_for_its_file_is_refused(tmp_path, monkeyp
         ValueError, match=r"the column 'text' of the row group 0 has 1,000,\d+ bytes, which is more than"
     ):
         count_words(path, field="text")
+
+
+def test_a_window_that_is_too_large_is_no_damage(tmp_path):
+    library = zstd()
+    data = b"low lower lowest " * 1_000_000
+    options = {
+        library.CompressionParameter.window_log: 28,
+        library.CompressionParameter.enable_long_distance_matching: 1,
+    }
+    path = tmp_path / "a.txt.zst"
+    with library.open(path, "wb", options=options) as file:
+        for _ in range(20):  # of an unknown size, so that the window stays as large
+            file.write(data)
+    with pytest.raises(
+        ValueError, match=r"a\.txt\.zst takes more memory to decompress than .*: decompress it first, by"
+    ):
+        read(path)

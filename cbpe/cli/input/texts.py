@@ -15,7 +15,7 @@ from typing import BinaryIO, Literal
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
 from cbpe.common.wording import shown
-from cbpe.corpus.describing import tell_of_plain_text
+from cbpe.corpus.describing import tell_of_objects, tell_of_plain_text
 from cbpe.corpus.files import TextFile, has_field
 from cbpe.corpus.sources import Reader, read_chunks
 from cbpe.corpus.storage import place_of
@@ -131,13 +131,16 @@ def field_of_texts(form: str, field: str | None, files: list[str] | None) -> str
 
 
 def readers(
-    files: list[str] | None, field: str | None, errors: Errors, missing: Missing | None = None
+    files: list[str] | None, field: str | None, errors: Errors, missing: Missing | None = None, *, told: bool = False
 ) -> list[tuple[str, Reader]]:
     """Each file with its reader. A missing file raises before any other is read, and says so of several. ValueError
-    where standard input is named twice."""
+    where standard input is named twice. told: whether tell_of_plain_text_in tells of what looks like JSON Lines."""
     named = named_once(files)
     try:
-        return [(file, Reader(source_of(file), field=field, errors=errors, missing=missing)) for file in named]
+        found = [(file, Reader(source_of(file), field=field, errors=errors, missing=missing)) for file in named]
+        if field is None and not told:
+            tell_of_objects(Path(file) for file in named if os.path.isfile(file))
+        return found
     except OSError as error:
         if isinstance(error, FileNotFoundError) and len(named) == 1 and seems_a_text(named[0]):
             problem = f"there is no file {shown(named[0])}: a text is read from a file, or from standard input"

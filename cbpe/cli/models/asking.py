@@ -412,7 +412,7 @@ def compare(
     field = field_of_texts(form, field, files)
     with open_store_to_compare(reference, other) as models:
         sides = side_of(models, reference), side_of(models, other)  # before somebody types a text for them
-        opened = readers(files, field, errors, missing)
+        opened = readers(files, field, errors, missing, told=True)
         tell_of_plain_text_in(files, field)
         named = [
             ((number, file), text)

@@ -67,6 +67,7 @@ IN_OPTIONS = {
     ),
     "side is 'left', for which": "--side is left, for which",
     "Cut the text by split, or keep the last of its ids": "Cut the text by cbpe split, or keep the last of its ids",
+    "set field, to read the texts in it": "give --field NAME, to read the texts in it",
     "append_eot is False": "--no-append-eot is given",
     "set append_eot to False": "give --no-append-eot",
     "cut_documents is False": "--whole-documents is given",
