@@ -97,7 +97,7 @@ function rowOf(value) {
   const link = linkTo(value.id, { "aria-label": `token ${value.id}` }, String(value.id));
   const token = make("span", { class: value.special ? "token special" : "token c0" }, tokenShown(value));
   const cells = [make("td", { class: "n" }, link), make("td", {}, token), make("td", { class: "n" }, number(value.length)), make("td", { class: "code" }, spacedBytes(value.bytes, 24))];
-  return make("tr", {}, ...cells, make("td", {}, value.special ? "special" : value.text === null ? "not UTF-8" : ""));
+  return make("tr", {}, ...cells, make("td", { class: "kind" }, value.special ? "special" : value.text === null ? "not UTF-8" : ""));
 }
 
 // ---- One token
