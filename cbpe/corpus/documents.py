@@ -15,6 +15,7 @@ from cbpe._core.arrow.texts import text_column
 from cbpe.common.wording import shown
 from cbpe.corpus.files import NullTextError, TextFile, decoded_line, names_in, row_of
 from cbpe.corpus.stored_bytes import decoded, valid_utf8
+from cbpe.text.surrogates import without_surrogates
 
 __all__ = [
     "BATCH_CHARACTERS",
@@ -260,5 +261,8 @@ def object_of(file: TextFile, line: bytes, place: str, offset: int) -> dict[str,
 
 
 def as_text(value: Any) -> str | None:
-    """A value of a field as a column of texts has it: a text as it is, null as null, others as JSON."""
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """A value of a field as a column of texts has it: a text as it is, null as null, others as JSON. Half of a
+    surrogate pair is U+FFFD, as in the texts."""
+    if value is None:
+        return None
+    return without_surrogates(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -110,3 +110,11 @@ def test_files_of_ids_are_decompressed_and_other_kinds_of_files_named(tmp_path):
         )
     told = error_of("decode", "-t", "cl100k_base", stdin=b"\xff 15339")
     assert "standard input holds bytes that are no text (ff): write ids" in told
+
+
+def test_ids_are_not_read_from_parquet(tmp_path):
+    path = tmp_path / "shard.parquet"
+    path.write_bytes(b"PAR1 and more PAR1")
+    told = f"{path} is Parquet, and ids are read from text and JSON Lines alone"
+    assert told in error_of("decode", "-t", "gpt2", path)
+    assert "standard input is Parquet, and ids" in error_of("decode", "-t", "gpt2", stdin=path.read_bytes())

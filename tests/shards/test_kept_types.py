@@ -107,3 +107,16 @@ def test_a_name_that_is_no_utf8_is_listed_with_its_bytes(tmp_path):
     cbpe.tokenize(os.fsdecode(path), cbpe.get_encoding("gpt2"), tmp_path / "out", "dolma")
     (listed,) = (tmp_path / "out").glob("*.csv.gz")
     assert r"d\xff.txt" in gzip.decompress(listed.read_bytes()).decode()
+
+
+@pytest.mark.parametrize(("form", "options"), [("parquet", {"columns": ["id"]}), ("dolma", {})])
+def test_half_of_a_surrogate_pair_in_a_field_is_kept_as_in_texts(tmp_path, form, options):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "low", "id": "x\\ud83d"}\n{"text": "high", "id": ["\\udc00"]}\n')
+    cbpe.tokenize(path, cbpe.get_encoding("gpt2"), tmp_path / "out", form, field="text", **options)
+    if form == "parquet":
+        (shard,) = (tmp_path / "out").glob("*.parquet")
+        assert pq.read_table(shard)["id"].to_pylist() == ["x\ufffd", '["\ufffd"]']
+    else:
+        (listed,) = (tmp_path / "out").glob("*.csv.gz")
+        assert "x\ufffd" in gzip.decompress(listed.read_bytes()).decode()

@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 STANDARD_STREAM = "-"
+PARQUET = b"PAR1"  # what such a file begins with
 SECONDS_WITHOUT_BARS = 0.5  # in which there is nothing to wait for
 STDIN_TWICE = "standard input is named twice, and can be read only once"
 
@@ -241,5 +242,7 @@ def id_chunks(file: str) -> Iterator[bytes]:
         chunks = TextFile(Path(file), field="ids" if has_field(Path(file)) else None, errors="strict").chunks()
     for i, chunk in enumerate(chunks):
         if i == 0:
+            if chunk.startswith(PARQUET):
+                raise ValueError(f"{input_name(file)} is Parquet, and ids are read from text and JSON Lines alone")
             refuse_other_kinds(chunk, input_name(file))
         yield chunk
