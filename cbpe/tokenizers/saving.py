@@ -68,12 +68,13 @@ def refuse_before_training(
             )
         return
     module = minbpe if known is None else known.module
+    parts = parts_without_merges(special_tokens, initial, pattern)  # raises for special tokens, whatever the file
     try:
         if module is minbpe:
             refuse_ids_between_merges(initial, vocab_size)
         if module is not llm_c or (initial is None and not isinstance(special_tokens, Mapping)):
             # llm.c's ids have no gaps, which merges may fill that are still to be learned
-            module.dump(parts_without_merges(special_tokens, initial, pattern))
+            module.dump(parts)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 

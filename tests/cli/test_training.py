@@ -692,3 +692,12 @@ def test_a_store_that_cannot_be_made_is_named_before_the_training(tmp_path, text
     place = text_file / "deep" / "models.db"  # in a file
     told = error_of("train", text_file, "--vocab-size", "260", "--save", "book", "--store", place)
     assert f"{place}: no store can be made there, since nothing can be written to {text_file}: --store names" in told
+
+
+def test_a_wrong_id_of_a_special_token_is_told_without_a_file_that_is_not_there(tmp_path):
+    (tmp_path / "a.txt").write_bytes(TEXT.encode())
+    given = ["train", tmp_path / "a.txt", "--vocab-size", 260, "--special", "<a>=65"]
+    for output in ("x.json", "x.model"):
+        told = error_of(*given, "--output", tmp_path / output)
+        assert told.startswith("cbpe: the id 65 of the special token '<a>' is in use for another token")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

@@ -212,7 +212,8 @@ cdef int append_checked(Engine engine, ByteBuffer *buffer, item) except -1:
         from cbpe._core.text.shown import shown      # messages alone take it
 
         several = hasattr(item, "__len__") and not isinstance(item, (str, bytes))
-        way = "; decode_batch takes the ids of several texts" if several else ""
+        takes = "decode_batch takes the ids of several texts, and extend of a stream decoder several ids"
+        way = f"; {takes}" if several else ""
         raise TypeError(f"a token id is an int, not {type(item).__name__}: {shown(item)}{way}")
     token_id = PyNumber_Index(item)
     cdef int status = append_token(&engine.table, buffer, token_id) if 0 <= token_id < engine.table.n_slots else 0
