@@ -13,7 +13,8 @@ from typing import Any
 from cbpe._core.arrow.exported import ArrowColumn
 from cbpe._core.arrow.texts import text_column
 from cbpe.common.wording import shown
-from cbpe.corpus.files import NullTextError, TextFile, decoded_line, names_in, row_of
+from cbpe.corpus.files import TextFile
+from cbpe.corpus.json_lines import NullTextError, decoded_line, names_in, row_of
 from cbpe.corpus.stored_bytes import decoded, valid_utf8
 from cbpe.text.surrogates import without_surrogates
 

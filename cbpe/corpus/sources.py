@@ -22,7 +22,8 @@ from cbpe.common.checks import refuse_no_field
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn
 from cbpe.common.wording import number_of
-from cbpe.corpus.files import CHUNK_BYTES, Nulls, TextFile, texts_of_lines
+from cbpe.corpus.files import CHUNK_BYTES, TextFile
+from cbpe.corpus.json_lines import Nulls, texts_of_lines
 from cbpe.corpus.stored_bytes import Repairs, valid_utf8
 from cbpe.text.surrogates import ends_within_pair
 

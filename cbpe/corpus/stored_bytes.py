@@ -16,6 +16,7 @@ __all__ = [
     "DECOMPRESSORS",
     "IN_OTHER_ENCODINGS",
     "PACKERS",
+    "PARQUET",
     "REPLACEMENT",
     "SIGNS",
     "TOO_LARGE_A_WINDOW",
@@ -33,6 +34,7 @@ LOOKED_AT = 512  # bytes at the beginning of a file: the header of the first mem
 MAGIC = slice(257, 265)  # with the version
 MAGICS = (b"ustar\0", b"ustar  \0")
 CHECKSUM = slice(148, 156)  # of all bytes, where these count as spaces
+PARQUET = b"PAR1"
 COUNTS_BEGIN = b"\x89cbpeWC\n"  # a file of word counts (WordCounts.save)
 ZIP, ZIPPED = b"PK\x03\x04", "a zip archive, as .docx and .npz are too: unpack it first, and name its files"
 # Byte order marks -> what is said of a file that begins with one. That of UTF-32 begins as that of UTF-16 does.
@@ -48,7 +50,7 @@ IN_OTHER_ENCODINGS = {
 OTHER_KINDS = {
     COUNTS_BEGIN: "is no text, but word counts, which are known by the ending .words: rename it so",
     ZIP: f"is no text, but {ZIPPED}",
-    b"PAR1": "is no text, but Parquet: name a file that ends in .parquet",
+    PARQUET: "is no text, but Parquet: name a file that ends in .parquet",
     b"%PDF-": "is no text, but a PDF: convert it to text first",
     **IN_OTHER_ENCODINGS,
 }

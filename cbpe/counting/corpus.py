@@ -14,7 +14,8 @@ from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.common.wording import share_in_words, shown
 from cbpe.corpus.describing import tell_of_plain_text
-from cbpe.corpus.files import checked_missing, has_word_counts
+from cbpe.corpus.files import has_word_counts
+from cbpe.corpus.json_lines import checked_missing
 from cbpe.corpus.sources import changes_counted, tell_of_changes
 from cbpe.corpus.word_counts import Header
 from cbpe.counting.joining import write_words

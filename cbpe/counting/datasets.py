@@ -11,7 +11,7 @@ from cbpe._core.counting.count import PieceCounter
 from cbpe.common.checks import checked_flag, checked_int
 from cbpe.common.wording import listed, shown
 from cbpe.corpus.counting import count_words as words_of
-from cbpe.corpus.files import checked_missing
+from cbpe.corpus.json_lines import checked_missing
 from cbpe.corpus.sources import tell_of_changes
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN

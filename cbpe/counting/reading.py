@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, BinaryIO
 from cbpe._core.splitting.split import Splitter
 from cbpe.common.wording import shown
 from cbpe.corpus.batches import Batch, batches
-from cbpe.corpus.columns import column_batches
 from cbpe.corpus.counting import border_of
 from cbpe.corpus.files import CHUNK_BYTES, TextFile, has_word_counts
 from cbpe.corpus.stored_bytes import decoded
@@ -26,6 +25,7 @@ from cbpe.corpus.word_counts import (
     header_of,
     start_checked,
 )
+from cbpe.counting.columns import column_batches
 from cbpe.tasks.cutting import Span
 from cbpe.text.splitting import pattern_in_words
 

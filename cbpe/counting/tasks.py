@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cbpe._core.splitting.split import Splitter
 from cbpe.corpus.batches import Batch
 from cbpe.corpus.counting import Tally
+from cbpe.corpus.sources import changes_counted
 from cbpe.corpus.word_counts import Header
 from cbpe.counting.partitions import write_partitions
 from cbpe.counting.reading import Texts, counted_lines, kind_of, words_of
@@ -167,8 +168,5 @@ class TaskCounts(Tally):
         """What the record of the task says. places: how many pieces it has written, one more than once where the counts
         were too large to be held."""
         names = ["documents", "text_bytes", "places", "dropped_words", "dropped_occurrences"]
-        if self.options.missing == "skip":
-            names.append("skipped")
-        if self.options.errors == "replace":
-            names.append("replaced")
+        names += changes_counted(self.options.errors, self.options.missing)
         return {name: getattr(self, name) for name in names}

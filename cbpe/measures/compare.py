@@ -15,7 +15,7 @@ from cbpe.common.public import public
 from cbpe.common.warning import warn
 from cbpe.common.wording import listed, meant, of_another_library, share_in_words, shown
 from cbpe.corpus.describing import tell_of_plain_text
-from cbpe.corpus.files import checked_missing
+from cbpe.corpus.json_lines import checked_missing
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.measures.comparison import Comparison, TokenCounts

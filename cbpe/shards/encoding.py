@@ -16,6 +16,7 @@ from cbpe._core.arrow.exported import ArrowColumn, memory_of
 from cbpe.analysis.left_out import may_leave_out
 from cbpe.corpus.documents import DocumentBatch, LongDocument, TextsOfColumn, TextsOfLines, documents, place_of
 from cbpe.corpus.files import TextFile
+from cbpe.corpus.sources import changes_counted
 from cbpe.shards.formats.writing import Shard, Writer
 from cbpe.shards.kept_columns import KeptColumn, ids_as_texts
 from cbpe.shards.longest import Longest, refuse_long
@@ -298,10 +299,8 @@ class Encoded:
             "tokens": self.tokens,
             "bytes": n_bytes,
         }
-        if self.options.missing == "skip":
-            counts["skipped"] = self.skipped
-        if self.options.errors == "replace":
-            counts["replaced"] = self.replaced
+        for name in changes_counted(self.options.errors, self.options.missing):
+            counts[name] = getattr(self, name)
         if self.lengths is not None:
             counts |= {"text_bytes": self.text_bytes, "covered_bytes": self.covered_bytes}
         if self.unknown is not None:

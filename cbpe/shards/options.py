@@ -10,7 +10,7 @@ import numpy as np
 
 from cbpe.common.checks import checked_flag, checked_int, is_float
 from cbpe.common.wording import listed, shown
-from cbpe.corpus.files import checked_missing
+from cbpe.corpus.json_lines import checked_missing
 from cbpe.shards.formats.table import FORMATS
 from cbpe.shards.formats.writing import Format
 from cbpe.tasks.other_runs import without_usual_missing

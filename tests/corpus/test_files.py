@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from cbpe import count_words
 from cbpe.corpus import files
 from cbpe.corpus.documents import DocumentBatch, documents
-from cbpe.corpus.files import CHUNK_BYTES, TextFile, whole_lines
+from cbpe.corpus.files import CHUNK_BYTES, TextFile
+from cbpe.corpus.json_lines import whole_lines
 from cbpe.corpus.sources import Reader
 
 TEXT = "Line one\r\nline two \u4e2d\u6587 \U0001f609\n" * 3

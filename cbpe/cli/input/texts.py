@@ -19,7 +19,7 @@ from cbpe.corpus.describing import tell_of_objects, tell_of_plain_text
 from cbpe.corpus.files import TextFile, has_field
 from cbpe.corpus.sources import Reader, read_chunks
 from cbpe.corpus.storage import place_of
-from cbpe.corpus.stored_bytes import refuse_other_kinds
+from cbpe.corpus.stored_bytes import PARQUET, refuse_other_kinds
 from cbpe.encodings.references import is_encoding
 
 __all__ = [
@@ -44,7 +44,6 @@ __all__ = [
 ]
 
 STANDARD_STREAM = "-"
-PARQUET = b"PAR1"  # what such a file begins with
 SECONDS_WITHOUT_BARS = 0.5  # in which there is nothing to wait for
 STDIN_TWICE = "standard input is named twice, and can be read only once"
 

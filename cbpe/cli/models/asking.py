@@ -7,8 +7,6 @@ import time
 import warnings
 from collections import Counter
 from datetime import datetime
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,7 +32,7 @@ from cbpe.cli.input.references import (
     side_of,
 )
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import field_of_texts, readers, tell_of_plain_text_in, warn_of_no_text
+from cbpe.cli.input.texts import field_of_texts, readers, tell_of_plain_text_in
 from cbpe.cli.input.values import (
     PATTERN_NAMES,
     complete_pattern,
@@ -46,7 +44,7 @@ from cbpe.cli.input.values import (
     time_of,
 )
 from cbpe.cli.models.app import app
-from cbpe.cli.models.differences import difference_pairs
+from cbpe.cli.models.differences import difference_pairs, print_comparison
 from cbpe.cli.models.problems import problem_lines
 from cbpe.cli.models.versions import print_version, print_versions
 from cbpe.cli.output.printing import (
@@ -54,13 +52,11 @@ from cbpe.cli.output.printing import (
     ignore_warnings_of_measures,
     print_error,
     print_json,
-    print_lines,
     print_pairs,
     print_rows,
     print_table,
     print_told,
     print_warning,
-    warn_of_measures,
 )
 from cbpe.cli.output.rows import json_value
 from cbpe.common.wording import listed, meant, number_of, shown
@@ -71,11 +67,10 @@ from cbpe.views.readable import readable
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
-    from store import ModelStore, Version, VersionComparison
+    from store import ModelStore, Version
 
 METRICS_SHOWN = 8  # in a message
 TEXTS_NAMED = 3  # in a message
-COMPARED = ("tokens", "covered_bytes", "unknown_tokens", "added_as_text", "bytes_per_token")  # of either side, in JSON
 
 OneSide = Annotated[
     str,
@@ -426,47 +421,6 @@ def compare(
     for _, reader in opened:
         changed.update(reader.as_row())
     print_comparison(found, names, [file for file, _ in named], changed, as_json, wide)
-
-
-def print_comparison(
-    found: VersionComparison,
-    names: list[str],
-    files: list[tuple[int, str]],
-    changed: dict[str, int],
-    as_json: bool,
-    wide: bool,
-) -> None:
-    """The names of the two, and a row for each file and, of several, for all together; as JSON one for each text.
-
-    files: of each text, the number and the name. changed: what JSON says of texts that were skipped, and of bytes
-    that were replaced.
-    """
-    from store.comparing import all_together
-
-    of_files = groupby(zip(files, found.texts, strict=True), key=itemgetter(0))
-    rows = [(file, all_together(text for _, text in texts)) for (_, file), texts in of_files]
-    for file, row in rows:
-        warn_of_no_text(file, row.text_bytes)
-    printed = [*rows, ("total", found.total)] if len(rows) > 1 else rows
-    for file, row in rows:
-        warn_of_measures(names[0], file, *row.sizes_a)
-        warn_of_measures(names[1], file, *row.sizes_b)
-    if as_json:
-        keys = ("text_bytes", *(f"{of}_{side}" for of in COMPARED for side in "ab"))
-        texts = [
-            {"file": file, **{key: getattr(row, key) for key in keys}}
-            for (_, file), row in [*zip(files, found.texts, strict=True), ((0, None), found.total)]
-        ]
-        print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": texts[-1], **changed})
-        return
-    print_pairs(zip("ab", names, strict=True))
-    print_lines([""])
-    columns = ("file", "bytes", *(f"{what} {side}" for what in ("tokens", "bytes/token") for side in "ab"))
-    cells = (
-        (file, row.text_bytes, row.tokens_a, row.tokens_b, row.bytes_per_token_a, row.bytes_per_token_b)
-        for file, row in printed
-    )
-    print_table(columns, cells, spare=("bytes",), wide=wide)
 
 
 @app.command()

@@ -1,26 +1,36 @@
-"""How the difference between two tokenizers is told to people."""
+"""How the difference between two tokenizers, and what they make of texts, is printed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from os.path import commonprefix
 from typing import TYPE_CHECKING, TypeVar
 
+from cbpe.cli.input.texts import warn_of_no_text
 from cbpe.cli.output.folding import Words
-from cbpe.cli.output.printing import COPIED
+from cbpe.cli.output.printing import (
+    COPIED,
+    print_json,
+    print_lines,
+    print_pairs,
+    print_table,
+    warn_of_measures,
+)
 from cbpe.common.wording import number_of
 from cbpe.views.readable import MOST_CHARACTERS, beginning, readable, readable_bytes
 from cbpe.views.settings import differing
 
 if TYPE_CHECKING:
-    from store import Diff, MovedToken
+    from store import Diff, MovedToken, VersionComparison
 
-__all__ = ["difference_pairs"]
+__all__ = ["difference_pairs", "print_comparison"]
 
 T = TypeVar("T")
 
 SHOWN_OF_DIFFERENCE = 20  # characters of two long settings, behind those that are the same
+COMPARED = ("tokens", "covered_bytes", "unknown_tokens", "added_as_text", "bytes_per_token")  # of either side, in JSON
 MOST_SHOWN = 10  # tokens of each kind
 
 
@@ -86,3 +96,44 @@ def quoted(token: bytes) -> str:
 
 def quoted_text(token: str) -> str:
     return f'"{beginning(readable(token))}"'
+
+
+def print_comparison(
+    found: VersionComparison,
+    names: list[str],
+    files: list[tuple[int, str]],
+    changed: dict[str, int],
+    as_json: bool,
+    wide: bool,
+) -> None:
+    """The names of the two, and a row for each file and, of several, for all together; as JSON one for each text.
+
+    files: of each text, the number and the name. changed: what JSON says of texts that were skipped, and of bytes
+    that were replaced.
+    """
+    from store.comparing import all_together
+
+    of_files = groupby(zip(files, found.texts, strict=True), key=itemgetter(0))
+    rows = [(file, all_together(text for _, text in texts)) for (_, file), texts in of_files]
+    for file, row in rows:
+        warn_of_no_text(file, row.text_bytes)
+    printed = [*rows, ("total", found.total)] if len(rows) > 1 else rows
+    for file, row in rows:
+        warn_of_measures(names[0], file, *row.sizes_a)
+        warn_of_measures(names[1], file, *row.sizes_b)
+    if as_json:
+        keys = ("text_bytes", *(f"{of}_{side}" for of in COMPARED for side in "ab"))
+        texts = [
+            {"file": file, **{key: getattr(row, key) for key in keys}}
+            for (_, file), row in [*zip(files, found.texts, strict=True), ((0, None), found.total)]
+        ]
+        print_json({"a": names[0], "b": names[1], "texts": texts[:-1], "total": texts[-1], **changed})
+        return
+    print_pairs(zip("ab", names, strict=True))
+    print_lines([""])
+    columns = ("file", "bytes", *(f"{what} {side}" for what in ("tokens", "bytes/token") for side in "ab"))
+    cells = (
+        (file, row.text_bytes, row.tokens_a, row.tokens_b, row.bytes_per_token_a, row.bytes_per_token_b)
+        for file, row in printed
+    )
+    print_table(columns, cells, spare=("bytes",), wide=wide)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from cbpe._core.arrow.exported import memory_of
 from cbpe._core.arrow.json_lines import FieldOfLines
 from cbpe._core.arrow.texts import text_column
-from cbpe.corpus.files import TextFile, texts_in
+from cbpe.corpus.files import TextFile
+from cbpe.corpus.json_lines import texts_in
 
 FIELD = "text"
 ODD = [

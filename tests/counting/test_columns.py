@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 import cbpe
-from cbpe.corpus.columns import column_batches
 from cbpe.corpus.files import TextFile
+from cbpe.counting.columns import column_batches
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
@@ -23,7 +23,7 @@ def texts_of(batch):
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 @pytest.mark.parametrize("size", [1, 1000, 10**6])
 def test_the_batches_hold_the_texts(tmp_path, monkeypatch, kind, size):
-    monkeypatch.setattr("cbpe.corpus.columns.BATCH_BYTES", size)
+    monkeypatch.setattr("cbpe.counting.columns.BATCH_BYTES", size)
     column = pa.array(TEXTS * 30).cast(pa.string())
     column = column.dictionary_encode() if pa.types.is_dictionary(kind) else column.cast(kind)
     pq.write_table(pa.table({"n": range(len(column)), "text": column}), tmp_path / "a.parquet", row_group_size=50)
